@@ -1,5 +1,6 @@
 """The search page: its results, their order, and the message if there are none."""
 
+import json
 from urllib.parse import urlencode
 
 import pytest
@@ -172,3 +173,73 @@ def test_what_changes_is_shown_at_once(shop: InProcessSite) -> None:
     assert keys(search(shop, sort="name", permission="camera")) == ["acme/aaa"]
     assert keys(search(shop, sort="name"))[0] == "acme/aaa"
     assert keys(search(shop, q="aaa"))[0] == "acme/aaa"
+
+
+@pytest.fixture(params=["there at the start", "added while serving"])
+def labelled(site: InProcessSite, request: pytest.FixtureRequest) -> InProcessSite:
+    manifest = json.dumps({"keywords": ["home-automation", "Wetter", 7, "a b", "x" * 101]})
+    lines = [
+        widget_line(
+            "acme/world-dial",
+            displayName="Météo",
+            description="Nothing else.",
+            versions=[version_line("1.0.0", manifest=manifest)],
+        ),
+        widget_line(
+            "beta/other",
+            displayName="Dial",
+            versions=[
+                version_line("1.0.0", manifest=manifest, publishedAt="2025-01-01T00:00:00.000Z"),
+                version_line("2.0.0", publishedAt="2025-02-01T00:00:00.000Z"),
+            ],
+        ),
+    ]
+    if request.param == "added while serving":
+        assert keys(search(site, q="x")) == []
+    site.add(*lines)
+    return site
+
+
+@pytest.mark.parametrize(
+    ("q", "wanted"),
+    [
+        ("world", ["acme/world-dial"]),
+        ("world-dial", ["acme/world-dial"]),
+        ("rld-DI", ["acme/world-dial"]),
+        ("acme", ["acme/world-dial"]),
+        ("acme/wor", ["acme/world-dial"]),
+        ("@acme/world-dial", ["acme/world-dial"]),
+        ("acme meteo", ["acme/world-dial"]),
+        ("wetter", ["acme/world-dial"]),
+        ("WËTTER", ["acme/world-dial"]),
+        ("home-automation", ["acme/world-dial"]),
+        ("automation home", ["acme/world-dial"]),
+        ("dial", ["beta/other", "acme/world-dial"]),
+        ("acme other", []),
+        ("xxxxxxxx", []),
+        ("-", []),
+        ("@ /", []),
+    ],
+)
+def test_scope_name_and_keywords_of_the_latest_version_are_searched(
+    labelled: InProcessSite, q: str, wanted: list[str]
+) -> None:
+    found = search(labelled, q=q)
+    if wanted:
+        assert keys(found) == wanted
+    else:  # There may be suggestions.
+        assert found.one("p", class_="count").text.startswith("0 widgets")
+    api = labelled.get(f"/api/v1/widgets/search?{urlencode({'q': q})}").json()
+    named = [f"{it['scope']}/{it['name']}" for it in api["widgets"]]
+    assert named == (["beta/other"] if q == "dial" else [])
+
+
+def test_a_keyword_on_a_widgets_page_leads_to_a_search_that_finds_it(
+    labelled: InProcessSite,
+) -> None:
+    page = Html(labelled.get("/widgets/acme/world-dial").body)
+    links = [it for it in page.links if "/search?q=" in it]
+
+    assert links == ["/search?q=home-automation", "/search?q=Wetter", "/search?q=a%20b"]
+    for link in links:
+        assert keys(Html(labelled.get(link).body))[0] == "acme/world-dial"

@@ -35,7 +35,7 @@ _NO_DESCRIPTION = b"\1"
 
 
 def encode_listing(number: int, changed_at: int, it: Document) -> bytes:
-    texts = (it.scope, it.name, it.display_name, it.sdk_ranges, it.permissions)
+    texts = (it.scope, it.name, it.display_name, it.sdk_ranges, it.permissions, it.keywords)
     description = _NO_DESCRIPTION if it.description is None else it.description.encode()
     rest = _LISTING.pack(
         0,
@@ -63,7 +63,7 @@ def decode_listing(record: bytes) -> Listing:
             _LISTING.unpack_from(record)
         )
         *texts, description = split_texts(record)
-        scope, name, display_name, ranges, permissions = (it.decode() for it in texts)
+        scope, name, display_name, ranges, permissions, keywords = (it.decode() for it in texts)
         if checksum(record[CHECKSUM_BYTES:]) != written:
             raise ValueError
         return Listing(
@@ -79,6 +79,7 @@ def decode_listing(record: bytes) -> Listing:
             display_name,
             ranges,
             permissions,
+            keywords,
             None if description == _NO_DESCRIPTION else description.decode(),
         )
     except (struct.error, ValueError, IndexError):
@@ -110,11 +111,14 @@ def listing_row(it: Listing) -> ListingRow:
         it.released_ms,
         it.sdk_ranges,
         it.permissions,
+        it.keywords,
     )
 
 
 def split_texts(record: bytes) -> list[bytes]:
-    """Scope, name, display name, SDK ranges, permissions, description. No text contains a NUL."""
+    """Scope, name, display name, SDK ranges, permissions, keywords, description. None contains a
+    NUL.
+    """
     return record[_LISTING_BYTES:].split(b"\0")
 
 
@@ -133,8 +137,9 @@ def listing_columns(records: Sequence[bytes]) -> ListingColumns:
         separator = TEXT_SEPARATOR.encode()
         names = separator.join([it[2] for it in texts]).decode()
         descriptions = separator.join(
-            [it[5].removeprefix(_NO_DESCRIPTION) for it in texts]
+            [it[6].removeprefix(_NO_DESCRIPTION) for it in texts]
         ).decode()
+        labels = separator.join([b"%b %b %b" % (it[0], it[1], it[5]) for it in texts]).decode()
         facets = [[it[i].decode() for it in texts] for i in (1, 3, 4)]
     except (ValueError, IndexError):
         raise damaged("a listing") from None
@@ -145,6 +150,7 @@ def listing_columns(records: Sequence[bytes]) -> ListingColumns:
         heads["version_count"].astype(np.int64),
         names,
         descriptions,
+        labels,
         heads["created_ms"].astype(np.int64),
         heads["released_ms"].astype(np.int64),
         *facets,

@@ -19,7 +19,7 @@ from .rendering import CDN_MARK, Document, Place
 from .rows import MAX_INLINE_BYTES, Listing
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 10
+FORMAT = 11
 
 Bytes: TypeAlias = bytes | memoryview
 
@@ -267,6 +267,7 @@ class DocumentRecord:
             listing.released_ms,
             listing.sdk_ranges,
             listing.permissions,
+            listing.keywords,
             self.created_at,
             msgspec.json.decode(self.latest_version),
             *self.place,

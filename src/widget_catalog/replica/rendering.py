@@ -14,6 +14,7 @@ from widget_contract.manifests import Declared
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ..domain.clock import iso, to_ms
+from ..domain.keywords import keywords_of
 from ..domain.widgets import Version, Widget
 from ..store.checksums import checksum
 
@@ -36,7 +37,7 @@ class Document(NamedTuple):
     `outline` has the place of each version in `entries`: JSON, an array of `Outline`.
     `created_ms`, `released_ms` (the latest version's), `sdk_ranges` (of versions not yanked) and
     `permissions` (the latest version's) are for sorting and filtering; the lists are joined by
-    FACET_SEPARATOR.
+    FACET_SEPARATOR. `keywords` (the latest version's), joined by spaces, are only searched.
     """
 
     scope: str
@@ -50,6 +51,7 @@ class Document(NamedTuple):
     released_ms: int
     sdk_ranges: str
     permissions: str
+    keywords: str
     created_at: str
     latest_version: str | None
     latest_start: int
@@ -139,6 +141,7 @@ def render(widget: Widget) -> Document:
         0 if latest is None else to_ms(latest.published_at),
         FACET_SEPARATOR.join(dict.fromkeys(ranges)),
         "" if latest is None else FACET_SEPARATOR.join(latest.permissions),
+        "" if latest is None else " ".join(keywords_of(latest.manifest)),
         iso(widget.created_at),
         None if latest is None else latest.number,
         *place,

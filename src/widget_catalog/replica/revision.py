@@ -23,6 +23,7 @@ from ..domain.errors import StoreUnavailable
 _WORD_BYTES = 8
 _CAPACITY = 1 << 24
 _RESERVED_AT_ONCE = 1 << 14
+MAX_WIDGETS = _CAPACITY - 1
 
 
 class Revision:
@@ -66,7 +67,7 @@ class Counts:
         if highest_id < self._reserved:
             return
         if highest_id >= _CAPACITY:
-            raise StoreUnavailable(f"This release counts at most {_CAPACITY - 1} widgets.")
+            raise StoreUnavailable(f"This release counts at most {MAX_WIDGETS} widgets.")
         wanted = min(_CAPACITY, highest_id + _RESERVED_AT_ONCE)
         with _opened(self._path) as descriptor:
             allocate(descriptor, wanted * _WORD_BYTES)

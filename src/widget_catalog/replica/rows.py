@@ -56,6 +56,7 @@ class Listing(NamedTuple):
     display_name: str
     sdk_ranges: str
     permissions: str
+    keywords: str
     description: str | None
 
 
@@ -73,6 +74,12 @@ class ListingRow(NamedTuple):
     released_ms: int
     sdk_ranges: str
     permissions: str
+    keywords: str
+
+    @property
+    def label(self) -> str:
+        """Scope, name and keywords, separated by spaces."""
+        return f"{self.scope} {self.name} {self.keywords}"
 
 
 class ListingColumns(NamedTuple):
@@ -84,6 +91,7 @@ class ListingColumns(NamedTuple):
     version_counts: Array
     display_names: str
     descriptions: str
+    labels: str
     created_ms: Array
     released_ms: Array
     names: list[str]

@@ -25,7 +25,7 @@ from .facets import Facets
 from .parts import IndexParts, build_parts
 from .popularity import Mark, Place, Popularity
 from .texts import Texts, starting_with
-from .words import Words
+from .words import Words, label_words
 
 _REMEMBERED_BYTES = 16 << 20
 # Memory of three sets and their term, besides the members and the text.
@@ -54,7 +54,7 @@ class Query(NamedTuple):
     """A search query. The text is folded; an empty one matches all.
 
     `runs_on`: a version that is not yanked admits this SDK. `permission`: the latest version
-    requires it.
+    requires it. `with_labels`: terms are also looked for in scope, name and keywords.
     """
 
     text: str = ""
@@ -63,6 +63,7 @@ class Query(NamedTuple):
     runs_on: SemVer | None = None
     permission: str | None = None
     order: Order = Order.RELEVANCE
+    with_labels: bool = False
 
 
 class Found(NamedTuple):
@@ -115,6 +116,7 @@ class SearchIndex:
         scopes = [it.decode() for it in Texts(parts.scopes, parts.scope_starts)]
         self._scopes = Groups(scopes, Rows(parts.members, parts.member_starts))
         self._names, self._descriptions = Words(parts.names), Words(parts.descriptions)
+        self._labels = Words(parts.labels)
         self._old_ids, self._old_version_counts = parts.ids.data, parts.version_counts.data
         # Additions and removals since the build.
         self._new_ordinals: dict[int, int | None] = {}
@@ -127,7 +129,9 @@ class SearchIndex:
         self._facets = Facets(parts.facets)
         self._places: Array | None = None
         self._popularity = Popularity(self._counts, parts.ids, parts.ranks)
-        self._remembered: ByteBoundedCache[str, _Holders] = ByteBoundedCache(_REMEMBERED_BYTES)
+        self._remembered: ByteBoundedCache[tuple[str, bool], _Holders] = ByteBoundedCache(
+            _REMEMBERED_BYTES
+        )
         self._scope_count: int | None = None
 
     def refresh(self) -> None:
@@ -280,6 +284,7 @@ class SearchIndex:
         self._new_ordinals[row.id] = ordinal
         self._names.add(key, ordinal)
         self._descriptions.add(fold(row.description), ordinal)
+        self._labels.add(fold(label_words(row.label)), ordinal)
         self._new_version_counts.append(row.version_count)
         self._versions += row.version_count
         self._scopes.add(row.scope, ordinal)
@@ -315,24 +320,31 @@ class SearchIndex:
         terms: list[_Holders] = []
         # Longest first: the rarest terms come early, and a term without matches ends the search.
         for term in sorted(set(query.text.split()), key=len, reverse=True):
-            holders = self._holders(term)
+            holders = self._holders(term, query.with_labels)
             terms.append(holders)
             matching = holders.anywhere if matching is self._all else matching & holders.anywhere
             if not matching:
                 break
         return terms, matching
 
-    def _holders(self, term: str) -> _Holders:
-        found = self._remembered.items.get(term)
+    def _holders(self, term: str, with_labels: bool) -> _Holders:
+        found = self._remembered.items.get((term, with_labels))
         if found is None:
             in_name = self._names.containing(term) & self._all
             anywhere = in_name | self._descriptions.containing(term) & self._all
+            if with_labels:
+                anywhere |= self._labelled(term)
             starting = self._names.starting(term) & self._all
             # For a complete word they are usually the same, which saves an intersection.
             found = _Holders(anywhere, in_name, in_name if starting == in_name else starting)
             size = sum(map(getsizeof, found)) + 4 * len(term) + _OVERHEAD_BYTES
-            self._remembered.put(term, found, size)
+            self._remembered.put((term, with_labels), found, size)
         return found
+
+    def _labelled(self, term: str) -> BitMap:
+        """The widgets whose label has every word of the term."""
+        sets = [self._labels.containing(it) for it in label_words(term).split()]
+        return BitMap.intersection(self._all, *sets) if sets else BitMap()
 
     def _nested(
         self, text: str, terms: Sequence[_Holders], matching: BitMap, offset: int

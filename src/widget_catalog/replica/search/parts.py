@@ -12,14 +12,14 @@ from ..mapped_memory import release_mapped
 from ..ordinals import Array, Groups
 from .facets import FacetParts, FacetsBuilder
 from .texts import Texts
-from .words import WordsBuilder, WordsParts
+from .words import WordsBuilder, WordsParts, label_words
 
 
 class IndexParts(NamedTuple):
     """All listed widgets by ordinal, in the order of their numbers, and the lookup structures.
 
-    `ranks` are their positions in the order of scope and name. `keys` are the normal forms of
-    their names, in order, and `key_ordinals` the corresponding ordinals.
+    `ranks` are their positions in the order of scope and name. `keys` are their folded
+    names, in order, and `key_ordinals` the corresponding ordinals.
     """
 
     ids: Array
@@ -35,6 +35,7 @@ class IndexParts(NamedTuple):
     key_ordinals: Array
     names: WordsParts
     descriptions: WordsParts
+    labels: WordsParts
     facets: FacetParts
 
     def flat(self) -> Iterator[Array]:
@@ -45,14 +46,15 @@ class IndexParts(NamedTuple):
     def from_flat(arrays: Sequence[Array]) -> "IndexParts":
         """The inverse of `flat`."""
         each = iter(arrays)
-        plain = list(islice(each, len(IndexParts._fields) - 3))
-        words = [WordsParts(*islice(each, len(WordsParts._fields))) for _ in range(2)]
+        plain = list(islice(each, len(IndexParts._fields) - 4))
+        words = [WordsParts(*islice(each, len(WordsParts._fields))) for _ in range(3)]
         return IndexParts._make([*plain, *words, FacetParts(*each)])
 
 
 def build_parts(documents: Documents) -> IndexParts:
     """Read every listing. Call this inside a snapshot."""
-    names, descriptions, facets = WordsBuilder(), WordsBuilder(), FacetsBuilder()
+    names, descriptions, labels = WordsBuilder(), WordsBuilder(), WordsBuilder()
+    facets = FacetsBuilder()
     ids, version_counts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
     is_official = [np.empty(0, np.bool_)]
     scopes: list[str] = []
@@ -64,6 +66,7 @@ def build_parts(documents: Documents) -> IndexParts:
         scopes += some.scopes
         keys += names.add(some.display_names)
         descriptions.add(some.descriptions)
+        labels.add(label_words(some.labels))
         facets.add(some)
         # Documents are stored between the listings, and are mapped, too.
         release_mapped(documents.path)
@@ -91,5 +94,6 @@ def build_parts(documents: Documents) -> IndexParts:
         np.array(by_key, dtype=np.uint32),
         names.build(),
         descriptions.build(),
+        labels.build(),
         facets.build(),
     )

@@ -28,6 +28,14 @@ _FEW_PLACES = 64
 # enough texts for that to pay off.
 _FREQUENT_SHIFT = 4
 _SETS_FROM = 1_000
+_IN_LABELS = str.maketrans("@/-", "   ")
+
+
+def label_words(text: str) -> str:
+    """A label, or a term to find in one, as words. Names are split at hyphens, because they have
+    many words in common: whole names would make the vocabulary many times as large.
+    """
+    return text.translate(_IN_LABELS)
 
 
 class WordsParts(NamedTuple):

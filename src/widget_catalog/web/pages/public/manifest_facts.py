@@ -3,6 +3,8 @@
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ....domain.keywords import list_keywords
+
 _MAX_CHARACTERS = 300
 
 
@@ -19,12 +21,11 @@ def read_manifest(manifest: dict[str, Any] | None) -> ManifestFacts:
     found = manifest or {}
     repository = found.get("repository")
     author = found.get("author")
-    keywords = found.get("keywords")
     return ManifestFacts(
         _address(found.get("homepage")),
         _address(repository.get("url") if isinstance(repository, dict) else repository),
         _line(author.get("name") if isinstance(author, dict) else author),
-        tuple(it for it in map(_line, keywords[:12]) if it) if isinstance(keywords, list) else (),
+        list_keywords(found.get("keywords")),
         found["readme"] if isinstance(found.get("readme"), str) else None,
     )
 

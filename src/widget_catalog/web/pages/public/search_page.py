@@ -100,6 +100,7 @@ class SearchPage:
             sdk,
             asked.permission or None,
             asked.sort,
+            with_labels=True,
         )
         found = self._views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
         is_plain = asked.q and not asked.has_filter and asked.page == 1
@@ -138,7 +139,7 @@ class SearchPage:
     def _near(self, asked: SearchForm) -> tuple[WidgetSummary, ...]:
         """Suggestions; without the filters, if these exclude everything."""
         if asked.has_filter:
-            query = Query(fold(asked.q))
+            query = Query(fold(asked.q), with_labels=True)
             return self._views.search(query, None, 1, _SUGGESTED).read().widgets
         text = asked.q.rpartition("/")[2]
         return self._views.list_like(text, _SUGGESTED) if text else ()
