@@ -5,12 +5,14 @@ import re
 import secrets
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import yaml  # type: ignore[import-untyped]
+from requirements.install import PROJECTS
 
 from support.nginx import nginx_before
 from support.service import free_port
@@ -96,6 +98,31 @@ def test_everything_that_the_image_is_made_of_is_there() -> None:
     assert links
     for link in links:
         assert link.resolve().relative_to(ROOT).parts[0] in sources, link
+
+
+def test_the_image_is_built_only_from_what_is_pinned_by_hash() -> None:
+    dockerfile = (DEPLOY / "Dockerfile").read_text().replace("\\\n", " ")
+    installs = re.findall(r"pip install (.+)", dockerfile)
+    assert len(installs) == 2
+    for options in installs:
+        assert "--require-hashes" in options or {"--no-index", "--no-build-isolation"} <= set(
+            options.split()
+        )
+    pinned = re.findall(
+        r"^([\w-]+)==\S+.* \\\n +--hash=",
+        (ROOT / "requirements/runtime.txt").read_text(),
+        re.MULTILINE,
+    )
+    for project in PROJECTS:
+        file = tomllib.loads((ROOT / project / "pyproject.toml").read_text())
+        assert set(file["build-system"]["requires"]) <= set(pinned)
+
+
+def test_the_base_image_can_be_pinned_by_digest() -> None:
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    assert set(re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)) == {"${PYTHON_IMAGE}"}
+    images = re.findall(r"image: (\S+)", (DEPLOY / "compose.yaml").read_text())
+    assert all(re.fullmatch(r"\$\{[A-Z]+_IMAGE:-[\w/]+:\d+\}", it) for it in images)
 
 
 def test_services_wait_for_services_that_are_there(services: dict[str, Any]) -> None:
