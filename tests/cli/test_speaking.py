@@ -191,7 +191,7 @@ def test_with_standard_output_closed_a_command_works_as_usual(data: Path) -> Non
 
 
 def test_it_can_be_interrupted_and_then_says_little(data: Path) -> None:
-    with EndingProcess(
+    with EndingProcess[bytes](
         [*_COMMAND, "import", "-", "--data", str(data)],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
