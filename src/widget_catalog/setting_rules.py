@@ -109,10 +109,11 @@ def check_values(values: Mapping[str, Any], given: Mapping[str, tuple[Any, str]]
         reserved_names(values["reserved_names"])
     except ValueError as error:
         require("reserved_names", False, str(error))
-    try:
-        parse_networks(values["webhook_networks"])
-    except ValueError as error:
-        require("webhook_networks", False, f"{error}.")
+    for name in ("webhook_networks", "mirror_networks"):
+        try:
+            parse_networks(values[name])
+        except ValueError as error:
+            require(name, False, f"{error}.")
     require("host", bool(values["host"]), "must not be empty.")
     is_bucket = not values["bundles"] or _BUCKET.fullmatch(values["bundles"]) is not None
     require("bundles", is_bucket, "must be like s3://bucket or s3://bucket/prefix.")

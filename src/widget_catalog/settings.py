@@ -123,6 +123,9 @@ class Settings:
     webhook_networks: str = _setting(
         "", "Private networks that webhooks may reach, e.g. `10.1.0.0/16`, separated by spaces."
     )
+    mirror_networks: str = _setting(
+        "", "Private networks that a mirror may reach besides its upstream, separated by spaces."
+    )
     max_reports: int = _setting(
         5, "Reports of widgets from one address in 15 minutes; 0: reports are disabled."
     )

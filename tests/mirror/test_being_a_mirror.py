@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from support.commands import widget_catalog
 from support.folders import empty_folder, filled_folder
 from support.mirrors import MAX_BUNDLE_BYTES, a_mirror, assert_bundles_are_whole, exported
 from support.people import a_person, nobody
@@ -18,10 +19,12 @@ from widget_catalog.actions.change_version import yank_version
 from widget_catalog.actions.change_widget import list_widget, set_official, unlist_widget
 from widget_catalog.actions.create_account import create_account
 from widget_catalog.actions.mirror.mirroring import Mirroring, Round, Wanted
+from widget_catalog.actions.mirror.other_hosts import OtherHosts
 from widget_catalog.actions.mirror.status import end_mirroring, find_status
 from widget_catalog.actions.revoke_version import revoke_version, unrevoke_version
 from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
 from widget_catalog.domain.errors import IsMirror, MirrorRefused
+from widget_catalog.domain.public_addresses import parse_networks
 from widget_catalog.domain.widgets import Version
 from widget_catalog.settings import Backends
 from widget_catalog.store.audit import list_entries
@@ -169,9 +172,36 @@ def test_circles_are_recognised(tmp_path: Path) -> None:
         with a_mirror(two, first.url) as copying:
             copying.mirroring.run()
         with pytest.raises(MirrorRefused, match="in a circle"):
-            a_mirror(one, second.url).__enter__()
+            a_mirror(one, second.url, others=OtherHosts(parse_networks("127.0.0.0/8"))).__enter__()
         with Catalog(first.url) as catalog:
             wait_for(lambda: catalog.settings().mirror_of is msgspec.UNSET)
+
+
+def test_a_circle_that_may_not_be_looked_at_is_recognised_by_the_other_mirror(
+    tmp_path: Path,
+) -> None:
+    one, two = empty_folder(tmp_path / "one"), empty_folder(tmp_path / "two")
+    with running_service(one) as first, running_service(two) as second:
+        with a_mirror(two, first.url) as copying:
+            copying.mirroring.run()
+        with a_mirror(one, second.url) as copying:
+            copying.mirroring.run()
+        with a_mirror(two, first.url) as copying, Catalog(first.url) as catalog:
+            wait_for(lambda: catalog.settings().mirror_of is not msgspec.UNSET)
+            with pytest.raises(MirrorRefused, match="in a circle"):
+                copying.mirroring._checked_settings()
+
+
+def test_a_circle_is_recognised_by_the_url_of_this_catalog(tmp_path: Path) -> None:
+    one, two = empty_folder(tmp_path / "one"), empty_folder(tmp_path / "two")
+    with running_service(one) as first, running_service(two) as second:
+        with a_mirror(two, first.url) as copying:
+            copying.mirroring.run()
+        said = widget_catalog(
+            *("mirror", second.url, "--data", one),
+            environment={"WIDGET_CATALOG_BASE_URL": f"{first.url}/"},
+        )
+        assert (said.code, "in a circle" in said.err) == (1, True)
 
 
 def test_scopes_that_the_origin_does_not_have_are_named(tmp_path: Path, service: Service) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from support.children import run_children
-from widget_catalog.actions.mirror import mirroring
+from widget_catalog.actions.mirror import mirroring, scope_copies
 from widget_catalog.wiring import prepare_node
 from widget_catalog_client import Catalog, ClientError
 
@@ -27,5 +27,7 @@ def run_once(data: Path, url: str, _: str) -> int:
 
 
 if __name__ == "__main__":
-    mirroring._WIDGETS_PER_COMMIT = 5  # As many transactions as possible, for more states to kill.
+    scope_copies._WIDGETS_PER_COMMIT = (
+        5  # As many transactions as possible, for more states to kill.
+    )
     run_children(partial(run_once, Path(sys.argv[1]), sys.argv[2]))

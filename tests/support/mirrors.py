@@ -15,6 +15,7 @@ from support.service import NO_CERTIFICATES
 from support.widgets import version_line, widget_line
 from widget_catalog.actions.export_catalog import export_catalog
 from widget_catalog.actions.mirror.mirroring import Mirroring, Wanted
+from widget_catalog.actions.mirror.other_hosts import OtherHosts
 from widget_catalog.bundles.hashing import hash_stream
 from widget_catalog.domain.widgets import Version, Widget
 from widget_catalog.store.widgets import list_stored_files
@@ -89,7 +90,9 @@ class Copying(NamedTuple):
 
 
 @contextlib.contextmanager
-def a_mirror(data: Path, url: str, wanted: Wanted | None = None) -> Iterator[Copying]:
+def a_mirror(
+    data: Path, url: str, wanted: Wanted | None = None, others: OtherHosts | None = None
+) -> Iterator[Copying]:
     if not data.exists():
         empty_folder(data)
     node = open_node(data, is_durable=False)
@@ -99,7 +102,7 @@ def a_mirror(data: Path, url: str, wanted: Wanted | None = None) -> Iterator[Cop
         httpx.Client(verify=NO_CERTIFICATES, timeout=30, event_hooks=hooks) as http,
         Catalog(url, http=http, retries=0) as catalog,
     ):
-        mirroring = Mirroring(node.store, node.bundles, catalog, MAX_BUNDLE_BYTES)
+        mirroring = Mirroring(node.store, node.bundles, catalog, MAX_BUNDLE_BYTES, others)
         mirroring.begin(wanted or Wanted())
         asked.clear()
         yield Copying(node, mirroring, asked)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from widget_contract.texts import printable
+
 from ..settings import Settings, load_settings
 from .context import ConfigOption, DataOption, command_node, fail, report, say, seconds_of
 
@@ -73,7 +75,9 @@ def mirror(
     from widget_contract.names import Scope
 
     from ..actions.mirror.mirroring import Mirroring, Wanted, require_scopes
+    from ..actions.mirror.other_hosts import OtherHosts
     from ..actions.mirror.status import end_mirroring, find_status
+    from ..domain.public_addresses import parse_networks
 
     if every is not None and follow:
         fail("Use --every or --follow, not both.")
@@ -105,7 +109,14 @@ def mirror(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
     with Catalog(url) as catalog:
-        mirroring = Mirroring(node.store, node.bundles, catalog, settings.max_bundle_bytes)
+        mirroring = Mirroring(
+            node.store,
+            node.bundles,
+            catalog,
+            settings.max_bundle_bytes,
+            OtherHosts(parse_networks(settings.mirror_networks)),
+            settings.base_url,
+        )
         mirroring.begin(wanted)
         if every_s is None and not follow:
             try:
@@ -136,7 +147,7 @@ def _run(node: "Node", mirroring: "Mirroring") -> bool:
 
     done = mirroring.run(partial(counting, say, "Copying"))
     for sentence in done.faults[:_SHOWN]:
-        say.print(f"[red]Not copied:[/] {escape(sentence)}")
+        say.print(f"[red]Not copied:[/] {escape(printable(sentence))}")
     if len(done.faults) > _SHOWN:
         say.print(f"… and {len(done.faults) - _SHOWN:,} more.")
     if done.changed or not done.faults:
@@ -192,5 +203,5 @@ def _try(run: "partial[bool]") -> bool:
         raise
     except (CatalogError, OSError) as error:
         now = clock.iso(clock.now())
-        say.print(f"{now}  [red]Error:[/] {escape(str(error))} Retrying.")
+        say.print(f"{now}  [red]Error:[/] {escape(printable(str(error)))} Retrying.")
         return False

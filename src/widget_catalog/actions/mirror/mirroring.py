@@ -16,7 +16,6 @@ import msgspec
 
 from widget_catalog_client import (
     Catalog,
-    CatalogUnavailable,
     ClientError,
     FeedExpired,
     NotFound,
@@ -24,11 +23,12 @@ from widget_catalog_client import (
 )
 from widget_catalog_client.watching import BEHIND_S, MAX_BEHIND
 from widget_contract.names import is_widget_key
+from widget_contract.texts import printable
 
 from ...bundles.contract import Bundles
-from ...domain.errors import InvalidWidget, MirrorRefused
-from ...domain.widgets import Widget
+from ...domain.errors import MirrorRefused
 from ...replica.filling import Bar, Progress, no_bar
+from ...replica.revision import MAX_WIDGETS
 from ...store.engine import Store, Transaction
 from ...store.mirrors import (
     Mirror,
@@ -40,14 +40,18 @@ from ...store.mirrors import (
     remove_mirror,
     save_mirror,
 )
-from ...store.widgets import Key, find_widgets, stream_widgets
+from ...store.widgets import Key, stream_widgets
 from ..revoke_version import withdraw_files
 from .applying import save_copy
+from .other_hosts import OtherHosts
+from .scope_copies import Copy, ScopeCopies
 from .status import record_begun, record_round, require_empty
-from .upstream import Head, MirrorFault, Upstream, head_in_detail, head_in_registry
+from .upstream import MirrorFault, Upstream
 
 _CHANGES_PER_PAGE = 1000
 _RESULTS_PER_PAGE = 100
+# In one run: far more changes than a catalog retains.
+_MAX_PAGES_OF_CHANGES = 1_000
 # Pages are sorted by popularity, so a widget may move between them while they are read.
 _MAX_WALKS = 5
 _AT_ONCE = 8
@@ -55,9 +59,6 @@ _AT_ONCE = 8
 _MAX_UNAVAILABLE = 20
 # By then, the services on this folder say that it is a mirror, so loops of mirrors are detected.
 _SHOWN_WITHIN_S = 1.0
-_WIDGETS_PER_COMMIT = 64
-# Scopes with more changed widgets than this are read from the registry.
-_MAX_DETAILS = 20
 
 
 class Wanted(NamedTuple):
@@ -74,23 +75,24 @@ class Round(NamedTuple):
     faults: list[str]
 
 
-class _Copy(NamedTuple):
-    """The widget to save; None if it should not be here and never was."""
-
-    key: Key
-    wanted: Widget | None
-    fault: str | None = None
-    unavailable: CatalogUnavailable | None = None
-
-
 class Mirroring:
+    """`own_url` is the public URL of this catalog, if it is known."""
+
     def __init__(
-        self, store: Store, bundles: Bundles, catalog: Catalog, max_bundle_bytes: int
+        self,
+        store: Store,
+        bundles: Bundles,
+        catalog: Catalog,
+        max_bundle_bytes: int,
+        others: OtherHosts | None = None,
+        own_url: str = "",
     ) -> None:
         self._store = store
         self._bundles = bundles
         self._catalog = catalog
         self._max_bundle_bytes = max_bundle_bytes
+        self._others = others or OtherHosts()
+        self._own_url = own_url.rstrip("/")
 
     def begin(self, wanted: Wanted) -> None:
         """Make this catalog a mirror, or check that it is one of the same upstream."""
@@ -183,17 +185,20 @@ class Mirroring:
             raise MirrorRefused(f"{url} is this catalog itself: it cannot be its own mirror.")
         if own in above.through or self._is_itself(above.url, own):
             raise MirrorRefused(
-                f"{url} is a mirror of {above.url}, which is made from this catalog: mirrors in a "
-                "circle would never get anything new."
+                f"{url} is a mirror of {printable(above.url[:200])}, which is made from this "
+                "catalog: mirrors in a circle would never get anything new."
             )
         self._save(through=(above.id, *above.through))
         return settings
 
     def _is_itself(self, url: str, own: str) -> bool:
-        """Whether that URL is this catalog; False if there is no response."""
+        """Whether that URL is this catalog; False if there is no response, or none is requested
+        because the host is not public. Then the other mirror recognises the circle.
+        """
+        if self._own_url and url.rstrip("/") == self._own_url:
+            return True
         try:
-            with Catalog(url, retries=0, timeout_s=3) as catalog:
-                above = catalog.settings().mirror_of
+            above = self._others.mirror_of(url)
         except ClientError:
             return False
         return above is not msgspec.UNSET and above.id == own
@@ -202,7 +207,10 @@ class Mirroring:
         """Add tasks for the widgets that have changed since the last run."""
         seq = self._get().seq
         times_behind = 0
-        while seq is not None:
+        # The rest, if there is any, is left to the next run.
+        for _ in range(_MAX_PAGES_OF_CHANGES):
+            if seq is None:
+                return
             page = self._catalog.changes(seq, limit=_CHANGES_PER_PAGE)
             if page.newest < seq and times_behind < MAX_BEHIND:
                 times_behind += 1
@@ -246,21 +254,34 @@ class Mirroring:
     def _list_widgets(self, scope: str | None, *, official: bool | None) -> set[Key]:
         found: set[Key] = set()
         for _ in range(_MAX_WALKS):
+            seen: set[str] = set()
             for page in itertools.count(1):
                 results = self._catalog.search(
                     scope=scope, official=official, page=page, limit=_RESULTS_PER_PAGE
                 )
-                ids = (f"{it.scope}/{it.name}" for it in results.widgets)
+                ids = {f"{it.scope}/{it.name}" for it in results.widgets}
                 found |= set(self._wanted_keys(ids))
-                if not results.widgets or page * _RESULTS_PER_PAGE >= results.total:
+                # Whatever the total says, a page without anything new is the last one.
+                if ids <= seen or page * _RESULTS_PER_PAGE >= results.total:
                     break
+                seen |= ids
+                if len(seen) > MAX_WIDGETS:
+                    raise MirrorFault(f"{self._catalog.url} lists more widgets than can be stored.")
             if len(found) >= results.total:
                 break
         return found
 
     def _copy_all(self, settings: Settings, progress: Progress) -> Round:
+        with (
+            self._others.client() as http,
+            Catalog(self._catalog.url, http=http) as elsewhere,
+        ):
+            return self._copy_from(settings, elsewhere, progress)
+
+    def _copy_from(self, settings: Settings, elsewhere: Catalog, progress: Progress) -> Round:
         upstream = Upstream(
             self._catalog,
+            elsewhere,
             settings,
             self._catalog.revocations(),
             self._bundles,
@@ -275,7 +296,7 @@ class Mirroring:
         try:
             with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mirror") as pool:
                 for scope, keys in itertools.groupby(tasks, key=lambda it: it[0]):
-                    in_scope = _ScopeCopies(upstream, self._get(), self._store, scope, list(keys))
+                    in_scope = ScopeCopies(upstream, self._get(), self._store, scope, list(keys))
                     for batch in in_scope.batches():
                         copies = list(pool.map(in_scope.copy, batch))
                         faults += [it.fault for it in copies if it.fault is not None]
@@ -289,7 +310,7 @@ class Mirroring:
             record_round(self._store, self._catalog.url, changed)
         return Round(changed.total(), faults)
 
-    def _write(self, copies: list[_Copy]) -> int:
+    def _write(self, copies: list[Copy]) -> int:
         changed = 0
         with self._store.publishing() as tx:
             tx.is_mirroring = True
@@ -317,63 +338,3 @@ def _is_scope(catalog: Catalog, scope: str) -> bool:
     except NotFound:
         return False
     return True
-
-
-class _ScopeCopies:
-    """The widgets of one scope that have to be compared with the upstream."""
-
-    def __init__(
-        self, upstream: Upstream, mirror: Mirror, store: Store, scope: str, keys: list[Key]
-    ) -> None:
-        self._upstream = upstream
-        self._is_wanted = not mirror.scopes or scope in mirror.scopes
-        self._only_official = mirror.only_official
-        self._keys = keys
-        with store.reading() as connection:
-            found = find_widgets(connection, keys)
-        self._known = {key: it.widget for key, it in found.items()}
-        self._listed: dict[str, Head] | None = None
-        if self._is_wanted and (len(self._known) < len(keys) or len(keys) > _MAX_DETAILS):
-            try:
-                registry = upstream.catalog.registry(scope)
-                self._listed = {it.name: head_in_registry(scope, it) for it in registry.widgets}
-            except NotFound:
-                self._listed = {}
-
-    def batches(self) -> Iterator[list[Key]]:
-        for start in range(0, len(self._keys), _WIDGETS_PER_COMMIT):
-            yield self._keys[start : start + _WIDGETS_PER_COMMIT]
-
-    def copy(self, key: Key) -> _Copy:
-        """Called by several threads at once."""
-        try:
-            return _Copy(key, self._wanted(key))
-        except CatalogUnavailable as fault:
-            # If the catalog does not respond at all, the next request would fail, too.
-            self._upstream.catalog.settings()
-            return _Copy(key, None, f"{'/'.join(key)}: {fault.message}", fault)
-        except InvalidWidget as fault:
-            return _Copy(key, None, f"{'/'.join(key)}: {' '.join(fault.faults)}")
-        except (ClientError, MirrorFault) as fault:
-            return _Copy(key, None, f"{'/'.join(key)}: {fault.message}")
-
-    def _wanted(self, key: Key) -> Widget | None:
-        known = self._known.get(key)
-        head = self._find(key, known)
-        if head is None or (self._only_official and not head.is_official):
-            if known is None:
-                return None
-            gone = msgspec.structs.replace(known, is_listed=False)
-            return self._upstream.with_revocations(gone, {it.identity: it for it in gone.versions})
-        return self._upstream.copy(head, known)
-
-    def _find(self, key: Key, known: Widget | None) -> Head | None:
-        if not self._is_wanted:
-            return None
-        if self._listed is not None or known is None:
-            return (self._listed or {}).get(key[1])
-        try:
-            detail = self._upstream.catalog.detail("/".join(key))
-        except NotFound:
-            return None
-        return head_in_detail(detail, known)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO, NamedTuple, cast
 
+import httpx
 import msgspec
 
 from widget_catalog_client import (
@@ -70,11 +71,15 @@ def head_in_detail(found: WidgetDetail, known: Widget) -> Head:
 
 
 class Upstream:
-    """The upstream's state in one round of mirroring. Used by several threads."""
+    """The upstream's state in one round of mirroring. Used by several threads.
+
+    `elsewhere` downloads files from other hosts than the upstream's.
+    """
 
     def __init__(
         self,
         catalog: Catalog,
+        elsewhere: Catalog,
         settings: Settings,
         revocations: Revocations,
         bundles: Bundles,
@@ -82,6 +87,7 @@ class Upstream:
         now_ms: int,
     ) -> None:
         self.catalog = catalog
+        self._elsewhere = elsewhere
         self._base_url = settings.base_url.rstrip("/") + "/"
         self._own = tuple({f"{settings.cdn_base_url.rstrip('/')}/", f"{self._base_url}cdn/"})
         self._revoked = {
@@ -200,9 +206,11 @@ class Upstream:
         if stored is not None and stored.size_bytes == file.size:
             return
         reached = msgspec.structs.replace(file, url=self._reached(file.url))
+        is_there = _origin_of(reached.url) == _origin_of(self.catalog.url)
+        source = self.catalog if is_there else self._elsewhere
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as copy:
             stream = cast(BinaryIO, copy)
-            self.catalog.download_bundle(reached, stream)
+            source.download_bundle(reached, stream)
             self._bundles.put(stream, file.sha256_hash, kind)
 
     def _is_own(self, url: str) -> bool:
@@ -221,6 +229,15 @@ class Upstream:
             return ImportedBundle(name, sizes[name])
 
         return decode_line(msgspec.json.encode(line), imported, self._rules).widget
+
+
+def _origin_of(url: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port of a URL, as the library that connects parses it."""
+    try:
+        parsed = httpx.URL(url)
+        return parsed.scheme, parsed.host, parsed.port
+    except httpx.InvalidURL:
+        raise MirrorFault(f"{url[:200]!r} is not the URL of a file.") from None
 
 
 def _line(entry: VersionEntry) -> dict[str, Any]:
