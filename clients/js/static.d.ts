@@ -3,10 +3,12 @@
  * of catalogs: a service, and a static site created by `widget-catalog site`. For the latter it
  * reads `static.json` once, and computes searches and `resolve` itself, with the rules of the
  * service. Static sites count no installs, and have no event streams: `watch` polls.
+ *
+ * `searchesNames`: on a static site, searches also look at scope and name, like a search page.
  */
 export function catalogFetch(
   baseUrl: string | URL,
-  options?: { fetch?: typeof globalThis.fetch },
+  options?: { fetch?: typeof globalThis.fetch; searchesNames?: boolean },
 ): typeof globalThis.fetch;
 
 /** How a search compares texts: without case, accents and width; vectors/folding.json has the rule. */

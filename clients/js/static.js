@@ -15,9 +15,12 @@ class Refused extends Error {
 }
 
 /** A `fetch` for the client that supports both kinds of catalogs. */
-export function catalogFetch(baseUrl, { fetch = (...it) => globalThis.fetch(...it) } = {}) {
+export function catalogFetch(
+  baseUrl,
+  { fetch = (...it) => globalThis.fetch(...it), searchesNames = false } = {},
+) {
   const base = String(baseUrl).replace(/\/+$/, "");
-  const files = new StaticCatalog(base, fetch);
+  const files = new StaticCatalog(base, fetch, searchesNames);
   let isStatic = null;
   return async (address, request = {}) => {
     const url = String(address);
@@ -37,11 +40,13 @@ export function catalogFetch(baseUrl, { fetch = (...it) => globalThis.fetch(...i
 class StaticCatalog {
   #base;
   #fetch;
+  #searchesNames;
   #index = { at: -Infinity, widgets: null };
 
-  constructor(base, fetch) {
+  constructor(base, fetch, searchesNames) {
     this.#base = base;
     this.#fetch = fetch;
+    this.#searchesNames = searchesNames;
   }
 
   /** The file that only static catalogs have. */
@@ -112,7 +117,10 @@ class StaticCatalog {
   async #widgets(signal) {
     if (Date.now() - this.#index.at > FRESH_MS) {
       const { widgets } = await this.#read("search", signal);
-      for (const it of widgets) it.push(normal(it[2]), normal(it[3] ?? ""));
+      for (const it of widgets) {
+        const label = this.#searchesNames ? ` @${it[0]}/${it[1]}` : "";
+        it.push(normal(it[2]), normal((it[3] ?? "") + label));
+      }
       this.#index = { at: Date.now(), widgets };
     }
     return this.#index.widgets;

@@ -187,10 +187,13 @@ def test_what_is_missing_is_the_page_for_it(site: Site) -> None:
     assert (answer.status_code, "Page not found" in answer.text) == (404, True)
 
 
-def test_the_search_page_searches(site: Site, browser: Browser) -> None:
+@pytest.mark.parametrize("q", ["clock", "@acme/clock", "CME/clo"])
+def test_the_search_page_searches_scopes_and_names_too(
+    site: Site, browser: Browser, q: str
+) -> None:
     context = browser.new_context()
     page = context.new_page()
-    page.goto(f"{site.url}/search?q=clock")
+    page.goto(f"{site.url}/search?q={q}")
     page.get_by_role("link", name="Clock", exact=True).wait_for(timeout=60_000)
     assert page.get_by_role("status").inner_text() == "1 widget"
     context.close()

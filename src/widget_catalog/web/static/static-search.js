@@ -34,7 +34,7 @@ function linkTo(number, text) {
 
 const q = query.get("q") ?? "";
 document.getElementById("q").value = q;
-const catalog = new Catalog(base, { cache: null, fetch: catalogFetch(base) });
+const catalog = new Catalog(base, { cache: null, fetch: catalogFetch(base, { searchesNames: true }) });
 try {
   const official = query.get("official") || null;
   const found = await catalog.search({ q, official, scope: query.get("scope"), page, limit });
