@@ -272,7 +272,7 @@ class PublicPages:
         except Busy as fault:
             return failure_page(self._renderer, request, fault)
         if resource is None:
-            if (target := _single_slash(request)) is not None:
+            if (target := _without_more_slashes(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
             return content_response(request, self._not_found(request.path), _HTML, status=404)
         if request.method != "GET" and request.method != "HEAD":
@@ -333,17 +333,24 @@ def _fixed(path: str, make: Callable[[], Resource]) -> PublicRoute:
     return PublicRoute(path, find)
 
 
-def _single_slash(request: Request) -> str | None:
-    """The redirect target of a path that starts with several slashes: the same path with one; None
-    for others.
+def _without_more_slashes(request: Request) -> str | None:
+    """The redirect target of a path that starts with several slashes, or of a page with a slash at
+    the end: the same path without them; None for others.
 
     All but the usual characters are encoded, and there is exactly one leading slash, so no browser
-    interprets it as another host.
+    interprets it as another host. A path with both is redirected twice, because it may lead to the
+    API, where a slash at the end is significant.
     """
     path, query = request.path, request.query_string
-    if not path.startswith("//") or len(path) + len(query) > _MAX_PATH_AND_QUERY:
+    if len(path) + len(query) > _MAX_PATH_AND_QUERY:
         return None
-    target = "/" + quote(path.lstrip("/"), safe=_PATH_CHARACTERS, errors="replace")
+    if path.startswith("//"):
+        path = path.lstrip("/")
+    elif path.endswith("/") and path != "/" and request.method in ("GET", "HEAD"):
+        path = path.strip("/")
+    else:
+        return None
+    target = "/" + quote(path, safe=_PATH_CHARACTERS, errors="replace")
     if not query:
         return target
     return f"{target}?{quote(query, safe=_PATH_CHARACTERS + '?%', errors='replace')}"

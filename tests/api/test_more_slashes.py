@@ -1,4 +1,4 @@
-"""Paths that start with several slashes: redirected within this origin, never to another."""
+"""Paths with more slashes than necessary: redirected within this origin, never to another."""
 
 from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
@@ -62,6 +62,58 @@ def test_other_paths_are_not_redirected(site: InProcessSite, address: str) -> No
     answer = site.get(address)
 
     assert (answer.status, "location" in answer.headers) == (404, False)
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [
+        ("/docs/", "/docs"),
+        ("/docs///", "/docs"),
+        ("/search/?q=a%20b&page=2", "/search?q=a%20b&page=2"),
+        ("/widgets/acme/clock/", "/widgets/acme/clock"),
+        ("/widgets/acme/clock/1.0.0+b/", "/widgets/acme/clock/1.0.0+b"),
+        ("/scopes/acme/", "/scopes/acme"),
+        ("/preview/acme/clock/1.0.0/", "/preview/acme/clock/1.0.0"),
+        ("/dashboard/", "/dashboard"),
+        ("/sign-in/?next=/account", "/sign-in?next=/account"),
+        ("/account/", "/account"),
+        ("/account/widgets/", "/account/widgets"),
+        ("/operate/", "/operate"),
+        ("/openapi.json/", "/openapi.json"),
+        ("/nowhere/", "/nowhere"),
+        ("/\\evil.example/", "/%5Cevil.example"),
+        ("/\\/evil.example/", "/%5C/evil.example"),
+        ("/@evil.example/", "/@evil.example"),
+        ("/https://evil.example/", "/https://evil.example"),
+        ("/\t/evil.example/", "/%09/evil.example"),
+        ("/x\r\ny: z/", "/x%0D%0Ay:%20z"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_slash_at_the_end_of_a_page_is_dropped(
+    site: InProcessSite, method: str, address: str, target: str
+) -> None:
+    answer = site.request(method, address)
+
+    assert (answer.status, answer.body) == (308, b"")
+    assert answer.headers["location"] == target
+    landed = urlsplit(urljoin(f"{ORIGIN}{address.partition('?')[0]}", target))
+    assert f"{landed.scheme}://{landed.netloc}" == ORIGIN
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/widgets/search/", "/api/version/", "/cdn/@acme/clock/1.0.0/", "/healthz/ready/"],
+)
+def test_a_slash_at_the_end_is_significant_outside_pages(site: InProcessSite, path: str) -> None:
+    answer = site.get(path)
+
+    assert answer.status in (401, 404)
+    assert "location" not in answer.headers
+
+
+def test_a_form_with_a_slash_at_the_end_is_not_redirected(site: InProcessSite) -> None:
+    assert site.request("POST", "/sign-in/").status == 404
 
 
 def test_a_page_on_another_origin_can_follow_the_redirect_where_it_may_read(
