@@ -12,7 +12,7 @@ from .domain.oauth_clients import parse_clients
 from .domain.public_addresses import parse_networks
 from .domain.second_factor import RequiredOf
 
-_URL_RULE = "must be an http(s) URL without query, fragment or user name."
+_URL_RULE = "must be an http(s) URL without query, fragment or username."
 _HOST_AND_PORT = re.compile(r"(\w[\w.-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
 _PATH_RULE = (
     "must have no path, because every page on that host could act with the sessions of people "

@@ -21,7 +21,7 @@ from widget_catalog.commands.start_work import warn_of_settings
 from widget_catalog.release import CLI_LATEST
 from widget_catalog.settings import load_settings
 
-_URL_RULE = "must be an http(s) URL without query, fragment or user name."
+_URL_RULE = "must be an http(s) URL without query, fragment or username."
 
 
 @contextlib.contextmanager

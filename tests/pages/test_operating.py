@@ -8,9 +8,11 @@ import pytest
 
 from support.browsing import PERSONAL, Browsing, browser_of
 from support.html import Element
-from support.people import PASSWORD, Person, with_oauth, with_token
+from support.people import PASSWORD, Person, signed_in, with_oauth, with_token
 from support.service import run_command
 from support.village import BuiltVillage, Village
+from support.widgets import widget_line
+from widget_catalog.actions.create_account import invite
 from widget_catalog.actions.manage_account import set_disabled
 from widget_catalog.actions.read_audit import read_audit_part, search_audit
 from widget_catalog.actions.reserve_scope import reserve_scope
@@ -88,6 +90,27 @@ def test_the_audit_log_is_filtered_and_downloaded(village: Village, olly: Browsi
     assert len(everything) == village.olly.get("/api/audit").json()["total"]
     olly.get("/operate/audit?until=2020-01-01")
     assert rows(olly) == []
+
+
+def test_the_details_of_the_audit_log_are_words_and_only_what_there_is_to_tell(
+    village: Village, olly: Browsing
+) -> None:
+    invite(village.site.node.store)
+    village.site.add(widget_line("imported/clock"))
+    signed_in(village.site, "eve")
+    village.ann.put("/api/widgets/acme/clock/publishers", {"publishers": []})
+
+    olly.get("/operate/audit")
+
+    publishers, sign_in, imported, invited = rows(olly)[:4]
+    assert "publishers: none" in publishers
+    assert "method: password · session: " in sign_in
+    assert "widgets added: 1 · versions added: 1" in imported
+    assert "cleaned" not in imported
+    assert invited.startswith("invite to the catalog role: author 1")  # The day follows.
+    told = olly.page.one("main").text
+    assert "None" not in told
+    assert "way:" not in told
 
 
 def test_the_audit_log_is_downloaded_part_by_part(village: Village) -> None:
@@ -258,21 +281,6 @@ def test_invitations_are_made_and_withdrawn(built_village: BuiltVillage, tmp_pat
         assert guest.get(links[1]).status == 200
         joined = guest.submit("/join", username="cat", email="cat@example.org", password=PASSWORD)
         assert joined.status == 303
-
-
-def test_authors_are_not_invited_while_registration_is_closed(
-    village: Village, olly: Browsing
-) -> None:
-    olly.get("/operate/invitations")
-    options = [it.attributes["value"] for it in olly.page.all("option")]
-    assert options == ["operator"]
-    assert "Registration is closed: only operators can be invited." in olly.page.one("main").text
-
-    assert olly.submit("/operate/invitations", email="", role="author").status == 400
-    assert olly.faults == ["Registration is closed: only operators can be invited."]
-    assert olly.submit("/operate/invitations", email="", role="operator").status == 200
-    link = olly.page.one("pre").text.removeprefix("https://catalog.example")
-    assert Browsing(village.site).get(link).status == 200
 
 
 def test_names_are_reserved_and_released(village: Village, olly: Browsing) -> None:

@@ -9,7 +9,7 @@ from support.browsing import PERSONAL, Browsing
 from support.people import PASSWORD, a_person, signed_in
 from support.site import InProcessSite
 
-WRONG = "The user name or the password is wrong."
+WRONG = "The username or the password is wrong."
 
 
 @pytest.fixture(scope="module")
@@ -288,11 +288,12 @@ def test_nobody_ends_the_session_of_somebody_else(tmp_path: Path) -> None:
 
 
 def test_where_registration_is_closed_the_page_names_whom_to_ask(house: InProcessSite) -> None:
+    title = "Invitation required"
     browsing = Browsing(house)
     fields = {"username": "eve", "email": "eve@example.org", "password": PASSWORD}
     for answer in (browsing.get("/join"), browsing.post("/join", fields)):
-        assert (answer.status, answer.headers, browsing.title) == (403, PERSONAL, "By invitation")
-        sentence = "Registration is closed here. Ask the operator for an account."
+        assert (answer.status, answer.headers, browsing.title) == (403, PERSONAL, title)
+        sentence = "Registration is closed here. Ask the operator for an invitation."
         assert browsing.page.one("p", class_="lead").text == sentence
     browsing.get("/sign-in")
     assert "/join" not in browsing.page.links
@@ -336,7 +337,7 @@ def test_an_invitation_to_an_organization_is_answered_on_a_page(
     [
         ("open", "No account yet? Create one, and you will be redirected here."),
         ("invitation", "No account yet? You also need an invitation to this catalog: ask @ann or "),
-        ("closed", "No account yet? Registration is closed here: ask @ann to have the operator "),
+        ("closed", "No account yet? You also need an invitation to this catalog: ask @ann or "),
     ],
 )
 def test_anyone_who_has_the_link_of_an_invitation_is_shown_what_to_do(

@@ -69,7 +69,7 @@ def test_every_fault_is_reported_at_once_and_names_where_it_is(tmp_path: Path) -
             f"{file}: colour: there is no such setting.",
             "--set nope: there is no such setting.",
             "WIDGET_CATALOG_PORT: must be from 1 to 65535.",
-            "--base-url: must be an http(s) URL without query, fragment or user name.",
+            "--base-url: must be an http(s) URL without query, fragment or username.",
             f"{file}: log_format: must be console or json.",
             "--rate-limit: must be like 300/minute or 10/second.",
         ]

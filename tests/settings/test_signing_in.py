@@ -33,7 +33,7 @@ def test_what_can_be_used_is_taken(settings: dict[str, str]) -> None:
     [
         (
             {"oidc_issuer": "login.example", "oidc_client_id": "x"},
-            "--set oidc_issuer: must be an http(s) URL without query, fragment or user name.",
+            "--set oidc_issuer: must be an http(s) URL without query, fragment or username.",
         ),
         ({"oidc_issuer": "https://login.example"}, "oidc_client_id: is required with oidc_issuer."),
         ({"oidc_name": " "}, "--set oidc_name: must not be empty."),

@@ -136,7 +136,7 @@ def sign_in(
     if found is None or not is_right or found.account.is_disabled:
         account = found.account if found is not None else None
         record_failed_sign_in(store, account, address, own, limits[own])
-        raise NotSignedIn("The user name or the password is wrong.")
+        raise NotSignedIn("The username or the password is wrong.")
     renewed = None
     if found.password_hash is not None and is_outdated(found.password_hash):
         renewed = hash_password(password)
@@ -144,7 +144,7 @@ def sign_in(
         # The password may have been changed meanwhile, to lock an attacker out.
         lock_account(tx, found.account.id)
         if find_credentials(tx.connection, username) != found:
-            raise NotSignedIn("The user name or the password is wrong.")
+            raise NotSignedIn("The username or the password is wrong.")
         forgive_attempts(tx, own, others)
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)

@@ -52,5 +52,5 @@ def _line(entry: "Entry") -> str:
         parts.append(f"via {entry.via} {entry.client_name}")
     if entry.address is not None:
         parts.append(f"from {entry.address}")
-    details = " ".join(f"{key}={json.dumps(value)}" for key, value in entry.details.items())
+    details = " ".join(f"{key}={json.dumps(value)}" for key, value in entry.telling_details.items())
     return printable("  ".join([*parts, details] if details else parts))

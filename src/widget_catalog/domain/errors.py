@@ -23,7 +23,7 @@ class InvalidWidget(CatalogError, ValueError):
 
 
 class InvalidAccount(CatalogError, ValueError):
-    """An invalid user name, e-mail address or password; all errors at once."""
+    """An invalid username, e-mail address or password; all errors at once."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__(" ".join(faults))

@@ -44,7 +44,7 @@ def parse_clients(text: str) -> dict[str, OAuthClient]:
             if not _is_address(address):
                 raise ValueError(
                     f"{id_}: {address!r} must be https, or http on a loopback address, without "
-                    "fragment or user name."
+                    "fragment or username."
                 )
         clients[id_] = OAuthClient(id_, name, addresses)
     return clients

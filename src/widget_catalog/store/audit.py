@@ -26,6 +26,10 @@ ACTIONS = sorted(set(_ACTIONS.values()))
 """Every word that the log is shown in."""
 
 
+# No recovery codes left, or no publishers: that is what the entry is about.
+_TELLING_WHEN_EMPTY = ("left", "publishers")
+
+
 class Entry(NamedTuple):
     at: int
     actor: str
@@ -39,6 +43,13 @@ class Entry(NamedTuple):
     client_id: str | None = None
     client_name: str | None = None
     address: str | None = None
+
+    @property
+    def telling_details(self) -> dict[str, Any]:
+        """For people: without values that are missing, false or zero."""
+        return {
+            key: value for key, value in self.details.items() if value or key in _TELLING_WHEN_EMPTY
+        }
 
 
 class AuditFilter(NamedTuple):

@@ -131,7 +131,7 @@ accounts = Table(
     Column("id", Number, primary_key=True),
     Column("username", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
     Column("email", Text, nullable=False),
-    # The lower-case email address of an open account, followed by the user name if another account
+    # The lower-case email address of an open account, followed by the username if another account
     # has the same address: addresses are not verified.
     Column("email_key", Text, nullable=False, unique=True),
     Column("password_hash", Text),

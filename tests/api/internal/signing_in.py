@@ -3,7 +3,7 @@
 from support.people import Person
 from support.site import Answer, InProcessSite
 
-WRONG = {"error": "The user name or the password is wrong."}
+WRONG = {"error": "The username or the password is wrong."}
 SIGN_IN = "/api/auth/sign-in"
 
 

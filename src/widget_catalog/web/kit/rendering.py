@@ -15,6 +15,7 @@ from widget_contract.preview import preview_file, preview_files, preview_tag
 from ... import release
 from ...catalog.content import Content
 from ...domain.clock import from_ms
+from .audit_details import details_in_words
 from .http import NOSNIFF, Headers, Response
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -207,6 +208,7 @@ def _environment(**texts: str) -> Environment:
     environment.filters["noun"] = lambda word, count: word if count == 1 else f"{word}s"
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
     environment.filters["bytes"] = _bytes
+    environment.filters["details_in_words"] = details_in_words
     environment.filters["short"] = _short
     environment.filters["day"] = day
     environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"

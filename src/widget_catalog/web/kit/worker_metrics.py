@@ -48,7 +48,9 @@ class WorkerMetrics:
             full_name = f"widget_catalog_{name}"
             return Gauge(full_name, about, labels, registry=registry, multiprocess_mode=LIVE_SUM)
 
-        self._misses = counter("cache_misses", "Answers and bundles that no cache had.", "route")
+        self._misses = counter(
+            "cache_misses", "Responses and bundles that were in no cache.", "route"
+        )
         self._counted = counter("downloads_counted", "Downloads that were counted.")
         self._commits = counter("count_commits", "Commits that they were counted in.")
         self._waiting = gauge("counts_waiting", "Downloads that are not committed yet.")
