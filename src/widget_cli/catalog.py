@@ -10,7 +10,7 @@ from .errors import ToolError
 from .exits import ExitCode
 from .release import VERSION
 from .session import Session
-from .shapes import Detail, Settings, VersionEntry
+from .shapes import Account, Detail, Settings, TokenLimits, VersionEntry
 from .transport import FILE_BYTES, SMALL_BYTES
 
 
@@ -97,6 +97,11 @@ def require_scopes(session: Session, wanted: list[str]) -> None:
             f"Choose one of your scopes ({', '.join(names)}), or ask an owner of {foreign[0]}.",
             ExitCode.NOT_ALLOWED,
         )
+
+
+def find_token_limits(session: Session) -> TokenLimits | None:
+    """What the access token may do; None if the catalog does not say."""
+    return shaped(session.get("/api/auth/session"), Account, session.url).token
 
 
 def list_scopes(session: Session) -> list[PublishScope]:

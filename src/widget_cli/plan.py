@@ -39,6 +39,11 @@ class Plan(msgspec.Struct, frozen=True):
     last: VersionEntry | None
     existing: VersionEntry | None
     last_style: bytes | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def page_url(self) -> str:
+        return f"{self.url}/widgets/{self.key}"
 
     @property
     def is_published(self) -> bool:
@@ -94,6 +99,7 @@ def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, 
         "scope": plan.key.scope,
         "name": plan.key.name,
         "version": local.manifest.version.text,
+        "pageUrl": plan.page_url,
         "bundleUrl": answer.get("bundleUrl"),
         "cssUrl": answer.get("cssUrl"),
         "bundleSize": local.bundle.size_bytes,
@@ -103,7 +109,7 @@ def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, 
         "newPermissions": new_permissions(local, last),
         "previousVersion": last.version if last else None,
         "changes": [it._asdict() for it in plan.changes()],
-        "warnings": list(local.warnings),
+        "warnings": list(plan.warnings),
     }
 
 

@@ -3,16 +3,17 @@
 from widget_contract.errors import InvalidName
 from widget_contract.manifests import Manifest
 from widget_contract.names import Scope
+from widget_contract.wire import PublishScope
 
 from .addresses import WidgetKey
-from .catalog import find_detail, find_style, list_scopes
+from .catalog import find_detail, find_style, find_token_limits, list_scopes
 from .console import warn
 from .differences import differing_fields, find_version, is_step_back
 from .errors import ToolError, wrong_usage
 from .exits import ExitCode
 from .plan import Plan
 from .session import Session
-from .shapes import VersionEntry
+from .shapes import TokenLimits, VersionEntry
 from .widget_folder import MANIFEST, LocalWidget
 
 # Fields that dashboards depend on: a changed value is an error.
@@ -29,6 +30,9 @@ def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Sco
     except InvalidName as error:
         raise wrong_usage(error.message, "Choose another with --scope.") from None
     places = list_scopes(session)
+    limits = find_token_limits(session) if session.is_machine else None
+    if limits is not None and limits.widgets:
+        places = _require_admitted(places, limits, named, str(manifest.name))
     names = ", ".join(it.name for it in places)
     who = "The token in WIDGET_TOKEN" if session.is_machine else "You"
     if not places:
@@ -53,6 +57,24 @@ def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Sco
             "Choose one with --scope, or set scope in widget.json.",
         )
     return Scope.parse(chosen[0].name)
+
+
+def _require_admitted(
+    places: list[PublishScope], limits: TokenLimits, named: Scope | None, name: str
+) -> list[PublishScope]:
+    """The scopes in which a token restricted to some widgets may publish this one."""
+    admitted = [
+        it for it in places if it.name in limits.scopes or f"{it.name}/{name}" in limits.widgets
+    ]
+    if any(named in (None, it.name) for it in admitted):
+        return admitted
+    wanted = f"{named}/{name}" if named is not None else f"a widget named {name}"
+    allowed = ", ".join([*limits.scopes, *limits.widgets])
+    raise ToolError(
+        f"The token in WIDGET_TOKEN may not publish {wanted}. It may only publish {allowed}.",
+        f"Correct name or scope in {MANIFEST}, or use another token.",
+        ExitCode.NOT_ALLOWED,
+    )
 
 
 def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
@@ -82,10 +104,20 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
     last = detail.newest if detail else None
     if existing is None and last is not None and is_step_back(wanted, last):
         warn(f"{wanted} is lower than {last.version}, but will be the latest version.")
-    for warning in local.warnings:
+    warnings = [*local.warnings, *_repeated_notes(local, last if existing is None else None)]
+    for warning in warnings:
         warn(warning)
     last_style = find_style(session, last) if last is not None and existing is None else None
-    return Plan(session.url, key, local, last, existing, last_style)
+    return Plan(session.url, key, local, last, existing, last_style, tuple(warnings))
+
+
+def _repeated_notes(local: LocalWidget, last: VersionEntry | None) -> list[str]:
+    """Release notes that were left in the manifest since the last version."""
+    notes = (local.manifest.release_notes or "").strip()
+    if last is None or not notes or notes != (last.release_notes or "").strip():
+        return []
+    advice = f"Update releaseNotes in {MANIFEST}, or use --notes FILE."
+    return [f"The release notes are those of {last.version}. {advice}"]
 
 
 def _is_same_content(session: Session, local: LocalWidget, existing: VersionEntry) -> bool:

@@ -27,7 +27,7 @@ _PIECE_BYTES = 65_536
 
 def check(session: Session, key: WidgetKey, local: LocalWidget) -> dict[str, Any]:
     """Run all checks of the catalog, without publishing."""
-    with _asking(key):
+    with _asking(session, key):
         return session.post(PUBLISH, _request("check", key, local), is_repeatable=True)
 
 
@@ -35,7 +35,7 @@ def publish(
     session: Session, key: WidgetKey, local: LocalWidget, advance: Advance
 ) -> dict[str, Any]:
     """Publish it. `advance` is called with the number of bytes sent."""
-    with _asking(key):
+    with _asking(session, key):
         answer = session.post(PUBLISH, _request("request", key, local))
         upload = shaped(answer, Upload, session.url)
     sendings = [(local.bundle, upload.upload_url, "application/javascript")]
@@ -130,7 +130,7 @@ def _send(
 
 
 @contextlib.contextmanager
-def _asking(key: WidgetKey) -> Iterator[None]:
+def _asking(session: Session, key: WidgetKey) -> Iterator[None]:
     """Hints for the errors of a publish request."""
     try:
         yield
@@ -139,7 +139,7 @@ def _asking(key: WidgetKey) -> Iterator[None]:
             case 400 | 413:
                 error.suggest("Correct the widget, then publish again.")
                 error.exit_code = ExitCode.INVALID_WIDGET
-            case 403:
+            case 403 if not session.is_machine:  # The hint about the token stays.
                 error.suggest(
                     "Choose one of your scopes with --scope (widget whoami lists them), or ask an "
                     f"owner of {key.scope}."

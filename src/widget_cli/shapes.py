@@ -62,6 +62,14 @@ class SearchPage(wire.SearchResults, frozen=True, kw_only=True):
     widgets: tuple[Found, ...]  # type: ignore[assignment]
 
 
+class TokenLimits(msgspec.Struct, frozen=True):
+    """What an access token may do. Without scopes and widgets: everywhere."""
+
+    actions: list[str] = []
+    scopes: list[str] = []
+    widgets: list[str] = []
+
+
 class Account(msgspec.Struct, frozen=True, rename="camel"):
     """The signed-in account."""
 
@@ -69,6 +77,7 @@ class Account(msgspec.Struct, frozen=True, rename="camel"):
     email: str | None = None
     is_operator: bool = False
     via: str = "session"
+    token: TokenLimits | None = None
 
 
 class Settings(msgspec.Struct, frozen=True, rename="camel"):

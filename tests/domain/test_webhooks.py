@@ -110,6 +110,16 @@ def test_an_address_that_nothing_may_be_sent_to_is_refused(url: str) -> None:
         parse_url(url, WebhookRules())
 
 
+def test_a_refusal_names_the_setting_that_allows_the_address() -> None:
+    with pytest.raises(InvalidRequest, match="The setting webhook_http of the catalog"):
+        parse_url("http://hooks.example/", WebhookRules())
+    with pytest.raises(InvalidRequest, match="The setting webhook_networks of the catalog"):
+        parse_url("https://10.0.0.1/", WebhookRules())
+    with pytest.raises(InvalidRequest) as refused:
+        parse_url("ftp://hooks.example/", WebhookRules())
+    assert str(refused.value) == "url: must begin with https://."
+
+
 def test_settings_allow_http_and_networks() -> None:
     rules = WebhookRules(allows_http=True, networks=parse_networks("127.0.0.0/8"))
     for url in ("http://127.0.0.1:9/x?y=z", "https://a_b-c.example./", "http://localhost/"):

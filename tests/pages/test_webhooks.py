@@ -12,7 +12,10 @@ def test_a_webhook_is_added_looked_after_and_removed(village: Village) -> None:
     ann.get(HERE)
     assert [it.text for it in ann.page.all("option")] == ["ann", "acme"]
     assert ann.submit(HERE, url="http://hooks.example/", scope="acme").status == 400
-    assert ann.faults == ["url: must begin with https://."]
+    (fault,) = ann.faults
+    assert fault == (
+        "url: must begin with https://. The setting webhook_http of the catalog allows http://."
+    )
     assert ann.page.one("input", id="url").attributes["value"] == "http://hooks.example/"
 
     assert ann.submit(HERE, url=URL, scope="acme", type="revoked").status == 200

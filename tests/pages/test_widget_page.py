@@ -140,6 +140,15 @@ def test_a_version_has_a_page(shop: InProcessSite) -> None:
     assert "Latest" in page_of(shop, "/widgets/acme/clock/2.0.0").one("p", class_="key").text
 
 
+def test_an_old_version_names_the_newer_one(shop: InProcessSite) -> None:
+    told = "There is a newer version: 2.0.0."
+
+    assert told in page_of(shop, "/widgets/acme/clock/1.0.0").one("main").text
+    for yanked_or_latest in ("1.1.0", "2.0.0"):
+        page = page_of(shop, f"/widgets/acme/clock/{yanked_or_latest}")
+        assert "newer version" not in page.one("main").text
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -19,11 +19,18 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield running
 
 
-def machine(service: Service, username: str, home: Path, *actions: str) -> Tool:
+def machine(
+    service: Service, username: str, home: Path, *actions: str, widgets: tuple[str, ...] = ()
+) -> Tool:
     """A machine with an access token of this account."""
     with service.client() as client:
         register(client, username)
-        wanted = {"name": "ci", "actions": list(actions or ("publish",)), "expiresInDays": 1}
+        wanted = {
+            "name": "ci",
+            "actions": list(actions or ("publish",)),
+            "widgets": widgets,
+            "expiresInDays": 1,
+        }
         made = client.post("/api/tokens", json=wanted)
         assert made.status_code == 201, made.text
     home.mkdir()
@@ -114,6 +121,32 @@ def test_a_bundle_over_the_limit_is_refused_here(tmp_path: Path) -> None:
         said = tool.run("publish", "clock", "--yes")
         assert said.code == 5
         assert "the limit is 2.0 KiB" in said.err
+
+
+def test_a_token_for_one_widget_publishes_that_one_and_says_what_it_may_do(
+    service: Service, tmp_path: Path
+) -> None:
+    tool = machine(service, "ann", tmp_path / "ann", widgets=("ann/clock",))
+    tool.begin("clock")
+    tool.begin("weather")
+
+    assert tool.run("publish", "clock", "--yes").code == 0
+    assert tool.run("whoami").out.endswith("can publish to ann/clock\n")
+    may = "It may only publish ann/clock."
+    hint = "       Correct name or scope in widget.json, or use another token.\n"
+    for more, wanted in (
+        ((), "a widget named weather"),
+        (("--scope", "ann"), "ann/weather"),
+        (("--scope", "bob"), "bob/weather"),
+    ):
+        said = tool.run("publish", "weather", "--yes", *more)
+        error = f"Error: The token in WIDGET_TOKEN may not publish {wanted}. {may}\n"
+        assert said == Said(4, "", error + hint)
+    unlisted = tool.run("unlist", "ann/clock")
+    assert unlisted.code == 4
+    assert unlisted.err.startswith(
+        "Error: The access token does not allow this. It may only publish in ann/clock.\n"
+    )
 
 
 @pytest.mark.parametrize("change", ["", "// other\n"])

@@ -268,13 +268,13 @@ INVITATION = {
     ("arguments", "method", "path", "body"),
     [
         ("create acme --display-name Acme", "POST", "", {"slug": "acme", "displayName": "Acme"}),
-        ("invite acme bob", "POST", "/acme/invitations", {"username": "bob", "role": "member"}),
-        ("invite acme @bob", "POST", "/acme/invitations", {"username": "bob", "role": "member"}),
+        ("invite acme bob", "POST", "/acme/invitations", {"username": "bob", "role": "admin"}),
+        ("invite acme @bob", "POST", "/acme/invitations", {"username": "bob", "role": "admin"}),
         (
             "invite acme b@x.org",
             "POST",
             "/acme/invitations",
-            {"email": "b@x.org", "role": "member"},
+            {"email": "b@x.org", "role": "admin"},
         ),
         ("uninvite acme i1", "DELETE", "/acme/invitations/i1", None),
         ("role acme bob admin", "PUT", "/acme/members/bob", {"role": "admin"}),
@@ -327,4 +327,4 @@ def test_the_link_of_an_invitation_by_mail_goes_to_standard_output(
     server.on("POST", "/api/organizations/acme/invitations", Scripted(201, made))
     said = signed_in.run("org", "invite", "acme", "--email", "b@example.org")
     assert (said.code, said.out) == (0, f"{link}\n")
-    assert json.loads(server.asked[-1].body) == {"email": "b@example.org", "role": "member"}
+    assert json.loads(server.asked[-1].body) == {"email": "b@example.org", "role": "admin"}

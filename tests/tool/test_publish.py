@@ -23,7 +23,7 @@ def test_a_first_version_is_published(
     digest = hashlib.sha256(content).hexdigest()
     assert said == Said(
         0,
-        f"{BUNDLE_URL}\n",
+        f"{catalog.url}/widgets/ann/clock\n{BUNDLE_URL}\n",
         f"\nann/clock 0.1.0 to {catalog.url}\n"
         "  name           Clock\n"
         "  module         index.js, 1.6 KiB\n"
@@ -80,6 +80,7 @@ def test_a_script_gets_one_document(signed_in: Tool, widget: Path, catalog: Scri
         "scope": "ann",
         "name": "clock",
         "version": "0.2.0",
+        "pageUrl": f"{catalog.url}/widgets/ann/clock",
         "bundleUrl": BUNDLE_URL,
         "cssUrl": None,
         "bundleSize": entry["bundleSize"],
@@ -191,6 +192,7 @@ def test_at_a_terminal_the_person_is_asked(
     out, _ = started.communicate(timeout=60)
     os.close(controller)
     assert started.returncode == code
-    assert out.decode() == (f"{BUNDLE_URL}\n" if code == 0 else "")
+    printed = f"{catalog.url}/widgets/ann/clock\n{BUNDLE_URL}\n"
+    assert out.decode() == (printed if code == 0 else "")
     actions = [it.json()["action"] for it in catalog.of("POST", PUBLISH)]
     assert actions == (["check", "request", "confirm"] if code == 0 else ["check"])

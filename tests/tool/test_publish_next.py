@@ -1,5 +1,6 @@
 """`widget publish` of a published widget: unchanged, other content, the next version."""
 
+import json
 from hashlib import sha256
 from pathlib import Path
 
@@ -31,6 +32,35 @@ def test_what_has_changed_is_shown_new_permissions_above_all(
     )
 
 
+@pytest.mark.parametrize("as_json", [False, True])
+def test_release_notes_of_the_last_version_are_not_published_again_unnoticed(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, as_json: bool
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, releaseNotes="Faster.")))
+    edit(widget, version="0.2.0", releaseNotes="Faster.\n")
+    note = (
+        "The release notes are those of 0.1.0. Update releaseNotes in widget.json, or use --notes "
+        "FILE."
+    )
+
+    said = signed_in.run("publish", widget, "--yes", *(["--json"] if as_json else []))
+
+    assert said.code == 0
+    assert said.err.startswith(f"Note: {note}\n")
+    if as_json:
+        assert json.loads(said.out)["warnings"] == [note]
+
+
+@pytest.mark.parametrize("notes", ["", "Slower."])
+def test_other_release_notes_or_none_are_no_matter(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, notes: str
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, releaseNotes="Faster.")))
+    edit(widget, version="0.2.0", releaseNotes=notes)
+
+    assert "release notes" not in signed_in.run("publish", widget, "--yes").err
+
+
 @pytest.mark.parametrize("is_listed", [True, False])
 def test_the_same_again_is_already_published(
     signed_in: Tool, widget: Path, catalog: ScriptedServer, is_listed: bool
@@ -41,7 +71,7 @@ def test_the_same_again_is_already_published(
     said = signed_in.run("publish", widget, "--yes")
     assert said == Said(
         0,
-        f"{catalog.url}/cdn/index.js\n",
+        f"{catalog.url}/widgets/ann/clock\n{catalog.url}/cdn/index.js\n",
         "ann/clock 0.1.0 is already published with the same content. Nothing to do.\n",
     )
     assert catalog.of("POST", PUBLISH) == []

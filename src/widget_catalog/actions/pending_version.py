@@ -31,6 +31,12 @@ class PendingVersion(NamedTuple):
         before = self.previous.permissions if self.previous is not None else ()
         return [it for it in before if it not in self.manifest.permissions]
 
+    @property
+    def repeats_notes(self) -> bool:
+        """Whether the release notes were left in the manifest since the last version."""
+        before = self.previous.release_notes if self.previous is not None else None
+        return bool(before) and before == self.manifest.release_notes
+
 
 def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
     """An own request; NotFound otherwise, and when it has expired."""

@@ -31,10 +31,10 @@ def require(
     now = as_now(connection, actor)
     standing = standing_of(connection, now.account, scope, name)
     if not is_allowed(now, right, standing, scope, name):
-        sentence = _SENTENCES.get(right, _OTHERWISE).format(scope=scope)
-        if actor.limits is not None:
-            sentence += " The access token may also lack this permission."
-        raise NotAllowed(sentence)
+        limits = actor.limits
+        if limits is not None and not limits.admit(right, scope, name):
+            raise NotAllowed(f"The access token does not allow this. It may only {limits}.")
+        raise NotAllowed(_SENTENCES.get(right, _OTHERWISE).format(scope=scope))
 
 
 def as_now(connection: Snapshot, actor: Actor) -> Actor:

@@ -112,6 +112,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             return True
         return scope in self.scopes or (name is not None and f"{scope}/{name}" in self.widgets)
 
+    def __str__(self) -> str:
+        """What the token may do: `publish, yank in acme, ann/clock`."""
+        where = ", ".join((*self.scopes, *self.widgets)) or "all scopes of its account"
+        return f"{', '.join(self.rights)} in {where}"
+
 
 class Via(StrEnum):
     """How an actor was authenticated."""

@@ -149,6 +149,8 @@ def parse_url(text: str, rules: WebhookRules) -> str:
     schemes = ("https", "http") if rules.allows_http else ("https",)
     if parts.scheme not in schemes:
         faults.append(f"url: must begin with {' or '.join(f'{it}://' for it in schemes)}.")
+        if parts.scheme == "http":
+            faults.append("The setting webhook_http of the catalog allows http://.")
     if not host or port == 0:
         faults.append("url: has no host.")
     elif ":" not in host and not _HOST.fullmatch(host.rstrip(".")):
@@ -158,9 +160,12 @@ def parse_url(text: str, rules: WebhookRules) -> str:
     elif not text.isprintable() or " " in text:
         faults.append("url: must have no spaces and no control characters.")
     if parts.username is not None or parts.password is not None or "#" in text or "\\" in text:
-        faults.append("url: must have no user name, password or fragment.")
+        faults.append("url: must have no username, password or fragment.")
     if not faults and _is_seen_to_be_private(host, rules.networks):
-        faults.append("url: leads into a private network.")
+        faults.append(
+            "url: leads into a private network. The setting webhook_networks of the catalog allows "
+            "some."
+        )
     if faults:
         raise InvalidRequest(" ".join(faults))
     return text

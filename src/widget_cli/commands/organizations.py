@@ -97,7 +97,14 @@ def invite(
         str | None,
         typer.Option(metavar="ADDRESS", help="The e-mail address of a person without an account."),
     ] = None,
-    role: Annotated[Role, typer.Option(metavar=_ROLES, help="Their role.")] = Role.MEMBER,
+    role: Annotated[
+        Role,
+        typer.Option(
+            metavar=_ROLES,
+            help="An admin publishes and manages members; a member only views; an owner can do "
+            "everything.",
+        ),
+    ] = Role.ADMIN,
     catalog: CatalogOption = None,
     json: JsonOption = False,
 ) -> None:

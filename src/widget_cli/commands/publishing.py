@@ -160,12 +160,14 @@ def _print_result(
     match status:
         case "published":
             say.print(f"[green]Published[/] {name}.")
+            out.print(plain(plan.page_url))
             out.print(plain((answer or {}).get("bundleUrl", "")))
         case "already-published":
             say.print(f"{name} is already published with the same content. Nothing to do.")
             if plan.existing and plan.existing.yanked:
                 again = f"widget unyank {plan.key} {plan.existing.version}"
                 warn(f"It is yanked. To offer it again: {again}")
+            out.print(plain(plan.page_url))
             out.print(plain(plan.existing.bundle_url if plan.existing else ""))
         case _:
             say.print(f"[green]All checks passed.[/] Without --dry-run, {name} would be published.")

@@ -106,7 +106,12 @@ def whoami(
     email = f" ({plain(account.email)})" if account.email else ""
     out.print(f"[bold]{plain(account.username)}[/]{email} at {plain(session.url)}")
     out.print(f"signed in {plain(way)}" + (", operator" if account.is_operator else ""))
-    names = ", ".join(plain(it.name) for it in scopes)
+    allowed = [it.name for it in scopes]
+    if account.token is not None and account.token.widgets:
+        # The scopes of these widgets are listed too, but the token is not for all of their widgets.
+        in_whole = [it for it in account.token.scopes if it in allowed]
+        allowed = [*in_whole, *(it for it in account.token.widgets if it.split("/")[0] in allowed)]
+    names = ", ".join(plain(it) for it in allowed)
     out.print(f"can publish to {names}" if names else "cannot publish to any scope yet")
 
 

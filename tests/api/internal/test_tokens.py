@@ -261,12 +261,26 @@ def test_a_token_loses_what_its_account_loses(village: Village) -> None:
     assert (refused.status, refused.json()) == (
         403,
         {
-            "error": "You may not publish to the scope acme. The access token may also lack this "
-            "permission."
+            "error": "You may not publish to the scope acme.",
         },
     )
     village.ann.delete("/api/organizations/acme/members/abe")
     assert machine.get("/api/widgets/acme/clock").status == 403
+
+
+def test_a_token_says_what_it_may_do(village: Village) -> None:
+    machine = with_token(village.ann, widgets=["ann/clock"])
+
+    refused = machine.request("ann/weather")
+
+    error = "The access token does not allow this. It may only publish in ann/clock."
+    assert (refused.status, refused.json()) == (403, {"error": error})
+    assert machine.get("/api/auth/session").json()["token"] == {
+        "actions": ["publish"],
+        "scopes": [],
+        "widgets": ["ann/clock"],
+    }
+    assert "token" not in village.ann.get("/api/auth/session").json()
 
 
 def test_a_token_for_one_widget_publishes_that_one(village: Village) -> None:

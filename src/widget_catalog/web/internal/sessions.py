@@ -67,6 +67,12 @@ def get_session(_services: Services, call: Call) -> Response:
         "isOperator": visitor.actor.is_operator,
         "via": visitor.actor.via.value,
     }
+    if (limits := visitor.actor.limits) is not None:
+        shown["token"] = {
+            "actions": [it.value for it in limits.rights],
+            "scopes": limits.scopes,
+            "widgets": limits.widgets,
+        }
     if visitor.session is not None:
         shown["csrfToken"] = csrf_token(cookie_of(call.request) or "")
         shown["expiresAt"] = iso(from_ms(visitor.session.expires_at))

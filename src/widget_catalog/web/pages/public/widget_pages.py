@@ -113,7 +113,7 @@ class WidgetPages:
             return {
                 "widget": detail.widget,
                 "row": next(it for it in rows if it.it is version),
-                "is_latest": number == detail.latest_version,
+                "is_latest": version.version == detail.latest_version,
                 "latest": detail.latest_version,
                 **facts,
             }
