@@ -19,7 +19,7 @@ from rich.markup import escape
 from widget_contract.errors import CatalogError
 
 from . import release
-from .commands.accounts import accounts, scopes
+from .commands.accounts import accounts
 from .commands.audit import audit
 from .commands.backup import backup, restore
 from .commands.context import WHERE, ConfigOption, DataOption, fail, report, require_catalog, say
@@ -28,6 +28,7 @@ from .commands.doctor import doctor
 from .commands.help import HELP_OPTIONS, build_command, examples
 from .commands.mirror import mirror
 from .commands.move import move
+from .commands.scopes import scopes
 from .commands.secrets import secrets
 from .commands.site import site
 from .commands.snapshot import keys, snapshots

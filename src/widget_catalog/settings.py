@@ -136,7 +136,7 @@ class Settings:
         "0.0.0", "The oldest release of the authors' tool that may publish; `0.0.0`: any."
     )
     registration: str = _setting(
-        "closed", "Who may create an account: `closed` (the operator), `invitation` or `open`."
+        "closed", "Who may create an account: `closed` (by invitation of an operator) or `open`."
     )
     session_idle_hours: int = _setting(336, "Idle timeout of a session, in hours.")
     session_max_days: int = _setting(90, "Maximum lifetime of a session, in days.")

@@ -130,7 +130,7 @@ def test_a_publish_builds_on_what_an_accepted_import_will_write(node: Node) -> N
 def test_a_scope_that_an_accepted_import_will_fill_is_taken(node: Node) -> None:
     interrupted_import(node, *_lines("many"))
 
-    with pytest.raises(Conflict, match="there are widgets in that scope"):
+    with pytest.raises(Conflict, match="widgets are being imported into that scope"):
         an_account(node.store, "many")
 
 

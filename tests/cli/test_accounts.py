@@ -27,7 +27,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With accounts of the operator and of ann, who owns what was imported into her scope."""
     clock = widget_line("ann/clock", versions=TWO, isOfficial=None)
     data = filled_folder(tmp_path_factory.mktemp("shop") / "data", clock)
-    assert create(data, "ann") == Said(0, "", "Created the account ann.\n")
+    owns = "It owns 1 widget with 0 installs."
+    assert create(data, "ann", "--adopt") == Said(0, "", f"Created the account ann. {owns}\n")
     made = create(data, "olly", "--operator")
     assert made == Said(0, "", "Created the account olly (operator).\n")
     return data
@@ -237,11 +238,6 @@ def test_what_the_operator_does_with_people_holds_at_once_while_the_service_runs
                 f"service, process {service.process.pid}). If it is another URL, set base_url as "
                 "for serve (WIDGET_CATALOG_BASE_URL, or --config), or edit the link.\n"
             ),
-        )
-        closed = widget_catalog("account", "invite", "--data", shop)
-        assert closed.err.startswith(
-            "Note: registration is closed in the settings of this command. The link works only "
-            "if the service runs with registration set to invitation or open.\n"
         )
         place, _, secret = link.out.strip().partition("?invitation=")
         assert place == f"{service.url}/join"

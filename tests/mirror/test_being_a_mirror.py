@@ -132,7 +132,7 @@ def test_rounds_that_change_something_are_in_the_audit_log(
         assert copying.mirroring.run() == Round(0, [])
         assert audited(store) == [*begun, *first]
 
-        create_account(store, "acme", "acme@example.org", "correct horse battery")
+        create_account(store, "acme", "acme@example.org", "correct horse battery", adopts=True)
         unlist_widget(origin.store, OPERATOR, "acme/bare")
         assert copying.mirroring.run() == Round(1, [])
         list_widget(origin.store, OPERATOR, "acme/bare")

@@ -26,7 +26,7 @@ def test_the_first_operator_joins_by_a_link(tmp_path: Path) -> None:
         browsing.get("/account")
         lead = browsing.page.one("p", class_="lead").text
         assert lead == "olly@example.org · operator of this catalog"
-        assert (browsing.get(address).status, browsing.title) == (403, "By invitation")
+        assert (browsing.get(address).status, browsing.title) == (403, "Invitation not valid")
         sentence = "This invitation is not valid, or no longer. Ask the operator for a new one."
         assert browsing.page.one("p", class_="lead").text == sentence
 

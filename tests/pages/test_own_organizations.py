@@ -76,6 +76,20 @@ def test_somebody_is_invited_by_name_and_accepts(village: Village) -> None:
     assert roles(village)["eve"] == "admin"
 
 
+def test_people_are_invited_to_publish_unless_another_role_is_chosen(village: Village) -> None:
+    ann = browser_of(village.ann)
+    ann.get(ACME)
+    select = next(it for it in ann.page.all("select") if it.attributes.get("id") == "role")
+    assert select.attributes["aria-describedby"] == "role-hint"
+    start = ann.page.elements.index(select)
+    options = [it for it in ann.page.elements[start + 1 : start + 4] if it.tag == "option"]
+    assert [(it.text, "selected" in it.attributes) for it in options] == [
+        ("admin", True),
+        ("member", False),
+        ("owner", False),
+    ]
+
+
 def test_somebody_is_invited_by_address_and_the_invitation_withdrawn(village: Village) -> None:
     ann = browser_of(village.ann)
     ann.get(ACME)
@@ -83,7 +97,7 @@ def test_somebody_is_invited_by_address_and_the_invitation_withdrawn(village: Vi
     assert answer.status == 200
     link = ann.page.one("pre").text.removeprefix("https://catalog.example")
     assert "The link is shown only once." in ann.page.one("main").text
-    assert "Registration is closed" in ann.page.one("p", class_="notice").text
+    assert "they also need an invitation to the catalog" in ann.page.one("p", class_="notice").text
     stranger = Browsing(village.site)
     stranger.get(link)
     assert "acme" in stranger.page.one("main").text

@@ -123,7 +123,10 @@ def test_a_scope_with_widgets_is_given_to_whom_it_is_meant_for_alone(store: Stor
     with store.publishing() as tx:
         add_widgets(tx, [(a_widget("imported/clock"), 0)])
 
-    with pytest.raises(Conflict, match="there are widgets in that scope"), store.writing() as tx:
+    with (
+        pytest.raises(Conflict, match="has no owner, but 1 widget with 0 installs"),
+        store.writing() as tx,
+    ):
         take_scope(tx, Scope("imported"), "personal")
     with store.writing() as tx:
         take_scope(tx, Scope("imported"), "personal", adopts=True)

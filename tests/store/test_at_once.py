@@ -16,11 +16,12 @@ from support.accounts import an_account, an_organization
 from support.at_once import at_once, outcomes
 from support.oauth import CLIENTS, WANTED, code_fields
 from support.values import a_widget
+from widget_catalog.actions.appoint_operator import dismiss_operator
 from widget_catalog.actions.attempts import count_attempt
 from widget_catalog.actions.confirm_token import claim_token, decide_token, request_token
 from widget_catalog.actions.credentials import hash_password
 from widget_catalog.actions.invite_member import answer_invitation, invite_member
-from widget_catalog.actions.manage_account import reset_password
+from widget_catalog.actions.manage_account import reset_password, set_disabled
 from widget_catalog.actions.oauth import (
     Answer,
     OAuthConfig,
@@ -48,7 +49,7 @@ from widget_catalog.domain.errors import (
     WriterBusy,
 )
 from widget_catalog.domain.oauth_clients import parse_clients
-from widget_catalog.store.accounts import update_account
+from widget_catalog.store.accounts import lock_active_operators, update_account
 from widget_catalog.store.downloads import add_downloads, get_counts
 from widget_catalog.store.engine import Store
 from widget_catalog.store.oauth import Grant, add_grant
@@ -114,6 +115,27 @@ def test_of_two_owners_who_demote_each_other_one_stays_an_owner(store: Store) ->
         )
 
         assert Role.OWNER in roles(store, acme.id).values(), done
+        assert all(it is None or isinstance(it, NotAllowed | Conflict) for it in done), done
+
+
+def test_of_operators_who_demote_or_disable_each_other_one_stays(store: Store) -> None:
+    ann = an_account(store, "ann", is_operator=True)
+    bob = an_account(store, "bob", is_operator=True)
+    for _ in range(ROUNDS):
+        with store.writing() as tx:
+            for it in (ann, bob):
+                update_account(tx, it.id, is_operator=True, is_disabled=False)
+
+        done = outcomes(
+            [
+                partial(dismiss_operator, store, "bob", by(ann)),
+                partial(dismiss_operator, store, "ann", by(bob)),
+                partial(set_disabled, store, "bob", is_disabled=True, actor=by(ann)),
+            ]
+        )
+
+        with store.writing() as tx:
+            assert lock_active_operators(tx), done
         assert all(it is None or isinstance(it, NotAllowed | Conflict) for it in done), done
 
 

@@ -19,7 +19,7 @@ from ..domain.accounts import (
 )
 from ..domain.errors import Conflict, InvalidAccount, NotAllowed
 from ..domain.networks import network_of
-from ..store.accounts import add_account, has_accounts, is_email_used, take_scope
+from ..store.accounts import add_account, has_operators, is_email_used, take_scope
 from ..store.engine import Snapshot, Store, Transaction
 from ..store.events import append
 from ..store.invitations import (
@@ -51,31 +51,30 @@ def create_account(
     password: str,
     *,
     is_operator: bool = False,
+    adopts: bool = False,
     reserved: Set[str] = RESERVED,
 ) -> Account:
-    """By the operator, who may also assign a scope whose widgets have no owner yet."""
+    """By the operator, who may also give it a scope whose widgets have no owner yet."""
     name = _checked(username, email, password, reserved)
     password_hash = hash_password(password)
     with store.publishing() as tx:
         if is_email_used(tx.connection, email):
             raise Conflict(f"There is an account with the e-mail address {email} already.")
-        return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=True)
+        return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=adopts)
 
 
 def check_may_register(store: Store, registration: str, secret: str) -> Invitation | None:
     """The invitation, if there is one; raises NotAllowed if registration is not allowed."""
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
-        if find_mirror(connection) is not None:
-            registration = "closed"  # Nobody can publish to a mirror.
-    # The first operator may always register: nobody else could let them in.
-    if invitation is not None and registration == "closed" and invitation.role != OPERATOR:
-        raise NotAllowed("Registration is closed here. Ask the operator for an account.")
-    if invitation is None and registration != "open":
+        is_mirror = find_mirror(connection) is not None
+    if invitation is not None and is_mirror and invitation.role != OPERATOR:
+        raise NotAllowed("This catalog is a mirror, where only operators have accounts.")
+    if invitation is None and (is_mirror or registration != "open"):
         raise NotAllowed(
             "This invitation is not valid, or no longer. Ask the operator for a new one."
             if secret
-            else "Registration is closed here. Ask the operator for an account."
+            else "Registration is closed here. Ask the operator for an invitation."
         )
     return invitation
 
@@ -111,7 +110,7 @@ def register(
             raise NotAllowed("This invitation has just been used. Ask for a new one.")
         is_operator = invitation is not None and invitation.role == OPERATOR
         actor = Actor(via=Via.SESSION, address=address)
-        account = _create(tx, actor, name, email, password_hash, is_operator, adopts=is_operator)
+        account = _create(tx, actor, name, email, password_hash, is_operator)
         if invitation is not None:
             remove_invitation(tx, invitation.id)
         return open_session(
@@ -131,7 +130,7 @@ def create_without_password(
     if fault := email_fault(email):
         raise InvalidAccount([fault])
     actor = Actor(via=Via.SESSION, address=address)
-    return _create(tx, actor, name, email, None, False, adopts=False)
+    return _create(tx, actor, name, email, None, False)
 
 
 def invite(
@@ -168,11 +167,16 @@ def invite(
 
 
 def invite_first_operator(store: Store) -> str | None:
-    """While there is no account: a secret to create the operator's, replacing the last one."""
+    """While there is no operator: a secret to create their account, replacing the last one."""
     with store.reading() as connection:
-        if has_accounts(connection):
+        if has_operators(connection):
             return None
     return invite(store, OPERATOR, invited_by=_FIRST_START)
+
+
+def remove_first_invitation(tx: Transaction) -> None:
+    """The invitation printed at the start is for the first operator only."""
+    remove_invitations_by(tx, _FIRST_START)
 
 
 def _find(connection: Snapshot, secret: str, now_ms: int) -> Invitation | None:
@@ -200,12 +204,12 @@ def _create(
     password_hash: str | None,
     is_operator: bool,
     *,
-    adopts: bool,
+    adopts: bool = False,
 ) -> Account:
     take_scope(tx, name, "personal", adopts=adopts)
     account = add_account(tx, name, email, password_hash, is_operator=is_operator)
-    # The invitation printed at the first start is valid for the first account only.
-    remove_invitations_by(tx, _FIRST_START)
+    if is_operator:
+        remove_first_invitation(tx)
     if actor.via is not Via.COMMAND:
         actor = msgspec.structs.replace(actor, account=account)
     append(tx, actor, AccountCreated(scope=name, is_operator=is_operator))

@@ -103,6 +103,7 @@ def set_disabled(
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
         account = get_open(tx, username)
+        require_operator_now(tx.connection, actor)  # Perhaps no longer, after waiting for the lock.
         if is_disabled and actor.name == account.username and actor.account is not None:
             raise Conflict("You cannot disable your own account. Another operator can.")
         update_account(tx, account.id, is_disabled=is_disabled)

@@ -38,7 +38,7 @@ from .permissions import as_now, require, require_person
 from .quotas import NO_QUOTAS, Quotas, check_may_own
 from .webhooks.former_owners import disable_webhooks_added_by
 
-_MAX_NAME = 100
+MAX_NAME = 100
 
 
 def create_organization(
@@ -50,16 +50,19 @@ def create_organization(
     *,
     reserved: Set[str] = RESERVED,
 ) -> Membership:
-    """Its slug becomes a scope; its creator is its owner."""
+    """Its slug becomes a scope; its creator is its owner.
+
+    It never takes over widgets: a scope that has some already is assigned, by an operator.
+    """
     account = require_person(actor)
     name = parse_username(slug, reserved)
-    if fault := name_fault(display_name, _MAX_NAME):
+    if fault := name_fault(display_name, MAX_NAME):
         raise InvalidRequest(f"displayName: {fault}")
     with store.publishing() as tx:
         lock_account(tx, account.id)
         as_now(tx.connection, actor)
         check_may_own(tx.connection, account, quotas)
-        take_scope(tx, name, "organization", adopts=actor.is_operator)
+        take_scope(tx, name, "organization")
         organization = add_organization(tx, name, display_name.strip())
         put_member(tx, organization.id, account.id, Role.OWNER)
         append(tx, actor, OrganizationCreated(scope=name))

@@ -46,8 +46,8 @@ def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
             raise NotFound(
                 f"The name {scope} is not taken."
                 if not published
-                else f"The scope {scope} has no owner; its widgets were imported. An account that "
-                "you create with this name gets them."
+                else f"The scope {scope} has no owner; its widgets were imported. To give it one: "
+                f"scope assign {scope} ACCOUNT."
             )
         if kind == "personal":
             raise Conflict(

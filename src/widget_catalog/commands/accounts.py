@@ -1,4 +1,4 @@
-"""`widget-catalog account …` and `scope …`: accounts, and reserved names."""
+"""`widget-catalog account …`: accounts."""
 
 import getpass
 import json
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from ..wiring import Node
 
 accounts = command_group("account", "Manage accounts.")
-scopes = command_group("scope", "Manage scopes, the namespaces that widgets are published in.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The user name.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The username.")]
 PasswordFromInput = Annotated[
     bool,
     typer.Option("--password-stdin", help="Read the password from standard input."),
@@ -48,14 +47,19 @@ def create(
     allow_reserved: Annotated[
         bool, typer.Option("--allow-reserved", help="Allow a reserved name, such as staff.")
     ] = False,
+    adopt: Annotated[
+        bool,
+        typer.Option("--adopt", help="Give it the widgets in its scope, if they have no owner."),
+    ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Create an account. Its name is also its scope.
 
-    Widgets that were imported into that scope then belong to the account.
+    Widgets that were imported into that scope belong to the account only with --adopt.
     """
     from ..actions.create_account import create_account
+    from ..store.ownerless import find_ownerless_scope
 
     settings = load_settings({"data": data}, config)
     reserved = reserved_names(settings.reserved_names)
@@ -64,10 +68,24 @@ def create(
     password = _password(password_stdin)
     # The folder may be new: accounts can be created before the first start.
     node = command_node(settings)
+    with node.store.reading() as connection:
+        found = find_ownerless_scope(connection, name)
+    if found is not None and not adopt:
+        fail(
+            f"The scope {name} has no owner, but {found.summary}. To give them to this account, "
+            f"add --adopt; to give them to another: widget-catalog scope assign {name} ACCOUNT."
+        )
     account = create_account(
-        node.store, name, email, password, is_operator=operator, reserved=frozenset()
+        node.store,
+        name,
+        email,
+        password,
+        is_operator=operator,
+        adopts=adopt,
+        reserved=frozenset(),
     )
-    report(f"Created the account {account.username}{' (operator)' if operator else ''}.")
+    adopted = f" It owns {found.summary}." if found is not None else ""
+    report(f"Created the account {account.username}{' (operator)' if operator else ''}.{adopted}")
 
 
 @accounts.command("list")
@@ -110,6 +128,27 @@ def enable(name: Name, data: DataOption = None, config: ConfigOption = None) -> 
 
     set_disabled(open_existing(data, config).store, name, is_disabled=False)
     report(f"{name} can sign in again.")
+
+
+@accounts.command()
+def promote(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Make an account an operator, who can manage the whole catalog."""
+    from ..actions.appoint_operator import appoint_operator
+
+    appoint_operator(open_existing(data, config).store, name)
+    report(f"{name} is now an operator.")
+
+
+@accounts.command()
+def demote(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Remove operator rights from an account. It keeps its scopes and widgets.
+
+    The last operator who can sign in cannot be demoted.
+    """
+    from ..actions.appoint_operator import dismiss_operator
+
+    dismiss_operator(open_existing(data, config).store, name)
+    report(f"{name} is no longer an operator.")
 
 
 @accounts.command("reset-password")
@@ -155,11 +194,6 @@ def invite_(
     settings = load_settings({"data": data}, config)
     node = existing_node(settings)
     secret = invite(node.store, OPERATOR if operator else AUTHOR, email)
-    if settings.registration == "closed" and not operator:
-        report(
-            "Note: registration is closed in the settings of this command. The link works only "
-            "if the service runs with registration set to invitation or open."
-        )
     address, source = _address(settings, node)
     report(
         f"The link assumes that people reach the service at {address} ({source}). If "
@@ -181,41 +215,6 @@ def _address(settings: "Settings", node: "Node") -> tuple[str, str]:
         if fault.service is not None:
             return fault.service.address, f"the running service, process {fault.service.pid}"
     return settings.public_url, "host and port, as base_url is not set"
-
-
-@scopes.command()
-def reserve(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The scope.")],
-    data: DataOption = None,
-    config: ConfigOption = None,
-) -> None:
-    """Reserve a name, so that no account or organization can use it."""
-    from ..actions.reserve_scope import reserve_scope
-
-    reserve_scope(open_existing(data, config).store, name)
-    report(f"{name} is reserved.")
-
-
-@scopes.command()
-def release(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The scope.")],
-    data: DataOption = None,
-    config: ConfigOption = None,
-) -> None:
-    """Release a reserved name, or the name of an organization without published widgets.
-
-    The organization is removed, with its memberships and invitations. The name of an account, or
-    of a scope with published widgets, cannot be released.
-    """
-    from ..actions.reserve_scope import release_scope
-
-    settings = load_settings({"data": data}, config)
-    was = release_scope(existing_node(settings).store, name)
-    ended = f"The organization {name} was removed. " if was == "organization" else ""
-    if name in reserved_names(settings.reserved_names):
-        report(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
-    else:
-        report(f"{ended}The name {name} is now available to everyone.")
 
 
 def _password(from_input: bool) -> str:

@@ -25,6 +25,16 @@ class AccountEnabled(Event, frozen=True):
     action = "enable account"
 
 
+class OperatorAppointed(Event, frozen=True):
+    kind = "operator_appointed"
+    action = "make operator"
+
+
+class OperatorDismissed(Event, frozen=True):
+    kind = "operator_dismissed"
+    action = "remove operator"
+
+
 class InvitedToCatalog(Event, frozen=True):
     kind = "invited_to_catalog"
     action = "invite to the catalog"
@@ -273,6 +283,17 @@ class InvitationDeclined(Event, frozen=True):
 class ScopeReserved(Event, frozen=True):
     kind = "scope_reserved"
     action = "reserve scope"
+
+
+class ScopeAssigned(Event, frozen=True):
+    """A scope with widgets but no owner became an organization of this member."""
+
+    kind = "scope_assigned"
+    action = "assign scope"
+
+    member: str
+    widgets: int
+    installs: int
 
 
 class ScopeReleased(Event, frozen=True):

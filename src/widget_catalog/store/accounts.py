@@ -12,7 +12,8 @@ from ..domain.clock import from_ms
 from ..domain.errors import Conflict, NotFound
 from .bulk import insert_into
 from .engine import Transaction
-from .schema import accounts, identities, scopes, widgets
+from .ownerless import find_ownerless_scope
+from .schema import accounts, identities, scopes
 from .staging import is_scope_staged
 
 
@@ -26,19 +27,25 @@ class Credentials(NamedTuple):
 def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False) -> None:
     """Assign a name permanently; raises Conflict if it is taken.
 
-    A scope that has widgets but no owner, from an import, is given only to an account that
-    `adopts` it.
+    A scope that has widgets but no owner, from an import, is given only to one that `adopts` it:
+    an operator must have seen and confirmed what changes hands.
     """
     if tx.connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).first():
         raise Conflict(f"The name {name} is taken. Choose another.")
-    used = sa.select(widgets.c.id).where(widgets.c.scope == name).limit(1)
-    is_used = tx.connection.execute(used).first() or is_scope_staged(tx.connection, name)
-    if is_used and not adopts:
-        raise Conflict(
-            f"The name {name} is taken: there are widgets in that scope. The operator can give it "
-            "to an account."
-        )
+    if not adopts:
+        _refuse_ownerless(tx, name)
     tx.connection.execute(sa.insert(scopes).values(name=name, kind=kind, created_at=tx.at_ms))
+
+
+def _refuse_ownerless(tx: Transaction, name: Scope) -> None:
+    found = find_ownerless_scope(tx.connection, name)
+    if found is not None:
+        raise Conflict(
+            f"The name {name} is taken: that scope has no owner, but {found.summary}. An operator "
+            "can assign it, at /operate/scopes."
+        )
+    if is_scope_staged(tx.connection, name):
+        raise Conflict(f"The name {name} is taken: widgets are being imported into that scope.")
 
 
 class TakenScope(NamedTuple):
@@ -145,6 +152,21 @@ def count_accounts(connection: Connection) -> int:
 
 def has_accounts(connection: Connection) -> bool:
     return connection.execute(sa.select(accounts.c.id).limit(1)).first() is not None
+
+
+def has_operators(connection: Connection) -> bool:
+    """Whether an operator's account exists, disabled or not."""
+    query = sa.select(accounts.c.id).where(accounts.c.is_operator, accounts.c.closed_at.is_(None))
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def lock_active_operators(tx: Transaction) -> set[int]:
+    """The operators who can sign in, locked until this transaction ends, in the order of their
+    numbers, to avoid deadlocks.
+    """
+    query = sa.select(accounts.c.id).where(accounts.c.is_operator, ~accounts.c.is_disabled)
+    locked = query.order_by(accounts.c.id).with_for_update(key_share=True)
+    return set(tx.connection.execute(locked).scalars())
 
 
 def lock_account(tx: Transaction, account_id: int) -> None:

@@ -130,6 +130,11 @@ def remove_invitations_of_inviter(
     tx.connection.execute(query)
 
 
+def remove_catalog_invitations_of_inviter(tx: Transaction, inviter_id: int) -> None:
+    here = invitations.c.organization_id.is_(None) & (invitations.c.inviter_id == inviter_id)
+    tx.connection.execute(sa.delete(invitations).where(here))
+
+
 def remove_expired_invitations(tx: Transaction) -> None:
     tx.connection.execute(sa.delete(invitations).where(invitations.c.expires_at <= tx.at_ms))
 

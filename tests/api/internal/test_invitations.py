@@ -255,14 +255,14 @@ def test_an_invitation_whose_inviter_lost_the_right_unnoticed_is_not_valid(
             "invitation",
             (
                 "Somebody without an account cannot use the link yet: they also need an invitation "
-                "to the catalog, from the operator (widget-catalog account invite)."
+                "to the catalog, from an operator."
             ),
         ),
         (
             "closed",
             (
-                "Registration is closed in this catalog: only somebody who has an account can use "
-                "the link. The operator makes accounts (widget-catalog account create)."
+                "Somebody without an account cannot use the link yet: they also need an invitation "
+                "to the catalog, from an operator."
             ),
         ),
     ],

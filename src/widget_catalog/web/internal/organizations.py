@@ -25,13 +25,10 @@ from ...store.organizations import Organization
 from ..kit.call import Call, Services, done, reply
 from ..kit.http import Response
 
-# What an invitation by link cannot do, by the value of the setting `registration`.
-INVITATION_NOTES = {
-    "closed": "Registration is closed in this catalog: only somebody who has an account can use "
-    "the link. The operator makes accounts (widget-catalog account create).",
-    "invitation": "Somebody without an account cannot use the link yet: they also need an "
-    "invitation to the catalog, from the operator (widget-catalog account invite).",
-}
+_INVITATION_NOTE = (
+    "Somebody without an account cannot use the link yet: they also need an invitation to the "
+    "catalog, from an operator."
+)
 
 
 class OrganizationBody(msgspec.Struct, rename="camel"):
@@ -111,8 +108,13 @@ def post_invitation(services: Services, call: Call) -> Response:
     if secret is not None:
         place = f"{services.settings.public_url}/invitation"
         shown["link"] = f"{place}?id={invitation.id}&secret={secret}"
-        shown["note"] = INVITATION_NOTES.get(services.settings.registration)
+        shown["note"] = invitation_note(services)
     return reply(shown, status=201)
+
+
+def invitation_note(services: Services) -> str | None:
+    """What an invitation by link cannot do."""
+    return None if services.settings.registration == "open" else _INVITATION_NOTE
 
 
 def get_organization_invitations(services: Services, call: Call) -> Response:

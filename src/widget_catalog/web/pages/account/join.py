@@ -41,7 +41,7 @@ def post_join(services: Services, call: Call) -> Response:
     except Conflict as fault:
         return _form(services, secret, next_ or "", form, [fault.message], status_of(fault))
     except NotAllowed as fault:
-        return _closed(services, fault)
+        return _refused(services, secret, fault)
     return welcome(services, signed_in, next_)
 
 
@@ -56,7 +56,7 @@ def _form(
     try:
         invitation = check_may_register(services.store, services.settings.registration, secret)
     except NotAllowed as fault:
-        return _closed(services, fault)
+        return _refused(services, secret, fault)
     invited = invitation.email if invitation is not None else None
     return services.renderer.page(
         "join.html",
@@ -70,5 +70,6 @@ def _form(
     )
 
 
-def _closed(services: Services, fault: CatalogError) -> Response:
-    return services.renderer.message(status_of(fault), "By invitation", fault.message)
+def _refused(services: Services, secret: str, fault: CatalogError) -> Response:
+    title = "Invitation not valid" if secret else "Invitation required"
+    return services.renderer.message(status_of(fault), title, fault.message)

@@ -15,7 +15,7 @@ from ....actions.organize import (
 from ....actions.read_audit import read_organization_audit
 from ....actions.view_own import view_managed_organization
 from ....domain.errors import InvalidRequest, NotFound
-from ...internal.organizations import INVITATION_NOTES
+from ...internal.organizations import invitation_note
 from ...kit.call import Call, Services
 from ...kit.http import Response
 from ..account.own_page import own_page
@@ -105,7 +105,7 @@ def post_invitation(services: Services, call: Call) -> Response:
         "author/link.html",
         title=f"Invitation to {slug}",
         sentence=f"Send this link to {who}. It can be used once, within a week.",
-        note=INVITATION_NOTES.get(services.settings.registration),
+        note=invitation_note(services),
         link=f"{services.settings.public_url}/invitation?id={invitation.id}&secret={secret}",
         back=_place(call),
     )

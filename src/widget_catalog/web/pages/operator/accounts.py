@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from ....actions.appoint_operator import appoint_operator, dismiss_operator
 from ....actions.manage_account import reset_second_factor, set_disabled
 from ....actions.operate_accounts import (
     revoke_token_of,
@@ -23,6 +24,8 @@ _PER_PAGE = 50
 _DONE = {
     "disable": "The account was disabled and cannot sign in.",
     "enable": "The account was enabled.",
+    "promote": "The account is now an operator.",
+    "demote": "The account is no longer an operator.",
     "second-factor": "The second factor was removed, and the person was signed out everywhere.",
     "token": "The token was revoked.",
     "program": "The program was signed out.",
@@ -85,6 +88,24 @@ def post_disable(services: Services, call: Call, _fields: Mapping[str, str]) -> 
 def post_enable(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     name = call.params["username"]
     set_disabled(services.store, name, is_disabled=False, actor=call.actor)
+
+
+def post_promote(services: Services, call: Call) -> Response:
+    return confirm_first(services, call, _place(call)) or _promote(services, call)
+
+
+@_form("promote")
+def _promote(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    appoint_operator(services.store, call.params["username"], call.actor)
+
+
+def post_demote(services: Services, call: Call) -> Response:
+    return confirm_first(services, call, _place(call)) or _demote(services, call)
+
+
+@_form("demote")
+def _demote(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    dismiss_operator(services.store, call.params["username"], call.actor)
 
 
 def post_second_factor(services: Services, call: Call) -> Response:

@@ -24,14 +24,16 @@ def post_invitation(services: Services, call: Call) -> Response:
     """The link is shown only once, so there is no redirect."""
     fields = call.form()
     email = fields.get("email", "").strip() or None
-    role = OPERATOR if fields.get("role") == OPERATOR else AUTHOR
+    role = fields.get("role", AUTHOR)
     if role == OPERATOR and (first := confirm_first(services, call, INVITATIONS)):
         return first
     try:
+        if role not in (AUTHOR, OPERATOR):
+            raise InvalidRequest("Choose a role: author or operator.")
         if email is not None and (fault := email_fault(email)):
             raise InvalidRequest(fault)
-        if role == AUTHOR and _is_closed(services):
-            raise InvalidRequest("Registration is closed: only operators can be invited.")
+        if role == AUTHOR and _is_mirror(services):
+            raise InvalidRequest("This catalog is a mirror: only operators can be invited.")
         secret = invite(services.store, role, email, actor=call.actor)
     except CORRECTABLE as refused:
         return _page(services, call, SentForm("invite", fields, refused))
@@ -40,7 +42,8 @@ def post_invitation(services: Services, call: Call) -> Response:
         call,
         "operator/link.html",
         title="Invitation",
-        sentence="Send this link to the person. It creates one account, and is valid for a week.",
+        sentence=f"Send this link to the person. It creates one account, of an {role}, and is "
+        "valid for a week.",
         link=f"{services.settings.public_url}/join?invitation={secret}",
         back=INVITATIONS,
     )
@@ -61,14 +64,12 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
         *sent.headers,
         status=sent.status,
         invitations=list_catalog_invitations(services.store, call.actor),
-        is_closed=_is_closed(services),
+        is_mirror=_is_mirror(services),
         sent=sent,
         done=_DONE.get(call.query().get("done", "")),
     )
 
 
-def _is_closed(services: Services) -> bool:
-    """Whether an author could not use an invitation, because a mirror does not accept
-    publishing.
-    """
-    return services.settings.registration == "closed" or bool(services.renderer.mirror_url)
+def _is_mirror(services: Services) -> bool:
+    """An author could not use an invitation, because a mirror does not accept publishing."""
+    return bool(services.renderer.mirror_url)

@@ -1,20 +1,31 @@
-"""The names in use: reserve and release."""
+"""The names in use: reserve and release; scopes without an owner: assign."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from ....actions.assign_scope import assign_scope, search_ownerless
 from ....actions.operate_catalog import search_scopes
 from ....actions.reserve_scope import release_scope, reserve_scope
 from ....domain.errors import NotFound
+from ....store.accounts import TakenScope
+from ....store.ownerless import OwnerlessScope
 from ...kit.call import Call, Services
 from ...kit.http import Response
+from ..account.confirm import confirm_first
 from ..account.own_page import own_page
 from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 from ..author.paging import Paging
 
 SCOPES = "/operate/scopes"
-KINDS = ("reserved", "organization", "personal")
+_OWNERLESS = f"{SCOPES}?kind=ownerless"
+OWNERLESS = "ownerless"
+KINDS = ("reserved", "organization", "personal", OWNERLESS)
 _PER_PAGE = 50
-_DONE = {"reserve": "The name was reserved.", "release": "The name was released."}
+_DONE = {
+    "reserve": "The name was reserved.",
+    "release": "The name was released.",
+    "assign": "The scope was assigned. It is now an organization.",
+}
+_CORRECTABLE = (*CORRECTABLE, NotFound)
 
 
 def get_scopes(services: Services, call: Call) -> Response:
@@ -32,19 +43,40 @@ def post_release(services: Services, call: Call) -> Response:
     def change(fields: Mapping[str, str]) -> None:
         release_scope(services.store, _name_in(fields), call.actor)
 
-    correctable = (*CORRECTABLE, NotFound)
-    return take_form(services, call, "release", change, _page, SCOPES, correctable=correctable)
+    return take_form(services, call, "release", change, _page, SCOPES, correctable=_CORRECTABLE)
+
+
+def post_assign(services: Services, call: Call) -> Response:
+    """Whoever gets a scope can publish what dashboards load from it: the operator must have just
+    re-authenticated.
+    """
+    if first := confirm_first(services, call, _OWNERLESS):
+        return first
+
+    def change(fields: Mapping[str, str]) -> None:
+        username = fields.get("username", "").strip().removeprefix("@")
+        assign_scope(services.store, _name_in(fields), username, actor=call.actor)
+
+    return take_form(services, call, "assign", change, _page, SCOPES, correctable=_CORRECTABLE)
 
 
 def _name_in(fields: Mapping[str, str]) -> str:
     return fields.get("name", "").strip().removeprefix("@")
 
 
+def _list(
+    services: Services, call: Call, kind: str | None, page: int
+) -> tuple[Sequence[TakenScope | OwnerlessScope], int]:
+    if kind == OWNERLESS:
+        return search_ownerless(services.store, call.actor, page, _PER_PAGE)
+    return search_scopes(services.store, call.actor, kind, page, _PER_PAGE)
+
+
 def _page(services: Services, call: Call, sent: SentForm) -> Response:
-    kind = call.query().get("kind")
+    kind = OWNERLESS if sent.name == "assign" else call.query().get("kind")
     kind = kind if kind in KINDS else None
     page, _ = call.page()
-    found, total = search_scopes(services.store, call.actor, kind, page, _PER_PAGE)
+    found, total = _list(services, call, kind, page)
     return own_page(
         services,
         call,

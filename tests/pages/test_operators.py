@@ -1,0 +1,148 @@
+"""Operators invite authors and operators, and make accounts operators or take that back."""
+
+import pytest
+
+from support.browsing import Browsing, browser_of
+from support.people import PASSWORD, Person, with_oauth
+from support.village import Village
+from widget_catalog.actions.appoint_operator import appoint_operator, dismiss_operator
+from widget_catalog.actions.create_account import OPERATOR, invite
+from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.domain.accounts import Actor, Via
+from widget_catalog.domain.errors import Conflict, NotAllowed
+from widget_catalog.store.accounts import get_account
+
+EVE = "/operate/accounts/eve"
+OLLY = "/operate/accounts/olly"
+INVITATIONS = "/operate/invitations"
+
+
+def joined(olly: Browsing, name: str) -> dict[str, object]:
+    """Create an account with the link that is shown."""
+    link = olly.page.one("pre").text.partition("/join")[2]
+    guest = Browsing(olly.site)
+    assert guest.get(f"/join{link}").status == 200
+    email = f"{name}@example.org"
+    assert guest.submit("/join", username=name, email=email, password=PASSWORD).status == 303
+    found: dict[str, object] = guest.get("/api/auth/session").json()
+    return found
+
+
+@pytest.mark.parametrize("role", ["author", "operator"])
+def test_where_registration_is_closed_people_of_both_roles_are_invited(
+    village: Village, role: str
+) -> None:
+    assert village.site.settings.registration == "closed"
+    olly = browser_of(village.olly)
+    olly.get(INVITATIONS)
+    assert [it.text for it in olly.page.all("option")] == ["author", "operator"]
+
+    assert olly.submit(INVITATIONS, role=role).status == 200
+
+    assert joined(olly, "zoe")["isOperator"] is (role == "operator")
+
+
+def test_a_role_that_does_not_exist_is_refused(village: Village) -> None:
+    olly = browser_of(village.olly)
+    olly.get(INVITATIONS)
+
+    assert olly.submit(INVITATIONS, role="king").status == 400
+    assert olly.faults == ["Choose a role: author or operator."]
+
+
+def test_an_account_becomes_an_operator_and_an_author_again_at_once(village: Village) -> None:
+    olly, eve, program = browser_of(village.olly), village.eve, with_oauth(village.eve)
+    assert eve.get("/api/audit").status == 403
+    olly.get(EVE)
+
+    done = olly.submit(f"{EVE}/promote")
+
+    assert (done.status, done.headers["location"]) == (303, f"{EVE}?done=promote")
+    olly.get(done.headers["location"])
+    assert "The account is now an operator." in olly.page.one("main").text
+    for it in (eve, program):
+        assert it.get("/api/audit").status == 200
+    assert browser_of(eve).get("/operate").status == 200
+    assert olly.submit(f"{EVE}/demote").headers["location"] == f"{EVE}?done=demote"
+    for it in (eve, program):
+        assert it.get("/api/audit").status == 403
+    assert browser_of(eve).get("/operate").status == 403
+    entries = village.olly.get("/api/audit").json()["entries"]
+    assert [(it["actor"], it["action"], it["scope"]) for it in entries[:2]] == [
+        ("olly", "remove operator", "eve"),
+        ("olly", "make operator", "eve"),
+    ]
+
+
+@pytest.mark.parametrize("change", ["promote", "demote"])
+def test_an_operator_who_signed_in_long_ago_confirms_first(village: Village, change: str) -> None:
+    if change == "demote":
+        appoint_operator(village.site.node.store, "eve")
+    olly = browser_of(village.olly)
+    village.clock.forward(minutes=10)
+    olly.get(EVE)
+
+    sent = olly.submit(f"{EVE}/{change}")
+
+    confirm = "/account/confirm?next=%2Foperate%2Faccounts%2Feve"
+    assert (sent.status, sent.headers["location"]) == (303, confirm)
+    assert village.eve.get("/api/audit").status == (403 if change == "promote" else 200)
+
+
+def test_nobody_takes_their_own_rights_and_the_last_operator_stays(village: Village) -> None:
+    store = village.site.node.store
+    with pytest.raises(Conflict, match="olly is the last operator who can sign in"):
+        dismiss_operator(store, "olly")
+    appoint_operator(store, "eve")
+    set_disabled(store, "eve", is_disabled=True)
+    with pytest.raises(Conflict, match="olly is the last operator who can sign in"):
+        dismiss_operator(store, "olly")
+    set_disabled(store, "eve", is_disabled=False)
+    with pytest.raises(Conflict, match="You cannot remove your own operator rights"):
+        dismiss_operator(store, "olly", actor_of(village.olly))
+    assert f"{OLLY}/demote".encode() not in browser_of(village.olly).get(OLLY).body
+
+    dismiss_operator(store, "olly")
+
+    assert village.olly.get("/api/audit").status == 403
+
+
+def test_what_cannot_be_changed_is_explained(village: Village) -> None:
+    store = village.site.node.store
+    set_disabled(store, "mia", is_disabled=True)
+
+    with pytest.raises(Conflict, match="mia is disabled"):
+        appoint_operator(store, "mia")
+    with pytest.raises(Conflict, match="olly is already an operator"):
+        appoint_operator(store, "olly")
+    with pytest.raises(Conflict, match="eve is not an operator"):
+        dismiss_operator(store, "eve")
+    for change in (appoint_operator, dismiss_operator):
+        with pytest.raises(NotAllowed):
+            change(store, "eve", actor_of(village.eve))
+
+
+def test_a_former_operator_leaves_no_way_back_in(village: Village) -> None:
+    store = village.site.node.store
+    appoint_operator(store, "eve")
+    secret = invite(store, OPERATOR, actor=actor_of(village.eve))
+    url = "https://receiver.example/hook"
+    body = {"url": url, "types": ["published"]}
+    everywhere = village.eve.post("/api/webhooks", {**body, "scope": None})
+    of_acme = village.eve.post("/api/webhooks", {**body, "scope": "acme"})
+    own = village.eve.post("/api/webhooks", {**body, "scope": "eve"})
+    assert [it.status for it in (everywhere, of_acme, own)] == [201] * 3, everywhere.body
+
+    dismiss_operator(store, "eve", actor_of(village.olly))
+
+    guest = Browsing(village.site)
+    assert guest.get(f"/join?invitation={secret}").status == 403
+    found = village.olly.get("/api/webhooks").json()["webhooks"]
+    reason = "eve, who added it, is no longer an operator."
+    told = {it["scope"]: it["disabledReason"] for it in found}
+    assert told == {None: reason, "acme": reason, "eve": None}
+
+
+def actor_of(person: Person) -> Actor:
+    with person.site.node.store.reading() as connection:
+        return Actor(via=Via.SESSION, account=get_account(connection, person.username))
