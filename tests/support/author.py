@@ -43,7 +43,8 @@ class Author:
 
 
 def add_account(node: Node, username: str) -> None:
-    create_account(node.store, username, f"{username}@example.org", PASSWORD)
+    """It owns what was imported into its scope."""
+    create_account(node.store, username, f"{username}@example.org", PASSWORD, adopts=True)
 
 
 def token_of(service: Service, username: str) -> str:
