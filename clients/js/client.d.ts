@@ -20,6 +20,7 @@ export type * from "./widget.js";
 export class Catalog {
   /**
    * @param baseUrl URL of the catalog, such as `https://catalog.example`.
+   * @throws {InvalidRequest} It is not an http or https URL.
    */
   constructor(baseUrl: string | URL, options?: CatalogOptions);
 
@@ -48,15 +49,16 @@ export class Catalog {
    *
    * Without `installed` it loads the version that `resolve` offers, and counts an install, once.
    * With `installed` it updates to the offer, unless that needs more permissions: then the
-   * installed version is loaded, and `update` is the offer. Offline it loads what it loaded last
-   * for this SDK, from the cache.
+   * installed version is loaded, and `update` is the offer. Offline it loads what it loaded last,
+   * from the cache, if that fits the options: the same SDK and range, and the installed version or
+   * an update of it that needs no consent.
    *
    * @throws {NotFound} The widget does not exist, or is no longer listed.
    * @throws {Incompatible} No version is compatible with the SDK and the range.
    * @throws {Revoked} The version must not run. Unload it.
    * @throws {IntegrityError} A file does not match its hash. It was not run.
    * @throws {ImportFailed} The bundle cannot be imported, or a Content-Security-Policy forbids it.
-   * @throws {Offline} No connection, and nothing in the cache.
+   * @throws {Offline} No connection, and nothing in the cache that fits the options.
    */
   load<Module = import("./widget.js").WidgetModule>(
     id: string,

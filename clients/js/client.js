@@ -18,6 +18,15 @@ export class FeedExpired extends CatalogError {}
 export class Unavailable extends CatalogError {}
 export class Offline extends Unavailable {}
 
+function baseOf(address) {
+ const text = String(address);
+ try {
+  const { href } = new URL(text, /^(\/|$)/.test(text) ? globalThis.location?.href : undefined);
+  if (/^https?:[^@?#]+$/.test(href)) return text.replace(/\/+$/, "");
+ } catch {}
+ throw new InvalidRequest(`${text} is not the address of a catalog: write https://catalog.example.`);
+}
+
 function pathOf(id) {
  const [, scope, name] = /^@?([a-z0-9][a-z0-9-]*)\/([a-z0-9][a-z0-9-]*)$/.exec(id) ?? [];
  if (name === undefined) throw new InvalidRequest(`${id} is not a widget: write scope/name.`);
@@ -61,10 +70,30 @@ function unlessAborted(work, signal) {
 }
 
 const CACHE_NAME = "widget-catalog-1";
+const DAY_MS = 86_400_000;
 
 function refuseRevoked(id, { version: { version }, files }, revocations) {
  const found = revocations.find((it) => files.some((file) => file.sha256Hash === it.sha256Hash));
  if (found) throw new Revoked(`${id} ${version} was revoked: ${found.reason}`, { id });
+}
+
+function keptPlan({ asked, ...plan }, options) {
+ const { sdk, installed, range, minAgeDays = 0, acceptPermissions } = options;
+ const { version, permissions, publishedAt } = plan.version;
+ if (plan.sdk !== sdk || (range && range !== asked?.range)) return null;
+ const isAskedAgain = isSameVersion(asked?.installed, installed);
+ if (!isSameVersion(version, installed)) {
+  const needsConsent = plan.permissionsAdded.length > 0 && !acceptPermissions;
+  if (installed && (!isAskedAgain || needsConsent)) return null;
+  if (Date.parse(publishedAt) > Date.now() - minAgeDays * DAY_MS) return null;
+ }
+ if (isAskedAgain) return plan;
+ const [status, permissionsAdded] = installed ? ["current", []] : ["install", permissions];
+ return { ...plan, status, permissionsAdded, permissionsRemoved: [], update: null };
+}
+
+function isSameVersion(one, other) {
+ return one?.split("+")[0] === other?.split("+")[0];
 }
 
 function refusal(status, message, details) {
@@ -118,7 +147,7 @@ export class Catalog {
  #revocations = { at: -Infinity, list: null };
 
  constructor(baseUrl, { fetch, cache, timeoutMs = 10_000 } = {}) {
-  this.baseUrl = String(baseUrl).replace(/\/+$/, "");
+  this.baseUrl = baseOf(baseUrl);
   this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request));
   this.#cache = cache === undefined ? openBrowserCache() : Promise.resolve(cache);
   this.#timeoutMs = timeoutMs;
@@ -215,7 +244,7 @@ export class Catalog {
  }
 
  async #load(id, options, finish) {
-  const { sdk, installed, isCounted = true, signal } = options;
+  const { installed, range, isCounted = true, signal } = options;
   const planAddress = this.#address(`${id}?plan`);
   const kept = await this.#findJson(planAddress);
   const revocations = this.#recentRevocations();
@@ -231,11 +260,13 @@ export class Catalog {
     plan = await this.#choose(id, options, kept);
     loaded = await run();
    } catch (error) {
-    if (!(error instanceof Unavailable) || kept?.sdk !== sdk) throw error;
-    [plan, isOffline] = [kept, true];
+    const last = error instanceof Unavailable && kept && keptPlan(kept, options);
+    if (!last) throw error;
+    [plan, isOffline] = [last, true];
     loaded = await run();
    }
-   await this.#cached("put", planAddress, new Response(JSON.stringify(plan)));
+   const made = JSON.stringify({ ...plan, asked: { installed, range } });
+   if (!isOffline) await this.#cached("put", planAddress, new Response(made));
    if (kept) await this.#forget(kept, plan);
    if (installed === undefined && isCounted) this.#count(id);
    return { id, ...plan, ...loaded, isOffline };
@@ -254,8 +285,9 @@ export class Catalog {
   const { results } = await this.resolve({ sdk, minAgeDays, widgets }, { signal });
   const [{ status, offer, permissionsAdded, permissionsRemoved, message }, alone] = results;
   const said = { sdk, status, message, permissionsAdded, permissionsRemoved };
-  if (status === "unlisted" && installed && kept?.version.version === installed) {
-   return { ...kept, ...said, update: null };
+  if (status === "unlisted" && installed && isSameVersion(kept?.version.version, installed)) {
+   const { version, files } = kept;
+   return { ...said, version, files, update: null };
   }
   const current = results[0].installed;
   const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;

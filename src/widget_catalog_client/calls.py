@@ -153,7 +153,11 @@ def _is_address(url: str) -> bool:
     except ValueError:
         return False
     return (
-        parts.scheme in ("http", "https") and bool(parts.hostname) and has_port and not parts.query
+        parts.scheme in ("http", "https")
+        and bool(parts.hostname)
+        and has_port
+        and not parts.query
+        and not parts.fragment
     )
 
 

@@ -14,6 +14,34 @@ READ = {
     "aborted": "stopped",
     "offline": ["Offline", "http://127.0.0.1:1/api/v1/widgets/search cannot be reached."],
 }
+NOT_ADDRESSES = ("localhost:8080", "catalog.example", "ftp://catalog.example")
+
+# For the pairs of options in `scenes.js`: version, status, permissions added, offline, and whether
+# the options are part of the result.
+LOADED_OFFLINE = [
+    "1.1.0 install network true false",
+    "1.1.0 current  true false",
+    "1.1.0 current  true false",
+    "Offline",
+    "Offline",
+    "Offline",
+    "Offline",
+    "1.1.0 current  true false",
+    "1.1.0 current  true false",
+    "1.1.0 current  true false",
+    "Offline",
+    "1.0.0 update network true false",
+    "1.0.0 update network true false",
+    "Offline",
+    "1.1.0 update network true false",
+    "1.1.0 current  true false",
+]
+
+
+def all_read(url: str) -> dict[str, object]:
+    wrong = [*NOT_ADDRESSES, f"{url}?a=b"]
+    says = "is not the address of a catalog: write https://catalog.example."
+    return {**READ, "notAnAddress": [["InvalidRequest", f"{it} {says}"] for it in wrong]}
 
 
 def loaded(

@@ -22,6 +22,11 @@ export async function reading(client, base) {
     invalid: await fails(catalog.search({ page: 0 })),
     aborted: await fails(catalog.search({}, { signal: AbortSignal.abort("stopped") })),
     offline: await fails(elsewhere.search()),
+    notAnAddress: await Promise.all(
+      ["localhost:8080", "catalog.example", "ftp://catalog.example", `${base}?a=b`].map((it) =>
+        fails(Promise.resolve().then(() => new client.Catalog(it))),
+      ),
+    ),
   };
 }
 
@@ -85,11 +90,49 @@ export async function offline(client, base, bad, place) {
     clock: tell(await catalog.load("acme/clock", { sdk: "1.2.0" })),
     otherSdk: (await fails(catalog.load("acme/clock", { sdk: "2.0.0" })))[0],
     neverLoaded: (await fails(catalog.load("acme/liar", { sdk: "1.0.0" })))[0],
+    otherOptions: await loadedOffline(client, base, cache),
   };
   await cache.put(loaded.version.bundleUrl, new Response("export const mount = 'evil';"));
   found.tampered = (await fails(catalog.load("acme/clock", { sdk: "1.2.0" })))[0];
   return found;
 }
+
+/** Online, then offline with other options: the version that is loaded, or the error. */
+async function loadedOffline(client, base, cache) {
+  const load = (catalog, options) =>
+    catalog.load("acme/greedy", { sdk: "1.0.0", isCounted: false, ...options }).then(
+      ({ version, status, permissionsAdded, isOffline, ...rest }) =>
+        [version.version, status, permissionsAdded, isOffline, "range" in rest].join(" "),
+      (error) => error.name,
+    );
+  const found = [];
+  for (const [before, after] of OFFLINE_PAIRS) {
+    await load(new client.Catalog(base, { cache }), before);
+    found.push(await load(cutOff(client, base, cache), after));
+  }
+  return found;
+}
+
+// The newest version of this widget is 1.1.0, which needs a permission that 1.0.0 does not.
+const consented = { installed: "1.0.0", acceptPermissions: true };
+const OFFLINE_PAIRS = [
+  [{}, {}],
+  [{}, { installed: "1.1.0" }],
+  [{}, { installed: "1.1.0+build.5" }],
+  [{}, { installed: "1.0.0" }],
+  [{}, { installed: "2.0.0" }],
+  [{}, { installed: "1.1.0", range: "1.0.x" }],
+  [{}, { minAgeDays: 36_500 }],
+  [{}, { installed: "1.1.0", minAgeDays: 36_500 }],
+  [{ range: "^1.0.0" }, { installed: "1.1.0", range: "^1.0.0" }],
+  [{ range: "^1.0.0" }, { installed: "1.1.0" }],
+  [{ range: "1.0.x" }, { installed: "1.1.0" }],
+  [{ installed: "1.0.0" }, { installed: "1.0.0" }],
+  [{ installed: "1.0.0" }, consented],
+  [consented, { installed: "1.0.0" }],
+  [consented, consented],
+  [consented, { installed: "1.1.0" }],
+];
 
 /** After `offline`, and after the version was revoked. */
 export async function revoked(client, base, bad, place) {

@@ -8,7 +8,7 @@ from threading import Timer
 import pytest
 from playwright.sync_api import Browser
 
-from client.expected import READ, STYLE, all_loaded, loaded, refused
+from client.expected import LOADED_OFFLINE, STYLE, all_loaded, all_read, loaded, refused
 from support.client import (
     CLIENT,
     JAVASCRIPT,
@@ -52,7 +52,7 @@ def place(name: str, folder: Path) -> dict[str, str] | None:
 def test_what_can_be_read_is_read_and_failures_have_their_class(
     play: Runtime, catalog: ClientCatalog
 ) -> None:
-    assert play("reading", catalog.url) == READ
+    assert play("reading", catalog.url) == all_read(catalog.url)
 
 
 def test_calls_of_the_same_moment_are_one_request(play: Runtime, catalog: ClientCatalog) -> None:
@@ -87,6 +87,7 @@ def test_without_a_connection_it_starts_from_what_it_has_unless_that_was_revoked
         "clock": {**clock, "isOffline": True},
         "otherSdk": "Offline",
         "neverLoaded": "Offline",
+        "otherOptions": LOADED_OFFLINE,
         "tampered": "Offline",
     }
     arguments = (bad, "1.0.0", "--reason", "It is bad.", "--data", str(catalog.service.data))

@@ -127,6 +127,8 @@ def test_what_cannot_be_asked_for_is_refused_before_anything_is_sent(ask: Ask) -
             ask(method, *arguments)
     for address in (
         "catalog.example",
+        "localhost:8080",
+        "https://catalog.example#top",
         "ftp://catalog.example",
         "https://",
         "http://[",

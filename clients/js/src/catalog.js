@@ -10,8 +10,16 @@ import {
   Revoked,
   Unavailable,
 } from "./errors.js";
-import { importBytes, openBrowserCache, refusal, refuseRevoked, sha256 } from "./files.js";
-import { pathOf, queryString, readJson } from "./requests.js";
+import {
+  importBytes,
+  isSameVersion,
+  keptPlan,
+  openBrowserCache,
+  refusal,
+  refuseRevoked,
+  sha256,
+} from "./files.js";
+import { baseOf, pathOf, queryString, readJson } from "./requests.js";
 import { pause, unlessAborted } from "./waiting.js";
 
 const REVOCATIONS_FRESH_MS = 10_000;
@@ -29,7 +37,7 @@ export class Catalog {
   #revocations = { at: -Infinity, list: null };
 
   constructor(baseUrl, { fetch, cache, timeoutMs = 10_000 } = {}) {
-    this.baseUrl = String(baseUrl).replace(/\/+$/, "");
+    this.baseUrl = baseOf(baseUrl);
     this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request));
     this.#cache = cache === undefined ? openBrowserCache() : Promise.resolve(cache);
     this.#timeoutMs = timeoutMs;
@@ -128,7 +136,7 @@ export class Catalog {
   }
 
   async #load(id, options, finish) {
-    const { sdk, installed, isCounted = true, signal } = options;
+    const { installed, range, isCounted = true, signal } = options;
     const planAddress = this.#address(`${id}?plan`);
     const kept = await this.#findJson(planAddress);
     const revocations = this.#recentRevocations();
@@ -144,11 +152,13 @@ export class Catalog {
         plan = await this.#choose(id, options, kept);
         loaded = await run();
       } catch (error) {
-        if (!(error instanceof Unavailable) || kept?.sdk !== sdk) throw error;
-        [plan, isOffline] = [kept, true]; // Use what was loaded last.
+        const last = error instanceof Unavailable && kept && keptPlan(kept, options);
+        if (!last) throw error;
+        [plan, isOffline] = [last, true];
         loaded = await run();
       }
-      await this.#cached("put", planAddress, new Response(JSON.stringify(plan)));
+      const made = JSON.stringify({ ...plan, asked: { installed, range } });
+      if (!isOffline) await this.#cached("put", planAddress, new Response(made));
       if (kept) await this.#forget(kept, plan);
       if (installed === undefined && isCounted) this.#count(id);
       return { id, ...plan, ...loaded, isOffline };
@@ -169,8 +179,9 @@ export class Catalog {
     const { results } = await this.resolve({ sdk, minAgeDays, widgets }, { signal });
     const [{ status, offer, permissionsAdded, permissionsRemoved, message }, alone] = results;
     const said = { sdk, status, message, permissionsAdded, permissionsRemoved };
-    if (status === "unlisted" && installed && kept?.version.version === installed) {
-      return { ...kept, ...said, update: null }; // It keeps working where it is installed.
+    if (status === "unlisted" && installed && isSameVersion(kept?.version.version, installed)) {
+      const { version, files } = kept; // It keeps working where it is installed.
+      return { ...said, version, files, update: null };
     }
     const current = results[0].installed;
     const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;

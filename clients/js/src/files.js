@@ -3,10 +3,33 @@
 import { CatalogError, ImportFailed, Incompatible, NotFound, Revoked } from "./errors.js";
 
 const CACHE_NAME = "widget-catalog-1";
+const DAY_MS = 86_400_000;
 
 export function refuseRevoked(id, { version: { version }, files }, revocations) {
   const found = revocations.find((it) => files.some((file) => file.sha256Hash === it.sha256Hash));
   if (found) throw new Revoked(`${id} ${version} was revoked: ${found.reason}`, { id });
+}
+
+/** What a plan of an earlier load gives to these options while the catalog cannot be asked. */
+export function keptPlan({ asked, ...plan }, options) {
+  const { sdk, installed, range, minAgeDays = 0, acceptPermissions } = options;
+  const { version, permissions, publishedAt } = plan.version;
+  if (plan.sdk !== sdk || (range && range !== asked?.range)) return null;
+  const isAskedAgain = isSameVersion(asked?.installed, installed);
+  if (!isSameVersion(version, installed)) {
+    // Whether it needs more permissions than another installed version is not known.
+    const needsConsent = plan.permissionsAdded.length > 0 && !acceptPermissions;
+    if (installed && (!isAskedAgain || needsConsent)) return null;
+    if (Date.parse(publishedAt) > Date.now() - minAgeDays * DAY_MS) return null;
+  }
+  if (isAskedAgain) return plan;
+  const [status, permissionsAdded] = installed ? ["current", []] : ["install", permissions];
+  return { ...plan, status, permissionsAdded, permissionsRemoved: [], update: null };
+}
+
+/** Build metadata makes no difference. */
+export function isSameVersion(one, other) {
+  return one?.split("+")[0] === other?.split("+")[0];
 }
 
 export function refusal(status, message, details) {
