@@ -74,7 +74,7 @@ export class Catalog {
   /**
    * Every change of the catalog from now on, or after the change number `since`: by an event
    * stream, or by polling if there is none. It reconnects, and resumes where it was.
-   * It ends when `signal` is aborted.
+   * It ends when `signal` is aborted: no change is yielded after that.
    *
    * @throws {FeedExpired} The changes after `since` are no longer available: read everything again.
    */

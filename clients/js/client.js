@@ -51,6 +51,7 @@ function pause(seconds, signal) {
  return new Promise((done) => {
   const timer = setTimeout(end, seconds * 1000);
   signal?.addEventListener("abort", end);
+  if (signal?.aborted) end();
   function end() {
    clearTimeout(timer);
    signal?.removeEventListener("abort", end);
@@ -204,6 +205,7 @@ export class Catalog {
     last ??= (await this.revocations({ signal })).revision;
     for (const read of [() => this.#stream(last, signal), () => this.#poll(last, signal)]) {
      for await (const change of read()) {
+      if (signal?.aborted) return;
       if (change.seq <= last) continue;
       last = change.seq;
       yield change;

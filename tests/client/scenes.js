@@ -156,6 +156,38 @@ export async function watching(client, base, since, isPolling) {
   }
 }
 
+/** How many changes arrive after the loop has wanted three, and how long it takes to end. */
+export async function stopping(client, base, isPolling) {
+  const plain = (address, { headers, ...request }) => fetch(address, request);
+  const catalog = new client.Catalog(base, isPolling ? { cache: null, fetch: plain } : {});
+  const stop = new AbortController();
+  let seen = 0;
+  let at;
+  for await (const _ of catalog.watch({ since: 0, signal: stop.signal, pollSeconds: 600 })) {
+    if (++seen === 3) {
+      stop.abort();
+      at = Date.now();
+    }
+  }
+  return { seen, isPrompt: Date.now() - at < 5_000 };
+}
+
+/** The same at the last change: whether it ends without waiting for the next poll. */
+export async function stoppingAtTheEnd(client, base) {
+  const catalog = new client.Catalog(base, { cache: null });
+  const { newest } = await catalog.changes();
+  const stop = new AbortController();
+  const fetch = (address, { headers, ...request }) => globalThis.fetch(address, request);
+  const polling = new client.Catalog(base, { cache: null, fetch });
+  const options = { since: newest - 1, signal: stop.signal, pollSeconds: 600 };
+  let at;
+  for await (const _ of polling.watch(options)) {
+    stop.abort();
+    at = Date.now();
+  }
+  return Date.now() - at < 400; // The first pause takes at least 500.
+}
+
 /** The responses to these searches and resolve requests. */
 export async function answering(client, base, searches, resolves) {
   const catalog = new client.Catalog(base, { cache: null });

@@ -113,6 +113,19 @@ def test_a_change_arrives_by_the_event_stream_or_by_polling(
     assert found == [f"{change}ed", "acme/greedy", "1.1.0"]
 
 
+@pytest.mark.parametrize("is_polling", [False, True])
+def test_no_change_arrives_after_the_signal_was_aborted(
+    play: Runtime, catalog: ClientCatalog, is_polling: bool
+) -> None:
+    assert play("stopping", catalog.url, is_polling) == {"seen": 3, "isPrompt": True}
+
+
+def test_aborting_at_the_last_change_does_not_wait_for_the_next_poll(
+    play: Runtime, catalog: ClientCatalog
+) -> None:
+    assert play("stoppingAtTheEnd", catalog.url) is True
+
+
 def test_the_other_examples_of_the_page_run(catalog: ClientCatalog, tmp_path: Path) -> None:
     """Except for those that need a document, and the one that runs until it is stopped."""
     examples = [it for it in js_blocks() if "widget-catalog-client" in it]

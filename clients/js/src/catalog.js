@@ -94,6 +94,7 @@ export class Catalog {
         last ??= (await this.revocations({ signal })).revision;
         for (const read of [() => this.#stream(last, signal), () => this.#poll(last, signal)]) {
           for await (const change of read()) {
+            if (signal?.aborted) return;
             if (change.seq <= last) continue;
             last = change.seq;
             yield change;

@@ -4,6 +4,7 @@ export function pause(seconds, signal) {
   return new Promise((done) => {
     const timer = setTimeout(end, seconds * 1000);
     signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
     function end() {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
