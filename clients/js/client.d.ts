@@ -16,13 +16,28 @@ import type {
 export type * from "./api.js";
 export type * from "./widget.js";
 
+/**
+ * A class of the platform, from TypeScript's `dom` library or from the types of Node or Bun;
+ * without any of them, `Otherwise`. So these types work with `"lib": ["ES2022"]` too.
+ */
+type Platform<Name extends string, Otherwise> = typeof globalThis extends {
+  [name in Name]: { prototype: infer Type };
+}
+  ? Type
+  : Otherwise;
+
+/** The type of the global `fetch`. */
+export type Fetch = typeof globalThis extends { fetch: infer Type }
+  ? Type
+  : (address: any, request?: any) => Promise<any>;
+
 /** One catalog, for as long as a page or a process lives. */
 export class Catalog {
   /**
    * @param baseUrl URL of the catalog, such as `https://catalog.example`.
    * @throws {InvalidRequest} It is not an http or https URL.
    */
-  constructor(baseUrl: string | URL, options?: CatalogOptions);
+  constructor(baseUrl: string | Platform<"URL", never>, options?: CatalogOptions);
 
   readonly baseUrl: string;
 
@@ -83,7 +98,7 @@ export class Catalog {
 
 export interface CatalogOptions {
   /** Replaces the global `fetch`. */
-  fetch?: typeof globalThis.fetch;
+  fetch?: Fetch;
   /** Cache of responses and bundles. Browsers: Cache Storage. Elsewhere, or `null`: none. */
   cache?: CatalogCache | null;
   /** Timeout of a request; default 10,000. */
@@ -92,13 +107,13 @@ export interface CatalogOptions {
 
 /** The part of the `Cache` interface that the client needs. */
 export interface CatalogCache {
-  match(url: string): Promise<Response | undefined>;
-  put(url: string, response: Response): Promise<void>;
+  match(url: string): Promise<Platform<"Response", any> | undefined>;
+  put(url: string, response: Platform<"Response", any>): Promise<void>;
   delete(url: string): Promise<boolean>;
 }
 
 export interface RequestOptions {
-  signal?: AbortSignal;
+  signal?: Platform<"AbortSignal", any>;
 }
 
 export interface ChangesQuery {
@@ -152,7 +167,7 @@ export interface LoadedWidget<Module> extends FetchedWidget {
   /** The exports of the bundle. */
   module: Module;
   /** The style sheet, ready for `adoptedStyleSheets`; null outside browsers. */
-  styleSheet: CSSStyleSheet | null;
+  styleSheet: Platform<"CSSStyleSheet", never> | null;
 }
 
 export interface WatchOptions extends RequestOptions {
@@ -211,3 +226,5 @@ export class Unavailable extends CatalogError {
 
 /** The catalog, or the host of a bundle, is unreachable. */
 export class Offline extends Unavailable {}
+
+export {}; // Only what is marked is exported.

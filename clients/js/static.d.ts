@@ -1,3 +1,5 @@
+import type { Catalog, Fetch } from "./client.js";
+
 /**
  * A `fetch` for `new Catalog(baseUrl, { fetch: catalogFetch(baseUrl) })` that works with both kinds
  * of catalogs: a service, and a static site created by `widget-catalog site`. For the latter it
@@ -7,9 +9,9 @@
  * `searchesNames`: on a static site, searches also look at scope and name, like a search page.
  */
 export function catalogFetch(
-  baseUrl: string | URL,
-  options?: { fetch?: typeof globalThis.fetch; searchesNames?: boolean },
-): typeof globalThis.fetch;
+  baseUrl: ConstructorParameters<typeof Catalog>[0],
+  options?: { fetch?: Fetch; searchesNames?: boolean },
+): Fetch;
 
 /** How a search compares texts: without case, accents and width; vectors/folding.json has the rule. */
 export function normal(text: string): string;

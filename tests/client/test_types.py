@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.client import CLIENT, js_blocks
-from support.npm import check_types
+from support.npm import check_types, locked_packages
 from widget_catalog.web.openapi import openapi
 from widget_catalog.web.openapi.typescript import typescript
 
@@ -55,6 +55,47 @@ export const mount: Mount = (element, { locale } = {}) => {
   return { unmount: () => element.replaceChildren() };
 };
 """
+# In a project without the DOM library, and without the types of Node.
+ANYWHERE = """\
+import { Catalog, IntegrityError } from "widget-catalog-client";
+import { catalogFetch } from "widget-catalog-client/static";
+import type { Mount, WidgetModule } from "widget-catalog-client/widget";
+
+const baseUrl = "https://catalog.example";
+const catalog = new Catalog(baseUrl, { fetch: catalogFetch(baseUrl), cache: null });
+const loaded = await catalog.load("acme/clock", { sdk: "2.1.0" });
+export const bytes: number = loaded.bundle.byteLength;
+export const nothing: null = loaded.styleSheet;
+export const module: WidgetModule = loaded.module;
+export const mount: Mount = (element, { locale } = {}) => {
+  element.textContent = locale;
+};
+// @ts-expect-error It is a number.
+export const hash: string = loaded.version.bundleSize;
+// @ts-expect-error There is no such option.
+await catalog.load("acme/clock", { sdk: "2.1.0", version: "1.0.0" });
+for await (const { seq } of catalog.watch({ since: 4 })) if (seq > 9) break;
+export const expected = (fault: unknown) => fault instanceof IntegrityError && fault.expected;
+"""
+# With the types of Node, classes and `fetch` are those of Node.
+IN_NODE = """\
+import { Catalog, type CatalogCache } from "widget-catalog-client";
+
+const kept = new Map<string, Response>();
+const cache: CatalogCache = {
+  match: async (url) => kept.get(url)?.clone(),
+  put: async (url, response) => void kept.set(url, response),
+  delete: async (url) => kept.delete(url),
+};
+const catalog = new Catalog(new URL("https://catalog.example"), { cache, fetch });
+// @ts-expect-error It is not an address.
+new Catalog(8080);
+// @ts-expect-error It is not a signal.
+await catalog.search({}, { signal: "stop" });
+await catalog.search({}, { signal: AbortSignal.timeout(1000) });
+// @ts-expect-error There is no document in Node.
+document.title;
+"""
 OPTIONS = {
     "strict": True,
     "noUncheckedIndexedAccess": False,
@@ -72,10 +113,14 @@ def project(tmp_path: Path) -> Path:
     installed = tmp_path / "node_modules" / "widget-catalog-client"
     shutil.copytree(CLIENT, installed)
     (tmp_path / "package.json").write_text('{"type": "module"}')
-    (tmp_path / "tsconfig.json").write_text(
-        json.dumps({"compilerOptions": OPTIONS, "include": ["*.ts"]})
-    )
+    configure(tmp_path)
     return tmp_path
+
+
+def configure(project: Path, **options: object) -> None:
+    (project / "tsconfig.json").write_text(
+        json.dumps({"compilerOptions": {**OPTIONS, **options}, "include": ["*.ts"]})
+    )
 
 
 def test_the_committed_types_are_those_of_the_api() -> None:
@@ -95,3 +140,18 @@ def test_types_fit_the_client_and_find_faults_of_those_who_use_it(project: Path)
     assert check_types(project) == ""
     (project / "wrong.ts").write_text("export const wrong: number = 'text';\n")
     assert "wrong.ts(1,14): error TS2322" in check_types(project)
+
+
+@pytest.mark.parametrize("lib", ["es2022", "es2024"])
+def test_types_need_no_other_library(project: Path, lib: str) -> None:
+    (project / "anywhere.ts").write_text(ANYWHERE)
+    configure(project, lib=[lib])
+    assert check_types(project) == ""
+
+
+def test_types_use_those_of_node(project: Path) -> None:
+    (project / "anywhere.ts").write_text(ANYWHERE)
+    (project / "in_node.ts").write_text(IN_NODE)
+    node_types = locked_packages() / "node_modules" / "@types"
+    configure(project, lib=["es2022"], types=["node"], typeRoots=[str(node_types)])
+    assert check_types(project) == ""

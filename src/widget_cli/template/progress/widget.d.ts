@@ -12,7 +12,12 @@ export interface WidgetModule {
  * Draw into the element. It is empty, has a definite size, and is the widget's alone.
  * Every key of the context may be missing; a widget must mount without it.
  */
-export type Mount = (element: HTMLElement, context?: WidgetContext) => MountedWidget | void;
+export type Mount = (element: WidgetElement, context?: WidgetContext) => MountedWidget | void;
+
+/** `HTMLElement`, where TypeScript's `dom` library is used. */
+export type WidgetElement = typeof globalThis extends { HTMLElement: { prototype: infer Type } }
+  ? Type
+  : any;
 
 export interface MountedWidget {
   /** The settings have changed; gets all of them. Dashboards call it since SDK 1.2. */
