@@ -23,6 +23,38 @@ PROJECTS = {
     "widget_contract": ROOT / "contract",
 }
 
+TYPED = """\
+from widget_catalog_client import AsyncCatalog, Catalog, InstalledWidget
+from widget_contract.semver import SemVer
+
+catalog = Catalog("https://catalog.example")
+reveal_type(catalog.search("clock").widgets[0].display_name)
+reveal_type(catalog.detail("acme/clock").versions[0].min_size.w)
+reveal_type(catalog.version("acme/clock", "1.0.0").files[0].sha256_hash)
+reveal_type(catalog.resolve("1.0.0", [InstalledWidget("acme/clock")]).results[0].offer)
+reveal_type(next(iter(catalog.watch())).listed)
+reveal_type(SemVer.parse("1.0.0"))
+
+
+async def ask() -> None:
+    reveal_type((await AsyncCatalog("https://catalog.example").changes()).newest)
+
+
+catalog.revocations().revocatons
+"""
+REVEALED = (
+    "str",
+    "int",
+    "str",
+    "widget_contract.wire.VersionEntry | None",
+    "bool",
+    "widget_contract.semver.SemVer",
+    "int",
+)
+MISSPELLED = (
+    'error: "Revocations" has no attribute "revocatons"; maybe "revocations"?  [attr-defined]'
+)
+
 
 def needed(*names: str) -> set[str]:
     """These packages and all their dependencies here, without extras."""
@@ -61,15 +93,24 @@ def python(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
     options = ["--no-deps", "--no-index", "--disable-pip-version-check", "--quiet"]
     installed = [wheels["widget_contract"], wheels["widget_cli"]]
     subprocess.run([python, "-m", "pip", "install", *options, *installed], check=True)
-    (site,) = (folder / "lib").glob("python*/site-packages")
-    listed = dependencies("widget_cli") + dependencies("widget_contract")
+    link_dependencies(site_of(folder), "widget_cli", "widget_contract")
+    return python
+
+
+def site_of(environment: Path) -> Path:
+    (site,) = (environment / "lib").glob("python*/site-packages")
+    return site
+
+
+def link_dependencies(site: Path, *packages: str) -> None:
+    """What these packages of ours depend on, from the environment of the tests."""
+    listed = [it for package in packages for it in dependencies(package)]
     for package in needed(*(re.split(r"[^\w-]", it, maxsplit=1)[0] for it in listed)):
         for file in metadata.files(package) or []:
             top = Path(str(file)).parts[0]
             source = Path(str(metadata.distribution(package).locate_file(top)))
             if top not in ("..", "__pycache__") and not (site / top).exists():
                 (site / top).symlink_to(source)
-    return python
 
 
 def project_table(package: str) -> dict[str, Any]:
@@ -126,9 +167,21 @@ def test_the_service_requires_the_client_it_was_made_with() -> None:
     assert pinned in dependencies("widget_catalog")
 
 
-def test_the_client_brings_its_types_along(wheels: dict[str, Path]) -> None:
-    with zipfile.ZipFile(wheels["widget_catalog_client"]) as wheel:
-        assert "widget_catalog_client/py.typed" in wheel.namelist()
+def test_installed_wheels_have_types(wheels: dict[str, Path], tmp_path: Path) -> None:
+    """In an environment of its own: mypy takes the types of installed packages only if they say
+    that they have some, and every field is `Any` otherwise.
+    """
+    venv.create(tmp_path / "venv")
+    site = site_of(tmp_path / "venv")
+    for package in ("widget_contract", "widget_catalog_client"):
+        zipfile.ZipFile(wheels[package]).extractall(site)
+    link_dependencies(site, "widget_catalog_client", "widget_contract")
+    (tmp_path / "sample.py").write_text(TYPED)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "sample.py"]
+    command += ["--python-executable", str(tmp_path / "venv" / "bin" / "python")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = [line.partition(": ")[2] for line in done.stdout.splitlines()]
+    assert said == [f'note: Revealed type is "{it}"' for it in REVEALED] + [MISSPELLED]
 
 
 @pytest.mark.parametrize("package", ["widget_catalog_client", "widget_cli", "widget_contract"])
