@@ -175,8 +175,9 @@ export class Catalog {
  }
 
  async resolve(request, { signal } = {}) {
-  const { sdk, minAgeDays, widgets } = request ?? {};
-  if (!(widgets?.length < MOST_TOGETHER)) return this.#resolve(request, signal);
+  const { sdk, minAgeDays, widgets, ...others } = request ?? {};
+  const isForBatch = widgets?.length < MOST_TOGETHER && !Object.keys(others).length;
+  if (!isForBatch) return this.#resolve(request, signal);
   const batch = this.#batchFor(sdk, minAgeDays, widgets.length);
   const end = batch.widgets.push(...widgets);
   try {

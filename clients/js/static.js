@@ -243,8 +243,36 @@ function sentence(id, status, number, offer, { sdk, range, installed }) {
     : `${id} ${number} was taken back by its author. ${instead}`;
 }
 
-function parseResolve({ sdk, minAgeDays, widgets }) {
-  const faults = [];
+const KEYS = ["sdk", "widgets", "minAgeDays"];
+const WIDGET_KEYS = ["id", "installed", "range"];
+const MEANT = { sdkVersion: "sdk", compatSdk: "sdk", minAge: "minAgeDays" };
+const WIDGET_MEANT = {
+  name: "id",
+  widget: "id",
+  widgetId: "id",
+  version: "installed",
+  installedVersion: "installed",
+  versionRange: "range",
+};
+
+function unknownKeys(given, known, meant, at = "") {
+  const bare = (key) => key.replace(/[_ -]/g, "").toLowerCase();
+  return Object.keys(given)
+    .filter((key) => !known.includes(key))
+    .map((key) => {
+      const right = meant[key] ?? known.find((it) => bare(it) === bare(key));
+      const isFree = right && !(right in given);
+      const hint = isFree ? `did you mean ${right}?` : `known are ${known.join(", ")}.`;
+      return `${at}${key}: is an unknown key; ${hint}`;
+    });
+}
+
+function parseResolve(request) {
+  const { sdk, minAgeDays, widgets } = request;
+  const faults = unknownKeys(request, KEYS, MEANT);
+  for (const [at, it] of (widgets ?? []).entries()) {
+    faults.push(...unknownKeys(it, WIDGET_KEYS, WIDGET_MEANT, `widgets[${at}].`));
+  }
   const parsed = (at, parse, value) => {
     if (value === undefined || value === null) return null;
     try {

@@ -1,6 +1,7 @@
 """POST /api/v1/widgets/resolve: what to do about the widgets that a dashboard has."""
 
 import json
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -201,6 +202,24 @@ def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:
         (b'{"sdk":"1.0.0","widgets":[' + b"1," * 500 + b"1]}", ["widgets: 501 are too many"]),
         (b'{"sdk":"1.0.0","widgets":[' + b"1," * 99 + b"1]}", ["There are 80 more faults."]),
         (b'{"sdk":"1.0.0","minAgeDays":true,"widgets":[]}', ["minAgeDays: must"]),
+        (
+            (b'{"sdk":"1.0.0","minAge":3,"widgets":[{"id":"acme/clock","version":"1.0.0"},'
+            b'{"id":"acme/clock","instaled":"1.0.0","tags":[]},{"name":"acme/clock"},'
+            b'{"id":"acme/clock","installed":"1.0.0","version":"1.0.0"}]}'),
+            ["minAge: is an unknown key; did you mean minAgeDays?",
+             "widgets[0].version: is an unknown key; did you mean installed?",
+             "widgets[1].instaled: is an unknown key; did you mean installed?",
+             "widgets[1].tags: is an unknown key; known are id, installed, range.",
+             "widgets[2].name: is an unknown key; did you mean id?",
+             "widgets[3].version: is an unknown key; known are id, installed, range."],
+        ),
+        (b'{"sdkVersion":"1.0.0","widgets":[]}',
+         ["sdkVersion: is an unknown key; did you mean sdk?", "sdk: must be"]),
+        (b'{"sdk":"1.0.0","widgets":[],"\\u001b[31m\\n":1}', [r"'\x1b[31m\n': is an unknown key"]),
+        (
+            b'{"sdk":"1.0.0","widgets":[],' + b",".join(b'"a%d":1' % it for it in range(99)) + b"}",
+            ["a19: is an unknown key", "There are 79 more faults."],
+        ),
         (b'{"sdk":"1.0.0","minAgeDays":1e308,"widgets":[]}', ["minAgeDays: must"]),
     ],
 )  # fmt: skip
@@ -214,6 +233,17 @@ def test_every_fault_of_a_body_is_named(
     for fault in faults:
         assert fault in answer.json()["error"]
     assert answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_many_unknown_keys_are_refused_quickly(shop: InProcessSite) -> None:
+    """Finding similar names takes a while, so it is done for few of them."""
+    keys = ",".join(f'"installedd{number:x}":0' for number in range(3000))
+    body = f'{{"sdk":"1.0.0","widgets":[{{{keys}}}]}}'.encode()
+    began = time.process_time()
+    answer = shop.request("POST", RESOLVE, body)
+    assert time.process_time() - began < 0.5
+    assert answer.status == 400
+    assert len(answer.body) < 4000
 
 
 def test_a_body_has_64_kb_at_most(shop: InProcessSite) -> None:
@@ -237,7 +267,7 @@ def test_a_body_that_is_announced_as_too_large_is_not_waited_for(shop: InProcess
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9),
         lambda it: st.lists(it, max_size=4)
         | st.dictionaries(st.sampled_from(["sdk", "widgets", "id", "installed", "range",
-                                           "minAgeDays"]), it, max_size=6),
+                                           "minAgeDays", "version", "", "\x00"]), it, max_size=6),
     )
 )  # fmt: skip
 def test_any_json_gets_an_answer(shop: InProcessSite, body: Any) -> None:

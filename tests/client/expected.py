@@ -16,6 +16,12 @@ READ = {
 }
 NOT_ADDRESSES = ("localhost:8080", "catalog.example", "ftp://catalog.example")
 
+MISSPELLED = [
+    ["InvalidRequest", "widgets[0].version: is an unknown key; did you mean installed?"],
+    ["InvalidRequest", "min_age_days: is an unknown key; did you mean minAgeDays?"],
+    ["InvalidRequest", "colour: is an unknown key; known are sdk, widgets, minAgeDays."],
+]
+
 # For the pairs of options in `scenes.js`: version, status, permissions added, offline, and whether
 # the options are part of the result.
 LOADED_OFFLINE = [

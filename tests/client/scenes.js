@@ -197,6 +197,17 @@ export async function answering(client, base, searches, resolves) {
   return [found, resolved];
 }
 
+/** Requests with keys that the API does not know. */
+export async function misspelled(client, base) {
+  const catalog = new client.Catalog(base, { cache: null });
+  const widgets = [{ id: "acme/clock", version: "1.0.0" }];
+  return [
+    await failure(client, catalog.resolve({ sdk: "1.0.0", widgets })),
+    await failure(client, catalog.resolve({ sdk: "1.0.0", widgets: [], min_age_days: 3 })),
+    await failure(client, catalog.resolve({ sdk: "1.0.0", widgets: [], colour: "red" })),
+  ];
+}
+
 export async function refused(client, base, id) {
   const catalog = new client.Catalog(base, { cache: null });
   return failure(client, catalog.load(id, { sdk: "1.0.0", installed: "1.0.0" }));

@@ -8,7 +8,15 @@ from threading import Timer
 import pytest
 from playwright.sync_api import Browser
 
-from client.expected import LOADED_OFFLINE, STYLE, all_loaded, all_read, loaded, refused
+from client.expected import (
+    LOADED_OFFLINE,
+    MISSPELLED,
+    STYLE,
+    all_loaded,
+    all_read,
+    loaded,
+    refused,
+)
 from support.client import (
     CLIENT,
     JAVASCRIPT,
@@ -53,6 +61,10 @@ def test_what_can_be_read_is_read_and_failures_have_their_class(
     play: Runtime, catalog: ClientCatalog
 ) -> None:
     assert play("reading", catalog.url) == all_read(catalog.url)
+
+
+def test_a_misspelled_key_of_resolve_is_not_ignored(play: Runtime, catalog: ClientCatalog) -> None:
+    assert play("misspelled", catalog.url) == MISSPELLED
 
 
 def test_calls_of_the_same_moment_are_one_request(play: Runtime, catalog: ClientCatalog) -> None:

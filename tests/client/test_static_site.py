@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from client.expected import all_loaded, all_read, refused
+from client.expected import MISSPELLED, all_loaded, all_read, refused
 from support.client import (
     CLIENT,
     ClientCatalog,
@@ -67,6 +67,7 @@ def process(request: pytest.FixtureRequest, node: Runtime, bun: Runtime) -> Runt
 
 def assert_all_is_done(play: Runtime, site: Site) -> None:
     assert play("reading", site.url) == all_read(site.url)
+    assert play("misspelled", site.url) == MISSPELLED
     assert play("loading", site.url) == all_loaded(site.catalog, counted=0)
 
 

@@ -144,6 +144,11 @@ def test_every_fault_of_a_body_names_its_field(quiet_village: Village) -> None:
         (quiet_village.ann, "PUT", f"{organization}/members/mia", {"role": 1}, "role: must be a"),
         (quiet_village.ann, "POST", f"{organization}/invitations", {"email": []}, "email: must be"),
         (quiet_village.ann, "POST", f"{organization}/transfer", {}, "username: is missing."),
+        (quiet_village.ann, "POST", "/api/organizations", {"slug": 1, "displayname": "X"},
+         ("displayname: is an unknown key; did you mean displayName? slug: must be a text. "
+         "displayName: is missing.")),
+        (quiet_village.ann, "POST", "/api/tokens", dict.fromkeys(map(str, range(99)), 1),
+         "0: is an unknown key; known are name, actions, scopes, widgets, expiresInDays."),
         (quiet_village.ann, "POST", "/api/organizations", {"slug": "x"}, "displayName: is missing"),
         (quiet_village.ann, "POST", f"{widget}/versions/1.0.0/yank", {}, "reason: is missing."),
         (quiet_village.ann, "POST", f"{widget}/unlist", {"reason": 1}, "reason: must be a text."),

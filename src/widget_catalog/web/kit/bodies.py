@@ -1,8 +1,12 @@
 """Request bodies: decodes JSON into typed values, or reports all errors at once, by field."""
 
+import re
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 import msgspec
+
+from widget_contract.spelling import find_similar
 
 from ...domain.errors import InvalidRequest
 
@@ -21,6 +25,38 @@ _RULES: dict[object, str] = {
 }
 
 
+_PLAIN_KEY = re.compile(r"[\w.-]{1,80}")
+_MAX_SHOWN = 20
+
+
+def unknown_keys(
+    given: Mapping[str, Any],
+    known: Collection[str],
+    at: str = "",
+    synonyms: Mapping[str, str] | None = None,
+) -> list[str]:
+    """An error for each key of an object that is not a known one, with the key that was meant.
+    `at` is the path of the object; `synonyms` are names of other interfaces for a known key.
+    """
+    unknown = [key for key in given if key not in known]
+    free = [key for key in known if key not in given]
+    faults = []
+    for key in unknown[:_MAX_SHOWN]:
+        meant = (synonyms or {}).get(key) or find_similar(key, free)
+        shown = key if _PLAIN_KEY.fullmatch(key) else repr(key[:80])
+        hint = f"did you mean {meant}?" if meant in free else f"known are {', '.join(known)}."
+        faults.append(f"{at}{shown}: is an unknown key; {hint}")
+    # The others are only counted: a similar name takes some microseconds to find.
+    return faults + ["is an unknown key."] * len(unknown[_MAX_SHOWN:])
+
+
+def sentence_of(faults: list[str]) -> str:
+    """All errors of a body; the first ones, if there are many."""
+    more = len(faults) - _MAX_SHOWN
+    end = [f"There {'is 1 more fault' if more == 1 else f'are {more} more faults'}."]
+    return " ".join(faults[:_MAX_SHOWN] + (end if more > 0 else []))
+
+
 def read_object(body: bytes) -> dict[str, Any]:
     """The decoded body, of any type; None without a body."""
     try:
@@ -35,17 +71,17 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def read_fields(body: bytes, shape: type[S]) -> S:
-    """The fields of this type; others are ignored."""
+    """The fields of this type; unknown keys are errors."""
     found = read_object(body)
-    faults = []
-    for field in msgspec.structs.fields(shape):
-        name = field.encode_name
+    fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
+    faults = unknown_keys(found, fields)
+    for name, field in fields.items():
         if name in found and not _is_a(field.type, found[name]):
             faults.append(f"{name}: {_RULES[field.type]}")
         elif name not in found and field.required:
             faults.append(f"{name}: is missing.")
     if faults:
-        raise InvalidRequest(" ".join(faults))
+        raise InvalidRequest(sentence_of(faults))
     return msgspec.convert(found, shape)
 
 

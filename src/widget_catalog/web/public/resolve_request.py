@@ -3,18 +3,34 @@
 import math
 
 import msgspec
+from msgspec.structs import fields
 
 from widget_contract.names import is_widget_key
 from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer
+from widget_contract.wire_running import InstalledWidget, ResolveRequest
 
 from ...catalog.pace import Pace
 from ...catalog.resolving import Installed, Resolve
 from ...domain.errors import InvalidQuery
+from ..kit.bodies import sentence_of, unknown_keys
 
 MAX_BODY_BYTES = 1 << 16
 MAX_WIDGETS = 500
 _MAX_AGE_DAYS = 36_500
-_SHOWN = 20
+
+_KEYS = tuple(it.encode_name for it in fields(ResolveRequest))
+_WIDGET_KEYS = tuple(it.encode_name for it in fields(InstalledWidget))
+_are_widget_keys = frozenset(_WIDGET_KEYS).issuperset  # 0.1 µs; there may be 500 widgets.
+# Names for the same in other parts of the API.
+_SYNONYMS = {"sdkVersion": "sdk", "compatSdk": "sdk", "minAge": "minAgeDays"}
+_WIDGET_SYNONYMS = {
+    "name": "id",
+    "widget": "id",
+    "widgetId": "id",
+    "version": "installed",
+    "installedVersion": "installed",
+    "versionRange": "range",
+}
 
 _decode = msgspec.json.Decoder().decode
 
@@ -31,13 +47,12 @@ async def parse_resolve(body: bytes) -> Resolve:
     if not isinstance(given, dict):
         raise InvalidQuery("The body must be a JSON object.")
     reader = _Reader()
+    reader.faults += unknown_keys(given, _KEYS, synonyms=_SYNONYMS)
     sdk = reader.sdk(given.get("sdk"))
     age = reader.age(given.get("minAgeDays"))
     widgets = await reader.widgets(given.get("widgets"))
     if reader.faults or sdk is None:
-        more = len(reader.faults) - _SHOWN
-        end = f" There are {more} more faults." if more > 0 else ""
-        raise InvalidQuery(" ".join(reader.faults[:_SHOWN]) + end)
+        raise InvalidQuery(sentence_of(reader.faults))
     return Resolve(sdk, age, widgets)
 
 
@@ -84,6 +99,9 @@ class _Reader:
         if not isinstance(value, dict):
             self.faults.append(f"widgets[{number}]: must be an object.")
             return _NONE
+        if not _are_widget_keys(value):
+            at = f"widgets[{number}]."
+            self.faults += unknown_keys(value, _WIDGET_KEYS, at, _WIDGET_SYNONYMS)
         key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
         version = allowed = None
         if not (isinstance(key, str) and is_widget_key(key)):
