@@ -188,7 +188,7 @@ export interface VersionDetail {
 
 /** A file of a version. */
 export interface PublishedFile {
-  /** File name. */
+  /** `index.js` is the bundle, `index.css` the style sheet. */
   path: string;
   /** URL of the file. */
   url: string;
@@ -307,7 +307,7 @@ export interface Counted {
   success: true;
 }
 
-/** The SDK and the widgets of a dashboard. Unknown keys are ignored. */
+/** The SDK and the widgets of a dashboard. Unknown keys are rejected. */
 export interface ResolveRequest {
   /** Version of the SDK: the current one, or one to upgrade to. */
   sdk: string;

@@ -93,7 +93,12 @@ class Revocations(Shape, frozen=True):
 class PublishedFile(Shape, frozen=True):
     """A file of a version."""
 
-    path: Annotated[str, described("File name.", "index.js")]
+    path: Annotated[
+        str,
+        described(
+            "`index.js` is the bundle, `index.css` the style sheet.", "index.js", "index.css"
+        ),
+    ]
     url: Annotated[
         str,
         url_field("URL of the file.", "https://catalog.example/cdn/@catalog/clock/2.0.0/index.js"),
@@ -115,7 +120,7 @@ class PublishedFile(Shape, frozen=True):
             pattern=INTEGRITY,
         ),
     ]
-    content_type: Annotated[str, described("Media type.", "text/javascript")]
+    content_type: Annotated[str, described("Media type.", "text/javascript", "text/css")]
 
 
 class RevokedState(Shape, frozen=True):
@@ -178,7 +183,7 @@ class InstalledWidget(Shape, frozen=True):
 
 
 class ResolveRequest(Shape, frozen=True):
-    """The SDK and the widgets of a dashboard. Unknown keys are ignored."""
+    """The SDK and the widgets of a dashboard. Unknown keys are rejected."""
 
     sdk: Annotated[
         str,

@@ -1,5 +1,6 @@
 """The OpenAPI document is valid, matches the committed copy, and matches the service."""
 
+import copy
 import json
 import subprocess
 import sys
@@ -14,7 +15,10 @@ from hypothesis import strategies as st
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from support.demo import import_demo
+from support.npm import run_locked
+from support.openapi import closed
 from support.site import Answer, InProcessSite
+from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.web.openapi import openapi, printed
 from widget_contract.patterns import COMPAT_SDK, SEMVER
 from widget_contract.semver import InvalidVersion, SemVer
@@ -22,9 +26,12 @@ from widget_contract.semver import InvalidVersion, SemVer
 COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
 COMMAND = "./dev run python -m widget_catalog.web.openapi > docs/openapi.json"
 DOCUMENT: Any = openapi("Widget Catalog", "https://catalog.example")
+# Responses have the documented fields and no others.
+COMPONENTS = closed(DOCUMENT["components"])
 
 CLOCK = "/api/v1/widgets/catalog/clock"
 BUNDLE = "/cdn/@catalog/clock/2.0.0/index.js"
+STYLE_SHEET = "/cdn/@catalog/styled/2.0.0/index.css"
 OPERATIONS = [
     (path, method)
     for path, item in DOCUMENT["paths"].items()
@@ -35,8 +42,15 @@ OPERATIONS = [
 
 @pytest.fixture(scope="module")
 def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    with InProcessSite(tmp_path_factory.mktemp("demo") / "data") as site:
+    """The example widgets, none of which has a style sheet, and one that has."""
+    folder = tmp_path_factory.mktemp("demo")
+    (folder / "1.js").write_text("export const mount = () => {};\n")
+    (folder / "1.css").write_text(".styled { color: red; }\n")
+    here = {"bundleFile": "1.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    version = version_line("2.0.0", **here, cssFile="1.css")
+    with InProcessSite(folder / "data") as site:
         import_demo(site.node)
+        import_widgets(site.node, widget_line("catalog/styled", versions=[version]), beside=folder)
         yield site
 
 
@@ -51,7 +65,7 @@ def followed(it: Any) -> Any:
 
 
 def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
-    whole = {"components": DOCUMENT["components"], "allOf": [schema]}
+    whole = {"components": COMPONENTS, "allOf": [schema]}
     return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
 
 
@@ -77,6 +91,8 @@ def assert_documented(path: str, method: str, answer: Answer) -> None:
 
 def address_of(path: str) -> str:
     """A path with the examples of its parameters."""
+    if path.endswith(".css"):
+        return STYLE_SHEET
     for it in DOCUMENT["paths"][path].get("parameters", []):
         parameter = followed(it)
         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
@@ -171,7 +187,7 @@ def test_every_widget_and_every_registry_is_as_documented(demo_site: InProcessSi
     found = demo_site.get(f"{search}?compatSdk=1.2.0&limit=100")
     assert_documented(search, "get", found)
     widgets = found.json()["widgets"]
-    assert len(widgets) == 18
+    assert len(widgets) == 19
     for it in widgets:
         detail = demo_site.get(f"/api/v1/widgets/{it['scope']}/{it['name']}")
         assert_documented("/api/v1/widgets/{scope}/{name}", "get", detail)
@@ -261,6 +277,52 @@ def test_no_other_text_is_a_version_to_pattern_or_service(text: str) -> None:
         assert not validator({"type": "string", "pattern": pattern}).is_valid(text)
     with pytest.raises(InvalidVersion):
         SemVer.parse(text)
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENT["components"]["schemas"]))
+def test_requests_are_closed_and_responses_may_get_more_fields(name: str) -> None:
+    """A generated client must accept the fields of later releases, and find misspelled keys."""
+    is_request = name in ("ResolveRequest", "InstalledWidget")
+    for schema in walk(DOCUMENT["components"]["schemas"][name]):
+        if "properties" in schema:
+            assert schema.get("additionalProperties", True) is not is_request
+
+
+def test_a_version_tells_its_style_sheet_as_documented(demo_site: InProcessSite) -> None:
+    answer = demo_site.get("/api/v1/widgets/catalog/styled/2.0.0")
+    assert_documented("/api/v1/widgets/{scope}/{name}/{version}", "get", answer)
+    (_, style) = answer.json()["files"]
+    assert (style["path"], style["contentType"]) == ("index.css", "text/css")
+    schema = DOCUMENT["components"]["schemas"]["PublishedFile"]["properties"]
+    assert style["path"] in schema["path"]["examples"]
+    assert style["contentType"] in schema["contentType"]["examples"]
+
+
+@pytest.mark.parametrize(
+    ("script", "options"),
+    [
+        ("@redocly/cli/bin/cli.js", ["--format=json"]),
+        ("@stoplight/spectral-cli/dist/index.js", ["--fail-severity=hint", "--format=json"]),
+    ],
+    ids=["redocly", "spectral"],
+)
+def test_other_peoples_linters_find_nothing(
+    tmp_path: Path, script: str, options: list[str]
+) -> None:
+    (tmp_path / ".spectral.json").write_text('{"extends": ["spectral:oas"]}')
+    (tmp_path / "redocly.yaml").write_text('extends: ["recommended"]\n')
+    wrong = copy.deepcopy(DOCUMENT)
+    del wrong["info"]["license"], wrong["paths"]["/api/stats"]["get"]["operationId"]
+
+    def lint(document: Any) -> tuple[int, int]:
+        """The exit code and the number of findings."""
+        (tmp_path / "openapi.json").write_text(json.dumps(document))
+        done = run_locked(script, "lint", "openapi.json", *options, folder=tmp_path)
+        found, _ = json.JSONDecoder().raw_decode(done.stdout)  # A sentence may follow.
+        return done.returncode, len(found["problems"] if isinstance(found, dict) else found)
+
+    assert lint(DOCUMENT) == (0, 0)
+    assert lint(wrong)[1] > 0
 
 
 def test_the_document_is_plain_json() -> None:

@@ -69,12 +69,13 @@ def errors() -> dict[str, Answer]:
         ),
         "InvalidBody": _error(
             "The body is invalid; the message lists all errors.",
-            "sdk: must be a semantic version, such as 1.2.0.",
+            "widgets[0].version: is an unknown key; did you mean installed?",
             _OPEN,
         ),
         "ScopeNotFound": _error("The scope does not exist.", "There is no scope 'nobody'."),
         "BundleNotFound": _error(
-            "The version does not exist, or its bundle is hosted elsewhere: use its `bundleUrl`.",
+            "The version does not exist, has no such file, or its bundle is hosted elsewhere: use "
+            "its `bundleUrl`.",
             "There is no bundle at /cdn/@acme/clock/9.9.9/index.js.",
             _OPEN,
         ),

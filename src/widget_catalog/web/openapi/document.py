@@ -19,8 +19,8 @@ and count installs.
 has its own command-line tool.
 
 **Responses** are JSON in UTF-8. All timestamps are ISO 8601 in UTC, with milliseconds. Unknown
-query parameters are ignored; if a parameter is repeated, the first value is used. Paths with a
-trailing slash do not exist.
+query parameters are ignored; if a parameter is repeated, the first value is used. Unknown keys in
+a request body are an error. Paths with a trailing slash do not exist.
 
 **Errors** have an appropriate status, and always the same body, `{"error": "…"}`, with a
 human-readable message. Use the status in your code; the message may change.
@@ -37,7 +37,8 @@ accepts it. `HEAD` is supported wherever `GET` is.
 number of seconds to wait in `Retry-After`.
 
 **Versioning.** `/api/v1/` is stable: breaking changes are made under a new prefix, and the old
-one is kept for a while. The registry, the URLs of bundles and the operational endpoints are not
+one is kept for a while. New fields in responses are not a breaking change: ignore those you do
+not know. The registry, the URLs of bundles and the operational endpoints are not
 covered.
 """
 
@@ -51,9 +52,11 @@ def openapi(service_name: str, base_url: str) -> dict[str, object]:
             "summary": "The public HTTP API of a catalog of dashboard widgets.",
             "description": _ABOUT,
             "version": release.VERSION,
+            "contact": {"name": service_name, "url": base_url},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": base_url, "description": "This service."}],
+        "security": [],
         "tags": [
             {
                 "name": INTEGRATORS,

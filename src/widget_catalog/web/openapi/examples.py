@@ -8,7 +8,7 @@ _HASH = "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174"
 def version_example(base_url: str) -> Answer:
     detail = detail_example(base_url)
     entry = detail["versions"][0]
-    file = {
+    bundle = {
         "path": "index.js",
         "url": entry["bundleUrl"],
         "size": entry["bundleSize"],
@@ -16,11 +16,19 @@ def version_example(base_url: str) -> Answer:
         "integrity": "sha256-yBwr2YMsoECvCuBgsl0V+/78hDuEN1zotF9erjDnEXQ=",
         "contentType": "text/javascript",
     }
+    style_sheet = {
+        "path": "index.css",
+        "url": entry["bundleUrl"].replace("index.js", "index.css"),
+        "size": 312,
+        "sha256Hash": "d5afb4ddddb55811443d81e5d14fcf22b5a9d9aec1c8cbc47ffb11d281ea0a7e",
+        "integrity": "sha256-1a+03d21WBFEPYHl0U/PIrWp2a7ByMvEf/sR0oHqCn4=",
+        "contentType": "text/css",
+    }
     return {
         "widget": detail["widget"],
         "version": entry,
         "manifest": {"name": "clock", "displayName": "Clock", "version": entry["version"]},
-        "files": [file],
+        "files": [bundle, style_sheet],
         "permissionsAdded": [],
         "permissionsRemoved": [],
         "previousVersion": "1.1.0",

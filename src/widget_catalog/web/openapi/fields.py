@@ -9,14 +9,15 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def exact(about: str, properties: dict[str, Schema], optional: tuple[str, ...] = ()) -> Schema:
-    """An object with exactly these properties."""
+def object_of(about: str, properties: dict[str, Schema], optional: tuple[str, ...] = ()) -> Schema:
+    """An object with these properties. A later release may add others: generated clients must
+    accept them, so `additionalProperties` is not `false`.
+    """
     return {
         "type": "object",
         "description": about,
         "properties": properties,
         "required": [name for name in properties if name not in optional],
-        "additionalProperties": False,
     }
 
 

@@ -17,9 +17,9 @@ from .answers import (
     json_answers,
     registry_example,
     search_examples,
-    sent,
     shared,
 )
+from .file_paths import file_paths
 from .integrating_paths import integrating_paths
 from .operations import OPERATIONS, operation, parameter
 
@@ -40,10 +40,7 @@ def paths(base_url: str) -> dict[str, object]:
             "parameters": [parameter("scope")],
             "get": _registry(base_url),
         },
-        "/cdn/@{scope}/{name}/{version}/index.js": {
-            "parameters": [parameter("scope"), parameter("name"), parameter("version")],
-            "get": _bundle(base_url),
-        },
+        **file_paths(base_url),
         **_operational_paths(base_url),
     }
 
@@ -134,45 +131,6 @@ def _registry(base_url: str) -> Answer:
             ),
             "304": shared("NotModified"),
             "404": shared("ScopeNotFound"),
-        },
-    )
-
-
-def _bundle(base_url: str) -> Answer:
-    script = {
-        "text/javascript": {
-            "schema": {"type": "string"},
-            "example": "export default { mount(element, context) { /* … */ } };\n",
-        }
-    }
-    kept = ("ETag", "Cache-Control", "Accept-Ranges")
-    open_to_all = ("Access-Control-Allow-Origin", "Cross-Origin-Resource-Policy")
-    return operation(
-        "getBundle",
-        "Get a bundle",
-        "Returns the JavaScript of a version, an ES module that any origin may `import()`. It is "
-        "immutable, so it can be cached indefinitely; its `ETag` is its SHA-256. Range requests "
-        "are supported.\n\n"
-        "Use a version's `bundleUrl` instead of building this URL: bundles may be served by a "
-        "separate CDN. Bundles of yanked versions and of unlisted widgets remain available; "
-        "bundles of revoked versions do not.",
-        f"curl -O '{base_url}/cdn/@catalog/clock/2.0.0/index.js'",
-        {
-            "200": {
-                "description": "The whole bundle.",
-                "headers": sent(*kept, *open_to_all),
-                "content": script,
-            },
-            "206": {
-                "description": "The requested range of the bundle.",
-                "headers": sent(*kept, *open_to_all, "Content-Range"),
-                "content": script,
-            },
-            "304": shared("NotModified"),
-            "404": shared("BundleNotFound"),
-            "410": shared("Revoked"),
-            "416": shared("RangeNotSatisfiable"),
-            "503": shared("BundleMissing"),
         },
     )
 

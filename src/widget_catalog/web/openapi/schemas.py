@@ -12,7 +12,7 @@ from msgspec.structs import fields
 
 from widget_contract import wire, wire_running
 
-from .fields import Schema, exact, ref, text
+from .fields import Schema, object_of, ref, text
 
 _TYPES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -40,31 +40,35 @@ def schemas() -> dict[str, Schema]:
         wire.Counted,
         wire.Error,
     )
-    operational = (wire.ServiceVersion, wire.CliVersion, wire.Stats)
+    operational = (
+        wire.ServiceVersion,
+        wire.CliVersion,
+        wire.Stats,
+        wire.Settings,
+        wire.MirrorOf,
+    )
     return {
         **{it.__name__: object_schema(it) for it in shapes},
         **{
-            it.__name__: _open(it)
+            it.__name__: _request_schema(it)
             for it in (wire_running.ResolveRequest, wire_running.InstalledWidget)
         },
         "Health": _health(),
         "HealthFault": _health_fault(),
         **{it.__name__: object_schema(it) for it in operational},
-        "Settings": _open(wire.Settings),
-        "MirrorOf": object_schema(wire.MirrorOf),
     }
 
 
 def object_schema(shape: type[Struct]) -> Schema:
-    """An object with exactly the fields of this shape."""
+    """An object with the fields of this shape."""
     optional = tuple(it.encode_name for it in fields(shape) if it.default is UNSET)
     properties = {it.encode_name: _schema(it.type) for it in fields(shape)}
-    return exact(" ".join((shape.__doc__ or "").split()), properties, optional)
+    return object_of(" ".join((shape.__doc__ or "").split()), properties, optional)
 
 
-def _open(shape: type[Struct]) -> Schema:
-    """An object that may have additional fields."""
-    return {**object_schema(shape), "additionalProperties": True}
+def _request_schema(shape: type[Struct]) -> Schema:
+    """The service rejects unknown keys in requests: a misspelled one would be ignored."""
+    return {**object_schema(shape), "additionalProperties": False}
 
 
 def _schema(annotation: Any) -> Schema:
@@ -101,11 +105,11 @@ def _or_null(schema: Schema) -> Schema:
 
 def _health() -> Schema:
     ok = {"type": "string", "const": "ok", "examples": ["ok"]}
-    return exact(
+    return object_of(
         "The service is healthy.",
         {
             "status": {**ok, "description": "`ok`: the service works."},
-            "checks": exact(
+            "checks": object_of(
                 "The results of the checks.",
                 {
                     "database": {**ok, "description": "The database is readable."},
@@ -124,7 +128,7 @@ def _missing_workers() -> Schema:
 
 def _health_fault() -> Schema:
     check = {"type": "string", "enum": ["ok", "failing"], "examples": ["failing"]}
-    return exact(
+    return object_of(
         "The service is not healthy.",
         {
             "status": {
@@ -133,7 +137,7 @@ def _health_fault() -> Schema:
                 "description": "`unavailable`: at least one check fails.",
                 "examples": ["unavailable"],
             },
-            "checks": exact(
+            "checks": object_of(
                 "The results of the checks; a failed check is `failing`.",
                 {
                     "database": {
