@@ -12,7 +12,7 @@ from ..domain.errors import TooOften
 from ..domain.networks import network_of
 from ..store.engine import Store, Transaction
 from ..store.events import append
-from ..store.sessions import add_attempts, forgive_attempts, list_attempts
+from ..store.sessions import add_attempts, forgive_attempts
 
 _WINDOW_MS = 15 * 60_000
 
@@ -26,41 +26,51 @@ _RECORDED_FROM_NETWORK = 20
 _RECORDED_OF_NOBODY = 200
 
 
-def count_attempt(store: Store, limits: Mapping[str, int], sentence: str) -> None:
+def count_attempt(store: Store, limits: Mapping[str, int], sentence: str) -> Counted:
     """Raises TooOften, or counts one more failure, to be subtracted if it turns out to be a
-    success.
+    success. Returns what is counted now.
 
     Counted before the attempt, so that concurrent attempts are limited like sequential ones.
     """
     with store.writing() as tx:
-        _check(add_failures(tx, limits), tx.at_ms, limits, sentence)
+        counted = add_failures(tx, limits)
+        check_limits(counted, tx.at_ms, limits, sentence)
+    return counted
 
 
-def _check(counted: Counted, now_ms: int, most: Mapping[str, int], sentence: str) -> None:
-    waits = [ends_at - now_ms for key, (count, ends_at) in counted.items() if count > most[key]]
+def check_limits(
+    counted: Counted,
+    now_ms: int,
+    limits: Mapping[str, int],
+    sentence: str,
+    fault: type[TooOften] = TooOften,
+) -> None:
+    """Raises `fault` if one of these limits is exceeded."""
+    waits = [counted[key][1] - now_ms for key, most in limits.items() if counted[key][0] > most]
     if waits:
         wait_s = max(1, math.ceil(max(waits) / 1000))
-        raise TooOften(f"{sentence} Try again in {format_duration(wait_s)}.", wait_s=wait_s)
+        raise fault(f"{sentence} Try again in {format_duration(wait_s)}.", wait_s=wait_s)
 
 
 def record_failed_sign_in(
-    store: Store, account: Account | None, address: str, key: str, limit: int
+    store: Store, account: Account | None, address: str, attempts: int, limit: int
 ) -> None:
-    """Record the first failure that `key` counts, and the one that locks it.
+    """Record the first of the failures that are counted together, and the one that locks.
 
-    The name is recorded only if there is such an account: people type passwords there, too.
+    `attempts` is the number that this failure got when it was counted, so that concurrent ones are
+    recorded like sequential ones. The name is recorded only if there is such an account: people
+    type passwords there, too.
     """
+    if attempts not in (1, limit):
+        return
     bounds = _record_bounds(account, address)
     with store.writing() as tx:
-        count, _ = list_attempts(tx.connection, [key], tx.at_ms, _WINDOW_MS).get(key, (0, 0))
-        if count not in (1, limit):
-            return
         recorded = add_failures(tx, bounds)
         if any(recorded[it][0] > most for it, most in bounds.items()):
             forgive_attempts(tx, None, list(bounds))
         else:
             scope = account.username if account is not None else None
-            append(tx, Stranger(address), SignInFailed(scope=scope, attempts=count))
+            append(tx, Stranger(address), SignInFailed(scope=scope, attempts=attempts))
 
 
 def _record_bounds(account: Account | None, address: str) -> dict[str, int]:

@@ -42,14 +42,13 @@ from ..store.sessions import (
 from ..store.tokens import remove_tokens
 from ..store.webhooks import remove_webhooks_of
 from ..store.widgets import list_widgets_in, replace_widget
-from .attempts import count_attempt
+from .attempts import count_attempt, record_failed_sign_in
 from .credentials import hash_password, is_password
+from .known_networks import remember_password_network
 from .organize import has_another_owner, take_out
 from .permissions import require_operator_now, require_person
-from .sign_in import Lifetimes, Visitor, hold_session, is_fresh
+from .sign_in import Lifetimes, Visitor, hold_session, is_fresh, limits_asked_again
 from .webhooks.former_owners import disable_webhooks_of_account
-
-_MAX_WRONG = 5
 
 
 def change_password(
@@ -64,6 +63,7 @@ def change_password(
     with store.writing() as tx:
         _hold_proof(tx, visitor, account, known)
         update_account(tx, account.id, password_hash=password_hash)
+        remember_password_network(tx, account.id, visitor.actor.address or "", password_hash)
         remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
         remove_grants(tx, account.id)
         if not keeps_tokens:
@@ -229,17 +229,18 @@ def sign_out_everywhere(tx: Transaction, account: Account) -> None:
 def check_password(store: Store, visitor: Visitor, account: Account, password: str) -> Credentials:
     """The credentials of the account, if this is its password. Rate limited, so that the password
     cannot be guessed at an unattended session.
-
-    Counted by session or program, so that none of them can use up the attempts of the others.
     """
     if not password:
         raise NotAllowed("Enter your password.")
-    credential = visitor.session.id if visitor.session is not None else visitor.grant_id
-    limits = {f"password by {credential}": _MAX_WRONG}
-    count_attempt(store, limits, "Too many wrong passwords.")
     with store.reading() as connection:
         found = find_credentials(connection, account.username)
-    if found is None or not is_password(found.password_hash, password):
+    if found is None:
+        raise NotAllowed("The current password is wrong.")
+    limits = limits_asked_again(store, visitor, found)
+    counted = count_attempt(store, limits, "Too many wrong passwords.")
+    if not is_password(found.password_hash, password):
+        own, address = next(iter(limits)), visitor.actor.address or ""
+        record_failed_sign_in(store, account, address, counted[own][0], limits[own])
         raise NotAllowed("The current password is wrong.")
     with store.writing() as tx:
         forgive_attempts(tx, None, list(limits))

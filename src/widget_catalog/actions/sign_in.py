@@ -3,16 +3,16 @@
 import contextlib
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from widget_contract.names import is_name
 
 from ..domain import account_events
 from ..domain.account_events import SignedOut
 from ..domain.accounts import Account, Actor, Via
-from ..domain.errors import NotSignedIn, StoreUnavailable
+from ..domain.errors import AccountLocked, NotSignedIn, StoreUnavailable
 from ..domain.networks import network_of
-from ..store.accounts import find_credentials, lock_account, update_account
+from ..store.accounts import Credentials, find_credentials, lock_account, update_account
 from ..store.engine import Store, Transaction
 from ..store.events import append
 from ..store.oauth import find_access
@@ -29,7 +29,7 @@ from ..store.sessions import (
     touch_session,
 )
 from ..store.tokens import find_token, touch_token
-from .attempts import count_attempt, record_failed_sign_in
+from .attempts import add_failures, check_limits, record_failed_sign_in
 from .credentials import (
     OAUTH_PREFIX,
     SESSION_PREFIX,
@@ -41,6 +41,7 @@ from .credentials import (
     new_id,
     new_secret,
 )
+from .known_networks import is_known_by_password, remember_password_network
 
 _MINUTE_MS = 60_000
 # A session that was created further in the future than this is invalid.
@@ -53,6 +54,12 @@ _FRESH_MS = 10 * _MINUTE_MS
 _PER_ACCOUNT_AND_ADDRESS = 5
 _PER_ADDRESS = 50
 _PER_ACCOUNT = 100
+TOO_OFTEN = "Too many failed attempts to sign in."
+_LOCKED = (
+    "Too many failed attempts to sign in to this account. You can still sign in with a passkey, "
+    "with the password and a code of your second factor together, or from a network where you "
+    "have signed in before."
+)
 
 
 class Lifetimes(NamedTuple):
@@ -127,32 +134,46 @@ def sign_in(
     """A new session, replacing the old one; or FactorNeeded. A wrong name and a wrong password are
     indistinguishable.
     """
-    limits = _limits(username, address)
-    count_attempt(store, limits, "Too many failed attempts to sign in.")
     with store.reading() as connection:
         found = find_credentials(connection, username)
-    is_right = is_password(found.password_hash if found else None, password)
-    own, *others = limits
-    if found is None or not is_right or found.account.is_disabled:
+    near, far = limits_near(username, address), _limits_far(store, username, address, found)
+    with store.writing() as tx:
+        counted = add_failures(tx, {**near, **far})
+        check_limits(counted, tx.at_ms, near, TOO_OFTEN)
+        check_limits(counted, tx.at_ms, far, _LOCKED, AccountLocked)
+    own, *others = near
+    if not is_right_password(found, password):
         account = found.account if found is not None else None
-        record_failed_sign_in(store, account, address, own, limits[own])
-        raise NotSignedIn("The username or the password is wrong.")
+        record_failed_sign_in(store, account, address, counted[own][0], near[own])
+        raise NotSignedIn("The user name or the password is wrong.")
     renewed = None
     if found.password_hash is not None and is_outdated(found.password_hash):
         renewed = hash_password(password)
     with store.writing() as tx:
-        # The password may have been changed meanwhile, to lock an attacker out.
-        lock_account(tx, found.account.id)
-        if find_credentials(tx.connection, username) != found:
-            raise NotSignedIn("The username or the password is wrong.")
-        forgive_attempts(tx, own, others)
+        hold_credentials(tx, found)
+        forgive_attempts(tx, own, [*others, *far])
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
+        password_hash = renewed or found.password_hash or ""
+        remember_password_network(tx, found.account.id, address, password_hash)
         if has_factor(tx.connection, found.account.id):
-            return FactorNeeded(found.account, renewed or found.password_hash or "")
+            return FactorNeeded(found.account, password_hash)
         return open_session(
             tx, found.account, lifetimes, way="password", address=address, browser=browser
         )
+
+
+def is_right_password(found: Credentials | None, password: str) -> TypeGuard[Credentials]:
+    """Whether this is the password of an account that may sign in. Takes as long without one."""
+    is_right = is_password(found.password_hash if found is not None else None, password)
+    return found is not None and is_right and not found.account.is_disabled
+
+
+def hold_credentials(tx: Transaction, found: Credentials) -> None:
+    """Raises NotSignedIn if the password was changed meanwhile, to lock an attacker out."""
+    lock_account(tx, found.account.id)
+    if find_credentials(tx.connection, found.account.username) != found:
+        raise NotSignedIn("The user name or the password is wrong.")
 
 
 def open_session(
@@ -281,16 +302,48 @@ def _identify_oauth(store: Store, secret: str, address: str) -> Visitor | None:
     return Visitor(actor, grant_id=grant.id)
 
 
-def _limits(username: str, address: str) -> dict[str, int]:
-    """The keys by which failures are counted, and the limit of each.
+def limits_near(username: str, address: str) -> dict[str, int]:
+    """The keys by which wrong passwords from this network are counted, and the limit of each.
 
-    The first protects an account against one attacker, the second all accounts against one; the
-    third is high, so that an attacker cannot lock out others with a few wrong guesses.
+    The first protects an account against one attacker, the second all accounts against one.
     """
-    name = username if is_name(username) else "-"
     network = network_of(address)
     return {
-        f"both {name} {network}": _PER_ACCOUNT_AND_ADDRESS,
+        f"both {_name_in_key(username)} {network}": _PER_ACCOUNT_AND_ADDRESS,
         f"address {network}": _PER_ADDRESS,
-        f"account {name}": _PER_ACCOUNT,
     }
+
+
+def _limits_far(
+    store: Store, username: str, address: str, known: Credentials | None
+) -> dict[str, int]:
+    """The limit of an account from all networks together, except those of its owner.
+
+    It is high, so that an attacker cannot lock out others with a few wrong guesses.
+    """
+    id_, password_hash = (known.account.id, known.password_hash) if known else (0, None)
+    if is_known_by_password(store, id_, address, password_hash):
+        return {}
+    return {f"account {_name_in_key(username)}": _PER_ACCOUNT}
+
+
+def _name_in_key(username: str) -> str:
+    return username if is_name(username) else "-"
+
+
+def limits_asked_again(store: Store, visitor: Visitor, known: Credentials) -> dict[str, int]:
+    """The keys by which wrong passwords of somebody who is signed in are counted.
+
+    Anybody who gets in another way, such as through a provider, can open any number of sessions,
+    so these share the attempts of the account and network. A session that was opened with the
+    second factor has its own, which others cannot use up. Programs have theirs, all together.
+    """
+    account, session = known.account, visitor.session
+    if session is None:
+        return {f"password by programs of {account.id}": _PER_ACCOUNT_AND_ADDRESS}
+    if session.is_two_factor:
+        return {f"password by {session.id}": _PER_ACCOUNT_AND_ADDRESS}
+    address = visitor.actor.address or ""
+    own = f"password {account.id} {network_of(address)}"
+    far = _limits_far(store, account.username, address, known)
+    return {own: _PER_ACCOUNT_AND_ADDRESS, **far}

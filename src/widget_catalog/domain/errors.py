@@ -70,6 +70,10 @@ class TooOften(CatalogError):
         self.wait_s = wait_s
 
 
+class AccountLocked(TooOften):
+    """Too many have guessed the password of an account: the password alone is not enough now."""
+
+
 class Busy(CatalogError):
     """Too many concurrent requests of this kind; `wait_s` says when to retry."""
 

@@ -17,9 +17,10 @@ from ...store.second_factors import (
     use_recovery_code,
     use_step,
 )
-from ...store.sessions import add_attempts, forgive_attempts, list_attempts
+from ...store.sessions import Session, forgive_attempts
 from ..attempts import count_attempt, record_failed_sign_in
 from ..credentials import hash_secret
+from ..known_networks import is_known_by_factor
 from .codes import find_step, hash_recovery_code, is_app_code, plain_code
 from .passkeys import NOT_ACCEPTED, check_use, credential_id_of, names_user
 from .policy import FactorPolicy
@@ -29,9 +30,6 @@ from .policy import FactorPolicy
 _CODES_PER_ACCOUNT_AND_ADDRESS = 5
 _CODES_PER_ACCOUNT = 10
 _CODES_PER_SESSION = 5
-# An attacker who knows the password can exhaust the account's limit. So it does not apply to
-# networks from which the owner has signed in with a factor; these have only the limit per network.
-_KNOWN_FOR_MS = 30 * 86_400_000
 # Recovery codes cannot be guessed. Wrong ones are counted by address, so that an attacker
 # elsewhere cannot lock out the owner.
 _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS = 5
@@ -67,23 +65,25 @@ def prove_by_code(
     code: str,
     address: str,
     *,
-    session_id: str | None = None,
+    session: Session | None = None,
 ) -> Proof:
     """With a code of the app or a recovery code; raises NotSignedIn or TooOften.
 
-    With a session, attempts are counted for that session: others cannot use them up.
+    Attempts of a session that was opened with the second factor are counted for that session:
+    others cannot use them up. Anybody who gets past the first factor can open other sessions, so
+    their attempts are counted like those of a sign-in.
     """
     if not plain_code(code):
         raise InvalidRequest("Enter a code.")
     is_of_app = is_app_code(code)
-    limits = _limits(store, account, network_of(address), session_id, is_of_app=is_of_app)
+    limits = _limits(store, account, address, session, is_of_app=is_of_app)
     own, *shared = limits
-    count_attempt(store, limits, _TOO_MANY_CODES if is_of_app else _TOO_OFTEN)
+    counted = count_attempt(store, limits, _TOO_MANY_CODES if is_of_app else _TOO_OFTEN)
     find = _find_app_code if is_of_app else _find_recovery_code
     try:
         factor, take = find(store, policy, account, code)
     except NotSignedIn:
-        record_failed_sign_in(store, account, address, own, limits[own])
+        record_failed_sign_in(store, account, address, counted[own][0], limits[own])
         raise
 
     def take_and_forgive(tx: Transaction) -> bool:
@@ -93,27 +93,21 @@ def prove_by_code(
     return Proof(factor, account, take_and_forgive)
 
 
-def remember_network(tx: Transaction, account: Account, address: str) -> None:
-    """Record a sign-in with a second factor of the account from this network."""
-    add_attempts(tx, [_known_key(account, network_of(address))], _KNOWN_FOR_MS)
-
-
-def _known_key(account: Account, network: str) -> str:
-    return f"known {account.id} {network}"
-
-
 def _limits(
-    store: Store, account: Account, network: str, session_id: str | None, *, is_of_app: bool
+    store: Store, account: Account, address: str, session: Session | None, *, is_of_app: bool
 ) -> dict[str, int]:
-    """The keys by which wrong codes are counted, and the limit of each."""
+    """The keys by which wrong codes are counted, and the limit of each.
+
+    An attacker who knows the password can exhaust the account's limit. So it does not apply to
+    networks from which the owner has used a factor; these have only the limit per network.
+    """
+    network = network_of(address)
     if not is_of_app:
         return {f"recovery code {account.id} {network}": _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS}
-    if session_id is not None:
-        return {f"code by {session_id}": _CODES_PER_SESSION}
+    if session is not None and session.is_two_factor:
+        return {f"code by {session.id}": _CODES_PER_SESSION}
     own = {f"code {account.id} {network}": _CODES_PER_ACCOUNT_AND_ADDRESS}
-    known = [_known_key(account, network)]
-    with store.reading() as connection:
-        is_known = bool(list_attempts(connection, known, store.now_ms(), _KNOWN_FOR_MS))
+    is_known = is_known_by_factor(store, account.id, address)
     return own if is_known else {**own, f"code {account.id}": _CODES_PER_ACCOUNT}
 
 

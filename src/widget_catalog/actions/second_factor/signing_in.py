@@ -9,22 +9,40 @@ import msgspec
 
 from ...domain.account_events import RecoveryCodeUsed
 from ...domain.accounts import Account, Actor, Via
-from ...domain.errors import NotSignedIn
+from ...domain.errors import InvalidRequest, NotSignedIn, TooOften
+from ...domain.networks import network_of
 from ...domain.second_factor import Factor
 from ...store.accounts import find_account_by_id, find_credentials, lock_account
 from ...store.engine import Snapshot, Store, Transaction
 from ...store.events import append
 from ...store.second_factors import Factors, find_factors, has_factor
-from ...store.sessions import confirm_session
+from ...store.sessions import confirm_session, forgive_attempts
+from ..attempts import count_attempt, record_failed_sign_in
 from ..credentials import hash_secret
+from ..known_networks import remember_factor_network
 from ..manage_account import check_password
 from ..permissions import require_person
-from ..sign_in import Browser, FactorNeeded, Lifetimes, SignedIn, Visitor, open_session
+from ..sign_in import (
+    TOO_OFTEN,
+    Browser,
+    FactorNeeded,
+    Lifetimes,
+    SignedIn,
+    Visitor,
+    hold_credentials,
+    is_right_password,
+    limits_near,
+    open_session,
+)
 from .passkeys import new_challenge, request_options
 from .policy import FactorPolicy
-from .proving import Proof, prove_by_code, prove_by_passkey, remember_network
+from .proving import Proof, prove_by_code, prove_by_passkey
 
 _HALF_SIGNED_IN_MS = 5 * 60_000
+_WRONG_TOGETHER = (
+    "The user name, the password or the code is wrong. If codes of your app were refused before, "
+    "use a recovery code."
+)
 _BEGIN_AGAIN = "This sign-in has expired, or was started elsewhere. Start again."
 
 
@@ -121,6 +139,44 @@ def finish_sign_in(
         return _open(tx, proof, lifetimes, way=way, address=address, browser=browser)
 
 
+def sign_in_at_once(
+    store: Store,
+    policy: FactorPolicy,
+    username: str,
+    password: str,
+    code: str,
+    address: str,
+    lifetimes: Lifetimes,
+    *,
+    browser: Browser,
+) -> SignedIn:
+    """With the password and a code together, also while the account is locked: nobody learns which
+    of the two was wrong, so this does not help to guess either.
+
+    Codes are counted only with the right password, so that others cannot use up the owner's.
+    """
+    limits = limits_near(username, address)
+    own, *others = limits
+    counted = count_attempt(store, limits, TOO_OFTEN)
+    with store.reading() as connection:
+        found = find_credentials(connection, username)
+    try:
+        if not is_right_password(found, password):
+            account = found.account if found is not None else None
+            record_failed_sign_in(store, account, address, counted[own][0], limits[own])
+            # Takes as long as a wrong code.
+            count_attempt(store, {f"code of nobody {network_of(address)}": 1}, TOO_OFTEN)
+            raise NotSignedIn(_WRONG_TOGETHER)
+        proof = prove_by_code(store, policy, found.account, code, address)
+    except (InvalidRequest, NotSignedIn, TooOften):
+        raise NotSignedIn(_WRONG_TOGETHER) from None
+    with store.writing() as tx:
+        hold_credentials(tx, found)
+        forgive_attempts(tx, own, others)
+        way = f"password and {proof.factor}"
+        return _open(tx, proof, lifetimes, way=way, address=address, browser=browser)
+
+
 def sign_in_with_passkey(
     store: Store,
     policy: FactorPolicy,
@@ -177,11 +233,12 @@ def confirm(
             check_password(store, visitor, account, password)
         if needs_code:
             proof = prove_by_code(
-                store, policy, account, given.code, address, session_id=visitor.session.id
+                store, policy, account, given.code, address, session=visitor.session
             )
     with store.writing() as tx:
         if proof is not None:
             proof.taken(tx)
+            remember_factor_network(tx, account.id, address)
             _record_use(tx, visitor.actor, proof)
         is_two_factor = visitor.session.is_two_factor or proof is not None
         confirm_session(tx, visitor.session.id, is_two_factor=is_two_factor)
@@ -198,7 +255,7 @@ def _open(
 ) -> SignedIn:
     account = proof.account
     proof.taken(tx)
-    remember_network(tx, account, address)
+    remember_factor_network(tx, account.id, address)
     _record_use(tx, Actor(via=Via.SESSION, account=account, address=address), proof)
     return open_session(
         tx, account, lifetimes, way=way, address=address, browser=browser, is_two_factor=True

@@ -14,6 +14,7 @@ from ...actions.second_factor.signing_in import (
     Ways,
     finish_sign_in,
     half_signed_in,
+    sign_in_at_once,
     sign_in_with_passkey,
     ways_of,
 )
@@ -36,6 +37,7 @@ _BEGIN_AGAIN = "This sign-in has expired, or cookies are blocked. Start again wi
 class SignInBody(msgspec.Struct):
     username: str
     password: str
+    code: str = ""
 
 
 class FactorBody(msgspec.Struct):
@@ -50,15 +52,33 @@ class PasskeyBody(msgspec.Struct):
 def post_sign_in(services: Services, call: Call) -> Response:
     refuse_other_sites(services, call)
     body = call.json(SignInBody)
-    came = sign_in(
+    came = sign_in_by_password(services, call, body.username, body.password, body.code.strip())
+    return _half_way(services, came) if isinstance(came, FactorNeeded) else welcome(services, came)
+
+
+def sign_in_by_password(
+    services: Services, call: Call, username: str, password: str, code: str
+) -> SignedIn | FactorNeeded:
+    """With the password alone, or at once with a code."""
+    if not code:
+        return sign_in(
+            services.store,
+            username,
+            password,
+            call.address,
+            services.lifetimes,
+            browser=call.browser,
+        )
+    return sign_in_at_once(
         services.store,
-        body.username,
-        body.password,
+        services.factor_policy,
+        username,
+        password,
+        code,
         call.address,
         services.lifetimes,
         browser=call.browser,
     )
-    return _half_way(services, came) if isinstance(came, FactorNeeded) else welcome(services, came)
 
 
 def _half_way(services: Services, needed: FactorNeeded) -> Response:

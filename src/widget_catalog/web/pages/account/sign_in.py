@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from ....actions.second_factor.signing_in import half_signed_in
-from ....actions.sign_in import FactorNeeded, SignedIn, sign_in, sign_out
-from ....domain.errors import NotSignedIn, TooOften
+from ....actions.sign_in import FactorNeeded, SignedIn, sign_out
+from ....domain.errors import AccountLocked, NotSignedIn, TooOften
 from ...internal.sessions import forget_cookie, session_cookie
-from ...internal.signing_in import keep_half
+from ...internal.signing_in import keep_half, sign_in_by_password
 from ...kit.call import Call, Services
 from ...kit.errors import headers_of, status_of
 from ...kit.http import Response
@@ -27,21 +27,18 @@ def post_sign_in(services: Services, call: Call) -> Response:
     refuse_other_sites(services, call)
     form = call.form()
     username, next_ = form.get("username", "").strip(), local_path(form.get("next", ""))
+    code = form.get("code", "").strip()
     try:
-        came = sign_in(
-            services.store,
-            username,
-            form.get("password", ""),
-            call.address,
-            services.lifetimes,
-            browser=call.browser,
-        )
-    except NotSignedIn as fault:
-        return sign_in_form(services, next_ or "", username, [fault.message], status=400)
-    except TooOften as fault:
-        faults, status = [fault.message], status_of(fault)
+        came = sign_in_by_password(services, call, username, form.get("password", ""), code)
+    except (NotSignedIn, TooOften) as fault:
         return sign_in_form(
-            services, next_ or "", username, faults, *headers_of(fault), status=status
+            services,
+            next_ or "",
+            username,
+            [fault.message],
+            *headers_of(fault),
+            status=400 if isinstance(fault, NotSignedIn) else status_of(fault),
+            asks_code=bool(code) or isinstance(fault, AccountLocked),
         )
     if isinstance(came, FactorNeeded):
         kept = keep_half(services, half_signed_in(services.store, came))
@@ -71,7 +68,9 @@ def sign_in_form(
     faults: Sequence[str] = (),
     *headers: Header,
     status: int = 200,
+    asks_code: bool = False,
 ) -> Response:
+    """`asks_code`: the account is locked for the password alone."""
     return services.renderer.page(
         "sign_in.html",
         *headers,
@@ -79,6 +78,7 @@ def sign_in_form(
         next=next_,
         username=username,
         faults=faults,
+        asks_code=asks_code,
         has_passkeys=services.factor_policy.site.passkey_fault is None,
         can_register=services.settings.registration == "open",
         provider=services.provider.name if services.provider is not None else None,
