@@ -48,7 +48,7 @@ from .web.kit.http import Answer, Worker, WorkerCounts
 from .web.kit.metrics import open_metrics
 from .web.kit.middleware import access_logged, metered, rate_limited, remote_client_of
 from .web.kit.receiving import Receiver
-from .web.kit.routing import Routes
+from .web.kit.routing import Route, Routes
 from .web.kit.worker_metrics import WorkerMetrics
 from .web.pages.account.routes import ACCOUNT_PAGES
 from .web.pages.author.routes import AUTHOR_PAGES
@@ -81,6 +81,11 @@ _DATABASE_TIMEOUT_S = 5.0
 _APPLY_EVERY_S = 2
 # How often to check how much of the replica is mapped.
 _RELEASE_EVERY_S = 10
+
+
+def list_routes() -> Routes[Route]:
+    """Every route that depends on the user: the internal API, and the pages."""
+    return Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES, *REPORT_PAGES))
 
 
 def build_worker(
@@ -154,9 +159,8 @@ def build_worker(
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
     hashing = HashingPool()
-    routes = Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES, *REPORT_PAGES))
     receiver = Receiver(settings.max_parallel_uploads)
-    dispatcher = Dispatcher(services, routes, readers, writers, hashing, receiver)
+    dispatcher = Dispatcher(services, list_routes(), readers, writers, hashing, receiver)
     health = Health(
         catalog,
         durable.check if node.status is None else node.status.check_database,

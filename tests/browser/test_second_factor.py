@@ -1,7 +1,11 @@
 """Two-factor sign-in in a real Chromium, with a virtual authenticator for the passkeys."""
 
 import contextlib
+import json
+import re
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyotp
 import pytest
@@ -10,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from support.chromium import TIMEOUT_MS
 from support.people import PASSWORD
 from support.service import Service, free_port
+from support.tool import Tool
 from widget_catalog.actions.create_account import create_account
 from widget_catalog.wiring import prepare_node
 
@@ -31,7 +36,7 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("factor") / "data"
     node = prepare_node(folder)
-    for name in ("ann", "bob", "cat"):
+    for name in ("ann", "bob", "cat", "dan"):
         create_account(node.store, name, f"{name}@example.org", PASSWORD)
     create_account(node.store, "olly", "olly@example.org", PASSWORD, is_operator=True)
     node.store.close()
@@ -208,6 +213,69 @@ def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
         page.get_by_label("Recovery code").fill(codes[0])
         press(page, "Sign in with a recovery code")
         expect(page.get_by_role("alert")).to_contain_text("was used before")
+
+
+def test_widget_login_is_approved_with_the_factor_in_an_older_session(
+    browser: Browser, place: Place, tmp_path: Path
+) -> None:
+    """On this machine and with a code: the person confirms, and comes back to the same request."""
+    contexts = [browser.new_context(java_script_enabled=False) for _ in range(2)]
+    pages = []
+    for context in contexts:
+        context.set_default_timeout(TIMEOUT_MS)
+        pages.append(context.new_page())
+        give_password(pages[-1], place, "dan")
+        heading(pages[-1], "@dan")
+    page, other = pages
+    with visiting(browser, place.url, has_script=False) as elsewhere:
+        give_password(elsewhere, place, "dan")
+        elsewhere.goto(f"{place.url}{HERE}/new-app")
+        app = pyotp.TOTP(elsewhere.locator("#secret").inner_text().replace(" ", ""))
+        elsewhere.get_by_label("Code").fill(app.now())
+        press(elsewhere, "Set up the app")
+        codes = saved_codes(elsewhere)
+    tool = Tool(tmp_path, place.url)
+
+    with tool.start("login", "--no-browser", "--json") as started:
+        page.goto(printed_address(started, "/authorize?"))
+        confirm_with(page, codes[0], "sign in a program that acts as you")
+        heading(page, "Widget CLI wants to publish as @dan")
+        press(page, "Continue")
+        page.wait_for_url("http://127.0.0.1:*/**")
+        out, err = started.communicate(timeout=60)
+    assert started.returncode == 0, err
+    assert json.loads(out) == {"catalog": place.url, "username": "dan"}
+    assert tool.run("logout").code == 0
+
+    with tool.start("login", "--device", "--json") as started:
+        other.goto(printed_address(started, "user_code="))
+        confirm_with(other, codes[1], "sign in a device that acts as you")
+        press(other, "Next")
+        heading(other, "Widget CLI wants to publish as @dan")
+        press(other, "Continue")
+        heading(other, "Device signed in")
+        out, err = started.communicate(timeout=60)
+    assert started.returncode == 0, err
+    assert json.loads(out) == {"catalog": place.url, "username": "dan"}
+    for context in contexts:
+        context.close()
+
+
+def confirm_with(page: Page, recovery_code: str, purpose: str) -> None:
+    heading(page, "Confirm your identity")
+    expect(page.get_by_text(f"This is required to {purpose}.")).to_be_visible()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Code from your authenticator app").fill(recovery_code)
+    press(page, "Confirm")
+
+
+def printed_address(started: subprocess.Popen[str], part: str) -> str:
+    """The address with this part that a waiting login prints."""
+    assert started.stderr is not None
+    for line in started.stderr:
+        if found := re.search(rf"http\S*{re.escape(part)}\S*", line):
+            return found.group()
+    raise AssertionError("No address was printed.")
 
 
 def test_an_operator_must_set_one_up_first(browser: Browser, place: Place) -> None:

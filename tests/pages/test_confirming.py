@@ -47,7 +47,8 @@ def test_what_one_signs_in_with_is_changed_only_after_confirming(
         assert sent.headers["location"] == f"{CONFIRM}?next={path.replace('/', '%2F')}"
     for path in (f"{HERE}/remove-app", f"{HERE}/recovery-codes"):
         sent = browsing.submit(path)
-        assert (sent.status, sent.headers["location"]) == (302, CONFIRM)
+        back = f"{CONFIRM}?next=%2Faccount%2Fsecond-factor"
+        assert (sent.status, sent.headers["location"]) == (303, back)
 
     browsing.get(f"{CONFIRM}?next={HERE}/new-app")
     code = code_now(app, clock)

@@ -46,7 +46,8 @@ def test_the_provider_is_responsible_for_its_own(tmp_path: Path, provider: Provi
         # But changing credentials requires the existing factor.
         assert again.get(f"{FACTORS}/new-app").headers["location"].startswith(CONFIRM)
         again.get("/account")
-        assert again.submit("/account/connect").headers["location"] == CONFIRM
+        sent = again.submit("/account/connect")
+        assert sent.headers["location"] == f"{CONFIRM}?next=%2Faccount"
         again.get(CONFIRM)
         answer = again.submit(CONFIRM, credential=json.dumps(key.get(options_on(again))))
         assert answer.status == 303

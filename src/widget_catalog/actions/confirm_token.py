@@ -24,7 +24,6 @@ from ..store.token_requests import (
 from .credentials import new_id, plain_code, shown_code
 from .issue_token import IssuedToken, add_new_token
 from .permissions import require_person
-from .second_factor.policy import require_fresh
 from .sign_in import Visitor, hold_session
 
 REQUEST_S = 600
@@ -81,8 +80,6 @@ def decide_token(store: Store, visitor: Visitor, code: str, *, is_agreed: bool) 
     account = require_person(visitor.actor)
     if visitor.session is None:
         raise NotAllowed("Confirm this in a browser, where you are signed in.")
-    if is_agreed:
-        require_fresh(store, visitor)
     with store.writing() as tx:
         hold_session(tx, visitor)
         request = _find(tx.connection, account, code, tx.at_ms)

@@ -24,7 +24,6 @@ from .change_version import parse_key
 from .credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
 from .permissions import require_person
 from .request_version import list_scopes
-from .second_factor.policy import require_fresh
 from .sign_in import Visitor, hold_session
 
 MAX_DAYS = 366
@@ -57,11 +56,8 @@ _IN_API = FieldNames()
 def issue_token(
     store: Store, visitor: Visitor, *, name: str, limits: Limits, days: int
 ) -> IssuedToken:
-    """By a person who has just re-authenticated: a token may outlive their session by a year. A
-    program has to ask for confirmation: `confirm_token.py`.
-    """
+    """By a person with a session. A program has to ask for confirmation: `confirm_token.py`."""
     account = require_person(visitor.actor)
-    require_fresh(store, visitor)
     with store.writing() as tx:
         hold_session(tx, visitor)
         return add_new_token(tx, visitor.actor, account, name=name, limits=limits, days=days)

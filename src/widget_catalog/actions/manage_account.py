@@ -47,6 +47,7 @@ from .credentials import hash_password, is_password
 from .known_networks import remember_password_network
 from .organize import has_another_owner, take_out
 from .permissions import require_operator_now, require_person
+from .second_factor.policy import refuse_program
 from .sign_in import Lifetimes, Visitor, hold_session, is_fresh, limits_asked_again
 from .webhooks.former_owners import disable_webhooks_of_account
 
@@ -58,6 +59,7 @@ def change_password(
     the person chooses otherwise.
     """
     account = require_person(visitor.actor)
+    refuse_program(store, visitor)
     known = check_password(store, visitor, account, current)
     password_hash = hash_new(new)
     with store.writing() as tx:
@@ -122,6 +124,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
     the e-mail address does not.
     """
     account = require_person(visitor.actor)
+    refuse_program(store, visitor)
     known = None
     if account.has_password and (password or not is_fresh(store, visitor)):
         known = check_password(store, visitor, account, password)

@@ -145,7 +145,7 @@ def sign_in(
     if not is_right_password(found, password):
         account = found.account if found is not None else None
         record_failed_sign_in(store, account, address, counted[own][0], near[own])
-        raise NotSignedIn("The user name or the password is wrong.")
+        raise NotSignedIn("The username or the password is wrong.")
     renewed = None
     if found.password_hash is not None and is_outdated(found.password_hash):
         renewed = hash_password(password)
@@ -173,7 +173,7 @@ def hold_credentials(tx: Transaction, found: Credentials) -> None:
     """Raises NotSignedIn if the password was changed meanwhile, to lock an attacker out."""
     lock_account(tx, found.account.id)
     if find_credentials(tx.connection, found.account.username) != found:
-        raise NotSignedIn("The user name or the password is wrong.")
+        raise NotSignedIn("The username or the password is wrong.")
 
 
 def open_session(

@@ -23,7 +23,7 @@ LOCKED = (
     "have signed in before. Try again in "
 )
 WRONG_TOGETHER = {
-    "error": "The user name, the password or the code is wrong. If codes of your app were refused "
+    "error": "The username, the password or the code is wrong. If codes of your app were refused "
     "before, use a recovery code."
 }
 

@@ -38,7 +38,7 @@ from ..permissions import require_person
 from ..sign_in import Visitor, hold_session
 from .codes import find_step, hash_recovery_code, new_app_secret, new_recovery_codes
 from .passkeys import check_new, creation_options, new_challenge
-from .policy import FactorPolicy, is_required, require_fresh
+from .policy import FactorPolicy, is_required
 from .proving import WRONG_CODE
 from .secret_box import SecretBox
 
@@ -91,7 +91,7 @@ def add_own_passkey(
     name: str,
 ) -> list[str]:
     """Add a passkey; returns new recovery codes if it is the first second factor."""
-    account = _changing(store, visitor, offered.account_id)
+    account = _require_offered(visitor, offered.account_id)
     if policy.site.passkey_fault is not None:
         raise InvalidRequest(policy.site.passkey_fault)
     if fault := passkey_name_fault(name):
@@ -122,7 +122,7 @@ def rename_own_passkey(store: Store, visitor: Visitor, id_: str, name: str) -> N
 
 
 def remove_own_passkey(store: Store, policy: FactorPolicy, visitor: Visitor, id_: str) -> None:
-    account = _changing(store, visitor)
+    account = require_person(visitor.actor)
     with store.writing() as tx:
         hold_session(tx, visitor)
         found = find_factors(tx.connection, account.id)
@@ -143,7 +143,7 @@ def add_own_app(
     """Set up the app, if its code is right; returns new recovery codes if it is the first second
     factor. The code is used up.
     """
-    account = _changing(store, visitor, offered.account_id)
+    account = _require_offered(visitor, offered.account_id)
     count_attempt(store, {f"app of {account.id}": _TRIES}, "Too many wrong codes.")
     step = find_step(offered.secret, code, store.now_ms())
     if step is None:
@@ -157,7 +157,7 @@ def add_own_app(
 
 
 def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:
-    account = _changing(store, visitor)
+    account = require_person(visitor.actor)
     with store.writing() as tx:
         hold_session(tx, visitor)
         if not remove_app(tx, account.id):
@@ -168,7 +168,7 @@ def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None
 
 def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
     """New codes, replacing all old ones. Only their hashes are stored."""
-    account = _changing(store, visitor)
+    account = require_person(visitor.actor)
     with store.writing() as tx:
         hold_session(tx, visitor)
         if not find_factors(tx.connection, account.id).has_any:
@@ -187,11 +187,9 @@ def find_app_faults(store: Store, box: SecretBox) -> list[str]:
     return [f"second factor: {fault} second-factor.key is missing or is another one."]
 
 
-def _changing(store: Store, visitor: Visitor, offered_to: int | None = None) -> Account:
-    """The account, if its person has just re-authenticated."""
+def _require_offered(visitor: Visitor, offered_to: int) -> Account:
     account = require_person(visitor.actor)
-    require_fresh(store, visitor)
-    if offered_to is not None and offered_to != account.id:
+    if offered_to != account.id:
         raise InvalidRequest("This page was made for another account. Load it again.")
     return account
 

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from ...domain.accounts import Account, Via
-from ...domain.errors import ConfirmationNeeded, SecondFactorMissing
-from ...domain.second_factor import RequiredOf, Site
+from ...domain.errors import ConfirmationNeeded, NotAllowed, SecondFactorMissing
+from ...domain.second_factor import RequiredOf, Site, StepUp
 from ...store.engine import Snapshot, Store
 from ...store.organizations import owns_organization
 from ...store.second_factors import has_factor
@@ -57,15 +57,31 @@ def require_second_factor(store: Store, policy: FactorPolicy, visitor: Visitor) 
         raise ConfirmationNeeded("Confirm with your second factor that it is you, then try again.")
 
 
-def require_fresh(store: Store, visitor: Visitor) -> None:
-    """Raises ConfirmationNeeded, unless the person has signed in or re-authenticated within some
-    minutes, with a second factor if they have one.
-    """
+def require_step_up(store: Store, visitor: Visitor, needed: StepUp) -> None:
+    """Raises ConfirmationNeeded for a session that has not proved recently what is needed."""
     session = visitor.session
-    if session is None or not is_fresh(store, visitor):
+    if needed is StepUp.NONE or session is None:
+        return
+    with store.reading() as connection:
+        is_set_up = has_factor(connection, session.account_id)
+    if needed is StepUp.FACTOR and not is_set_up:
+        return
+    if is_set_up and not session.is_two_factor:
+        raise ConfirmationNeeded(
+            "Confirm with your second factor at /account/confirm that it is you, then try again."
+        )
+    if not is_fresh(store, visitor):
         raise ConfirmationNeeded("Confirm at /account/confirm that it is you, then try again.")
-    if not session.is_two_factor:
-        with store.reading() as connection:
-            is_weak = has_factor(connection, session.account_id)
-        if is_weak:
-            raise ConfirmationNeeded("Confirm with your second factor that it is you.")
+
+
+def refuse_program(store: Store, visitor: Visitor) -> None:
+    """Raises NotAllowed for a program of a person with a second factor: it cannot show that."""
+    if visitor.session is not None or visitor.actor.account is None:
+        return
+    with store.reading() as connection:
+        is_set_up = has_factor(connection, visitor.actor.account.id)
+    if is_set_up:
+        raise NotAllowed(
+            "You have a second factor, so a program cannot do this. Use the account page in a "
+            "browser."
+        )

@@ -40,7 +40,7 @@ from .proving import Proof, prove_by_code, prove_by_passkey
 
 _HALF_SIGNED_IN_MS = 5 * 60_000
 _WRONG_TOGETHER = (
-    "The user name, the password or the code is wrong. If codes of your app were refused before, "
+    "The username, the password or the code is wrong. If codes of your app were refused before, "
     "use a recovery code."
 )
 _BEGIN_AGAIN = "This sign-in has expired, or was started elsewhere. Start again."

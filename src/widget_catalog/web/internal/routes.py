@@ -1,6 +1,7 @@
 """Every route of the internal API, by who calls it. A test fails for routes without a rule."""
 
 from ...domain.accounts import Right
+from ...domain.second_factor import StepUp
 from ..kit.call import OAUTH_BASE
 from ..kit.routing import AuthMode, Route, Routes, Who
 from . import (
@@ -66,12 +67,26 @@ ACCOUNT = (
         hashes=True,
     ),
     Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN, without_factor=True),
-    Route("POST", "/api/auth/password", sessions.post_password, Who.PERSON, hashes=True),
+    Route(
+        "POST",
+        "/api/auth/password",
+        sessions.post_password,
+        Who.PERSON,
+        hashes=True,
+        step_up=StepUp.FACTOR,
+    ),
     Route("GET", "/api/auth/sessions", sessions.get_sessions, Who.PERSON),
     Route("DELETE", "/api/auth/sessions/{id}", sessions.delete_session, Who.BROWSER),
-    Route("POST", "/api/account/close", sessions.post_close, Who.PERSON, hashes=True),
+    Route(
+        "POST",
+        "/api/account/close",
+        sessions.post_close,
+        Who.PERSON,
+        hashes=True,
+        step_up=StepUp.FACTOR,
+    ),
     Route("GET", "/api/tokens", tokens.get_tokens, Who.PERSON),
-    Route("POST", "/api/tokens", tokens.post_token, Who.PERSON),
+    Route("POST", "/api/tokens", tokens.post_token, Who.PERSON, step_up=StepUp.FRESH),
     Route("POST", "/api/tokens/requests/{id}", tokens.post_token_request, Who.PERSON),
     Route("DELETE", "/api/tokens/{id}", tokens.delete_token, Who.PERSON),
 )
@@ -99,6 +114,7 @@ PUBLISHING = (
         publishing.post_publish,
         Right.PUBLISH,
         max_body=_MANIFEST_AND_MORE,
+        step_up=StepUp.FACTOR,
     ),
 )
 
@@ -114,14 +130,26 @@ AFTERWARDS = (
     Route("POST", _WIDGET + "/unlist", widgets.post_unlist, Right.LIST),
     Route("POST", _WIDGET + "/official", widgets.post_official, Right.MAKE_OFFICIAL),
     Route("GET", _WIDGET + "/publishers", widgets.get_widget_publishers, Right.VIEW),
-    Route("PUT", _WIDGET + "/publishers", widgets.put_publishers, Right.NAME_PUBLISHERS),
+    Route(
+        "PUT",
+        _WIDGET + "/publishers",
+        widgets.put_publishers,
+        Right.NAME_PUBLISHERS,
+        step_up=StepUp.FACTOR,
+    ),
     Route("GET", _WIDGET + "/audit", audit.get_widget_audit, Right.READ_AUDIT),
     Route("GET", "/api/audit", audit.get_audit, Who.OPERATOR),
 )
 
 ORGANIZATIONS = (
     Route("GET", "/api/organizations", organizations.get_organizations, Who.PERSON),
-    Route("POST", "/api/organizations", organizations.post_organization, Who.PERSON),
+    Route(
+        "POST",
+        "/api/organizations",
+        organizations.post_organization,
+        Who.PERSON,
+        step_up=StepUp.FACTOR,
+    ),
     Route("GET", _ORGANIZATION, organizations.get_organization, Right.VIEW),
     Route("GET", _ORGANIZATION + "/audit", audit.get_organization_audit, Right.READ_AUDIT),
     Route(
@@ -131,7 +159,11 @@ ORGANIZATIONS = (
         Right.MANAGE_MEMBERS,
     ),
     Route(
-        "POST", _ORGANIZATION + "/invitations", organizations.post_invitation, Right.MANAGE_MEMBERS
+        "POST",
+        _ORGANIZATION + "/invitations",
+        organizations.post_invitation,
+        Right.MANAGE_MEMBERS,
+        step_up=StepUp.FACTOR,
     ),
     Route(
         "DELETE",
@@ -140,16 +172,27 @@ ORGANIZATIONS = (
         Right.MANAGE_MEMBERS,
     ),
     Route(
-        "PUT", _ORGANIZATION + "/members/{username}", organizations.put_member, Right.MANAGE_MEMBERS
+        "PUT",
+        _ORGANIZATION + "/members/{username}",
+        organizations.put_member,
+        Right.MANAGE_MEMBERS,
+        step_up=StepUp.FACTOR,
     ),
     Route(
         "DELETE",
         _ORGANIZATION + "/members/{username}",
         organizations.delete_member,
         Right.MANAGE_MEMBERS,
+        step_up=StepUp.FACTOR,
     ),
     Route("PUT", _ORGANIZATION + "/settings", organizations.put_settings, Right.OWN),
-    Route("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
+    Route(
+        "POST",
+        _ORGANIZATION + "/transfer",
+        organizations.post_transfer,
+        Right.OWN,
+        step_up=StepUp.FACTOR,
+    ),
     Route("GET", "/api/invitations", organizations.get_invitations, Who.PERSON),
     Route("POST", "/api/invitations/{id}/accept", organizations.post_accept, Who.PERSON),
     Route("POST", "/api/invitations/{id}/decline", organizations.post_decline, Who.PERSON),
@@ -158,10 +201,10 @@ ORGANIZATIONS = (
 # The actions check the owner: webhooks of others do not exist for the actor.
 WEBHOOKS = (
     Route("GET", _WEBHOOKS, webhooks.get_webhooks, Who.PERSON),
-    Route("POST", _WEBHOOKS, webhooks.post_webhook, Who.PERSON),
+    Route("POST", _WEBHOOKS, webhooks.post_webhook, Who.PERSON, step_up=StepUp.FACTOR),
     Route("GET", _WEBHOOK, webhooks.get_webhook, Who.PERSON),
     Route("DELETE", _WEBHOOK, webhooks.delete_webhook, Who.PERSON),
-    Route("POST", _WEBHOOK + "/rotate", webhooks.post_rotate, Who.PERSON),
+    Route("POST", _WEBHOOK + "/rotate", webhooks.post_rotate, Who.PERSON, step_up=StepUp.FACTOR),
     Route("POST", _WEBHOOK + "/enable", webhooks.post_enable, Who.PERSON),
     Route("POST", _WEBHOOK + "/disable", webhooks.post_disable, Who.PERSON),
     Route("POST", _WEBHOOK + "/ping", webhooks.post_ping, Who.PERSON),

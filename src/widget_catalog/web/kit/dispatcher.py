@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.manifests import MAX_MANIFEST_BYTES
 
-from ...actions.second_factor.policy import require_second_factor
+from ...actions.second_factor.policy import require_second_factor, require_step_up
 from ...actions.sign_in import Visitor, identify_bearer, identify_session
 from ...data_folder import DataFolder
 from ...domain.accounts import Right
@@ -87,7 +87,8 @@ class Dispatcher:
                     is_oauth = request.path.startswith(OAUTH_BASE)
                     return oauth_failure(fault) if is_oauth else failure(fault)
                 case _:
-                    return failure_page(self._services.renderer, request, fault)
+                    back = self._page_at(request)
+                    return failure_page(self._services.renderer, request, fault, back)
 
         if not is_open and not has_credentials(request):
             return fail(NotSignedIn(_CLOSED))
@@ -130,6 +131,8 @@ class Dispatcher:
                 if visitor is not None and not route.without_factor:
                     services = self._services
                     require_second_factor(services.store, services.factor_policy, visitor)
+                if visitor is not None:
+                    require_step_up(self._services.store, visitor, route.step_up)
                 return route.handler(self._services, call)
             except tuple(STATUSES) as fault:
                 log_fault(request, fault)
@@ -148,6 +151,20 @@ class Dispatcher:
             threads = self._writers if route is not None and route.writes else self._readers
             response = await loop.run_in_executor(threads, work)
         return response._replace(body=None) if request.method == "HEAD" else response
+
+    def _page_at(self, request: Request) -> str:
+        """The page to return to if something else must be done first. A submitted form is lost, so
+        this is the page that has the form: at the same path, or at the nearest one above.
+        """
+        query, path = request.query_string, request.path
+        if request.method in ("GET", "HEAD"):
+            return f"{path}?{query}" if query else path
+        while path:
+            found = self._routes.find(path)
+            if found is not None and "GET" in found.methods:
+                return f"{path}?{query}" if query and path == request.path else path
+            path = path.rpartition("/")[0]
+        return ""
 
     async def _receive_form(
         self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str

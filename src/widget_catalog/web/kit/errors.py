@@ -172,17 +172,18 @@ def oauth_failure(fault: CatalogError) -> Response:
     return Response(status, [*_OAUTH, *headers], body)
 
 
-def failure_page(renderer: PageRenderer, request: Request, fault: CatalogError) -> Response:
-    """The same as a page; or a redirect, if something else must be done first."""
+def failure_page(
+    renderer: PageRenderer, request: Request, fault: CatalogError, back: str = ""
+) -> Response:
+    """The same as a page; or a redirect, if something else must be done first, and then `back`."""
     query = request.query_string
     here = f"{request.path}?{query}" if query else request.path
     if isinstance(fault, NotSignedIn):
         return renderer.sign_in_first(here)
     for kind, path in _FIRST.items():
         if isinstance(fault, kind):
-            # The submitted form is lost, so return to the page it came from.
             is_form = request.method not in ("GET", "HEAD")
-            return renderer.go_first(path, "" if is_form else here)
+            return renderer.go_first(path, back, status=303 if is_form else 302)
     status = status_of(fault)
     title = _TITLES.get(status, "That did not work")
     return renderer.message(status, title, fault.message, *headers_of(fault))

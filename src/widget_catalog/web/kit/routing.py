@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ...domain.accounts import Right
+from ...domain.second_factor import StepUp
 from .call import Call, Services
 from .http import Response
 
@@ -52,6 +53,10 @@ class Route(NamedTuple):
     """Whether the handler hashes a password: it then runs in the small pool for that."""
     without_factor: bool = False
     writes_on_get: bool = False
+    step_up: StepUp = StepUp.NONE
+    """What a session must have proved recently. Declared for everything that outlives the session
+    or cannot be undone, and for the pages that lead there.
+    """
     takes_files: bool = False
     """Whether its form may bring files along, which are not part of `max_body`."""
 

@@ -2,11 +2,10 @@
 
 from widget_contract.errors import CatalogError
 
-from ....actions.second_factor.managing import list_factors
+from ....actions.second_factor.managing import list_factors, needs_factor
 from ....actions.second_factor.passkeys import new_challenge
-from ....actions.second_factor.policy import require_fresh
 from ....actions.second_factor.signing_in import Given, PasskeyAsked, confirm, ways_with
-from ....domain.errors import ConfirmationNeeded, InvalidRequest, NotAllowed, NotSignedIn, TooOften
+from ....domain.errors import InvalidRequest, NotAllowed, NotSignedIn, TooOften
 from ...kit.call import Call, Services
 from ...kit.errors import headers_of
 from ...kit.http import Response
@@ -15,6 +14,25 @@ from .own_page import own_page
 from .passkey_form import credential_in, read_signed_field, signed_field
 
 _NEXT = "/account/second-factor"
+# By the first two segments of the page to return to.
+_PURPOSES = {
+    "/api/auth": "sign in a program that acts as you",
+    "/device": "sign in a device that acts as you",
+    "/account": "connect another way to sign in",
+    "/account/tokens": "create an access token",
+    "/account/token": "confirm an access token",
+    "/account/password": "change your password",
+    "/account/close": "close your account",
+    "/account/second-factor": "change how you sign in",
+    "/account/publish": "publish a version",
+    "/account/widgets": "change who can publish a widget",
+    "/account/organizations": "create an organization or change its members",
+    "/account/webhooks": "create a webhook or a new secret for it",
+    "/operate/accounts": "change what an account can do",
+    "/operate/scopes": "assign a scope",
+    "/operate/invitations": "invite somebody",
+    "/operate/webhooks": "create a webhook",
+}
 
 
 def get_confirm(services: Services, call: Call) -> Response:
@@ -39,15 +57,14 @@ def post_confirm(services: Services, call: Call) -> Response:
     return services.renderer.redirect(next_ or _NEXT)
 
 
-def confirm_first(services: Services, call: Call, next_: str) -> Response | None:
-    """A redirect to re-authenticate before a form is processed, and then to `next_`; None if the
-    person has just done so.
-    """
-    try:
-        require_fresh(services.store, call.visitor)
-    except ConfirmationNeeded:
-        return services.renderer.go_first("/account/confirm", next_, status=303)
-    return None
+def _purpose(services: Services, call: Call, next_: str) -> str:
+    """What the person wants to do, by the page that led here."""
+    session = call.visitor.session
+    is_weak = session is not None and not session.is_two_factor
+    if is_weak and needs_factor(services.store, services.factor_policy, call.visitor):
+        return "use this catalog, which requires a second factor"
+    path = next_.partition("?")[0] or _NEXT
+    return _PURPOSES.get("/".join(path.split("/")[:3]), "continue")
 
 
 def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None = None) -> Response:
@@ -68,5 +85,6 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
         provider=services.provider.name if services.provider is not None else None,
         origin=services.factor_policy.site.origin,
         next=next_,
+        purpose=_purpose(services, call, next_),
         faults=[fault.message] if fault is not None else [],
     )

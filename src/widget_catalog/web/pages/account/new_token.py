@@ -4,16 +4,13 @@ from collections.abc import Mapping
 
 from ....actions.issue_token import MAX_DAYS, FieldNames, issue_token, parse_limits
 from ....actions.request_version import list_scopes
-from ....actions.second_factor.policy import require_fresh
 from ....domain.accounts import TOKEN_RIGHTS, Right
 from ....domain.errors import InvalidRequest
 from ...kit.call import Call, Services
 from ...kit.errors import status_of
 from ...kit.http import Response
-from .confirm import confirm_first
 from .own_page import own_page
 
-_HERE = "/account/tokens/new"
 _FIRST = {"days": "90"}
 _PLACES = "Scopes and widgets"
 _CALLED = FieldNames("Name", "Permissions", "Days", _PLACES, _PLACES)
@@ -26,13 +23,10 @@ _WORDS = {
 
 
 def get_new_token(services: Services, call: Call) -> Response:
-    require_fresh(services.store, call.visitor)
     return _form(services, call, _FIRST, {Right.PUBLISH})
 
 
 def post_new_token(services: Services, call: Call) -> Response:
-    if first := confirm_first(services, call, _HERE):
-        return first
     typed = call.form()
     actions = [value for key, value in call.form_pairs() if key == "may"]
     try:

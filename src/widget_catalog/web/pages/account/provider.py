@@ -14,7 +14,6 @@ from ....actions.oidc import (
     sign_in_identity,
     sign_in_newcomer,
 )
-from ....actions.second_factor.policy import require_fresh
 from ....actions.signed_values import LIFETIME_S
 from ....domain.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
 from ...kit.call import Call, Services
@@ -57,8 +56,6 @@ def post_connect(services: Services, call: Call) -> Response:
     """A form with a CSRF token, so that another site cannot connect its own identity to this
     account. It responds with a link, because browsers do not let a form redirect to the provider.
     """
-    # Linking adds a way to sign in without the second factor.
-    require_fresh(services.store, call.visitor)
     address, begun = _provider(services).begin("/account", call.actor.account_id)
     name = _provider(services).name
     kept = _kept(services, begun)

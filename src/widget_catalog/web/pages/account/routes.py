@@ -1,5 +1,6 @@
 """Every page that depends on the user. Public ones are in `web/pages/public/`."""
 
+from ....domain.second_factor import StepUp
 from ...kit.call import OAUTH_BASE
 from ...kit.routing import AuthMode, Handler, Route, Who
 from . import (
@@ -34,18 +35,28 @@ def _page(
     hashes: bool = False,
     without_factor: bool = False,
     writes_on_get: bool = False,
+    step_up: StepUp = StepUp.NONE,
 ) -> Route:
     marks = {
         "hashes": hashes,
         "without_factor": without_factor,
         "writes_on_get": writes_on_get,
     }
-    return Route(method, path, handler, needs, auth=auth, **marks)
+    return Route(method, path, handler, needs, auth=auth, step_up=step_up, **marks)
 
 
-def _factor_page(method: str, path: str, handler: Handler, *, hashes: bool = False) -> Route:
+def _factor_page(
+    method: str,
+    path: str,
+    handler: Handler,
+    *,
+    hashes: bool = False,
+    step_up: StepUp = StepUp.NONE,
+) -> Route:
     """A page to set up a second factor, also for people who must have one and have none yet."""
-    return _page(method, path, handler, Who.PERSON, hashes=hashes, without_factor=True)
+    return _page(
+        method, path, handler, Who.PERSON, hashes=hashes, without_factor=True, step_up=step_up
+    )
 
 
 SIGN_IN = (
@@ -92,21 +103,38 @@ PROVIDER = (
     _page(
         "POST", "/join/name", only_with_provider(provider.post_name), Who.ANYONE, AuthMode.ENTRANCE
     ),
-    _page("POST", "/account/connect", only_with_provider(provider.post_connect), Who.PERSON),
+    _page(
+        "POST",
+        "/account/connect",
+        only_with_provider(provider.post_connect),
+        Who.PERSON,
+        step_up=StepUp.FRESH,
+    ),
 )
 
 ACCOUNT = (
     _page("GET", "/account", account.get_account, Who.PERSON),
     _page("POST", "/account", account.post_account, Who.PERSON),
-    _page("GET", "/account/password", password.get_password, Who.PERSON),
-    _page("POST", "/account/password", password.post_password, Who.PERSON, hashes=True),
-    _page("GET", "/account/close", closing.get_close, Who.PERSON),
-    _page("POST", "/account/close", closing.post_close, Who.PERSON, hashes=True),
+    _page("GET", "/account/password", password.get_password, Who.PERSON, step_up=StepUp.FACTOR),
+    _page(
+        "POST",
+        "/account/password",
+        password.post_password,
+        Who.PERSON,
+        hashes=True,
+        step_up=StepUp.FACTOR,
+    ),
+    _page("GET", "/account/close", closing.get_close, Who.PERSON, step_up=StepUp.FACTOR),
+    _page(
+        "POST", "/account/close", closing.post_close, Who.PERSON, hashes=True, step_up=StepUp.FACTOR
+    ),
     _page("GET", "/account/corner", account.get_corner, Who.ANYONE, without_factor=True),
-    _page("GET", "/account/token", tokens.get_token_request, Who.PERSON),
-    _page("POST", "/account/token", tokens.post_token_request, Who.PERSON),
-    _page("GET", "/account/tokens/new", new_token.get_new_token, Who.PERSON),
-    _page("POST", "/account/tokens/new", new_token.post_new_token, Who.PERSON),
+    _page("GET", "/account/token", tokens.get_token_request, Who.PERSON, step_up=StepUp.FRESH),
+    _page("POST", "/account/token", tokens.post_token_request, Who.PERSON, step_up=StepUp.FRESH),
+    _page("GET", "/account/tokens/new", new_token.get_new_token, Who.PERSON, step_up=StepUp.FRESH),
+    _page(
+        "POST", "/account/tokens/new", new_token.post_new_token, Who.PERSON, step_up=StepUp.FRESH
+    ),
     _page("GET", "/invitation", invitations.get_invitation, Who.ANYONE),
     _page("POST", "/invitation", invitations.post_invitation, Who.PERSON),
 )
@@ -115,20 +143,37 @@ SECOND_FACTOR = (
     _factor_page("GET", "/account/confirm", confirm.get_confirm),
     _factor_page("POST", "/account/confirm", confirm.post_confirm, hashes=True),
     _factor_page("GET", _FACTORS, second_factor.get_factors),
-    _factor_page("GET", _FACTORS + "/new-passkey", second_factor.get_new_passkey),
-    _factor_page("POST", _FACTORS + "/new-passkey", second_factor.post_new_passkey),
-    _factor_page("POST", _FACTORS + "/passkeys/{id}", second_factor.post_passkey),
-    _factor_page("GET", _FACTORS + "/new-app", second_factor.get_new_app),
-    _factor_page("POST", _FACTORS + "/new-app", second_factor.post_new_app),
-    _factor_page("POST", _FACTORS + "/remove-app", second_factor.post_remove_app),
-    _factor_page("POST", _FACTORS + "/recovery-codes", second_factor.post_recovery_codes),
+    _factor_page(
+        "GET", _FACTORS + "/new-passkey", second_factor.get_new_passkey, step_up=StepUp.FRESH
+    ),
+    _factor_page(
+        "POST", _FACTORS + "/new-passkey", second_factor.post_new_passkey, step_up=StepUp.FRESH
+    ),
+    _factor_page(
+        "POST", _FACTORS + "/passkeys/{id}", second_factor.post_passkey, step_up=StepUp.FRESH
+    ),
+    _factor_page("GET", _FACTORS + "/new-app", second_factor.get_new_app, step_up=StepUp.FRESH),
+    _factor_page("POST", _FACTORS + "/new-app", second_factor.post_new_app, step_up=StepUp.FRESH),
+    _factor_page(
+        "POST", _FACTORS + "/remove-app", second_factor.post_remove_app, step_up=StepUp.FRESH
+    ),
+    _factor_page(
+        "POST",
+        _FACTORS + "/recovery-codes",
+        second_factor.post_recovery_codes,
+        step_up=StepUp.FRESH,
+    ),
 )
 
 CONSENT = (
-    _page("GET", OAUTH_BASE + "/authorize", consent.get_authorize, Who.ANYONE),
-    _page("POST", OAUTH_BASE + "/authorize", consent.post_authorize, Who.PERSON),
-    _page("GET", "/device", devices.get_device, Who.PERSON),
-    _page("POST", "/device", devices.post_device, Who.PERSON),
+    _page(
+        "GET", OAUTH_BASE + "/authorize", consent.get_authorize, Who.ANYONE, step_up=StepUp.FACTOR
+    ),
+    _page(
+        "POST", OAUTH_BASE + "/authorize", consent.post_authorize, Who.PERSON, step_up=StepUp.FACTOR
+    ),
+    _page("GET", "/device", devices.get_device, Who.PERSON, step_up=StepUp.FACTOR),
+    _page("POST", "/device", devices.post_device, Who.PERSON, step_up=StepUp.FACTOR),
 )
 
 ACCOUNT_PAGES = (*SIGN_IN, *PROVIDER, *ACCOUNT, *SECOND_FACTOR, *CONSENT)

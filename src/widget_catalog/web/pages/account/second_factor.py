@@ -17,7 +17,6 @@ from ....actions.second_factor.managing import (
     remove_own_passkey,
     rename_own_passkey,
 )
-from ....actions.second_factor.policy import require_fresh
 from ....domain.errors import Conflict, InvalidRequest, TooOften
 from ...kit.call import Call, Services
 from ...kit.errors import headers_of, status_of
@@ -34,7 +33,6 @@ def get_factors(services: Services, call: Call) -> Response:
 
 
 def get_new_passkey(services: Services, call: Call) -> Response:
-    require_fresh(services.store, call.visitor)
     return _offer_passkey(services, call)
 
 
@@ -69,7 +67,6 @@ def post_passkey(services: Services, call: Call) -> Response:
 
 
 def get_new_app(services: Services, call: Call) -> Response:
-    require_fresh(services.store, call.visitor)
     return _offer_app(services, call, offer_app(call.visitor))
 
 

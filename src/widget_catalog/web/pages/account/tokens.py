@@ -1,10 +1,7 @@
 """The page where a person confirms an access token requested by a program."""
 
-from urllib.parse import urlencode
-
 from ....actions.confirm_token import code_of, decide_token, view_token_request
-from ....actions.second_factor.policy import require_fresh
-from ....domain.errors import ConfirmationNeeded, NotFound
+from ....domain.errors import NotFound
 from ...kit.call import Call, Services
 from ...kit.errors import status_of
 from ...kit.http import Response
@@ -14,7 +11,6 @@ _HERE = "/account/token"
 
 
 def get_token_request(services: Services, call: Call) -> Response:
-    require_fresh(services.store, call.visitor)
     code = call.query().get("code", "")
     return _show(services, call, code) if code else _ask(services, call, code)
 
@@ -30,9 +26,6 @@ def post_token_request(services: Services, call: Call) -> Response:
         request = decide_token(services.store, call.visitor, code, is_agreed=is_agreed)
     except NotFound as fault:
         return _ask(services, call, code, fault)
-    except ConfirmationNeeded:
-        here = f"{_HERE}?{urlencode({'code': code})}"
-        return services.renderer.go_first("/account/confirm", here, status=303)
     if is_agreed:
         sentence = f"The program now receives the token {request.name}. You can close this page."
         return done_page(services, call, "Confirmed", sentence)

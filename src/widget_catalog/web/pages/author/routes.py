@@ -1,6 +1,7 @@
 """Every page for authors."""
 
 from ....domain.accounts import Right
+from ....domain.second_factor import StepUp
 from ...kit.routing import AuthMode, Handler, Route, Who
 from . import organizations, publishing, versions, webhooks, widgets
 
@@ -12,9 +13,23 @@ _PENDING = publishing.PUBLISH + "/{id}"
 
 
 def _page(
-    method: str, path: str, handler: Handler, needs: Who | Right, *, takes_files: bool = False
+    method: str,
+    path: str,
+    handler: Handler,
+    needs: Who | Right,
+    *,
+    step_up: StepUp = StepUp.NONE,
+    takes_files: bool = False,
 ) -> Route:
-    return Route(method, path, handler, needs, auth=AuthMode.PAGE, takes_files=takes_files)
+    return Route(
+        method,
+        path,
+        handler,
+        needs,
+        auth=AuthMode.PAGE,
+        step_up=step_up,
+        takes_files=takes_files,
+    )
 
 
 WIDGETS = (
@@ -23,7 +38,13 @@ WIDGETS = (
     _page("POST", _WIDGET + "/list", widgets.post_list, Right.LIST),
     _page("POST", _WIDGET + "/unlist", widgets.post_unlist, Right.LIST),
     _page("POST", _WIDGET + "/official", widgets.post_official, Right.MAKE_OFFICIAL),
-    _page("POST", _WIDGET + "/publishers", widgets.post_publishers, Right.NAME_PUBLISHERS),
+    _page(
+        "POST",
+        _WIDGET + "/publishers",
+        widgets.post_publishers,
+        Right.NAME_PUBLISHERS,
+        step_up=StepUp.FACTOR,
+    ),
     _page("GET", _WIDGET + "/audit", widgets.get_audit, Right.READ_AUDIT),
     _page("GET", _VERSION, versions.get_version, Right.VIEW),
     _page("POST", _VERSION + "/yank", versions.post_yank, Right.YANK),
@@ -38,7 +59,7 @@ PUBLISHING = (
     _page("GET", publishing.PUBLISH, publishing.get_publish, Who.PERSON),
     _page("POST", publishing.PUBLISH, publishing.post_publish, Who.PERSON, takes_files=True),
     _page("GET", _PENDING, publishing.get_pending, Who.PERSON),
-    _page("POST", _PENDING, publishing.post_pending, Who.PERSON),
+    _page("POST", _PENDING, publishing.post_pending, Who.PERSON, step_up=StepUp.FACTOR),
     _page("POST", _PENDING + "/discard", publishing.post_discard, Who.PERSON),
     _page("GET", _PENDING + "/index.js", publishing.get_bundle, Who.PERSON),
     _page("GET", _PENDING + "/index.css", publishing.get_style, Who.PERSON),
@@ -46,11 +67,21 @@ PUBLISHING = (
 
 ORGANIZATIONS = (
     _page("GET", organizations.ORGANIZATIONS, organizations.get_organizations, Who.PERSON),
-    _page("POST", organizations.ORGANIZATIONS, organizations.post_organization, Who.PERSON),
+    _page(
+        "POST",
+        organizations.ORGANIZATIONS,
+        organizations.post_organization,
+        Who.PERSON,
+        step_up=StepUp.FACTOR,
+    ),
     _page("GET", _ORGANIZATION, organizations.get_organization, Right.VIEW),
     _page("GET", _ORGANIZATION + "/audit", organizations.get_audit, Right.READ_AUDIT),
     _page(
-        "POST", _ORGANIZATION + "/invitations", organizations.post_invitation, Right.MANAGE_MEMBERS
+        "POST",
+        _ORGANIZATION + "/invitations",
+        organizations.post_invitation,
+        Right.MANAGE_MEMBERS,
+        step_up=StepUp.FACTOR,
     ),
     _page(
         "POST",
@@ -59,25 +90,42 @@ ORGANIZATIONS = (
         Right.MANAGE_MEMBERS,
     ),
     _page(
-        "POST", _ORGANIZATION + "/members/{username}", organizations.post_role, Right.MANAGE_MEMBERS
+        "POST",
+        _ORGANIZATION + "/members/{username}",
+        organizations.post_role,
+        Right.MANAGE_MEMBERS,
+        step_up=StepUp.FACTOR,
     ),
     _page(
         "POST",
         _ORGANIZATION + "/members/{username}/remove",
         organizations.post_remove,
         Right.MANAGE_MEMBERS,
+        step_up=StepUp.FACTOR,
     ),
     _page("POST", _ORGANIZATION + "/members-public", organizations.post_members_public, Right.OWN),
-    _page("POST", _ORGANIZATION + "/leave", organizations.post_leave, Right.VIEW),
-    _page("POST", _ORGANIZATION + "/transfer", organizations.post_transfer, Right.OWN),
+    _page(
+        "POST",
+        _ORGANIZATION + "/leave",
+        organizations.post_leave,
+        Right.VIEW,
+        step_up=StepUp.FACTOR,
+    ),
+    _page(
+        "POST",
+        _ORGANIZATION + "/transfer",
+        organizations.post_transfer,
+        Right.OWN,
+        step_up=StepUp.FACTOR,
+    ),
 )
 
 # The actions check the owner: webhooks of others do not exist for the actor.
 WEBHOOKS = (
     _page("GET", webhooks.WEBHOOKS, webhooks.get_webhooks, Who.PERSON),
-    _page("POST", webhooks.WEBHOOKS, webhooks.post_webhook, Who.PERSON),
+    _page("POST", webhooks.WEBHOOKS, webhooks.post_webhook, Who.PERSON, step_up=StepUp.FACTOR),
     _page("GET", _WEBHOOK, webhooks.get_webhook, Who.PERSON),
-    _page("POST", _WEBHOOK + "/rotate", webhooks.post_rotate, Who.PERSON),
+    _page("POST", _WEBHOOK + "/rotate", webhooks.post_rotate, Who.PERSON, step_up=StepUp.FACTOR),
     _page("POST", _WEBHOOK + "/enable", webhooks.post_enable, Who.PERSON),
     _page("POST", _WEBHOOK + "/disable", webhooks.post_disable, Who.PERSON),
     _page("POST", _WEBHOOK + "/ping", webhooks.post_ping, Who.PERSON),

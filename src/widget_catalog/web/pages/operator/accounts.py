@@ -14,7 +14,6 @@ from ....actions.reset_link import make_reset_link
 from ....domain.errors import InvalidRequest
 from ...kit.call import Call, Services
 from ...kit.http import Response
-from ..account.confirm import confirm_first
 from ..account.own_page import own_page
 from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ..author.paging import Paging
@@ -90,30 +89,18 @@ def post_enable(services: Services, call: Call, _fields: Mapping[str, str]) -> N
     set_disabled(services.store, name, is_disabled=False, actor=call.actor)
 
 
-def post_promote(services: Services, call: Call) -> Response:
-    return confirm_first(services, call, _place(call)) or _promote(services, call)
-
-
 @_form("promote")
-def _promote(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+def post_promote(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     appoint_operator(services.store, call.params["username"], call.actor)
 
 
-def post_demote(services: Services, call: Call) -> Response:
-    return confirm_first(services, call, _place(call)) or _demote(services, call)
-
-
 @_form("demote")
-def _demote(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+def post_demote(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     dismiss_operator(services.store, call.params["username"], call.actor)
 
 
-def post_second_factor(services: Services, call: Call) -> Response:
-    return confirm_first(services, call, _place(call)) or _remove_second_factor(services, call)
-
-
 @_form("second-factor")
-def _remove_second_factor(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+def post_second_factor(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     reset_second_factor(services.store, call.params["username"], call.actor)
 
 
@@ -129,14 +116,7 @@ def post_program(services: Services, call: Call, _fields: Mapping[str, str]) -> 
 
 
 def post_reset_link(services: Services, call: Call) -> Response:
-    """The link is shown only once, so there is no redirect.
-
-    Like everything that gives access to an account, it requires an operator who has just
-    re-authenticated: otherwise a session that was left open, or stolen, could take over any
-    account.
-    """
-    if first := confirm_first(services, call, _place(call)):
-        return first
+    """The link is shown only once, so there is no redirect."""
     name = call.params["username"]
     try:
         secret = make_reset_link(services.store, services.signing_key, call.actor, name)

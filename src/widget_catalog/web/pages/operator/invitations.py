@@ -8,7 +8,6 @@ from ....domain.accounts import email_fault
 from ....domain.errors import InvalidRequest
 from ...kit.call import Call, Services
 from ...kit.http import Response
-from ..account.confirm import confirm_first
 from ..account.own_page import own_page
 from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 
@@ -25,8 +24,6 @@ def post_invitation(services: Services, call: Call) -> Response:
     fields = call.form()
     email = fields.get("email", "").strip() or None
     role = fields.get("role", AUTHOR)
-    if role == OPERATOR and (first := confirm_first(services, call, INVITATIONS)):
-        return first
     try:
         if role not in (AUTHOR, OPERATOR):
             raise InvalidRequest("Choose a role: author or operator.")

@@ -10,13 +10,11 @@ from ....store.accounts import TakenScope
 from ....store.ownerless import OwnerlessScope
 from ...kit.call import Call, Services
 from ...kit.http import Response
-from ..account.confirm import confirm_first
 from ..account.own_page import own_page
 from ..account.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 from ..author.paging import Paging
 
 SCOPES = "/operate/scopes"
-_OWNERLESS = f"{SCOPES}?kind=ownerless"
 OWNERLESS = "ownerless"
 KINDS = ("reserved", "organization", "personal", OWNERLESS)
 _PER_PAGE = 50
@@ -47,12 +45,6 @@ def post_release(services: Services, call: Call) -> Response:
 
 
 def post_assign(services: Services, call: Call) -> Response:
-    """Whoever gets a scope can publish what dashboards load from it: the operator must have just
-    re-authenticated.
-    """
-    if first := confirm_first(services, call, _OWNERLESS):
-        return first
-
     def change(fields: Mapping[str, str]) -> None:
         username = fields.get("username", "").strip().removeprefix("@")
         assign_scope(services.store, _name_in(fields), username, actor=call.actor)
