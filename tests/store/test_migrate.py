@@ -16,6 +16,7 @@ from widget_catalog.domain.errors import NewerDatabase
 from widget_catalog.store.audit import list_entries
 from widget_catalog.store.engine import Store, Transaction, sqlite_engine
 from widget_catalog.store.feed import list_changes
+from widget_catalog.store.file_tables import file_removals
 from widget_catalog.store.migrate import MIGRATIONS, SCHEMA, migrate
 from widget_catalog.store.report_table import reports
 from widget_catalog.store.schema import metadata, widgets
@@ -26,7 +27,7 @@ from widget_catalog.store.webhook_tables import webhooks
 def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:
     with store.reading() as connection:
         context = MigrationContext.configure(connection)
-        apart = (imports, reports, webhooks)
+        apart = (file_removals, imports, reports, webhooks)
         assert all(it.metadata is metadata for it in apart)
         assert compare_metadata(context, metadata) == []
 

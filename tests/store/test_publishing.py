@@ -9,10 +9,14 @@ from widget_catalog.store.publishing import (
     add_request,
     confirm_request,
     count_open_requests,
+    end_open_request,
     find_request,
     is_referred_to,
+    list_ended,
+    list_request_ids,
     list_requests,
-    remove_expired_requests,
+    list_unconfirmed,
+    remove_requests,
 )
 from widget_catalog.store.widgets import add_widgets
 
@@ -74,16 +78,45 @@ def test_open_requests_are_counted_by_account(store: Store) -> None:
         assert count_open_requests(connection, bob.id, now) == 1
 
 
-def test_requests_whose_time_is_over_are_given_back_once(store: Store) -> None:
+def test_requests_whose_time_is_over_are_listed_in_batches_with_files_that_may_be_left(
+    store: Store,
+) -> None:
     ann = an_account(store)
-    short = a_request(store, ann.id, "short", ends_in=HOUR)
+    for id_ in ("short", "done"):
+        a_request(store, ann.id, id_, ends_in=HOUR)
     a_request(store, ann.id, "long", ends_in=HOUR + 1)
+    with store.writing() as tx:
+        confirm_request(tx, "done")
+    now = store.now_ms() + HOUR
 
-    with later(store, hours=1).writing() as tx:
-        assert remove_expired_requests(tx) == [short]
-        assert remove_expired_requests(tx) == []
     with store.reading() as connection:
-        assert [it.id for it in list_requests(connection)] == ["long"]
+        assert list_ended(connection, now - 1, 10) == ([], set())
+        ids, files = list_ended(connection, now, 10)
+        assert (sorted(ids), files) == (["done", "short"], {("ab" * 32, "js")})
+        assert len(list_ended(connection, now, 1).ids) == 1
+    with store.writing() as tx:
+        remove_requests(tx, ids)
+    with store.reading() as connection:
+        assert list_request_ids(connection) == {"long"}
+
+
+def test_a_request_that_was_ended_early_stays_without_texts_while_its_address_is_valid(
+    store: Store,
+) -> None:
+    ann, now = an_account(store), store.now_ms()
+    made = a_request(store, ann.id)
+    with store.publishing() as tx:
+        assert end_open_request(tx, ann.id, "ann", "clock", made.version)
+        assert not end_open_request(tx, ann.id, "ann", "clock", made.version)
+
+    with store.reading() as connection:
+        assert count_open_requests(connection, ann.id, now) == 0
+        assert list_unconfirmed(connection, ann.id, now - 1) == [now]
+        assert list_unconfirmed(connection, ann.id, now) == []
+        assert list_ended(connection, now + HOUR - 1, 10).ids == []
+        assert list_ended(connection, now + HOUR, 10).ids == ["one"]
+        ended = made._replace(expires_at=now, manifest="", beside="")
+        assert list_requests(connection) == [ended]
 
 
 def test_whether_a_stored_file_is_referred_to(store: Store) -> None:

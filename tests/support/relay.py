@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from typing import Self
 
@@ -15,8 +16,10 @@ Address = str | tuple[str, int]
 class Relay:
     """Forwards all data. `cut` simulates a server that is down, `silence` one that hangs."""
 
-    def __init__(self, target: Address) -> None:
+    def __init__(self, target: Address, delay_s: float = 0) -> None:
+        """`delay_s`: of everything that the server sends."""
         self._target = target
+        self._delay_s = delay_s
         self.port = free_port()
         self._speaks = threading.Event()
         self._speaks.set()
@@ -60,7 +63,8 @@ class Relay:
     def _serve(self, client: socket.socket) -> None:
         with client, self._connected() as server:
             self._open |= {client, server}
-            back = threading.Thread(target=self._pass_on, args=(server, client), daemon=True)
+            answers = (server, client, self._delay_s)
+            back = threading.Thread(target=self._pass_on, args=answers, daemon=True)
             back.start()
             self._pass_on(client, server)
             back.join()
@@ -73,10 +77,11 @@ class Relay:
             server.connect(self._target)
             yield server
 
-    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+    def _pass_on(self, source: socket.socket, target: socket.socket, delay_s: float = 0) -> None:
         with contextlib.suppress(OSError):
             while chunk := source.recv(1 << 16):
                 self._speaks.wait()
+                time.sleep(delay_s)
                 target.sendall(chunk)
         for it in (source, target):
             with contextlib.suppress(OSError):

@@ -12,7 +12,7 @@ import msgspec
 
 from widget_contract.errors import CatalogError
 
-from ..bundles.contract import Bundles, Kind, Stored
+from ..bundles.contract import Bundles, Stored
 from ..bundles.hashing import Hashed, hash_stream
 from ..bundles.parallel import map_parallel
 from ..domain.errors import DataDamaged, StoreUnavailable
@@ -20,13 +20,11 @@ from ..replica.comparison import check_replica
 from ..replica.replica import Replica
 from ..store.engine import Snapshot, Store
 from ..store.integrity import check_integrity, discard_other_pages
-from ..store.publishing import list_requests
+from ..store.publishing import FileKey, list_awaited_files
 from ..store.rows import StoredFile
 from ..store.widgets import count_widgets, list_stored_files
 from .bars import Advance, Bar, no_bar
 from .revoke_version import withdraw_files
-
-_FileKey = tuple[str, Kind]
 
 # Publishing and imports store a file before its version is committed.
 _YOUNG_S = 15 * 60
@@ -92,7 +90,7 @@ def check_database(store: Store, replica: Replica, progress: Advance = lambda _:
 
 def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar) -> None:
     """Reading all bundles may take hours: no transaction is open meanwhile."""
-    files: set[_FileKey] = set()
+    files: set[FileKey] = set()
     with _damage_noted(findings), store.reading() as connection:
         findings.widgets = count_widgets(connection)
         # A row with anything else as its hash is damaged, and already reported.
@@ -127,13 +125,15 @@ def _damage_noted(findings: Findings) -> Iterator[None]:
 class KnownFiles(NamedTuple):
     """The files that versions and requests refer to, as of this time."""
 
-    keys: set[_FileKey]
+    keys: set[FileKey]
     at_s: float
 
 
 def list_known_files(connection: Snapshot) -> KnownFiles:
     at_s = time.time()
-    return KnownFiles({*map(_key, list_stored_files(connection)), *_awaited(connection)}, at_s)
+    # Those of requests may still be confirmed; they are removed with their requests.
+    known = {*map(_key, list_stored_files(connection)), *list_awaited_files(connection)}
+    return KnownFiles(known, at_s)
 
 
 def list_orphans(bundles: Bundles, known: KnownFiles) -> list[Stored]:
@@ -150,21 +150,11 @@ def _is_hash(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
-def _key(file: StoredFile) -> _FileKey:
+def _key(file: StoredFile) -> FileKey:
     return (file.sha256_hash, "css" if file.kind == "css" else "js")
 
 
-def _awaited(connection: Snapshot) -> set[_FileKey]:
-    """Files of requests that may still be confirmed. They are removed with their requests."""
-    files: set[_FileKey] = set()
-    for request in list_requests(connection):
-        files.add((request.sha256_hash, "js"))
-        if request.css_sha256_hash is not None:
-            files.add((request.css_sha256_hash, "css"))
-    return files
-
-
-def _measure(bundles: Bundles, key: _FileKey) -> tuple[_FileKey, Hashed | None]:
+def _measure(bundles: Bundles, key: FileKey) -> tuple[FileKey, Hashed | None]:
     """The hash and size of a stored file; None if it is missing or cannot be read."""
     try:
         with bundles.open(*key) as content:

@@ -16,10 +16,10 @@ from ..bundles.hashing import hash_file
 from ..bundles.parallel import map_parallel
 from ..domain.errors import BundleNotFound, BundleRefused, StoreUnavailable
 from ..store.engine import Snapshot, Store
-from ..store.publishing import find_referred_to
+from ..store.publishing import FileKey, find_referred_to
 from ..store.rows import StoredFile
-from ..store.staging import list_staged_files
 from .ndjson import ImportedBundle
+from .remove_unused import are_present, remove_unused
 
 _FILES_PER_QUERY = 500
 
@@ -30,9 +30,9 @@ class BundleImporter:
     def __init__(self, store: Store, bundles: Bundles) -> None:
         self.store = store
         self.bundles = bundles
-        self._added: set[tuple[str, str]] = set()
-        self._new: set[tuple[str, str]] = set()
-        self._kept: set[tuple[str, str]] = set()
+        self._added: set[FileKey] = set()
+        self._new: set[FileKey] = set()
+        self._kept: set[FileKey] = set()
 
     def add(self, name: str, kind: Kind) -> ImportedBundle:
         """Store the file with this name. Raises BundleNotFound, BundleRefused."""
@@ -47,39 +47,26 @@ class BundleImporter:
 
     def keep(self, files: Iterable[StoredFile]) -> None:
         """Versions that will be added refer to these files."""
-        self._kept |= {(it.sha256_hash, it.kind) for it in files}
+        self._kept |= {(it.sha256_hash, _kind(it.kind)) for it in files}
 
     def count_stored(self, connection: Snapshot) -> int:
         """How many new files stay: kept, or previously missing from an existing version."""
         self._kept |= _referred_to(connection, self._new - self._kept)
         return len(self._new & self._kept)
 
-    def check_present(self) -> None:
+    def check_present(self, connection: Snapshot) -> None:
         """Raise if a file was removed meanwhile, as `doctor --clean` does with unused ones."""
-        for sha256_hash, is_present in map_parallel(self._is_present, self._added & self._kept):
-            if not is_present:
-                raise StoreUnavailable(
-                    f"The stored bundle {sha256_hash} was removed during the import. Import again."
-                )
+        if not are_present(connection, self.bundles, self._added & self._kept):
+            raise StoreUnavailable("A stored bundle was removed during the import. Import again.")
 
     def remove_new(self) -> None:
         """Remove new files, unless something refers to them now."""
-        unused = sorted(self._new)
-        for start in range(0, len(unused), _FILES_PER_QUERY):
-            some = set(unused[start : start + _FILES_PER_QUERY])
-            with self.store.publishing() as tx:
-                staged = {(it.sha256_hash, it.kind) for it in list_staged_files(tx.connection)}
-                for sha256_hash, kind in some - staged - _referred_to(tx.connection, some):
-                    self.bundles.remove(sha256_hash, _kind(kind))
+        remove_unused(self.store, self.bundles, self._new)
 
     def remove_unused(self) -> None:
         """The same, after the import: existing versions keep their URLs."""
         self._new -= self._kept
         self.remove_new()
-
-    def _is_present(self, file: tuple[str, str]) -> tuple[str, bool]:
-        sha256_hash, kind = file
-        return sha256_hash, self.bundles.stat(sha256_hash, _kind(kind)) is not None
 
     def _put(self, content: BinaryIO, sha256_hash: str, kind: Kind) -> None:
         if self.bundles.put(content, sha256_hash, kind):
@@ -137,12 +124,12 @@ class FileImporter(BundleImporter):
         return self._record(ImportedBundle(sha256_hash, size_bytes), kind)
 
 
-def _referred_to(connection: Snapshot, files: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+def _referred_to(connection: Snapshot, files: Iterable[FileKey]) -> set[FileKey]:
     """The files among these that a version refers to."""
     by_kind = defaultdict(list)
     for sha256_hash, kind in files:
         by_kind[kind].append(sha256_hash)
-    found = set()
+    found: set[FileKey] = set()
     for kind, hashes in by_kind.items():
         for start in range(0, len(hashes), _FILES_PER_QUERY):
             some = hashes[start : start + _FILES_PER_QUERY]

@@ -123,7 +123,7 @@ def _write_at_once(
                 merge_drafts(tx, more)
             checks.check_noted(tx.connection)
             lines.faults.check()
-            started.importer.check_present()
+            started.importer.check_present(tx.connection)
             checks.finish(tx, started.file_name, lines.texts_cleaned)
         started.make_index_ready()
     return checks.summary

@@ -6,6 +6,7 @@ meanwhile, and a version never refers to a missing file.
 """
 
 import contextlib
+import time
 from typing import NamedTuple
 
 import msgspec
@@ -25,15 +26,16 @@ from ..domain.errors import (
 )
 from ..domain.events import Published
 from ..store.engine import Snapshot, Store
-from ..store.publishing import PublishRequest, confirm_request, find_request, is_referred_to
+from ..store.publishing import FileKey, PublishRequest, confirm_request, find_request
 from ..store.widgets import add_widget, replace_widget
 from .quotas import NO_QUOTAS, Quotas, count_publication
+from .remove_unused import are_present, remove_unused
 from .request_version import check_gates
 from .staged_import import settle_widget
 from .wanted_version import FileSpec, Wanted
 
-# Attempts to store the files again if another process removed them as unused.
-_TRIES = 3
+# Pauses before the files are stored again, if another process removes them as unused.
+_PAUSES_S = (0.1, 0.3, 1.0)
 
 
 class _File(NamedTuple):
@@ -43,8 +45,8 @@ class _File(NamedTuple):
 
 
 class _Removed(Exception):
-    """Files that were stored already have been removed by another process, because nothing
-    referred to them.
+    """Files that were stored already have been removed by another process, or are being removed,
+    because nothing referred to them.
     """
 
 
@@ -58,7 +60,7 @@ def publish_version(
 ) -> PublishRequest:
     """Confirm a request. Idempotent: a confirmed request may be confirmed again."""
     request = _get_now(store, actor, request_id)
-    for _ in range(_TRIES):
+    for pause_s in _PAUSES_S:
         if request.confirmed_at is not None:
             return request
         try:
@@ -73,6 +75,7 @@ def publish_version(
             request = _publish_or_clean_up(store, bundles, actor, request, quotas, new)
             uploads.remove(request.id)
             return request
+        time.sleep(pause_s)
     raise StoreUnavailable("The files of this version were removed again and again. Try again.")
 
 
@@ -96,7 +99,7 @@ def _publish_or_clean_up(
         return request
     except BaseException:
         with contextlib.suppress(StoreUnavailable):
-            _remove_unreferenced(store, bundles, new)
+            remove_unused(store, bundles, _keys(new))
         raise
 
 
@@ -109,7 +112,7 @@ def _publish(
             wanted = wanted_of(request)
             settle_widget(tx, wanted.scope, wanted.manifest.name)
             planned = check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
-            if any(bundles.stat(it.spec.sha256_hash, it.kind) is None for it in _files(request)):
+            if not are_present(tx.connection, bundles, _keys(_files(request))):
                 raise _Removed
             if planned.stored is None:
                 add_widget(tx, planned.widget, actor, _published(request))
@@ -118,16 +121,6 @@ def _publish(
             count_publication(tx, actor, planned.load)
             confirm_request(tx, request.id)
     return request
-
-
-def _remove_unreferenced(store: Store, bundles: Bundles, new: list[_File]) -> None:
-    """Remove stored bundles after a failure, unless another version refers to them by now."""
-    if not new:
-        return
-    with store.publishing() as tx:
-        for it in new:
-            if not is_referred_to(tx.connection, it.spec.sha256_hash, it.kind):
-                bundles.remove(it.spec.sha256_hash, it.kind)
 
 
 def _get_now(store: Store, actor: Actor, request_id: str) -> PublishRequest:
@@ -164,6 +157,10 @@ def _files(request: PublishRequest) -> list[_File]:
         style = FileSpec(request.css_size, request.css_sha256_hash)
         files.append(_File("css", style, "style sheet"))
     return files
+
+
+def _keys(files: list[_File]) -> list[FileKey]:
+    return [(it.spec.sha256_hash, it.kind) for it in files]
 
 
 def _put(bundles: Bundles, uploads: Uploads, request: PublishRequest, file: _File) -> bool:

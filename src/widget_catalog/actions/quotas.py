@@ -27,7 +27,12 @@ from ..store.audit import list_instants
 from ..store.engine import Snapshot, Transaction
 from ..store.organizations import list_memberships
 from ..store.publications import add_publication, list_publications, remove_publications
-from ..store.publishing import count_open_requests, end_open_request
+from ..store.publishing import (
+    LIFETIME_MS,
+    count_open_requests,
+    end_open_request,
+    list_unconfirmed,
+)
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
@@ -133,18 +138,29 @@ def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
 def make_room_for_request(
     tx: Transaction, actor: Actor, quotas: Quotas, scope: str, name: str, version: str
 ) -> None:
-    """Raises TooOften at the limit, unless an older request for the same version can
-    be replaced.
+    """Raises TooOften at the limit, unless an older request for the same version can be replaced.
+
+    The upload URLs of an object store stay valid after a request has ended, so these are limited,
+    too.
     """
-    if actor.is_operator or not quotas.open_requests:
+    most = quotas.open_requests
+    if actor.is_operator or not most:
         return
-    account_id = actor.account_id
-    if count_open_requests(tx.connection, account_id, tx.at_ms) < quotas.open_requests:
+    account_id, since = actor.account_id, tx.at_ms - LIFETIME_MS
+    _check(
+        [(at, 1) for at in list_unconfirmed(tx.connection, account_id, since)],
+        1,
+        2 * most,
+        since,
+        f"You have made {2 * most:,} requests to publish in the last hour that were not confirmed, "
+        "which is the limit.",
+    )
+    if count_open_requests(tx.connection, account_id, tx.at_ms) < most:
         return
     if not end_open_request(tx, account_id, scope, name, version):
         sentence = (
-            f"You have {quotas.open_requests:,} requests to publish that are not confirmed, which "
-            "is the limit. Confirm some, or wait: a request ends an hour after it was made."
+            f"You have {most:,} requests to publish that are not confirmed, which is the limit. "
+            "Confirm some, or wait: a request ends an hour after it was made."
         )
         raise TooOften(sentence, wait_s=60)
 

@@ -13,7 +13,7 @@ from ..domain.widgets import Widget
 from ..store.engine import Snapshot, Store
 from ..store.mirrors import require_no_mirror
 from ..store.organizations import Place, list_publishing_places
-from ..store.publishing import PublishRequest, add_request, find_request
+from ..store.publishing import LIFETIME_MS, PublishRequest, add_request, find_request
 from ..store.revocations import is_revoked
 from ..store.rows import StoredWidget
 from ..store.widgets import find_widget
@@ -29,8 +29,6 @@ from .quotas import (
 )
 from .staged_import import settle_widget
 from .wanted_version import FileSpec, Wanted, fields_of, read_wanted
-
-LIFETIME_MS = 3_600_000
 
 
 class Planned(NamedTuple):
@@ -104,12 +102,14 @@ def list_scopes(store: Store, actor: Actor) -> list[Place]:
 
 
 def announced_size(store: Store, request_id: str, kind: Kind) -> int:
-    """The announced size of a file; Conflict if it is published already."""
+    """The announced size of a file. NotFound if its request has ended, and Conflict if it is
+    published already: nothing can be uploaded then.
+    """
     with store.reading() as connection:
         found = find_request(connection, request_id)
     size = None if found is None else (found.css_size if kind == "css" else found.bundle_size)
-    if found is None or size is None:
-        raise NotFound("This request has expired. Request a new one.")
+    if found is None or size is None or found.expires_at <= store.now_ms():
+        raise NotFound("This request has ended. Request a new one.")
     if found.confirmed_at is not None:
         raise Conflict("This version is published: nothing more can be uploaded for it.")
     return size

@@ -14,7 +14,9 @@ from widget_contract.errors import CatalogError
 
 from ..bundles.contract import Bundles, Stored
 from ..store.engine import Store
+from ..store.publishing import FileKey
 from .check_catalog import list_known_files, list_orphans
+from .remove_unused import remove_unused
 
 ASIDE = "aside"
 _NAMED_BY = "%Y-%m-%dT%H-%M-%SZ"
@@ -64,24 +66,32 @@ def set_aside(
     is_forced: bool = False,
 ) -> Aside:
     """Move the suspects that are still orphans; raises TooMuch if nearly everything would be
-    moved.
+    moved. Nobody waits meanwhile.
     """
     now = datetime.fromtimestamp(store.now_ms() / 1000, UTC)
     folder = data / ASIDE / now.strftime(_NAMED_BY)
-    # Under the writer lock, no file can become referenced meanwhile.
-    with store.publishing() as tx:
-        found = list_orphans(bundles, list_known_files(tx.connection))
-        orphans = _measured(bundles, found, suspects)
-        if orphans.are_too_many and not is_forced:
-            raise TooMuch(
-                f"Only {orphans.referred:,} of {orphans.stored:,} stored files are referred to by "
-                "a version, so the database is more likely wrong than the files: it may be an old "
-                "one, or of another catalog. Nothing was moved. To move "
-                f"{len(orphans.files):,} files aside all the same, add --force."
-            )
-        for it in orphans.files:
-            bundles.set_aside(it, folder)
-    return Aside(folder, len(orphans.files), orphans.size_bytes)
+    orphans = find_orphans(store, bundles, suspects)
+    if orphans.are_too_many and not is_forced:
+        raise TooMuch(
+            f"Only {orphans.referred:,} of {orphans.stored:,} stored files are referred to by "
+            "a version, so the database is more likely wrong than the files: it may be an old "
+            "one, or of another catalog. Nothing was moved. To move "
+            f"{len(orphans.files):,} files aside all the same, add --force."
+        )
+    moved: list[Stored] = []
+
+    def move(it: Stored) -> None:
+        bundles.set_aside(it, folder)
+        moved.append(it)
+
+    named: dict[FileKey, Stored] = {}
+    for it in orphans.files:
+        if it.sha256_hash is None:
+            move(it)  # A leftover of an interrupted write: no version can refer to it.
+        else:
+            named[it.sha256_hash, it.kind] = it
+    remove_unused(store, bundles, named, lambda key: move(named[key]))
+    return Aside(folder, len(moved), sum(it.size_bytes for it in moved))
 
 
 def list_aside(data: Path, older_than: timedelta, now: datetime) -> Iterator[Aside]:

@@ -165,7 +165,7 @@ class Staging:
                 faults = ImportFaults()
                 self._hold_against(tx.connection, faults)
                 faults.check()
-            self._started.importer.check_present()
+            self._started.importer.check_present(tx.connection)
             self._checks.finish(tx, self._started.file_name, texts_cleaned)
             accept_import(tx)
         return self._checks.summary

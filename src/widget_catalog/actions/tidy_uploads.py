@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import structlog
 
-from ..bundles.contract import Bundles, Kind, Uploads
+from ..bundles.contract import Bundles, Uploads
+from ..bundles.parallel import map_parallel
 from ..domain.errors import StoreUnavailable
-from ..store.engine import Store, Transaction
-from ..store.publishing import (
-    is_referred_to,
-    list_requests,
-    remove_expired_requests,
-)
+from ..store.engine import Store
+from ..store.file_removals import list_marked
+from ..store.publishing import list_ended, list_request_ids, remove_requests
+from .remove_unused import remove_unused
 
+_BATCH = 100
 _INTERVAL_S = 600
 _LOGGED_EVERY_S = 60
 
@@ -22,24 +22,42 @@ _log = structlog.get_logger("widget_catalog.uploads")
 
 
 def tidy_uploads(store: Store, bundles: Bundles, uploads: Uploads) -> None:
-    """Remove leftovers of expired requests, and of killed receivers."""
+    """Remove leftovers of ended requests, and of killed receivers. Nobody waits while files are
+    removed.
+    """
     uploads.remove_leftovers()
     bundles.remove_leftovers()
+    while _remove_ended(store, bundles):
+        pass
     with store.reading() as connection:
-        requests = list_requests(connection)
-    is_over = any(it.expires_at <= store.now_ms() for it in requests)
-    is_tidy = uploads.list_requests() <= {it.id for it in requests}
-    if not is_over and is_tidy:
+        abandoned = list_marked(connection) - list_marked(connection, after_ms=store.now_ms())
+    remove_unused(store, bundles, abandoned)
+    _remove_uploads(store, uploads)
+
+
+def _remove_ended(store: Store, bundles: Bundles) -> bool:
+    """Remove a batch of ended requests; returns whether there was any."""
+    with store.reading() as connection:
+        ended = list_ended(connection, store.now_ms(), _BATCH)
+    if not ended.ids:
+        return False
+    # Nearly always there is none: only a confirmation that was killed leaves its files.
+    found = map_parallel(lambda it: bundles.stat(*it) and it, sorted(ended.files))
+    remove_unused(store, bundles, [it for it in found if it is not None])
+    with store.writing() as tx:
+        remove_requests(tx, ended.ids)
+    return True
+
+
+def _remove_uploads(store: Store, uploads: Uploads) -> None:
+    """Remove those without a request. They are listed first: an upload comes after its request."""
+    found = uploads.list_requests()
+    if not found:
         return
-    with store.publishing() as tx:
-        for request in remove_expired_requests(tx):
-            if request.confirmed_at is None:
-                # A confirmation that was killed may have stored its files already.
-                _remove_unused(tx, bundles, request.sha256_hash, "js")
-                _remove_unused(tx, bundles, request.css_sha256_hash, "css")
-        known = {it.id for it in list_requests(tx.connection)}
-        for request_id in uploads.list_requests() - known:
-            uploads.remove(request_id)
+    with store.reading() as connection:
+        known = list_request_ids(connection)
+    for _ in map_parallel(uploads.remove, sorted(found - known)):
+        pass
 
 
 class PeriodicJobs:
@@ -77,8 +95,3 @@ class PeriodicJobs:
             return False
         self._logged_at = now
         return True
-
-
-def _remove_unused(tx: Transaction, bundles: Bundles, sha256_hash: str | None, kind: Kind) -> None:
-    if sha256_hash is not None and not is_referred_to(tx.connection, sha256_hash, kind):
-        bundles.remove(sha256_hash, kind)

@@ -27,8 +27,8 @@ class Bundles(Protocol):
     """Write-once: a file stored under a hash has that hash, and is never replaced.
 
     Nothing here acquires a lock of the store. Files are stored first, then a transaction refers to
-    them. Remove them only inside `Store.publishing`; use `stat` inside it, too, to check that
-    files to refer to still exist.
+    them, if they still exist: see `are_present` in `actions/remove_unused.py`. Only
+    `remove_unused` there removes them.
     """
 
     def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
@@ -51,7 +51,7 @@ class Bundles(Protocol):
 
     def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
         """Move a file out of the served folder. Does nothing if it does not exist or was withdrawn
-        already. In `Store.publishing`, as with `remove`.
+        already. In `Store.publishing`, so that no version begins to need it.
         """
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:

@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 from .bulk import insert_rows
 from .count_table import downloads
 from .engine import Store
+from .file_tables import file_removals
 from .mirror_tables import mirrors
 from .report_table import reports
 from .schema import authenticator_apps
@@ -44,7 +45,7 @@ class TableDigest(NamedTuple):
 
 def tables() -> list[sa.Table]:
     """All tables, in dependency order."""
-    in_modules_of_their_own = (downloads, imports, mirrors, reports, webhooks)
+    in_modules_of_their_own = (downloads, file_removals, imports, mirrors, reports, webhooks)
     return in_modules_of_their_own[0].metadata.sorted_tables
 
 

@@ -1,13 +1,20 @@
 """Publish requests, from the request to its confirmation or expiry."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from .engine import Transaction
 from .schema import publish_requests, versions
+
+Kind = Literal["js", "css"]
+FileKey = tuple[str, Kind]
+"""The hash of a stored file, and its kind."""
+
+LIFETIME_MS = 3_600_000
+"""Of a request, and of its upload URLs."""
 
 
 class PublishRequest(NamedTuple):
@@ -53,11 +60,22 @@ def count_open_requests(connection: Connection, account_id: int, now_ms: int) ->
     return int(connection.execute(query).scalar_one())
 
 
-def end_open_request(tx: Transaction, account_id: int, scope: str, name: str, version: str) -> bool:
-    """Expire the oldest open request of an account for this version; returns whether there was
-    one.
+def list_unconfirmed(connection: Connection, account_id: int, since_ms: int) -> list[int]:
+    """When the account made its requests after this time that are not confirmed, ended ones
+    included; oldest first.
+    """
+    table = publish_requests.c
+    query = sa.select(table.created_at).where(
+        table.account_id == account_id,
+        table.confirmed_at.is_(None),
+        table.created_at > since_ms,
+    )
+    return list(connection.execute(query.order_by(table.created_at)).scalars())
 
-    It is removed with its uploads, like all expired requests.
+
+def end_open_request(tx: Transaction, account_id: int, scope: str, name: str, version: str) -> bool:
+    """End the oldest open request of an account for this version; returns whether there was
+    one.
     """
     table = publish_requests.c
     query = sa.select(table.id).where(
@@ -76,23 +94,62 @@ def end_open_request(tx: Transaction, account_id: int, scope: str, name: str, ve
 
 
 def end_request(tx: Transaction, id_: str) -> None:
-    """Expire it now."""
+    """Expire it now. The row stays as long as an upload URL of an object store is valid, to be
+    counted, but without its texts.
+    """
     ended = sa.update(publish_requests).where(publish_requests.c.id == id_)
-    tx.connection.execute(ended.values(expires_at=tx.at_ms))
+    tx.connection.execute(ended.values(expires_at=tx.at_ms, manifest="", beside=""))
 
 
 def list_requests(connection: Connection) -> list[PublishRequest]:
     return [PublishRequest(*row) for row in connection.execute(sa.select(publish_requests))]
 
 
-def remove_expired_requests(tx: Transaction) -> list[PublishRequest]:
-    """Remove and return expired requests."""
-    over = publish_requests.c.expires_at <= tx.at_ms
-    query = sa.select(publish_requests).where(over)
-    removed = [PublishRequest(*row) for row in tx.connection.execute(query)]
-    if removed:
-        tx.connection.execute(sa.delete(publish_requests).where(over))
-    return removed
+def list_request_ids(connection: Connection) -> set[str]:
+    return set(connection.execute(sa.select(publish_requests.c.id)).scalars())
+
+
+def list_awaited_files(connection: Connection) -> set[FileKey]:
+    """The files of all requests."""
+    return _files(connection, sa.true())
+
+
+class EndedRequests(NamedTuple):
+    """`files` are those of requests that were not confirmed: a confirmation that was killed may
+    have stored them.
+    """
+
+    ids: list[str]
+    files: set[FileKey]
+
+
+def list_ended(connection: Connection, now_ms: int, most: int) -> EndedRequests:
+    """Some of the requests that have ended, and whose upload URLs have expired."""
+    table = publish_requests.c
+    query = (
+        sa.select(table.id)
+        .where(table.expires_at <= now_ms, table.created_at <= now_ms - LIFETIME_MS)
+        .order_by(table.expires_at)
+        .limit(most)
+    )
+    ids = list(connection.execute(query).scalars())
+    return EndedRequests(
+        ids, _files(connection, table.id.in_(ids) & table.confirmed_at.is_(None)) if ids else set()
+    )
+
+
+def remove_requests(tx: Transaction, ids: Sequence[str]) -> None:
+    tx.connection.execute(sa.delete(publish_requests).where(publish_requests.c.id.in_(ids)))
+
+
+def _files(connection: Connection, which: sa.ColumnElement[bool]) -> set[FileKey]:
+    columns = publish_requests.c.sha256_hash, publish_requests.c.css_sha256_hash
+    files: set[FileKey] = set()
+    for js, css in connection.execute(sa.select(*columns).where(which)):
+        files.add((js, "js"))
+        if css is not None:
+            files.add((css, "css"))
+    return files
 
 
 def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:

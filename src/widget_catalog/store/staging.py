@@ -153,8 +153,9 @@ def is_scope_staged(connection: Connection, scope: str) -> bool:
 
 def list_staged_files(connection: Connection) -> Iterator[StoredFile]:
     """The files of versions that the accepted import will still add."""
-    streaming = connection.execution_options(yield_per=1)
-    for row in streaming.execute(sa.select(staged_batches.c.drafts).where(_is_accepted())):
+    query = sa.select(staged_batches.c.drafts).where(_is_accepted())
+    # For this statement: the options of a connection would apply to all later ones, too.
+    for row in connection.execute(query, execution_options={"yield_per": 1}):
         for it in unpack(row.drafts):
             yield from it.files
 

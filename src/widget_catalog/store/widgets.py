@@ -217,9 +217,8 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
         .join_from(versions, widgets)
         .where(versions.c.css_size.is_not(None))
     )
-    streaming = connection.execution_options(yield_per=1000)
     for query in (bundles, styles):
-        for row in streaming.execute(query):
+        for row in connection.execute(query, execution_options={"yield_per": 1000}):
             yield StoredFile(*row)
     yield from list_staged_files(connection)
 

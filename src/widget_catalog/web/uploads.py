@@ -41,6 +41,8 @@ class Uploads:
             upload = await in_thread(services.uploads.receive, request_id, kind, size)
             try:
                 await self._receiver.pass_on(body, upload.write)
+                # It may have ended meanwhile.
+                await in_thread(announced_size, services.store, request_id, kind)
                 await in_thread(upload.finish)
             finally:
                 await in_thread(upload.give_up)

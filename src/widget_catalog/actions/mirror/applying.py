@@ -10,7 +10,9 @@ from ...domain.errors import StoreUnavailable
 from ...domain.events import Imported
 from ...domain.widgets import Version, Widget
 from ...store.engine import Transaction
+from ...store.publishing import FileKey
 from ...store.widgets import add_widget, find_widget, get_widget
+from ..remove_unused import are_present
 from ..save_difference import save_difference
 
 
@@ -21,7 +23,7 @@ def save_copy(tx: Transaction, bundles: Bundles, wanted: Widget) -> bool:
     old = find_widget(tx.connection, wanted.scope, wanted.name)
     is_new = old is None
     if old is None:
-        _require_files(bundles, wanted.versions)
+        _require_files(tx, bundles, wanted.versions)
         plain = [msgspec.structs.replace(it, revocation=None) for it in wanted.versions]
         only = wanted.versions[0].number if len(wanted.versions) == 1 else None
         event = Imported(scope=wanted.scope, name=wanted.name, version=only)
@@ -33,7 +35,7 @@ def save_copy(tx: Transaction, bundles: Bundles, wanted: Widget) -> bool:
     if new == old.widget:
         return is_new
     save_difference(tx, bundles, old, new)
-    _require_files(bundles, [it for it in new.versions if it != known.get(it.identity)])
+    _require_files(tx, bundles, [it for it in new.versions if it != known.get(it.identity)])
     return True
 
 
@@ -41,11 +43,15 @@ def _identities(widget: Widget) -> set[str]:
     return {it.identity for it in widget.versions}
 
 
-def _require_files(bundles: Bundles, versions: Iterable[Version]) -> None:
+def _require_files(tx: Transaction, bundles: Bundles, versions: Iterable[Version]) -> None:
     """Files that were stored before the lock was acquired may have been removed since."""
+    files: list[FileKey] = []
     for it in versions:
         if it.revocation is not None:
             continue
-        is_here = it.bundle_url is not None or bundles.stat(it.sha256_hash, "js") is not None
-        if not is_here or (it.style is not None and not bundles.stat(it.style.sha256_hash, "css")):
-            raise StoreUnavailable("A stored bundle was removed while it was copied. Try again.")
+        if it.bundle_url is None:
+            files.append((it.sha256_hash, "js"))
+        if it.style is not None:
+            files.append((it.style.sha256_hash, "css"))
+    if not are_present(tx.connection, bundles, files):
+        raise StoreUnavailable("A stored bundle was removed while it was copied. Try again.")
