@@ -279,7 +279,7 @@ export interface Change {
   listed: boolean;
 }
 
-/** All bundles that must not run, of listed and unlisted widgets. */
+/** All versions that must not run, of listed and unlisted widgets. */
 export interface Revocations {
   /** Number of the newest change that this response includes: see `changes`. */
   revision: number;
@@ -287,9 +287,12 @@ export interface Revocations {
   revocations: Revocation[];
 }
 
-/** A bundle that must not run. */
+/** A version that must not run: compare `id` and `version`. */
 export interface Revocation {
-  /** SHA-256 of the bundle, in hexadecimal. Do not run it, whatever its source. */
+  /**
+   * SHA-256 of the bundle, in hexadecimal. Other widgets may have the same bundle: they are
+   * revoked only if they are listed, too.
+   */
   sha256Hash: string;
   /** The widget, as `scope/name`. */
   id: string;

@@ -73,8 +73,8 @@ function unlessAborted(work, signal) {
 const CACHE_NAME = "widget-catalog-1";
 const DAY_MS = 86_400_000;
 
-function refuseRevoked(id, { version: { version }, files }, revocations) {
- const found = revocations.find((it) => files.some((file) => file.sha256Hash === it.sha256Hash));
+function refuseRevoked(id, { version: { version } }, revocations) {
+ const found = revocations.find((it) => it.id === id && isSameVersion(it.version, version));
  if (found) throw new Revoked(`${id} ${version} was revoked: ${found.reason}`, { id });
 }
 

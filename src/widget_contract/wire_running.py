@@ -60,12 +60,13 @@ class Changes(Shape, frozen=True):
 
 
 class Revocation(Shape, frozen=True):
-    """A bundle that must not run."""
+    """A version that must not run: compare `id` and `version`."""
 
     sha256_hash: Annotated[
         str,
         described(
-            "SHA-256 of the bundle, in hexadecimal. Do not run it, whatever its source.",
+            "SHA-256 of the bundle, in hexadecimal. Other widgets may have the same bundle: they "
+            "are revoked only if they are listed, too.",
             "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174",
             pattern=SHA256,
         ),
@@ -79,7 +80,7 @@ class Revocation(Shape, frozen=True):
 
 
 class Revocations(Shape, frozen=True):
-    """All bundles that must not run, of listed and unlisted widgets."""
+    """All versions that must not run, of listed and unlisted widgets."""
 
     revision: Annotated[
         int,

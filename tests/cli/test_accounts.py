@@ -262,6 +262,28 @@ def test_an_invited_operator_is_one(shop: Path) -> None:
         assert client.post("/api/auth/register", json=body).json()["isOperator"] is True
 
 
+def test_a_bundle_is_revoked_everywhere_after_the_operator_agreed_to_what_that_hits(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "same.js").write_bytes(b"export function mount() {}\n")
+    here = {"bundleFile": "same.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    version = {**version_line(), **here}
+    lines = [widget_line(key, versions=[version]) for key in ("labs/one", "labs/two")]
+    shop = filled_folder(tmp_path / "data", *lines, beside=tmp_path)
+    revoke = ("version", "revoke", "labs/one", "1.0.0", "--reason", "Bad.", "--everywhere")
+
+    asked = widget_catalog(*revoke, "--data", shop)
+    assert (asked.code, asked.out) == (1, "")
+    assert asked.err == (
+        "labs/one 1.0.0 would be revoked, and so would be labs/two 1.0.0. Nobody could publish "
+        "this bundle again. Nothing was changed: to agree, add --yes.\n"
+    )
+    assert widget_catalog(*revoke, "--yes", "--data", shop).err == (
+        "labs/one 1.0.0 is revoked.\nlabs/two 1.0.0 is revoked.\n"
+        "Nobody can publish this bundle again.\n"
+    )
+
+
 def test_what_the_operator_does_with_widgets_is_shown_at_once_while_the_service_runs(
     shop: Path,
 ) -> None:

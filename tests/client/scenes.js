@@ -145,6 +145,18 @@ export async function revoked(client, base, bad, place) {
   };
 }
 
+/** Somebody's copy of a bundle was revoked: online, and then offline. */
+export async function copied(client, base, original, copy, place) {
+  const cache = place
+    ? new (await import(place.module)).FolderCache(place.folder)
+    : await caches.open("widget-catalog-1");
+  const online = new client.Catalog(base, { cache });
+  const load = (catalog, id) => failure(client, catalog.load(id, { sdk: "1.0.0", isCounted: false }));
+  const found = { original: await load(online, original), copy: (await load(online, copy))[0] };
+  found.offline = await load(cutOff(client, base, cache), original);
+  return found;
+}
+
 /** The first change after `since`; `isPolling`: through a proxy without event streams. */
 export async function watching(client, base, since, isPolling) {
   const plain = (address, { headers, ...request }) => fetch(address, request);

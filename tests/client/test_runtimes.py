@@ -110,6 +110,20 @@ def test_without_a_connection_it_starts_from_what_it_has_unless_that_was_revoked
     }
 
 
+def test_a_widget_runs_after_a_copy_of_its_bundle_was_revoked(
+    play: Runtime, name: str, place: dict[str, str] | None, catalog: ClientCatalog
+) -> None:
+    original, copy = f"copies/original-{name}", f"copies/copy-{name}"
+    arguments = (copy, "1.0.0", "--reason", "A copy.", "--data", str(catalog.service.data))
+    assert run_command("version", "revoke", *arguments).returncode == 0
+
+    assert play("copied", catalog.url, original, copy, place) == {
+        "original": None,
+        "copy": "Incompatible",
+        "offline": None,
+    }
+
+
 @pytest.mark.parametrize(("change", "is_polling"), [("yank", False), ("unyank", True)])
 def test_a_change_arrives_by_the_event_stream_or_by_polling(
     play: Runtime, catalog: ClientCatalog, change: str, is_polling: bool

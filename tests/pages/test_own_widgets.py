@@ -143,6 +143,32 @@ def test_operators_revoke_and_take_it_back(village: Village) -> None:
     assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
 
 
+def test_operators_revoke_a_bundle_everywhere_after_they_have_seen_what_that_hits(
+    village: Village,
+) -> None:
+    olly, form = browser_of(village.olly), f"{VERSION}/revoke-everywhere"
+    olly.get(VERSION)
+    shown = " ".join(olly.page.one("main").text.split())
+    assert "This also revokes: ann/clock 1.0.0" in shown
+    assert village.eve.publish("eve/copy", "1.0.0").status == 200
+
+    late = olly.submit(form, reason="Steals passwords.", sameBundle="ann/clock 1.0.0")
+
+    assert late.status == 409
+    assert olly.faults == [
+        "This also revokes ann/clock 1.0.0, eve/copy 1.0.0. Check that, and confirm it."
+    ]
+    others = olly.page.one("input", name="sameBundle").attributes["value"]
+    assert others == "ann/clock 1.0.0,eve/copy 1.0.0"
+    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
+    olly.submit(form, reason="Steals passwords.", sameBundle=others)
+    for key in ("acme/clock", "ann/clock", "eve/copy"):
+        assert village.site.get(f"/cdn/@{key}/1.0.0/index.js").status == 410
+    olly.get(VERSION)
+    assert "Its bytes are revoked everywhere" in olly.page.one("div", class_="notice").text
+    assert "Revoke everywhere" not in olly.page.one("main").text
+
+
 def test_a_widget_is_unlisted_with_a_reason_and_listed_again(village: Village) -> None:
     ann = browser_of(village.ann)
     ann.get(ACME)

@@ -122,6 +122,10 @@ def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
     yield widget_line("acme/broken", versions=[version("1.0.0", code="export const = 1;\n")])
     for runtime in RUNTIMES:
         yield widget_line(f"acme/bad-{runtime}", versions=[version("1.0.0")])
+        same = _MOUNT.format(text=f"the same for {runtime}")
+        for name in ("original", "copy"):
+            key = f"copies/{name}-{runtime}"
+            yield widget_line(key, versions=[version("1.0.0", code=same)])
     lie = version_line("1.0.0", bundleUrl=f"{dashboard}/lie.js", bundleSize=29)
     yield widget_line("acme/liar", versions=[lie])
 

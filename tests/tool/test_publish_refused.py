@@ -9,6 +9,7 @@ from support.commands import Said
 from support.publishing import BUNDLE_URL, PUBLISH, SCOPES, edit
 from support.scripted import DROPPED, Scripted, ScriptedServer, scripted_server
 from support.tool import Tool
+from widget_cli.exits import ExitCode
 
 
 def test_what_is_safe_is_tried_again_and_the_request_is_not(
@@ -186,7 +187,7 @@ def test_what_is_no_web_address_is_refused_whatever_a_person_agrees_to(
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
-        (409, "The operator has revoked this bundle: it cannot be published. Change the module."),
+        (403, "The operator has revoked this bundle (It steals). Change the module."),
         (503, "The store of the bundles cannot be reached just now. Nothing was done; try again."),
     ],
 )
@@ -196,3 +197,4 @@ def test_what_the_catalog_advises_is_not_contradicted(
     catalog.on("POST", PUBLISH, Scripted(status, {"error": sentence}))
     said = signed_in.run("publish", widget, "--yes")
     assert said.err.endswith(f"Error: {sentence}\n")
+    assert said.code == {403: ExitCode.NOT_ALLOWED, 503: ExitCode.UNREACHABLE}[status]

@@ -5,8 +5,9 @@ import { CatalogError, ImportFailed, Incompatible, NotFound, Revoked } from "./e
 const CACHE_NAME = "widget-catalog-1";
 const DAY_MS = 86_400_000;
 
-export function refuseRevoked(id, { version: { version }, files }, revocations) {
-  const found = revocations.find((it) => files.some((file) => file.sha256Hash === it.sha256Hash));
+/** By widget and version: the same bytes elsewhere may be a copy that somebody else published. */
+export function refuseRevoked(id, { version: { version } }, revocations) {
+  const found = revocations.find((it) => it.id === id && isSameVersion(it.version, version));
   if (found) throw new Revoked(`${id} ${version} was revoked: ${found.reason}`, { id });
 }
 

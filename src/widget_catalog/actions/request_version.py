@@ -8,13 +8,13 @@ import msgspec
 from ..bundles.contract import Kind
 from ..domain.accounts import Actor, Right
 from ..domain.clock import from_ms
-from ..domain.errors import Conflict, NotFound
+from ..domain.errors import Conflict, NotAllowed, NotFound
 from ..domain.widgets import Widget
 from ..store.engine import Snapshot, Store
 from ..store.mirrors import require_no_mirror
 from ..store.organizations import Place, list_publishing_places
 from ..store.publishing import LIFETIME_MS, PublishRequest, add_request, find_request
-from ..store.revocations import is_revoked
+from ..store.revocations import find_refusal
 from ..store.rows import StoredWidget
 from ..store.widgets import find_widget
 from .credentials import new_id
@@ -131,10 +131,11 @@ def check_gates(
                 f"{wanted.scope}/{manifest.name} {version.number} is already published{yanked}. A "
                 "published version never changes: choose another number."
             )
-    if is_revoked(connection, wanted.bundle.sha256_hash):
-        raise Conflict(
-            "The operator has revoked this bundle: the same bytes cannot be published again. "
-            "Change the module."
+    sha256_hash = wanted.bundle.sha256_hash
+    if reason := find_refusal(connection, wanted.scope, manifest.name, sha256_hash):
+        raise NotAllowed(
+            f"The operator has revoked this bundle ({reason.rstrip('.')}): the same bytes cannot "
+            "be published again. Change the module."
         )
     widget = wanted.added_to(stored.widget if stored is not None else None, from_ms(now_ms))
     check_document_size(widget, quotas)

@@ -1,17 +1,29 @@
 """Revokes a version, and undoes that. A revoked version is shown as yanked and must not run.
 
+Only that version: anybody can publish a copy of somebody's bundle, which is not a reason to stop
+the original. Revoking the bytes everywhere is a separate choice.
+
 Its files are moved out of the served folder and kept for inspection, unless another version has
 the same bytes. They are moved after the commit, and moved back before it, so that a version that
 is not revoked never lacks its files; after a crash the next start completes the move.
 """
 
+from collections.abc import Sequence
+
 from ..bundles.contract import Bundles, Kind
 from ..domain.accounts import Actor, Right
 from ..domain.clock import from_ms
+from ..domain.errors import Conflict
 from ..domain.events import Revoked, Unrevoked
 from ..domain.widgets import Revocation, Version
-from ..store.engine import Store, Transaction
-from ..store.revocations import is_needed, list_revoked_files, list_sharing
+from ..store.engine import Snapshot, Store, Transaction
+from ..store.revocations import (
+    is_needed,
+    list_revoked_files,
+    list_sharing,
+    release_bytes,
+    revoke_bytes,
+)
 from ..store.rows import StoredFile, StoredWidget
 from ..store.widgets import get_widget, replace_widget
 from .change_version import checked_reason, get_version, parse_key
@@ -24,7 +36,7 @@ def revoke_version(
     """Returns the versions with the same bundle that are not revoked, as `scope/name version`."""
     checked = checked_reason("reason", reason)
     with store.publishing() as tx:
-        stored, old = _get(tx, actor, key, number)
+        stored, old = _find(tx.connection, actor, key, number)
         if old.revocation is None or old.revocation.reason != checked:
             _save(tx, actor, stored, old, Revocation(checked, from_ms(tx.at_ms)))
     withdraw_files(store, bundles)
@@ -32,15 +44,56 @@ def revoke_version(
         return list_sharing(connection, old.sha256_hash)
 
 
-def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, number: str) -> None:
+def revoke_everywhere(
+    store: Store,
+    bundles: Bundles,
+    actor: Actor,
+    key: str,
+    number: str,
+    reason: str,
+    agreed: Sequence[str],
+) -> None:
+    """Revoke a version and all others with the same bundle, which nobody can publish any more.
+
+    `agreed` are those others, as `list_same_bundle` returns them. Conflict if there are more, or
+    fewer: then nothing is changed.
+    """
+    checked = checked_reason("reason", reason)
     with store.publishing() as tx:
-        stored, old = _get(tx, actor, key, number)
+        stored, old = _find(tx.connection, actor, key, number)
+        others = _others(tx.connection, stored, old)
+        if set(agreed) != set(others):
+            raise Conflict(
+                f"This also revokes {', '.join(others) or 'no other version'}. Check that, and "
+                "confirm it."
+            )
+        revoke_bytes(tx, old.sha256_hash, checked)
+        revocation = Revocation(checked, from_ms(tx.at_ms))
+        if old.revocation is None or old.revocation.reason != checked:
+            _save(tx, actor, stored, old, revocation, is_everywhere=True)
+        for other in others:
+            found = _find(tx.connection, actor, *other.split(" "))
+            _save(tx, actor, *found, revocation, is_everywhere=True)
+    withdraw_files(store, bundles)
+
+
+def list_same_bundle(store: Store, actor: Actor, key: str, number: str) -> list[str]:
+    """The other versions with the same bundle that are not revoked, as `scope/name version`."""
+    with store.reading() as connection:
+        return _others(connection, *_find(connection, actor, key, number))
+
+
+def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, number: str) -> None:
+    """The last one with these bytes also allows to publish them again."""
+    with store.publishing() as tx:
+        stored, old = _find(tx.connection, actor, key, number)
         if old.revocation is not None:
             if old.bundle_url is None:
                 bundles.restore(old.sha256_hash, "js")
             if old.style is not None:
                 bundles.restore(old.style.sha256_hash, "css")
             _save(tx, actor, stored, old, None)
+            release_bytes(tx, old.sha256_hash)
 
 
 def withdraw_files(store: Store, bundles: Bundles) -> None:
@@ -61,11 +114,18 @@ def _place(file: StoredFile) -> tuple[str, Kind]:
     return file.sha256_hash, "css" if file.kind == "css" else "js"
 
 
-def _get(tx: Transaction, actor: Actor, key: str, number: str) -> tuple[StoredWidget, Version]:
+def _find(
+    connection: Snapshot, actor: Actor, key: str, number: str
+) -> tuple[StoredWidget, Version]:
     scope, name = parse_key(key)
-    require(tx.connection, actor, Right.REVOKE, scope, name)
-    stored = get_widget(tx.connection, scope, name)
+    require(connection, actor, Right.REVOKE, scope, name)
+    stored = get_widget(connection, scope, name)
     return stored, get_version(stored.widget.versions, key, number)
+
+
+def _others(connection: Snapshot, stored: StoredWidget, version: Version) -> list[str]:
+    this = f"{stored.widget.scope}/{stored.widget.name} {version.number}"
+    return [it for it in list_sharing(connection, version.sha256_hash) if it != this]
 
 
 def _save(
@@ -74,12 +134,16 @@ def _save(
     stored: StoredWidget,
     old: Version,
     revocation: Revocation | None,
+    *,
+    is_everywhere: bool = False,
 ) -> None:
     widget = stored.widget
     new = old.with_revocation(revocation)
     changed = widget.with_versions([new if it is old else it for it in widget.versions])
     subject = {"scope": widget.scope, "name": widget.name, "version": old.number}
     event = (
-        Unrevoked(**subject) if revocation is None else Revoked(**subject, reason=revocation.reason)
+        Unrevoked(**subject)
+        if revocation is None
+        else Revoked(**subject, reason=revocation.reason, everywhere=is_everywhere)
     )
     replace_widget(tx, stored, changed, actor, event)

@@ -4,6 +4,7 @@ Shared by mirrors and snapshots: both receive states, but the feed of this catal
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from ..bundles.contract import Bundles
 from ..domain.accounts import COMMAND_LINE
@@ -68,7 +69,7 @@ def _events(old: Widget, new: Widget) -> Iterator[PublicEvent]:
 def _version_events(
     widget: dict[str, str], old: Version | None, new: Version
 ) -> Iterator[PublicEvent]:
-    subject = {**widget, "version": new.number}
+    subject: dict[str, Any] = {**widget, "version": new.number}
     if old is None:
         if new.revocation is not None:
             yield Revoked(**subject, reason=new.revocation.reason)

@@ -1,5 +1,6 @@
 """What a person manages: their scopes, the widgets in them, and their permissions for each."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from widget_contract.names import Scope
@@ -20,11 +21,12 @@ from ..store.organizations import (
     list_publishers,
     standing_of,
 )
-from ..store.revocations import list_sharing
+from ..store.revocations import are_bytes_revoked
 from ..store.widgets import get_widget, list_widgets_page
 from .change_version import get_version, parse_key
 from .installs import CHART_DAYS, today_of
 from .permissions import require, require_person
+from .revoke_version import list_same_bundle
 
 
 class OwnScope(NamedTuple):
@@ -52,6 +54,16 @@ class ManagedWidget(NamedTuple):
     today: int
     installs: list[tuple[int, int]]
     """By day; days are numbers since 1970."""
+
+
+class ManagedVersion(NamedTuple):
+    """A version with all data of its management page."""
+
+    managed: ManagedWidget
+    version: Version
+    same_bundle: Sequence[str] = ()
+    """The other versions with its bundle that are not revoked, for those who can revoke them."""
+    are_bytes_revoked: bool = False
 
 
 class ManagedOrganization(NamedTuple):
@@ -125,17 +137,16 @@ def view_managed_organization(store: Store, actor: Actor, slug: str) -> ManagedO
         )
 
 
-def view_managed_version(
-    store: Store, actor: Actor, key: str, number: str
-) -> tuple[ManagedWidget, Version, list[str]]:
-    """With the versions that have the bundle of a revoked one and are not revoked, for those who
-    can revoke them, too."""
+def view_managed_version(store: Store, actor: Actor, key: str, number: str) -> ManagedVersion:
     care = view_managed_widget(store, actor, key)
     version = get_version(care.widget.versions, key, number)
-    if version.revocation is None or Right.REVOKE not in care.rights:
-        return care, version, []
+    if Right.REVOKE not in care.rights:
+        return ManagedVersion(care, version)
+    same_bundle = list_same_bundle(store, actor, key, number)
     with store.reading() as connection:
-        return care, version, list_sharing(connection, version.sha256_hash)
+        return ManagedVersion(
+            care, version, same_bundle, are_bytes_revoked(connection, version.sha256_hash)
+        )
 
 
 def _rights(connection: Snapshot, actor: Actor, scope: str, name: str | None) -> frozenset[Right]:

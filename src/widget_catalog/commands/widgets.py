@@ -115,6 +115,15 @@ def revoke(
     widget: Key,
     number: Number,
     reason: Annotated[str, typer.Option(help="The reason, shown to users.")],
+    everywhere: Annotated[
+        bool,
+        typer.Option(
+            "--everywhere",
+            help="Also revoke all other versions with the same bundle, and refuse to publish it "
+            "again. Without --yes, only show which versions these are.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to the versions shown.")] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
@@ -122,14 +131,29 @@ def revoke(
 
     It counts as yanked, and its bundle is no longer served. The files are kept for investigation.
     """
-    from ..actions.revoke_version import revoke_version
+    from ..actions.revoke_version import list_same_bundle, revoke_everywhere, revoke_version
     from ..domain.accounts import COMMAND_LINE
 
     node = open_existing(data, config)
-    sharing = revoke_version(node.store, node.bundles, COMMAND_LINE, widget, number, reason)
-    report(f"{widget} {number} is revoked.")
-    if sharing:
-        report(f"The same bundle is still served as {', '.join(sharing)}.")
+    what = (node.store, node.bundles, COMMAND_LINE, widget, number)
+    if not everywhere:
+        sharing = revoke_version(*what, reason)
+        report(f"{widget} {number} is revoked.")
+        if sharing:
+            report(f"The same bundle is still offered as {', '.join(sharing)}.")
+        return
+    others = list_same_bundle(node.store, COMMAND_LINE, widget, number)
+    also = f", and so would be {', '.join(others)}" if others else "; no other version has it"
+    if not yes:
+        report(
+            f"{widget} {number} would be revoked{also}. Nobody could publish this bundle again. "
+            "Nothing was changed: to agree, add --yes."
+        )
+        raise typer.Exit(1)
+    revoke_everywhere(*what, reason, others)
+    for it in (f"{widget} {number}", *others):
+        report(f"{it} is revoked.")
+    report("Nobody can publish this bundle again.")
 
 
 @versions.command()

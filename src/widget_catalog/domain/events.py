@@ -85,6 +85,8 @@ class Revoked(VersionEvent, frozen=True):
     action = "revoke"
 
     reason: str
+    everywhere: bool = False
+    """With all other versions that have the same bundle."""
 
 
 class Unrevoked(VersionEvent, frozen=True):

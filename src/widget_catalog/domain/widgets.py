@@ -12,7 +12,7 @@ from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
 
 from .clock import iso
-from .errors import Conflict
+from .errors import StoreUnavailable
 
 # How far a clock may be behind the newest version: more than the difference between any two time
 # zones, which is the usual mistake.
@@ -117,14 +117,14 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
         """The time at which a version published now counts as published: after all others.
 
         *Newest* means published last, so a clock that was set back must not put a new version
-        behind an old one. Raises Conflict if the newest is dated so far ahead that either its date
-        or the clock is wrong: it is unknown which.
+        behind an old one. Raises StoreUnavailable if the newest is dated so far ahead that either
+        its date or the clock is wrong: it is unknown which.
         """
         if not self.versions:
             return now
         newest = self.versions[0]
         if newest.published_at - now > MAX_BEHIND:
-            raise Conflict(
+            raise StoreUnavailable(
                 f"The newest version of {self.scope}/{self.name}, {newest.number}, is dated "
                 f"{iso(newest.published_at)}, and the server's clock says {iso(now)}. Nothing was "
                 "published. The operator of this catalog must correct the clock; or, if the date "

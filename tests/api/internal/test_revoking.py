@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from support.people import request_body
 from support.site import Answer
 from support.village import Village
+from support.widgets import version_line, widget_line
 from widget_catalog.actions.check_catalog import check_catalog
 from widget_catalog.actions.revoke_version import withdraw_files
 
@@ -135,18 +137,112 @@ def test_bytes_that_another_version_has_stay_until_that_is_revoked_too(village: 
     assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
 
 
-def test_revoked_bytes_cannot_be_published_again(village: Village) -> None:
+REFUSED = {
+    "error": "The operator has revoked this bundle (It sends settings to a stranger): the same "
+    "bytes cannot be published again. Change the module."
+}
+
+
+def test_revoked_bytes_cannot_be_published_under_a_new_number(village: Village) -> None:
+    """Not 409, which tools read as "already published"."""
+    late = village.ann.request("acme/clock", "2.0.2", BUNDLE).json()
+    village.ann.upload(late["uploadUrl"], BUNDLE)
     village.olly.post(f"{VERSION}/revoke", REASON)
 
-    answer = village.ann.publish("acme/clock", "2.0.1", BUNDLE)
+    assert told(village.ann.request("acme/clock", "2.0.1", BUNDLE)) == (403, REFUSED)
+    body = request_body("acme/clock", "2.0.1", BUNDLE, action="check")
+    assert told(village.ann.post("/api/widgets/publish", body)) == (403, REFUSED)
+    assert told(village.ann.confirm(late["versionId"])) == (403, REFUSED)
+    assert village.ann.request("acme/clock", "2.0.0", BUNDLE).status == 409
 
-    assert told(answer) == (
-        409,
-        {
-            "error": "The operator has revoked this bundle: the same bytes cannot be published "
-            "again. Change the module."
-        },
-    )
+
+def test_revoking_a_copy_leaves_the_original_alone(village: Village) -> None:
+    assert village.eve.publish("eve/copy", "1.0.0", BUNDLE).status == 200
+
+    answer = village.olly.post("/api/widgets/eve/copy/versions/1.0.0/revoke", REASON)
+
+    assert answer.json()["sameBundle"] == ["acme/clock 2.0.0"]
+    assert [(it["id"], it["version"]) for it in revoked(village)] == [("eve/copy", "1.0.0")]
+    assert village.site.get("/cdn/@eve/copy/1.0.0/index.js").status == 410
+    assert village.site.get(CDN).body == BUNDLE
+    assert village.ann.publish("acme/clock", "2.0.1", BUNDLE).status == 200
+    assert told(village.eve.request("eve/copy", "1.0.1", BUNDLE)) == (403, REFUSED)
+
+
+def test_a_copy_that_is_revoked_before_the_original_is_published_does_not_stop_it(
+    village: Village,
+) -> None:
+    js = b"export function mount() { return 'new'; }\n"
+    assert village.eve.publish("eve/copy", "1.0.0", js).status == 200
+    village.olly.post("/api/widgets/eve/copy/versions/1.0.0/revoke", REASON)
+
+    assert village.ann.publish("ann/new", "1.0.0", js).status == 200
+
+    assert village.site.get("/cdn/@ann/new/1.0.0/index.js").body == js
+    village.olly.post("/api/widgets/eve/copy/versions/1.0.0/unrevoke")
+    assert village.site.get("/cdn/@eve/copy/1.0.0/index.js").body == js
+    assert village.site.get("/cdn/@ann/new/1.0.0/index.js").body == js
+
+
+def test_bytes_are_revoked_everywhere_once_the_operator_has_named_what_that_hits(
+    village: Village,
+) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        assert village.ann.publish("ann/copy", version, BUNDLE).status == 200
+    everywhere = {**REASON, "everywhere": True}
+    others = ["ann/copy 1.0.0", "ann/copy 1.1.0"]
+
+    for agreed in ([], others[:1], [*others, "ann/clock 1.0.0"]):
+        refused = village.olly.post(f"{VERSION}/revoke", {**everywhere, "sameBundle": agreed})
+        assert told(refused) == (
+            409,
+            {
+                "error": "This also revokes ann/copy 1.0.0, ann/copy 1.1.0. Check that, and "
+                "confirm it."
+            },
+        )
+    assert revoked(village) == []
+    assert village.ann.post(f"{VERSION}/revoke", everywhere).status == 403
+
+    answer = village.olly.post(f"{VERSION}/revoke", {**everywhere, "sameBundle": others})
+
+    assert told(answer) == (200, {"success": True, "sameBundle": []})
+    assert {(it["id"], it["version"], it["sha256Hash"]) for it in revoked(village)} == {
+        ("acme/clock", "2.0.0", HASH),
+        ("ann/copy", "1.0.0", HASH),
+        ("ann/copy", "1.1.0", HASH),
+    }
+    assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
+    assert told(village.eve.request("eve/new", "1.0.0", BUNDLE)) == (403, REFUSED)
+    log = village.olly.get("/api/widgets/ann/copy/audit?limit=1").json()["entries"]
+    assert [(it["action"], it["details"]) for it in log] == [
+        ("revoke", {**REASON, "everywhere": True})
+    ]
+
+
+def test_bytes_can_be_published_again_when_the_last_revocation_is_undone(
+    village: Village,
+) -> None:
+    assert village.ann.publish("ann/copy", "1.0.0", BUNDLE).status == 200
+    body = {**REASON, "everywhere": True, "sameBundle": ["ann/copy 1.0.0"]}
+    assert village.olly.post(f"{VERSION}/revoke", body).status == 200
+
+    village.olly.post("/api/widgets/ann/copy/versions/1.0.0/unrevoke")
+    assert village.site.get("/cdn/@ann/copy/1.0.0/index.js").body == BUNDLE
+    assert village.eve.request("eve/new", "1.0.0", BUNDLE).status == 403
+    village.olly.post(f"{VERSION}/unrevoke")
+
+    assert village.eve.request("eve/new", "1.0.0", BUNDLE).status == 200
+
+
+def test_a_copy_that_is_hosted_elsewhere_is_revoked_everywhere_too(village: Village) -> None:
+    version = version_line("1.0.0", sha256Hash=HASH, bundleUrl="https://cdn.example/x.js")
+    village.site.add(widget_line("labs/far", versions=[version]))
+    body = {**REASON, "everywhere": True, "sameBundle": ["labs/far 1.0.0"]}
+
+    assert village.olly.post(f"{VERSION}/revoke", body).status == 200
+
+    assert {it["id"] for it in revoked(village)} == {"acme/clock", "labs/far"}
 
 
 def test_an_unlisted_widget_is_still_reported(village: Village) -> None:

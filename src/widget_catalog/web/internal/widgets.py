@@ -16,7 +16,7 @@ from ...actions.change_widget import (
     unlist_widget,
     view_widget,
 )
-from ...actions.revoke_version import revoke_version, unrevoke_version
+from ...actions.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 from ...replica.rendering import render_detail
 from ..kit.call import Call, Services, done, reply
 from ..kit.http import Response
@@ -24,6 +24,12 @@ from ..kit.http import Response
 
 class ReasonBody(msgspec.Struct):
     reason: str
+
+
+class RevokeBody(msgspec.Struct, rename="camel"):
+    reason: str
+    everywhere: bool = False
+    same_bundle: list[str] = []
 
 
 class OptionalReasonBody(msgspec.Struct):
@@ -62,10 +68,12 @@ def post_unyank(services: Services, call: Call) -> Response:
 
 
 def post_revoke(services: Services, call: Call) -> Response:
-    reason, version = call.json(ReasonBody).reason, call.params["version"]
-    store, bundles = services.store, services.bundles
-    sharing = revoke_version(store, bundles, call.actor, call.key, version, reason)
-    return reply({"success": True, "sameBundle": sharing})
+    body = call.json(RevokeBody)
+    what = (services.store, services.bundles, call.actor, call.key, call.params["version"])
+    if body.everywhere:
+        revoke_everywhere(*what, body.reason, body.same_bundle)
+        return reply({"success": True, "sameBundle": []})
+    return reply({"success": True, "sameBundle": revoke_version(*what, body.reason)})
 
 
 def post_unrevoke(services: Services, call: Call) -> Response:

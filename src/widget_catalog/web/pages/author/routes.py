@@ -52,6 +52,7 @@ WIDGETS = (
     _page("POST", _VERSION + "/deprecate", versions.post_deprecate, Right.DEPRECATE),
     _page("POST", _VERSION + "/undeprecate", versions.post_undeprecate, Right.DEPRECATE),
     _page("POST", _VERSION + "/revoke", versions.post_revoke, Right.REVOKE),
+    _page("POST", _VERSION + "/revoke-everywhere", versions.post_revoke_everywhere, Right.REVOKE),
     _page("POST", _VERSION + "/unrevoke", versions.post_unrevoke, Right.REVOKE),
 )
 

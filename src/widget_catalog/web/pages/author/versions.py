@@ -8,7 +8,7 @@ from ....actions.change_version import (
     unyank_version,
     yank_version,
 )
-from ....actions.revoke_version import revoke_version, unrevoke_version
+from ....actions.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 from ....actions.view_own import view_managed_version
 from ....domain.errors import TooOften
 from ...kit.call import Call, Services
@@ -23,6 +23,7 @@ _DONE = {
     "deprecate": "The version was deprecated. Its users see a warning.",
     "undeprecate": "The version is no longer deprecated.",
     "revoke": "The version was revoked. Its bundle is no longer served.",
+    "revoke-everywhere": "All versions with this bundle were revoked. Nobody can publish it again.",
     "unrevoke": "The revocation was undone. The bundle is served again.",
 }
 
@@ -34,7 +35,8 @@ def _place(call: Call) -> str:
 
 def _page(services: Services, call: Call, sent: SentForm) -> Response:
     number = call.params["version"]
-    care, version, sharing = view_managed_version(services.store, call.actor, call.key, number)
+    shown = view_managed_version(services.store, call.actor, call.key, number)
+    care = shown.managed
     return own_page(
         services,
         call,
@@ -42,8 +44,9 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
         *sent.headers,
         status=sent.status,
         widget=care.widget,
-        version=version,
-        sharing=sharing,
+        version=shown.version,
+        same_bundle=shown.same_bundle,
+        are_bytes_revoked=shown.are_bytes_revoked,
         may={it.name for it in care.rights},
         widget_place=place_of(call),
         place=_place(call),
@@ -90,6 +93,14 @@ def post_revoke(services: Services, call: Call, fields: Mapping[str, str]) -> No
     store, bundles = services.store, services.bundles
     reason, version = fields.get("reason", ""), call.params["version"]
     revoke_version(store, bundles, call.actor, call.key, version, reason)
+
+
+@_form("revoke-everywhere")
+def post_revoke_everywhere(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    store, bundles = services.store, services.bundles
+    reason, version = fields.get("reason", ""), call.params["version"]
+    agreed = [it for it in fields.get("sameBundle", "").split(",") if it]
+    revoke_everywhere(store, bundles, call.actor, call.key, version, reason, agreed)
 
 
 @_form("unrevoke")
