@@ -1,5 +1,6 @@
 """The contract of every bundle storage. A new one gets a line in `bundles`."""
 
+import base64
 import contextlib
 import hashlib
 import io
@@ -14,8 +15,9 @@ import pytest
 
 from support.s3 import ministack, object_store, rclone
 from widget_catalog.bundles.contract import Bundles, Kind
+from widget_catalog.bundles.hashing import is_intact, read_verified
 from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.bundles.s3 import S3Bundles
+from widget_catalog.bundles.s3 import S3Bundles, S3Uploads
 from widget_catalog.bundles.s3_client import Bucket
 from widget_catalog.domain.errors import BundleNotFound, BundleRefused
 
@@ -115,6 +117,52 @@ def test_what_is_kept_is_not_replaced_by_bytes_with_another_hash(bundles: Bundle
 
     assert not bundles.put(io.BytesIO(OTHER), HASH)
     assert read(bundles) == CONTENT
+
+
+def damage(bundles: Bundles, content: bytes) -> None:
+    """Replace what is stored as HASH, as a broken disk or somebody with the store's key could."""
+    if isinstance(bundles, LocalBundles):
+        path = bundles.local_path(HASH)
+        path.chmod(0o644)
+        path.write_bytes(content)
+    elif isinstance(bundles, S3Bundles):
+        digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        key = f"bundles/{HASH[:2]}/{HASH[2:]}.js"
+        bundles._bucket.put(key, io.BytesIO(content), digest, replaces=True)
+
+
+@pytest.mark.parametrize("wrong", [CONTENT[::-1], CONTENT[:-1], CONTENT + b"x" * 1_000_000])
+def test_a_damaged_file_is_not_taken_as_stored_but_replaced(bundles: Bundles, wrong: bytes) -> None:
+    put(bundles)
+    damage(bundles, wrong)
+    assert not is_intact(bundles, HASH, "js", len(CONTENT))
+
+    assert put(bundles)
+
+    assert read(bundles) == CONTENT
+    assert is_intact(bundles, HASH, "js", len(CONTENT))
+    assert not put(bundles)
+
+
+def test_only_bytes_with_the_hash_are_read_and_no_more_than_announced(bundles: Bundles) -> None:
+    with pytest.raises(BundleNotFound):
+        read_verified(bundles, HASH, "js", len(CONTENT))
+    put(bundles)
+    assert read_verified(bundles, HASH, "js", len(CONTENT)) == CONTENT
+    damage(bundles, CONTENT + b"x" * 1_000_000)
+    assert read_verified(bundles, HASH, "js", len(CONTENT)) == CONTENT
+    damage(bundles, CONTENT[::-1])
+    with pytest.raises(BundleNotFound):
+        read_verified(bundles, HASH, "js", len(CONTENT))
+
+
+def test_of_an_upload_no_more_is_read_than_asked_for(rclone_port: int) -> None:
+    """The holder of an upload URL may have sent more than announced, if the store allows it."""
+    uploads = S3Uploads(Bucket(object_store(rclone_port, prefix=f"test{next(_numbers)}")))
+    uploads.put(io.BytesIO(CONTENT), "one", "js")
+
+    with uploads.open("one", "js", 11) as stream:
+        assert stream.read() == CONTENT[:11]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Two versions side by side, and how their bundles differ."""
 
+from pathlib import Path
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.html import Html
 from support.site import InProcessSite
-from support.widgets import version_line, widget_line
+from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.web.pages.public.bundle_diff import MAX_BYTES, compare_bundles
 
 ADDRESS = "/widgets/catalog/clock/compare"
@@ -46,6 +48,25 @@ def test_what_cannot_be_compared_is_said(site: InProcessSite) -> None:
         page = Html(site.get(address).body)
         assert page.one("p", class_="empty").text.startswith("Version not found.")
     assert site.get("/widgets/acme/nothing/compare").status == 404
+
+
+def test_a_damaged_bundle_is_not_compared_however_large_it_has_become(
+    site: InProcessSite, tmp_path: Path
+) -> None:
+    here = {"bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    versions = []
+    for number in ("1.0.0", "1.1.0"):
+        (tmp_path / f"{number}.js").write_text(f"// {number}\n")
+        versions.append({**version_line(number), **here, "bundleFile": f"{number}.js"})
+    import_widgets(site.node, widget_line("acme/clock", versions=versions), beside=tmp_path)
+    (stored, *_) = site.node.bundles.list_stored()
+    path = Path(stored.place)
+    path.chmod(0o644)
+    path.write_bytes(b"x" * 5_000_000)
+
+    page = Html(site.get("/widgets/acme/clock/compare?from=1.0.0&to=1.1.0").body)
+
+    assert "not both stored here" in page.one("main").text
 
 
 def test_minified_code_is_broken_into_lines() -> None:

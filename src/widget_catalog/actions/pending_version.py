@@ -54,8 +54,9 @@ def read_pending_file(
     """The uploaded file, only for its author."""
     with store.reading() as connection:
         request = get_request(connection, actor, request_id, store.now_ms())
+    size = (request.css_size or 0) if kind == "css" else request.bundle_size
     try:
-        return uploads.open(request.id, kind)
+        return uploads.open(request.id, kind, size)
     except BundleNotFound:
         raise NotFound("This file was not uploaded, or it is published already.") from None
 

@@ -166,7 +166,8 @@ def _keys(files: list[_File]) -> list[FileKey]:
 def _put(bundles: Bundles, uploads: Uploads, request: PublishRequest, file: _File) -> bool:
     """Verify an upload and store it; returns whether it is new."""
     try:
-        with uploads.open(request.id, file.kind) as upload:
+        # One byte more than announced is enough to refuse it.
+        with uploads.open(request.id, file.kind, file.spec.size_bytes + 1) as upload:
             sha256_hash, size_bytes = hash_stream(upload)
             _check(file, sha256_hash, size_bytes)
             return bundles.put(upload, sha256_hash, file.kind)
@@ -184,6 +185,11 @@ def _put(bundles: Bundles, uploads: Uploads, request: PublishRequest, file: _Fil
 
 
 def _check(file: _File, sha256_hash: str, size_bytes: int) -> None:
+    if size_bytes > file.spec.size_bytes:
+        raise InvalidRequest(
+            f"The {file.what} has more than the {file.spec.size_bytes:,} bytes that were "
+            "announced. Nothing was published."
+        )
     if size_bytes != file.spec.size_bytes:
         raise InvalidRequest(
             f"The {file.what} has {size_bytes:,} bytes; {file.spec.size_bytes:,} were announced. "

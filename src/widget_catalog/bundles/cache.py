@@ -49,18 +49,18 @@ class BundleCache:
                 os.utime(path)
         return path
 
-    def fetch(self, sha256_hash: str, kind: Kind) -> None:
-        """Fetch it to disk. Raises BundleNotFound or StoreUnavailable."""
+    def fetch(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
+        """Fetch it to disk, never more than its size. Raises BundleNotFound, StoreUnavailable."""
         try:
-            self._fetch(sha256_hash, kind)
+            self._fetch(sha256_hash, kind, size_bytes)
         except OSError as fault:
             reason = fault.strerror or fault
             raise StoreUnavailable(f"The bundle cache cannot be written ({reason}).") from fault
 
-    def _fetch(self, sha256_hash: str, kind: Kind) -> None:
+    def _fetch(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
         target = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        with self._bundles.open(sha256_hash, kind) as content:
+        with self._bundles.open(sha256_hash, kind, 0, size_bytes) as content:
             descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
             try:
                 with os.fdopen(descriptor, "wb") as copy:

@@ -89,8 +89,10 @@ class LocalFiles(Protocol):
         """The file may be missing or damaged."""
 
 
-Fetch = Callable[[str, Kind], None]
-"""Has a bundle, by hash and kind, where `local_path` says. Raises BundleNotFound, BundlesDown."""
+Fetch = Callable[[str, Kind, int], None]
+"""Has a bundle, by hash, kind and size, where `local_path` says. Raises BundleNotFound,
+BundlesDown.
+"""
 
 
 class Upload(Protocol):
@@ -111,8 +113,10 @@ class Uploads(Protocol):
     is verified and copied when it is published.
     """
 
-    def open(self, request_id: str, kind: Kind) -> BinaryIO:
-        """The last upload. Raises BundleNotFound."""
+    def open(self, request_id: str, kind: Kind, most_bytes: int) -> BinaryIO:
+        """The last upload; of a larger file in an object store, only so many bytes. Raises
+        BundleNotFound.
+        """
 
     def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
         """Store a file that reached the service in another way than through an upload URL.

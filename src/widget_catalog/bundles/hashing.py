@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from ..domain.errors import BundleNotFound, BundleRefused
+from .contract import Bundles, Kind
 
 _CHUNK_BYTES = 1 << 20
 
@@ -23,6 +24,29 @@ def hash_stream(source: BinaryIO, copy: BinaryIO | None = None) -> Hashed:
         if copy is not None:
             copy.write(chunk)
     return Hashed(digest.hexdigest(), size_bytes)
+
+
+def read_verified(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int) -> bytes:
+    """A stored file of this size. Whatever is stored there, no more than that is read, and only
+    bytes with this hash are returned. Raises BundleNotFound.
+    """
+    with bundles.open(sha256_hash, kind, 0, size_bytes) as stored:
+        content = stored.read()
+    if hashlib.sha256(content).hexdigest() != sha256_hash:
+        raise BundleNotFound(f"The stored bundle {sha256_hash} is damaged; run doctor.")
+    return content
+
+
+def is_intact(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int) -> bool:
+    """Whether a file of this size is stored, undamaged."""
+    found = bundles.stat(sha256_hash, kind)
+    if found is None or found.size_bytes != size_bytes:
+        return False
+    try:
+        with bundles.open(sha256_hash, kind, 0, size_bytes) as stored:
+            return hash_stream(stored).sha256_hash == sha256_hash
+    except BundleNotFound:
+        return False
 
 
 def hash_file(path: Path) -> Hashed:

@@ -13,7 +13,7 @@ from typing import BinaryIO, NoReturn
 
 from ..domain.errors import BundleNotFound, BundleRefused, NotFound
 from .contract import Kind, Stored
-from .hashing import hash_stream
+from .hashing import hash_stream, is_intact
 from .s3_client import Bucket, FoundObject
 
 _BUNDLES, _WITHDRAWN, _UPLOADS = "bundles/", "withdrawn/", "uploads/"
@@ -29,13 +29,18 @@ class S3Bundles:
         self._bucket = bucket
 
     def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
-        if self.stat(sha256_hash, kind) is not None:
-            return False
+        is_there = self.stat(sha256_hash, kind) is not None
         source.seek(0)
         hashed = hash_stream(source)
         if hashed.sha256_hash != sha256_hash:
+            if is_there:
+                return False
             raise BundleRefused(f"These bytes have the SHA-256 {hashed.sha256_hash}.")
-        return self._bucket.put(_key(sha256_hash, kind), source, _base64(sha256_hash))
+        if is_there and is_intact(self, sha256_hash, kind, hashed.size_bytes):
+            return False
+        # A damaged object is replaced.
+        key, digest = _key(sha256_hash, kind), _base64(sha256_hash)
+        return self._bucket.put(key, source, digest, replaces=is_there)
 
     def open(
         self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
@@ -118,9 +123,9 @@ class S3Uploads:
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
 
-    def open(self, request_id: str, kind: Kind) -> BinaryIO:
+    def open(self, request_id: str, kind: Kind, most_bytes: int) -> BinaryIO:
         try:
-            return self._bucket.read(f"{_UPLOADS}{request_id}.{kind}")
+            return self._bucket.read(f"{_UPLOADS}{request_id}.{kind}", 0, most_bytes)
         except BundleNotFound:
             raise BundleNotFound("This file was not uploaded.") from None
 

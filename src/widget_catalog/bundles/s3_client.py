@@ -1,6 +1,7 @@
 """A bucket of an S3-compatible store: objects by key, errors as errors of ours."""
 
 import contextlib
+import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import datetime
@@ -65,17 +66,20 @@ class Bucket:
         """For messages."""
         return f"s3://{self._place.bucket}/{self._key(key)}"
 
-    def put(self, key: str, content: IO[bytes], sha256_base64: str) -> bool:
-        """Store an object; False if it exists. A store without conditional writes replaces it by
-        the same bytes, because keys contain the hash.
+    def put(
+        self, key: str, content: IO[bytes], sha256_base64: str, *, replaces: bool = False
+    ) -> bool:
+        """Store an object; False if it exists, unless this `replaces` it. A store without
+        conditional writes replaces it by the same bytes, because keys contain the hash.
         """
+        condition = {} if replaces else {"IfNoneMatch": "*"}
         for is_last in (False, True):
             content.seek(0)
             try:
                 self._client.put_object(
                     **self._object(key),
                     Body=content,
-                    IfNoneMatch="*",
+                    **condition,
                     ChecksumSHA256=sha256_base64,
                 )
             except ClientError as fault:
@@ -90,14 +94,18 @@ class Bucket:
         return False
 
     def read(self, key: str, start: int = 0, stop: int | None = None) -> BinaryIO:
-        """From memory or a file, so that further reads do not depend on the store."""
+        """From memory or a file, so that further reads do not depend on the store. Never more than
+        the requested bytes, whatever the store sends.
+        """
+        left = sys.maxsize if stop is None else stop - start
         wanted = {} if not start and stop is None else {"Range": _range(start, stop)}
         copy = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
         try:
             with _faults_named():
                 found = self._client.get_object(**self._object(key), **wanted)
-                for chunk in found["Body"].iter_chunks(_CHUNK_BYTES):
-                    copy.write(chunk)
+                with contextlib.closing(found["Body"]) as body:
+                    while left > 0 and (chunk := body.read(min(_CHUNK_BYTES, left))):
+                        left -= copy.write(chunk)
         except _NothingThere:
             pass
         except OSError as fault:

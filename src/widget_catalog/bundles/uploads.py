@@ -78,8 +78,8 @@ class LocalUploads:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def open(self, request_id: str, kind: Kind) -> BinaryIO:
-        """The last upload. Raises BundleNotFound."""
+    def open(self, request_id: str, kind: Kind, _most_bytes: int) -> BinaryIO:
+        """The last upload, which is not larger than announced. Raises BundleNotFound."""
         try:
             return self._path_of(request_id, kind).open("rb")
         except FileNotFoundError:

@@ -30,7 +30,7 @@ def killed_while_confirming(village: Village) -> None:
     asked = village.eve.request("eve/new", "1.0.0", JS).json()
     village.eve.upload(asked["uploadUrl"], JS)
     node = village.site.node
-    with node.uploads.open(asked["versionId"], "js") as upload:
+    with node.uploads.open(asked["versionId"], "js", len(JS)) as upload:
         node.bundles.put(upload, sha(JS))
     village.clock.forward(hours=1)
 

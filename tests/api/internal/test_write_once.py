@@ -126,9 +126,9 @@ def test_a_confirmation_that_finds_its_files_taken_by_its_twin_succeeds(village:
     body, node, actor = requested(village), village.site.node, actor_of(village)
 
     class TakenMeanwhile(LocalUploads):
-        def open(self, request_id: str, kind: Kind) -> BinaryIO:
+        def open(self, request_id: str, kind: Kind, most_bytes: int) -> BinaryIO:
             publish_version(node.store, node.bundles, node.uploads, actor, request_id)
-            return super().open(request_id, kind)
+            return super().open(request_id, kind, most_bytes)
 
     uploads = TakenMeanwhile(node.folder.uploads)
     request = publish_version(node.store, node.bundles, uploads, actor, body["versionId"])

@@ -25,6 +25,7 @@ from widget_contract.texts import printable
 from widget_contract.wire import RegistryWidget
 
 from ...bundles.contract import Bundles, Kind
+from ...bundles.hashing import is_intact
 from ...domain.clock import from_ms, iso
 from ...domain.widgets import Revocation, Version, Widget
 from ..change_version import MAX_REASON
@@ -202,8 +203,7 @@ class Upstream:
                 f"{file.url} has {file.size:,} bytes; the setting max_bundle_bytes allows "
                 f"{self._max_bundle_bytes:,}."
             )
-        stored = self._bundles.stat(file.sha256_hash, kind)
-        if stored is not None and stored.size_bytes == file.size:
+        if is_intact(self._bundles, file.sha256_hash, kind, file.size):
             return
         reached = msgspec.structs.replace(file, url=self._reached(file.url))
         is_there = _origin_of(reached.url) == _origin_of(self.catalog.url)

@@ -69,7 +69,7 @@ class Cdn:
         path = self._bundles.local_path(found.sha256_hash, file.kind)
         if self._fetch is not None and not _is_whole(path, found.size_bytes):
             try:
-                await self._have(self._fetch, path, found.sha256_hash, file.kind)
+                await self._have(self._fetch, path, found, file.kind)
             except StoreUnavailable as fault:
                 log_fault(request, fault)
                 sentence = "This bundle cannot be fetched just now. Try again soon."
@@ -82,13 +82,14 @@ class Cdn:
         headers = [_TYPES[file.kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
 
-    async def _have(self, fetch: Fetch, path: Path, sha256_hash: str, kind: Kind) -> None:
+    async def _have(self, fetch: Fetch, path: Path, found: BundleRef, kind: Kind) -> None:
         """Fetch it in a thread; concurrent requests share one fetch."""
         loop = asyncio.get_running_loop()
         fetching = self._fetching.get(path)
         if fetching is None:
             self.fetches += 1
-            fetching = loop.run_in_executor(self._threads, fetch, sha256_hash, kind)
+            what = (found.sha256_hash, kind, found.size_bytes)
+            fetching = loop.run_in_executor(self._threads, fetch, *what)
             self._fetching[path] = fetching
             fetching.add_done_callback(lambda _: self._fetching.pop(path, None))
         await asyncio.shield(fetching)

@@ -9,7 +9,8 @@ from widget_contract.wire import VersionEntry, WidgetDetail
 
 from ....bounded_work import BoundedWork
 from ....bundles.contract import Bundles
-from ....catalog.catalog import Catalog
+from ....bundles.hashing import read_verified
+from ....catalog.catalog import BundleRef, Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
 from ...kit.rendering import day
@@ -73,13 +74,15 @@ class ComparePage:
             return None
         if max(it.size_bytes for it in stored) > MAX_BYTES:
             return BundleDiff(None)
-        bundles = await asyncio.to_thread(self._read, *(it.sha256_hash for it in stored))
+        bundles = await asyncio.to_thread(self._read, *stored)
         return None if bundles is None else read_plain(await self._comparing.ask(bundles))
 
-    def _read(self, old: str, new: str) -> tuple[bytes, bytes] | None:
+    def _read(self, *refs: BundleRef) -> tuple[bytes, bytes] | None:
         try:
-            with self._bundles.open(old) as before, self._bundles.open(new) as after:
-                return before.read(), after.read()
+            old, new = (
+                read_verified(self._bundles, it.sha256_hash, "js", it.size_bytes) for it in refs
+            )
+            return old, new
         except (CatalogError, OSError):
             return None
 
