@@ -108,6 +108,7 @@ def open_node(
         run_folder=folder.writer_lock.parent,
         check_up=status.check_database if status is not None and is_watched else lambda: None,
         check_release=status.check_release if status is not None and is_watched else lambda: None,
+        blocked_s=status.blocked_s if status is not None else lambda: 0.0,
         watch=watch if is_watched else None,
     )
     if watch is not None:

@@ -212,6 +212,7 @@ def build_worker(
         settings.max_silence_s,
         lambda: node.status is not None and node.status.is_read_only,
         lambda: node.status is not None and node.status.is_newer,
+        health.find_blocked_s,
     )
     site = Site(api, cdn, Uploads(services, receiver), dispatcher, previews, pages, healthz, alarm)
     answer: Answer = site.answer

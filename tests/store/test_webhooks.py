@@ -35,7 +35,7 @@ from widget_catalog.store.webhooks import (
 )
 from widget_catalog.store.widgets import add_widget
 
-KEY = 0x7465737473
+JOB = "testing"
 URL = "https://hooks.example/"
 
 
@@ -48,7 +48,7 @@ def test_of_two_one_leads_until_it_ends(store: Store, tmp_path: Path) -> None:
     is_shared = store.engine.dialect.name == "postgresql"
     # Nodes have a folder each; workers of a machine share one.
     files = [tmp_path / "one", tmp_path / ("two" if is_shared else "one")]
-    first, second = (Leadership(it, store.engine, KEY) for it in files)
+    first, second = (Leadership(it, store.engine, JOB) for it in files)
     assert first.is_held()
     assert not second.is_held()
     assert first.is_held()
@@ -59,7 +59,7 @@ def test_of_two_one_leads_until_it_ends(store: Store, tmp_path: Path) -> None:
 
 def test_without_a_database_nobody_leads_and_the_driver_is_not_quoted(tmp_path: Path) -> None:
     engine = postgresql_engine(f"postgresql://ann@127.0.0.1:{free_port()}/catalog")
-    leadership = Leadership(tmp_path / "lock", engine, KEY)
+    leadership = Leadership(tmp_path / "lock", engine, JOB)
     with pytest.raises(DatabaseDown) as raised:
         leadership.is_held()
     assert "Connection refused." in raised.value.reason

@@ -89,9 +89,11 @@ def import_staged(started: Started, lines: ImportLines, spool: Spool) -> ImportS
 @contextlib.contextmanager
 def only_import(started: Started) -> Iterator[None]:
     """Wait for a running import, and finish one that was interrupted."""
-    with importing(started.store, _TIMEOUT_S) as is_ours:
-        if not is_ours:
-            raise StoreUnavailable("Another import is still under way. Try again later.")
+    with importing(started.store, _TIMEOUT_S) as other:
+        if other is not None:
+            raise StoreUnavailable(
+                f"Another import is still under way: {other}. Try again when it has ended."
+            )
         _finish(started.store, started.make_index_ready)
         yield
 
@@ -101,8 +103,8 @@ def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: N
     with store.reading() as connection:
         if find_import(connection) is None:
             return
-    with importing(store) as is_ours:
-        if is_ours:
+    with importing(store) as other:
+        if other is None:
             _finish(store, make_index_ready)
 
 

@@ -62,6 +62,7 @@ def doctor(
     from ..progress import counting
     from ..store.damage import DamageAlarm
     from ..store.postgresql import find_other_secrets
+    from ..store.table_locks import find_stuck_publisher
     from ..wiring import DataFolder, prepare_node
     from .cleaning import clean_up, explain_orphans, forget_aside
 
@@ -93,6 +94,7 @@ def doctor(
         findings.mended.insert(0, "the read model was damaged and has been rebuilt.")
     findings.faults += find_app_faults(node.store, open_secret_box(node.folder, settings))
     findings.faults += find_other_secrets(node.store, settings.secrets)
+    findings.faults += find_stuck_publisher(node.store)
     say.print(
         f"Checked {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."

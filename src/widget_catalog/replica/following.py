@@ -23,6 +23,7 @@ from ..store.migrate import SCHEMA, migrate
 from ..store.node_names import describe_strangers
 from ..store.postgresql import Listening, ReadOnlyServer, transaction_horizon
 from .counting import follow_counts, mend_shared_counts
+from .lock_watch import LockWatch
 from .node_status import NodeStatus
 from .replica import Replica
 from .revision import Counts
@@ -36,7 +37,7 @@ _BEAT_S = 0.5
 # How often to look for changes and counts without a notification.
 _POLL_S = 1.0
 _RETRY_S = 0.5
-# How often to check the other nodes.
+# How often to check the other nodes, and whether one of them blocks publishing.
 _NODES_S = 5.0
 
 
@@ -62,6 +63,7 @@ class Follower:
         self._listen = listen
         self._watch = watch
         self._strangers: list[str] = []
+        self._lock_watch = LockWatch(status)
         self._is_failing = False
         self._schema = SCHEMA
         # Set with every new connection: see _follow_counts.
@@ -141,6 +143,7 @@ class Follower:
             newest_seq, schema = listening.read_state()
             self._note_release(schema)
             if schema >= SCHEMA:  # Otherwise it is migrated first.
+                listening.start()
                 self._status.database_answered(newest_seq, is_newer=schema > SCHEMA)
                 if self._is_failing:
                     _log.info("The database answers again.")
@@ -149,6 +152,7 @@ class Follower:
             if time.monotonic() - looked_at >= _NODES_S:
                 looked_at = time.monotonic()
                 self._note_strangers(listening.find_strangers())
+                self._lock_watch.note(listening.find_publisher())
             listening.wait(_BEAT_S)
 
     def _note_release(self, schema: str) -> None:

@@ -16,10 +16,9 @@ from .revision import allocate
 _SILENT_MS = 5_000
 # The follower queries it twice per second.
 _USUAL_MS = 1_500
-_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE, _COUNTED, _IS_NEWER, _HOST, _MOVED_AT = (
-    range(9)
-)
-_BYTES = 8 * 9
+_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE = range(5)
+_COUNTED, _IS_NEWER, _HOST, _MOVED_AT, _BLOCKED_SINCE = range(5, 10)
+_BYTES = 8 * 10
 # Values of _IS_UP.
 _DOWN, _UP, _READ_ONLY = range(3)
 
@@ -58,6 +57,10 @@ class NodeStatus:
             self._words[_BEHIND_SINCE] = 0
         elif self._words[_BEHIND_SINCE] == 0:
             self._words[_BEHIND_SINCE] = _now_ms()
+
+    def publishing_blocked(self, for_s: float) -> None:
+        """One transaction has held the lock for publishing this long; 0: it is free."""
+        self._words[_BLOCKED_SINCE] = _now_ms() - round(for_s * 1000) if for_s else 0
 
     # Called by other code
 
@@ -109,6 +112,11 @@ class NodeStatus:
         since = self._words[_BEHIND_SINCE]
         behind_ms = _now_ms() - since if since else 0
         return max(behind_ms / 1000, self.silent_s)
+
+    def blocked_s(self) -> float:
+        """How long one transaction has held the lock for publishing, as far as known."""
+        since = self._words[_BLOCKED_SINCE]
+        return (_now_ms() - since) / 1000 if since and self.is_database_up() else 0.0
 
     def find_delay(self) -> str | None:
         """Why known changes are not shown. Changes in a database that is down are unknown."""

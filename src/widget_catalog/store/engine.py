@@ -1,7 +1,7 @@
 """Store: opens, reads and writes the source of truth, on SQLite or PostgreSQL.
 
 There are two kinds of write transactions. `publishing` changes public data, one at a time, so that
-sequence numbers become visible in order: on PostgreSQL an advisory lock ensures this. `writing` is
+sequence numbers become visible in order: on PostgreSQL a lock on a table ensures this. `writing` is
 for everything else, and does not wait for publishers there. SQLite has a single writer anyway; a
 file lock queues the writers of all processes fairly (SQLite itself polls). Every wait has a
 timeout.
@@ -20,13 +20,13 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 from ..domain import clock
 from ..domain.clock import Clock
 from ..domain.errors import DataDamaged
-from .advisory_lock import acquire_advisory_lock, limit_waiting
 from .connection_watch import ConnectionWatch
 from .faults import faults_named
 from .opened_file import OpenedFile
 from .postgresql import notify
 from .prepared import PreparedRecords
 from .rows import Prepare
+from .table_locks import acquire_publishing_lock, limit_waiting
 from .transaction import Listener, SqliteWrite, Write, prepare_nothing
 from .transaction import Transaction as Transaction
 from .writer_lock import COMMAND, WaitPolicy, WriterLock
@@ -55,13 +55,16 @@ class Store:
         run_folder: Path | None = None,
         check_up: Callable[[], None] = lambda: None,
         check_release: Callable[[], None] = lambda: None,
+        blocked_s: Callable[[], float] = lambda: 0.0,
         watch: ConnectionWatch | None = None,
     ) -> None:
         """`program` is the name that waiting processes see; `run_folder` is for locks and
         temporary files. If `check_up` raises, the database is not waited for; if `check_release`
-        raises, nothing is written. `watch` limits how long a write takes.
+        raises, nothing is written. `blocked_s` is how long publishing has been blocked on
+        PostgreSQL, as far as known. `watch` limits how long a write takes.
         """
         self.engine = engine
+        self.program = program
         self._on_damage = on_damage
         self._lock_file = lock_file
         self._lock = (
@@ -73,6 +76,7 @@ class Store:
         self.run_folder = run_folder or (lock_file and lock_file.parent)
         self._check_up = check_up
         self._check_release = check_release
+        self._blocked_s = blocked_s
         self._watch = watch
         self._listener = listener
         self._now = now
@@ -187,7 +191,7 @@ class Store:
             transaction = writer.begin()
             try:
                 if is_postgresql and is_publishing:
-                    acquire_advisory_lock(writer, self._wait_policy, waits=waits)
+                    acquire_publishing_lock(writer, self._wait_policy, waits=waits)
                 elif is_postgresql:
                     limit_waiting(writer, self._wait_policy, waits=waits)
                 tx = Transaction(
@@ -195,8 +199,6 @@ class Store:
                 )
                 yield tx
                 tx.committing()
-                if is_postgresql and tx.is_public:
-                    notify(writer)
             except BaseException:
                 transaction.rollback()
                 raise
@@ -208,6 +210,8 @@ class Store:
             # Never acknowledge a write to a file that was removed or replaced.
             _check_file(connection)
             tx.committed()
+            if is_postgresql and tx.is_public:
+                notify(connection)
 
     def overwrite_failed_commit(self) -> None:
         """Return when an earlier failed commit can no longer take effect."""
@@ -234,7 +238,7 @@ class Store:
     def blocked_s(self) -> float:
         """How long writes have been blocked by another writer, as far as known."""
         with faults_named():
-            return 0.0 if self._lock is None else self._lock.blocked_s()
+            return self._blocked_s() if self._lock is None else self._lock.blocked_s()
 
     def writer(self) -> str:
         """The current writer, for the log. Call this only while there is one."""

@@ -14,9 +14,9 @@ from ..domain.errors import (
     StoreUnavailable,
     WriterBusy,
 )
-from .advisory_lock import is_waiting_over
 from .damage import is_damage
 from .postgresql import is_read_only
+from .table_locks import is_waiting_over
 from .writer_lock import BUSY
 
 

@@ -1,10 +1,15 @@
 """Leader election: one process does a job. A file lock decides on this machine and, among nodes
-that share a PostgreSQL, also an advisory lock.
+that share a PostgreSQL, also a lease.
+
+The lease is a row, which only those who may write to the catalog can change. A lock would be held
+in an open transaction for as long as the service runs, which delays vacuum.
 """
 
 import contextlib
 import fcntl
 import os
+import secrets
+import time
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -12,23 +17,37 @@ from sqlalchemy.engine import Connection, Engine
 
 from .faults import faults_named
 
-_TRY = sa.text("SELECT pg_try_advisory_lock(:key)")
-_IS_THERE = sa.text("SELECT 1")
+_LEASE_MS = 10_000
+_RENEWED_AFTER_S = 3.0
+
+# By the clock of the database, which all nodes share.
+_NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_FIND_OTHER = sa.text(
+    f"SELECT 1 FROM leaders WHERE job = :job AND process <> :process AND until > {_NOW_MS}"  # noqa: S608
+)
+_TAKE = sa.text(
+    f"""
+    INSERT INTO leaders (job, process, until) VALUES (:job, :process, {_NOW_MS} + {_LEASE_MS})
+    ON CONFLICT (job) DO UPDATE SET process = excluded.process, until = excluded.until
+    WHERE leaders.process = excluded.process OR leaders.until <= {_NOW_MS}
+    """  # noqa: S608
+)
+_GIVE_UP = sa.text("DELETE FROM leaders WHERE job = :job AND process = :process")
 
 
 class Leadership:
-    """Both locks are released when the process ends."""
+    """The file lock is released when the process ends, and the lease expires soon after."""
 
-    def __init__(self, lock_file: Path, engine: Engine, key: int) -> None:
+    def __init__(self, lock_file: Path, engine: Engine, job: str) -> None:
         self._descriptor = os.open(lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._engine = engine if engine.dialect.name == "postgresql" else None
-        self._key = key
+        self._values = {"job": job, "process": secrets.token_hex(8)}
         self._is_first_here = False
-        self._connection: Connection | None = None
+        self._renewed_at: float | None = None
 
     def is_held(self) -> bool:
-        """Whether this process is the leader; takes the lock if it is free. Raises StoreUnavailable
-        if the database does not respond; the lock is then lost.
+        """Whether this process is the leader; becomes it if there is none. Raises StoreUnavailable
+        if the database does not respond; the leadership is then lost.
         """
         if not self._is_first_here:
             try:
@@ -36,31 +55,35 @@ class Leadership:
             except BlockingIOError:
                 return False
             self._is_first_here = True
-        with faults_named():
-            return self._engine is None or self._is_first_of_all(self._engine)
-
-    def _is_first_of_all(self, engine: Engine) -> bool:
-        if self._connection is not None:
-            try:
-                self._connection.execute(_IS_THERE)
-            except BaseException:
-                self._drop()
-                raise
+        if self._engine is None or self._is_fresh():
             return True
-        connection = engine.execution_options(isolation_level="AUTOCOMMIT").connect()
-        if connection.execute(_TRY, {"key": self._key}).scalar():
-            self._connection = connection
-            return True
-        connection.close()
-        return False
+        self._renewed_at = None
+        began = time.monotonic()
+        with faults_named(), self._connected(self._engine) as connection:
+            if not self._take(connection):
+                return False
+        self._renewed_at = began
+        return True
 
-    def _drop(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with contextlib.suppress(sa.exc.SQLAlchemyError):
-                connection.invalidate()  # Not returned to the pool: closing it releases the lock.
-                connection.close()
+    def _is_fresh(self) -> bool:
+        since = self._renewed_at
+        return since is not None and time.monotonic() - since < _RENEWED_AFTER_S
+
+    def _take(self, connection: Connection) -> bool:
+        # Reading first: the statement below would write even if it changes nothing.
+        if connection.execute(_FIND_OTHER, self._values).first() is not None:
+            return False
+        return connection.execute(_TAKE, self._values).rowcount == 1
+
+    def _connected(self, engine: Engine) -> Connection:
+        return engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
     def close(self) -> None:
-        self._drop()
+        if self._engine is not None and self._renewed_at is not None:
+            # If this fails, the lease expires.
+            with (
+                contextlib.suppress(sa.exc.SQLAlchemyError),
+                self._connected(self._engine) as connection,
+            ):
+                connection.execute(_GIVE_UP, self._values)
         os.close(self._descriptor)

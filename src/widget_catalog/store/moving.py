@@ -17,6 +17,7 @@ from .count_table import downloads
 from .engine import Store
 from .file_tables import file_removals
 from .mirror_tables import mirrors
+from .node_tables import channels, leaders
 from .report_table import reports
 from .schema import authenticator_apps
 from .staged_tables import imports
@@ -32,6 +33,8 @@ _SEALED = (
     webhooks.c.former_sealed_secret,
 )
 
+_OF_RUNNING_NODES = (channels, leaders)
+
 Reseal = Callable[[str], str]
 """What was sealed for one catalog, sealed for the other."""
 
@@ -44,9 +47,10 @@ class TableDigest(NamedTuple):
 
 
 def tables() -> list[sa.Table]:
-    """All tables, in dependency order."""
+    """All tables of the catalog, in dependency order."""
     in_modules_of_their_own = (downloads, file_removals, imports, mirrors, reports, webhooks)
-    return in_modules_of_their_own[0].metadata.sorted_tables
+    found = in_modules_of_their_own[0].metadata.sorted_tables
+    return [it for it in found if it not in _OF_RUNNING_NODES]
 
 
 def digest_table(connection: Connection, table: sa.Table) -> TableDigest:

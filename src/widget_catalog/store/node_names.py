@@ -1,7 +1,8 @@
 """Which nodes use a database, and whether they have the same secret.
 
 A node's follower sends a fingerprint of its secrets as its application name. So running nodes know
-about each other, and nothing is stored.
+about each other, and nothing is stored. Any user of the server can choose such a name, so only
+those who may write to the catalog count.
 """
 
 import hmac
@@ -15,6 +16,7 @@ OTHER_FOLLOWERS = f"""
     SELECT application_name, coalesce(host(client_addr), 'the machine of the database')
     FROM pg_stat_activity
     WHERE datname = current_database() AND starts_with(application_name, '{_FOLLOWER} ')
+        AND has_table_privilege(usesysid, to_regclass('changes'), 'INSERT')
     ORDER BY 2, 1
 """  # noqa: S608
 

@@ -1,7 +1,8 @@
 """PostgreSQL: connections, and notification of other nodes' writes."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import secrets as random
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
@@ -9,6 +10,8 @@ from sqlalchemy.engine import Connection, Engine
 
 from .hosts import begin_with, connect_to_any, split_hosts
 from .node_names import OTHER_FOLLOWERS, describe_strangers, find_strangers, follower_name
+from .node_tables import channels
+from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
 
 if TYPE_CHECKING:
     from .engine import Store
@@ -31,7 +34,16 @@ _SERVICE_HEALTH = {**_HEALTH, "idle_in_transaction_session_timeout": "60s"}
 _POOL = 16
 _POOL_TIMEOUT_S = 5
 
-_CHANNEL = "widget_catalog"
+# NOTIFY has no permissions, so the channel is random, and only those who can read our tables know
+# it. The first listener chooses it.
+_CHOOSE_CHANNEL = (
+    "INSERT INTO channels (id, name) VALUES (1, 'widget_catalog_' || %s) ON CONFLICT DO NOTHING"
+)
+_READ_CHANNEL = "SELECT name FROM channels"
+# The server serializes notifying transactions, of all users: do not wait for them for long.
+_NOTIFY = sa.select(
+    sa.func.set_config("lock_timeout", "1s", True), sa.func.pg_notify(channels.c.name, "")
+)
 _READ_STATE = (
     "SELECT (SELECT coalesce(max(seq), 0) FROM changes), version_num, "
     "current_setting('transaction_read_only') FROM alembic_version"
@@ -39,7 +51,6 @@ _READ_STATE = (
 _READ_ONLY = "25006"
 # libpq's message for a server rejected by target_session_attrs=read-write. It has no error code.
 _NOT_CONNECTED = "session is read-only"
-_IMPORTING = 0x696D706F7274  # "import"
 
 
 def connection_string(url: str, program: str = "") -> str:
@@ -114,8 +125,14 @@ def is_read_only(fault: BaseException) -> bool:
 
 
 def notify(connection: Connection) -> None:
-    """Notify all nodes of this transaction when it is committed."""
-    connection.execute(sa.text("SELECT pg_notify(:channel, '')"), {"channel": _CHANNEL})
+    """Notify all nodes of a committed transaction.
+
+    Not as part of it: any user of the server can fill the queue of notifications, which makes
+    transactions that notify fail. Without a notification, nodes find the change half a second
+    later.
+    """
+    with contextlib.suppress(sa.exc.SQLAlchemyError):
+        connection.execution_options(isolation_level="AUTOCOMMIT").execute(_NOTIFY)
 
 
 class ReadOnlyServer(Exception):
@@ -130,6 +147,7 @@ class Listening:
         responds, but none accepts writes.
         """
         self._secrets = secrets
+        self._channel = ""
         addresses = split_hosts(connection_string(url, follower_name(secrets)))
         try:
             self.host, self.connection = connect_to_any(addresses, first_host)
@@ -156,6 +174,20 @@ class Listening:
         found = self.connection.execute(OTHER_FOLLOWERS).fetchall()
         return find_strangers(found, self._secrets)
 
+    def find_publisher(self) -> LockHolder | None:
+        """Who publishes at the moment."""
+        return holder_in(self.connection.execute(FIND_PUBLISHER).fetchall())
+
+    def start(self) -> None:
+        """Receive notifications from now on. The database has the schema of this release."""
+        if self._channel:
+            return
+        from psycopg import sql  # Slow to load.
+
+        self.connection.execute(_CHOOSE_CHANNEL, [random.token_hex(16)])
+        ((self._channel,),) = self.connection.execute(_READ_CHANNEL).fetchall()
+        self.connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
+
     def wait(self, timeout_s: float) -> None:
         """Return on a change, or after this long."""
         for _ in self.connection.notifies(timeout=timeout_s, stop_after=1):
@@ -165,7 +197,6 @@ class Listening:
         self.connection.close()
 
     def __enter__(self) -> Self:
-        self.connection.execute(f"LISTEN {_CHANNEL}")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -195,30 +226,6 @@ def transaction_horizon(store: "Store") -> int:
     """The first transaction id whose writes may not have been read yet."""
     with store.reading() as connection:
         return oldest_transaction(connection)
-
-
-@contextlib.contextmanager
-def import_lock(engine: Engine, timeout_s: float) -> Iterator[bool]:
-    """Be the only import on all nodes; False if another one is still running after the timeout."""
-    with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-        connection.execute(
-            sa.text("SELECT set_config('lock_timeout', :limit, false)"),
-            {"limit": f"{max(1, round(timeout_s * 1000))}ms"},
-        )
-        try:
-            connection.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": _IMPORTING})
-        except sa.exc.OperationalError as error:
-            if getattr(error.orig, "sqlstate", None) != "55P03":
-                raise
-            yield False
-            return
-        finally:
-            connection.execute(sa.text("SELECT set_config('lock_timeout', '0', false)"))
-        try:
-            yield True
-        finally:
-            # Not returned to the pool: closing the connection always releases the lock.
-            connection.invalidate()
 
 
 def find_nodes(store: "Store") -> list[str]:

@@ -6,7 +6,6 @@ or after a crash by the next process that finds it.
 """
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -19,10 +18,10 @@ from .. import release
 from ..domain.errors import DataDamaged
 from .bulk import insert_rows
 from .engine import Store, Transaction
-from .file_lock import flock_within
-from .postgresql import import_lock
+from .file_lock import file_lock
 from .rows import Draft, StoredFile
 from .staged_tables import imports, staged_batches, staged_widgets
+from .table_locks import import_lock
 
 _THE_ONE = 1
 # Batches removed per transaction, to keep it short.
@@ -50,21 +49,17 @@ class Batch(NamedTuple):
 
 
 @contextlib.contextmanager
-def importing(store: Store, timeout_s: float = 0) -> Iterator[bool]:
-    """Hold the import lock; False if another import is still running."""
+def importing(store: Store, timeout_s: float = 0) -> Iterator[str | None]:
+    """Hold the import lock; yields who holds it, if another import is still running."""
     if store.engine.dialect.name == "postgresql":
-        with import_lock(store.engine, timeout_s) as is_ours:
-            yield is_ours
+        with import_lock(store.engine, timeout_s) as other:
+            yield other
         return
     if store.run_folder is None:
-        yield True
+        yield None
         return
-    path = store.run_folder / "import.lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        yield flock_within(descriptor, timeout_s)
-    finally:
-        os.close(descriptor)
+    with file_lock(store.run_folder / "import.lock", timeout_s, store.program) as other:
+        yield other
 
 
 def pack(drafts: Sequence[Draft]) -> bytes:

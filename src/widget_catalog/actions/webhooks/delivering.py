@@ -19,7 +19,7 @@ from .name_lookups import NameLookups
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
-_KEY = 0x776562686F6F6B73  # "webhooks"
+_JOB = "webhooks"
 # How often to check the feed and the deliveries that are due.
 _LOOK_EVERY_S = 1.0
 _PRUNE_EVERY_S = 60.0
@@ -66,7 +66,7 @@ class Deliverer:
         self._thread.join(_CLOSE_S)
 
     def _run(self) -> None:
-        leadership = Leadership(self._lock_file, self._store.engine, _KEY)
+        leadership = Leadership(self._lock_file, self._store.engine, _JOB)
         try:
             while not self._is_ended:
                 self._woken.wait(_LOOK_EVERY_S)

@@ -13,7 +13,7 @@ from ..kit.content_response import content_response
 from ..kit.http import NOSNIFF, Headers, Request, Response, WorkerCounts
 
 # A large import or doctor may write for some seconds; anything longer is unhealthy.
-_TOO_LONG_S = 10
+TOO_LONG_S = 10
 
 _STATES: dict[type[StoreUnavailable], str] = {
     DataDamaged: "damaged",
@@ -68,8 +68,8 @@ class Health:
         except CatalogError as fault:
             checks["bundles"] = "failing"
             faults.append(fault.message)
-        blocked_s = self._find_blocked_s()
-        if blocked_s >= _TOO_LONG_S:
+        blocked_s = self.find_blocked_s()
+        if blocked_s >= TOO_LONG_S:
             checks["writing"] = "failing"
             faults.append(
                 f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
@@ -89,7 +89,8 @@ class Health:
         content = Content(msgspec.json.encode(body))
         return content_response(request, content, _HEADERS, status=503 if faults else 200)
 
-    def _find_blocked_s(self) -> float:
+    def find_blocked_s(self) -> float:
+        """How long another process has been writing, as far as known."""
         try:
             return self._blocked_s()
         except CatalogError:  # For example, a full disk: writers get that error.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from ...catalog.catalog import Catalog
 from ...domain.errors import StoreUnavailable
 from ..kit.http import NOSNIFF, Request, Response
+from .health import TOO_LONG_S
 
 PREFIX = "/healthz/"
 LIVE, READY = "/healthz/live", "/healthz/ready"
@@ -19,7 +20,8 @@ _HEADERS = [
 class Healthz:
     """`find_delay` returns why not all changes are visible yet, if so; `find_silence_s`, how long
     the shared database has not responded; `is_read_only`, whether it responds but accepts no
-    writes; `is_outdated`, whether a newer release has migrated it.
+    writes; `is_outdated`, whether a newer release has migrated it; `blocked_s`, how long another
+    process has been writing.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Healthz:
         max_silence_s: int = 0,
         is_read_only: Callable[[], bool] = lambda: False,
         is_outdated: Callable[[], bool] = lambda: False,
+        blocked_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._catalog = catalog
         self._find_delay = find_delay
@@ -39,6 +42,7 @@ class Healthz:
         self._max_silence_s = max_silence_s
         self._is_read_only = is_read_only
         self._is_outdated = is_outdated
+        self._blocked_s = blocked_s
         self._behind_since: float | None = None
         self.is_draining = False
 
@@ -74,6 +78,8 @@ class Healthz:
             return f"ok, but {self._describe_silence()}"
         if self._is_outdated():
             return "ok, but nothing can be changed here: the database is of a newer release"
+        if (blocked_s := self._blocked_s()) >= TOO_LONG_S:
+            return f"ok, but another process has blocked changes for {blocked_s:.0f} s"
         return "ok"
 
     def _describe_silence(self) -> str:

@@ -1,0 +1,170 @@
+"""Other users of the database server, who may connect but have no permission on the tables."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+from support.commands import widget_catalog
+from support.nodes import RunningNode, Traveller, environment_of
+from support.postgresql import execute
+from support.receiver import Receiver
+from support.service import run_command, wait_for
+from support.widgets import ndjson, widget_line
+
+JS = b"export function mount() {}\n"
+# The numbers of the advisory locks of earlier releases: for publishing, imports and webhooks.
+FORMER_LOCKS = (0x77696467657473, 0x696D706F7274, 0x776562686F6F6B73)
+FORMER_CHANNEL = "widget_catalog"
+NAME = "intruder"
+TABLES = ("alembic_version", "imports", "leaders", "channels", "changes")
+
+
+@pytest.fixture(scope="module")
+def intruder(postgresql_url: str, database: str) -> str:
+    """The address of the database for a user without permissions."""
+    with contextlib.suppress(sa.exc.ProgrammingError):  # Another test process has created it.
+        execute(postgresql_url, f"CREATE ROLE {NAME} LOGIN")
+    return sa.make_url(database).set(username=NAME).render_as_string(hide_password=False)
+
+
+@contextlib.contextmanager
+def connected(url: str, name: str = "somebody") -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(url, autocommit=True, application_name=name) as connection:
+        yield connection
+
+
+def publish(node: RunningNode, ann: Traveller, version: str) -> int:
+    return ann.publish("ann/clock", version, JS, node).status_code
+
+
+def test_who_takes_the_former_advisory_locks_blocks_nothing(
+    nodes: list[RunningNode], ann: Traveller, intruder: str, database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "widgets.ndjson"
+    file.write_bytes(ndjson(widget_line("acme/imported")))
+    with connected(intruder) as connection, Receiver() as receiver:
+        for number in FORMER_LOCKS:
+            connection.execute("SELECT pg_try_advisory_lock(%s)", [number])
+
+        assert [publish(it, ann, f"1.{i}.0") for i, it in enumerate(nodes)] == [200, 200]
+        done = run_command(
+            *("import", str(file), "--data", str(tmp_path / "data")),
+            environment=environment_of(database),
+        )
+        assert done.returncode == 0, done.stderr
+        hook = ann.post(nodes[0], "/api/webhooks", {"url": receiver.url, "scope": "ann"})
+        ann.post(nodes[0], f"/api/webhooks/{hook.json()['id']}/ping", {})
+        wait_for(lambda: bool(receiver.received), 60)
+        ann.post(nodes[0], f"/api/webhooks/{hook.json()['id']}/disable", {})
+
+
+def test_who_has_no_permission_on_the_tables_cannot_hold_a_lock_that_blocks_publishing(
+    nodes: list[RunningNode], ann: Traveller, intruder: str
+) -> None:
+    modes = ("SHARE UPDATE EXCLUSIVE", "SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE")
+    with connected(intruder) as connection:
+        for table in TABLES:
+            for mode in (*modes, "ACCESS EXCLUSIVE"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                    connection.execute(f"LOCK TABLE {table} IN {mode} MODE")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"SELECT * FROM {table} FOR UPDATE")
+    # Parsing a statement locks its tables before permissions are checked.
+    with connected(intruder) as connection, connection.transaction():
+        for number, table in enumerate(TABLES):
+            connection.execute(f"PREPARE delete_{number} AS DELETE FROM {table}")
+            connection.execute(f"PREPARE read_{number} AS SELECT * FROM {table} FOR UPDATE")
+
+        assert publish(nodes[0], ann, "2.0.0") == 200
+
+
+def test_a_forged_name_of_a_node_causes_no_warning(
+    nodes: list[RunningNode], intruder: str, database: str, tmp_path: Path
+) -> None:
+    before = [it.service.log for it in nodes]
+    with connected(intruder, "widget-catalog follower 0badc0de"):
+        said = widget_catalog(
+            "doctor", "--data", tmp_path / "data", environment=environment_of(database)
+        )
+        time.sleep(6)  # Nodes check each other every five seconds.
+
+    assert "another secret_key" not in said.out + said.err
+    for node, log in zip(nodes, before, strict=True):
+        assert "another secret_key" not in node.service.log.removeprefix(log)
+
+
+def test_notifications_of_others_cost_a_node_nothing(
+    nodes: list[RunningNode], ann: Traveller, intruder: str
+) -> None:
+    with connected(intruder) as connection:
+        before, until, sent = _cpu_s(nodes[0]), time.monotonic() + 3, 0
+        while time.monotonic() < until:
+            connection.execute("SELECT pg_notify(%s, '')", [FORMER_CHANNEL])
+            sent += 1
+        used_s = _cpu_s(nodes[0]) - before
+
+        assert publish(nodes[0], ann, "3.0.0") == 200
+    assert sent > 500
+    assert used_s < 0.5
+
+
+def test_a_change_is_shown_elsewhere_within_a_fraction_of_the_polling_interval(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    one, two = nodes
+    waits = []
+    for version in [f"4.{number}.0" for number in range(8)]:
+        assert publish(one, ann, version) == 200
+        began = time.monotonic()
+        while _latest(two) != version:
+            assert time.monotonic() - began < 60
+        waits.append(time.monotonic() - began)
+    # Polling would take a quarter of a second on average.
+    assert sorted(waits)[len(waits) // 2] < 0.15
+
+
+def test_who_holds_the_lock_for_publishing_is_named(
+    nodes: list[RunningNode], ann: Traveller, database: str, tmp_path: Path
+) -> None:
+    """A user with permissions: by mistake, or a program of ours that hangs."""
+    node = nodes[0]
+    with connected(database, "a forgotten console") as connection, connection.transaction():
+        connection.execute("LOCK TABLE alembic_version IN SHARE UPDATE EXCLUSIVE MODE")
+
+        refused = ann.publish("ann/clock", "5.0.0", JS, node)
+        assert refused.status_code == 503
+        assert "a forgotten console" not in refused.text
+        wait_for(lambda: "blocked changes for" in node.client.get("/healthz/ready").text, 40)
+        assert node.client.get("/healthz/ready").status_code == 200
+        health = node.client.get("/api/health")
+        assert (health.status_code, health.json()["checks"]["writing"]) == (503, "failing")
+        wait_for(lambda: "The catalog cannot be changed." in node.service.log, 20)
+        assert "(a forgotten console) of the database has held the writer lock" in node.service.log
+        said = widget_catalog(
+            "doctor", "--data", tmp_path / "data", environment=environment_of(database)
+        )
+        assert said.code == 1
+        assert "(a forgotten console) of the database has held" in " ".join(said.err.split())
+
+    wait_for(lambda: "The catalog can be changed again." in node.service.log, 20)
+    assert node.client.get("/api/health").status_code == 200
+    assert publish(node, ann, "5.0.0") == 200
+
+
+def _latest(node: RunningNode) -> str:
+    return str(node.client.get("/api/v1/widgets/ann/clock").json()["latestVersion"])
+
+
+def _cpu_s(node: RunningNode) -> float:
+    """The CPU time of its workers so far."""
+    ticks = 0
+    for pid in node.service.worker_pids():
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / 100
