@@ -11,7 +11,7 @@ from widget_catalog.actions.webhooks.dispatching import Dispatcher
 from widget_catalog.actions.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
 from widget_catalog.actions.webhooks.name_lookups import NameLookups
 from widget_catalog.actions.webhooks.sending import send_all
-from widget_catalog.domain.accounts import COMMAND_LINE
+from widget_catalog.domain.accounts import COMMAND_LINE, Actor
 from widget_catalog.domain.events import Published, Unlisted
 from widget_catalog.domain.public_addresses import parse_networks
 from widget_catalog.domain.webhooks import Delivery, Outcome, Webhook, WebhookRules
@@ -45,10 +45,10 @@ class Post:
         now_s = self.store.now_ms() // 1000
         return send_all(webhook, secrets, deliveries, self.rules, self.tls, self.lookups, now_s)
 
-    def hook(self, url: str, scope: str | None = None, *types: str) -> IssuedWebhook:
-        return create_webhook(
-            self.store, COMMAND_LINE, self.box, RULES, url, scope=scope, types=types
-        )
+    def hook(
+        self, url: str, scope: str | None = None, *types: str, by: Actor = COMMAND_LINE
+    ) -> IssuedWebhook:
+        return create_webhook(self.store, by, self.box, RULES, url, scope=scope, types=types)
 
     def publish(self, *keys: str) -> None:
         with self.store.publishing() as tx:

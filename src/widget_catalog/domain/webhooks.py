@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from widget_contract.wire_running import ChangeType
 
+from .accounts import COMMAND_LINE
 from .errors import InvalidRequest
 from .public_addresses import Network, is_public
 
@@ -73,6 +74,13 @@ class Webhook(NamedTuple):
     resumes_at: int
     disabled_at: int | None
     disabled_reason: str | None
+
+    @property
+    def owner(self) -> str:
+        """With whose webhooks it shares the limits on concurrent work: those of the account that
+        added it or, for one that was added on the command line, those of the scope.
+        """
+        return (self.scope or "") if self.created_by == COMMAND_LINE.name else self.created_by
 
     def wants(self, scope: str, type_: str) -> bool:
         return self.scope in (None, scope) and (not self.types or type_ in self.types)

@@ -1,6 +1,5 @@
 """Webhooks, and their pending deliveries."""
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -8,6 +7,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from ..domain.accounts import COMMAND_LINE
 from ..domain.webhooks import Delivery, Webhook
 from .bulk import insert_into
 from .engine import Transaction
@@ -165,10 +165,10 @@ def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
 
 
 def list_due(
-    connection: Connection, now_ms: int, busy: Collection[str], most: int, most_of_scope: int
+    connection: Connection, now_ms: int, busy: Collection[str], most_each: int
 ) -> list[Webhook]:
-    """A few webhooks with due deliveries, longest waiting first. The limit per scope includes busy
-    ones.
+    """Webhooks with due deliveries that are not busy, longest waiting first: a few of every
+    owner.
     """
     is_due = sa.and_(
         deliveries.c.state == WAITING,
@@ -177,24 +177,25 @@ def list_due(
         webhooks.c.resumes_at <= now_ms,
         webhooks.c.id.not_in(list(busy)),
     )
-    query = (
-        sa.select(webhooks)
+    since = sa.func.min(deliveries.c.next_at)
+    # As Webhook.owner.
+    added_on_the_command_line = webhooks.c.created_by == COMMAND_LINE.name
+    owner = sa.case((added_on_the_command_line, webhooks.c.scope), else_=webhooks.c.created_by)
+    place = sa.func.row_number().over(partition_by=owner, order_by=since)
+    due = (
+        sa.select(webhooks.c.id, since.label("since"), place.label("place"))
         .join(deliveries, deliveries.c.webhook_id == webhooks.c.id)
         .where(is_due)
         .group_by(webhooks.c.id)
-        .order_by(sa.func.min(deliveries.c.next_at))
+        .subquery()
     )
-    of_busy = sa.select(webhooks.c.scope).where(webhooks.c.id.in_(list(busy)))
-    taken = Counter(connection.execute(of_busy).scalars())
-    found: list[Webhook] = []
-    with connection.execute(query) as rows:
-        for row in rows:
-            if len(found) == most:
-                break
-            if taken[row.scope] < most_of_scope:
-                taken[row.scope] += 1
-                found.append(_webhook_from(row))
-    return found
+    query = (
+        sa.select(webhooks)
+        .join(due, due.c.id == webhooks.c.id)
+        .where(due.c.place <= most_each)
+        .order_by(due.c.since)
+    )
+    return [_webhook_from(row) for row in connection.execute(query)]
 
 
 def list_deliveries_due(

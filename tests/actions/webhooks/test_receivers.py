@@ -18,6 +18,8 @@ from widget_catalog.actions.webhooks.sending import create_tls_context
 from widget_catalog.domain.public_addresses import parse_networks
 from widget_catalog.domain.webhooks import Outcome, WebhookRules
 
+NOT_REACHED = "The host name is unknown, or leads to an address that is not allowed."
+
 
 @pytest.fixture
 def authority(post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Authority:
@@ -28,10 +30,10 @@ def authority(post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Au
     return made
 
 
-def fault_of(post: Post, url: str) -> str | None:
+def fault_of(post: Post, url: str, key: str = "acme/clock") -> str | None:
     """Why the first delivery to this URL fails."""
     hook = post.hook(url).webhook
-    post.publish("acme/clock")
+    post.publish(key)
     post.work()
     (delivery,) = post.deliveries(hook.id)
     assert (delivery.state, delivery.attempts, delivery.status) == ("waiting", 1, None)
@@ -96,7 +98,21 @@ def test_a_name_that_leads_into_a_private_network_is_not_connected_to(
     ping = new_delivery("msg_1", hook.id, None, "ping", "{}", 0)
     (outcome,) = post.send(hook, [issued.secret], [ping])
     assert receiver.received == []
-    assert outcome == Outcome(ping, error="The address leads into a private network.")
+    assert outcome == Outcome(ping, error=NOT_REACHED)
+
+
+def test_an_unknown_name_fails_like_one_of_an_internal_network(post: Post) -> None:
+    def resolve(host: str, _: int) -> list[str]:
+        if host == "unknown.example":
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return ["10.0.0.7"]
+
+    post.lookups = NameLookups(resolve)
+    faults = [
+        fault_of(post, f"https://{host}/", f"acme/{number}")
+        for number, host in enumerate(("unknown.example", "wiki.corp.example"))
+    ]
+    assert faults == [NOT_REACHED] * 2
 
 
 def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
@@ -127,7 +143,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
             post.work()
             last = post.deliveries(hook.id)[0]
             assert (last.attempts, len(asked)) == (attempts, attempts + 1)
-            assert last.error == "The address leads into a private network."
+            assert last.error == NOT_REACHED
             post.clock.forward(minutes=10)
     assert inside.received == []
     assert len(receiver.received) == 2

@@ -50,13 +50,10 @@ from ...store.webhooks import (
     oldest_position,
     remove_deliveries,
 )
+from .turns import OWNER_AT_ONCE, Turns
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
-# Number of webhooks served concurrently; deliveries of one webhook are sent one after the other.
-_AT_ONCE = 8
-# Lower per scope, so that receivers that do not respond cannot block those of other scopes.
-_SCOPE_AT_ONCE = 4
 _PER_BATCH = 20
 # A claimed delivery without a recorded result is sent again after this time, which is longer than
 # any batch takes.
@@ -91,7 +88,8 @@ class Dispatcher:
         self._send = send
         self._on_done = on_done
         self._lock = threading.Lock()
-        self._busy: dict[str, threading.Thread] = {}
+        self._turns = Turns()
+        self._busy: dict[str, tuple[Webhook, threading.Thread]] = {}
         self._done: list[tuple[Webhook, list[Outcome]]] = []
         self.counts: Counter[str] = Counter()
         """Deliveries by what became of them, since the start."""
@@ -105,7 +103,7 @@ class Dispatcher:
 
     def wait(self, timeout_s: float) -> None:
         """Wait until nothing is being sent, with a timeout."""
-        for thread in list(self._busy.values()):
+        for _, thread in list(self._busy.values()):
             thread.join(timeout_s)
 
     def record_last(self) -> None:
@@ -162,14 +160,13 @@ class Dispatcher:
 
     def _start_sending(self) -> bool:
         with self._lock:
-            busy = list(self._busy)
-        if len(busy) >= _AT_ONCE:
-            return False
+            busy = [webhook for webhook, _ in self._busy.values()]
         now_ms = self._store.now_ms()
         with self._store.reading() as connection:
+            waiting = list_due(connection, now_ms, [it.id for it in busy], OWNER_AT_ONCE)
             due = [
                 (it, list_deliveries_due(connection, it.id, now_ms, _PER_BATCH))
-                for it in list_due(connection, now_ms, busy, _AT_ONCE - len(busy), _SCOPE_AT_ONCE)
+                for it in self._turns.choose(waiting, busy)
             ]
         if not due:
             return False
@@ -192,7 +189,7 @@ class Dispatcher:
             target=self._send_batch, args=(webhook, deliveries), name=name, daemon=True
         )
         with self._lock:
-            self._busy[webhook.id] = thread
+            self._busy[webhook.id] = (webhook, thread)
         thread.start()
 
     def _send_batch(self, webhook: Webhook, deliveries: list[Delivery]) -> None:

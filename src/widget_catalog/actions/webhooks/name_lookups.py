@@ -1,8 +1,8 @@
 """NameLookups: DNS lookups with a timeout.
 
 The system's resolver has its own timeouts, and cannot be cancelled. A lookup that takes too long
-is abandoned: its thread lives until the resolver gives up. So each scope may have only few at a
-time, or dead name servers would take the threads that other scopes need.
+is abandoned: its thread lives until the resolver gives up. So each owner may have only few at a
+time, or dead name servers would take the threads that other owners need.
 """
 
 import socket
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 _MOST = 32
-_MAX_PER_SCOPE = 4
+_MAX_PER_OWNER = 4
 
 Resolve = Callable[[str, int], list[str]]
 
@@ -33,9 +33,9 @@ class NameLookups:
     def __init__(self, resolve: Resolve = resolve) -> None:
         self._resolve = resolve
         self._lock = threading.Lock()
-        self._running: Counter[str | None] = Counter()
+        self._running: Counter[str] = Counter()
 
-    def addresses_of(self, host: str, port: int, scope: str | None, timeout_s: float) -> list[str]:
+    def addresses_of(self, host: str, port: int, owner: str, timeout_s: float) -> list[str]:
         """Raises TimeoutError, TooManyLookups, or the resolver's error."""
         answer: Future[list[str]] = Future()
 
@@ -43,29 +43,29 @@ class NameLookups:
             try:
                 addresses = self._resolve(host, port)
             except Exception as fault:
-                self._end(scope)
+                self._end(owner)
                 answer.set_exception(fault)
             else:
-                self._end(scope)
+                self._end(owner)
                 answer.set_result(addresses)
 
-        self._begin(scope)
+        self._begin(owner)
         try:
             # A daemon thread does not delay the end of the process.
             threading.Thread(target=look_up, name="webhook look-up", daemon=True).start()
         except RuntimeError:  # No more threads can be started.
-            self._end(scope)
+            self._end(owner)
             raise TooManyLookups from None
         return answer.result(timeout_s)
 
-    def _begin(self, scope: str | None) -> None:
+    def _begin(self, owner: str) -> None:
         with self._lock:
-            if self._running.total() >= _MOST or self._running[scope] >= _MAX_PER_SCOPE:
+            if self._running.total() >= _MOST or self._running[owner] >= _MAX_PER_OWNER:
                 raise TooManyLookups
-            self._running[scope] += 1
+            self._running[owner] += 1
 
-    def _end(self, scope: str | None) -> None:
+    def _end(self, owner: str) -> None:
         with self._lock:
-            self._running[scope] -= 1
-            if not self._running[scope]:
-                del self._running[scope]
+            self._running[owner] -= 1
+            if not self._running[owner]:
+                del self._running[owner]

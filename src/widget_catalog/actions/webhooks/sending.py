@@ -21,8 +21,8 @@ from .name_lookups import NameLookups, TooManyLookups
 # Timeout of one delivery, from the name lookup to the end of the response.
 _REQUEST_S = 10.0
 _LOOKUP_S = 5.0
-# Timeout of all deliveries in a batch.
-_BATCH_S = 30.0
+# After this time a batch ends, to give others a turn.
+_BATCH_S = 5.0
 _MAX_ANSWER_BYTES = 1 << 16
 _Headers = Mapping[bytes | str, bytes | str]
 _AGENT = f"widget-catalog/{release.VERSION} (webhooks)"
@@ -96,12 +96,12 @@ class CheckedConnections(httpcore.NetworkBackend):
         networks: Sequence[Network],
         limits: _Limits,
         lookups: NameLookups,
-        scope: str | None,
+        owner: str,
     ) -> None:
         self._networks = networks
         self._limits = limits
         self._lookups = lookups
-        self._scope = scope
+        self._owner = owner
         self._plain = httpcore.SyncBackend()
 
     def connect_tcp(
@@ -114,7 +114,7 @@ class CheckedConnections(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         left_s = self._limits.left_s(_LOOKUP_S, httpcore.ConnectTimeout)
         try:
-            addresses = self._lookups.addresses_of(host, port, self._scope, left_s)
+            addresses = self._lookups.addresses_of(host, port, self._owner, left_s)
         except TimeoutError:
             raise LookupTimedOut from None
         if not all(is_public(it, self._networks) for it in addresses):
@@ -156,7 +156,7 @@ def send_all(
     with httpcore.ConnectionPool(
         ssl_context=tls,
         max_connections=1,
-        network_backend=CheckedConnections(rules.networks, limits, lookups, webhook.scope),
+        network_backend=CheckedConnections(rules.networks, limits, lookups, webhook.owner),
     ) as pool:
         for number, delivery in enumerate(deliveries):
             limits.restart()
@@ -193,10 +193,10 @@ def _send(
             status = got.status
             for _ in got.iter_stream():
                 pass  # Read to the end, so that the connection can be reused.
-    except AddressRefused:
-        return Outcome(delivery, error="The address leads into a private network.")
-    except (socket.gaierror, UnicodeError):
-        return Outcome(delivery, error="The host name cannot be resolved.")
+    except (AddressRefused, socket.gaierror, UnicodeError):
+        # One message for all: an owner must not learn which names an internal network has.
+        unknown = "The host name is unknown, or leads to an address that is not allowed."
+        return Outcome(delivery, error=unknown)
     except LookupTimedOut:
         late = f"The host name was not resolved within {_LOOKUP_S:.0f} seconds."
         return Outcome(delivery, error=late)
