@@ -110,7 +110,7 @@ class Settings:
         268_435_456, "Bytes an account may publish in a day; 0: no limit."
     )
     max_changes_per_hour: int = _setting(
-        1000, "Changes an account may make to widgets in an hour, such as yanks; 0: no limit."
+        1000, "Changes an account may make to widgets in an hour, and to webhooks; 0: no limit."
     )
     max_open_requests: int = _setting(
         50, "Unconfirmed publish requests an account may have; 0: no limit."

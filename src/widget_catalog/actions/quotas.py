@@ -9,6 +9,15 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ..domain.account_events import (
+    WebhookAdded,
+    WebhookDeliveryReplayed,
+    WebhookDisabled,
+    WebhookEnabled,
+    WebhookPinged,
+    WebhookRemoved,
+    WebhookSecretRotated,
+)
 from ..domain.accounts import Account, Actor, Role
 from ..domain.durations import format_duration
 from ..domain.errors import InvalidRequest, TooOften
@@ -36,9 +45,21 @@ from ..store.publishing import (
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
-_CHANGES = frozenset(
+_WIDGET_CHANGES = frozenset(
     it.kind
     for it in (Yanked, Unyanked, Deprecated, Undeprecated, Listed, Unlisted, PublishersChanged)
+)
+_WEBHOOK_CHANGES = frozenset(
+    it.kind
+    for it in (
+        WebhookAdded,
+        WebhookRemoved,
+        WebhookSecretRotated,
+        WebhookEnabled,
+        WebhookDisabled,
+        WebhookPinged,
+        WebhookDeliveryReplayed,
+    )
 )
 _ASK = "or ask the operator of this catalog to raise the limit."
 
@@ -121,18 +142,36 @@ def check_document_size(widget: Widget, quotas: Quotas) -> None:
 
 
 def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
-    """Raises TooOften if the account has reached its quota of changes."""
+    """Raises TooOften if the account has reached its quota of changes to widgets."""
+    _check_changes(
+        tx,
+        actor,
+        quotas,
+        _WIDGET_CHANGES,
+        "changes to widgets can be made in an hour: to yank, deprecate, list or unlist them, or "
+        "to name their publishers.",
+    )
+
+
+def check_may_change_webhooks(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
+    """The same for webhooks, with the same limit. The account must be locked."""
+    _check_changes(
+        tx,
+        actor,
+        quotas,
+        _WEBHOOK_CHANGES,
+        "changes to webhooks can be made in an hour, including test events and redeliveries.",
+    )
+
+
+def _check_changes(
+    tx: Transaction, actor: Actor, quotas: Quotas, kinds: frozenset[str], sentence: str
+) -> None:
     most, since = quotas.changes_per_hour, tx.at_ms - _HOUR_MS
     if actor.is_operator or not most:
         return
-    _check(
-        [(at, 1) for at in list_instants(tx.connection, actor.name, _CHANGES, since, tx.at_ms)],
-        1,
-        most,
-        since,
-        f"At most {most:,} changes to widgets can be made in an hour: to yank, deprecate, list or "
-        "unlist them, or to name their publishers.",
-    )
+    used = list_instants(tx.connection, actor.name, kinds, since, tx.at_ms)
+    _check([(at, 1) for at in used], 1, most, since, f"At most {most:,} {sentence}")
 
 
 def make_room_for_request(

@@ -355,6 +355,13 @@ class WebhookDisabled(Event, frozen=True):
     reason: str
 
 
+class WebhookPinged(Event, frozen=True):
+    kind = "webhook_pinged"
+    action = "ping webhook"
+
+    webhook: str
+
+
 class WebhookDeliveryReplayed(Event, frozen=True):
     kind = "webhook_delivery_replayed"
     action = "replay webhook delivery"

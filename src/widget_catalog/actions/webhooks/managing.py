@@ -14,6 +14,7 @@ from ...domain.account_events import (
     WebhookDeliveryReplayed,
     WebhookDisabled,
     WebhookEnabled,
+    WebhookPinged,
     WebhookRemoved,
     WebhookSecretRotated,
 )
@@ -59,6 +60,7 @@ from ..permissions import (
     require_operator_now,
     require_person,
 )
+from ..quotas import NO_QUOTAS, Quotas, check_may_change_webhooks
 from ..second_factor.secret_box import SecretBox
 from .dispatching import new_delivery
 
@@ -82,6 +84,7 @@ def create_webhook(
     *,
     scope: str | None = None,
     types: tuple[str, ...] | list[str] = (),
+    quotas: Quotas = NO_QUOTAS,
 ) -> IssuedWebhook:
     """It receives changes from now on."""
     _refuse_tokens(actor)
@@ -94,6 +97,7 @@ def create_webhook(
     with store.writing() as tx:
         _lock(tx, actor, place)
         _require(tx.connection, actor, place)
+        check_may_change_webhooks(tx, actor, quotas)
         if place is not None:
             _check_room(tx, place, rules)
         webhook = Webhook(
@@ -162,23 +166,26 @@ def show_webhook(
         return webhook, *list_deliveries(connection, id_, page, limit)
 
 
-def delete_webhook(store: Store, actor: Actor, id_: str) -> Webhook:
+def delete_webhook(store: Store, actor: Actor, id_: str, quotas: Quotas = NO_QUOTAS) -> Webhook:
     with store.writing() as tx:
-        webhook = _get(tx.connection, actor, id_)
+        webhook = _get_locked(tx, actor, id_)
+        check_may_change_webhooks(tx, actor, quotas)
         remove_webhook(tx, id_)
         append(tx, actor, WebhookRemoved(scope=webhook.scope, webhook=id_, url=webhook.url))
     return webhook
 
 
-def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> IssuedWebhook:
+def rotate_secret(
+    store: Store, actor: Actor, box: SecretBox, id_: str, quotas: Quotas = NO_QUOTAS
+) -> IssuedWebhook:
     """For a day, deliveries are signed with the old secret as well."""
     secret = new_webhook_secret()
     sealed = box.seal(secret)
     with store.writing() as tx:
         # Rotations are serialized; two concurrent ones would otherwise lose a secret that was
         # returned.
-        _lock(tx, actor, _get(tx.connection, actor, id_).scope)
-        webhook = _get(tx.connection, actor, id_)
+        webhook = _get_locked(tx, actor, id_)
+        check_may_change_webhooks(tx, actor, quotas)
         former = webhook.sealed_secret
         change_webhook(
             tx, id_, sealed_secret=sealed, former_sealed_secret=former, rotated_at=tx.at_ms
@@ -187,13 +194,15 @@ def rotate_secret(store: Store, actor: Actor, box: SecretBox, id_: str) -> Issue
     return IssuedWebhook(webhook, secret)
 
 
-def set_enabled(store: Store, actor: Actor, id_: str, *, is_enabled: bool) -> None:
+def set_enabled(
+    store: Store, actor: Actor, id_: str, quotas: Quotas = NO_QUOTAS, *, is_enabled: bool
+) -> None:
     """An enabled webhook receives changes from then on."""
     with store.writing() as tx:
-        _lock(tx, actor, _get(tx.connection, actor, id_).scope)
-        webhook = _get(tx.connection, actor, id_)
+        webhook = _get_locked(tx, actor, id_)
         if is_enabled == (webhook.disabled_at is None):
             raise Conflict(f"The webhook is {'enabled' if is_enabled else 'disabled'} already.")
+        check_may_change_webhooks(tx, actor, quotas)
         if is_enabled:
             change_webhook(
                 tx,
@@ -212,13 +221,15 @@ def set_enabled(store: Store, actor: Actor, id_: str, *, is_enabled: bool) -> No
             append(tx, actor, WebhookDisabled(scope=webhook.scope, webhook=id_, reason=reason))
 
 
-def send_ping(store: Store, actor: Actor, id_: str) -> Delivery:
+def send_ping(store: Store, actor: Actor, id_: str, quotas: Quotas = NO_QUOTAS) -> Delivery:
     """Send a test event; one at a time, so that a loop cannot flood the log and the network."""
     with store.writing() as tx:
         webhook = _get_enabled(tx, actor, id_)
         waiting = find_waiting(tx.connection, id_, PING)
         if waiting is not None and waiting.attempts == 0:
             raise Conflict("A test event is about to be sent.")
+        check_may_change_webhooks(tx, actor, quotas)
+        append(tx, actor, WebhookPinged(scope=webhook.scope, webhook=id_))
         if waiting is not None:
             return _send_again(tx, waiting)
         shown = {"webhook": id_, "scope": webhook.scope}
@@ -230,7 +241,9 @@ def send_ping(store: Store, actor: Actor, id_: str) -> Delivery:
     return ping
 
 
-def replay_delivery(store: Store, actor: Actor, id_: str, delivery_id: str) -> Delivery:
+def replay_delivery(
+    store: Store, actor: Actor, id_: str, delivery_id: str, quotas: Quotas = NO_QUOTAS
+) -> Delivery:
     """Send it again, with the same id and body."""
     with store.writing() as tx:
         webhook = _get_enabled(tx, actor, id_)
@@ -239,6 +252,7 @@ def replay_delivery(store: Store, actor: Actor, id_: str, delivery_id: str) -> D
             raise NotFound("There is no such delivery. Those that are over are kept for a week.")
         if delivery.state == WAITING and delivery.attempts == 0:
             raise Conflict("The delivery is about to be sent.")
+        check_may_change_webhooks(tx, actor, quotas)
         again = _send_again(tx, delivery)
         event = WebhookDeliveryReplayed(scope=webhook.scope, webhook=id_, delivery=delivery_id)
         append(tx, actor, event)
@@ -254,10 +268,16 @@ def _send_again(tx: Transaction, delivery: Delivery) -> Delivery:
 
 
 def _get_enabled(tx: Transaction, actor: Actor, id_: str) -> Webhook:
-    webhook = _get(tx.connection, actor, id_)
+    webhook = _get_locked(tx, actor, id_)
     if webhook.disabled_at is not None:
         raise Conflict("The webhook is disabled. Enable it first.")
     return webhook
+
+
+def _get_locked(tx: Transaction, actor: Actor, id_: str) -> Webhook:
+    """As it is when nobody else changes it."""
+    _lock(tx, actor, _get(tx.connection, actor, id_).scope)
+    return _get(tx.connection, actor, id_)
 
 
 def _get(connection: Snapshot, actor: Actor, id_: str) -> Webhook:

@@ -34,6 +34,7 @@ def post_webhook(services: Services, call: Call) -> Response:
         body.url,
         scope=body.scope,
         types=body.types,
+        quotas=services.quotas,
     )
     return reply(_with_secret(issued), status=201)
 
@@ -44,32 +45,33 @@ def get_webhook(services: Services, call: Call) -> Response:
 
 
 def delete_webhook(services: Services, call: Call) -> Response:
-    managing.delete_webhook(services.store, call.actor, call.params["id"])
+    managing.delete_webhook(services.store, call.actor, call.params["id"], services.quotas)
     return done()
 
 
 def post_rotate(services: Services, call: Call) -> Response:
     """The new secret, which is shown only once."""
-    box = services.factor_policy.box
-    issued = managing.rotate_secret(services.store, call.actor, box, call.params["id"])
+    box, id_ = services.factor_policy.box, call.params["id"]
+    issued = managing.rotate_secret(services.store, call.actor, box, id_, services.quotas)
     return reply(_with_secret(issued))
 
 
 def post_enable(services: Services, call: Call) -> Response:
-    managing.set_enabled(services.store, call.actor, call.params["id"], is_enabled=True)
+    id_, quotas = call.params["id"], services.quotas
+    managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=True)
     return done()
 
 
 def post_disable(services: Services, call: Call) -> Response:
-    managing.set_enabled(services.store, call.actor, call.params["id"], is_enabled=False)
+    id_, quotas = call.params["id"], services.quotas
+    managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=False)
     return done()
 
 
 def post_ping(services: Services, call: Call) -> Response:
-    return reply(
-        shown_delivery(managing.send_ping(services.store, call.actor, call.params["id"])),
-        status=202,
-    )
+    id_ = call.params["id"]
+    ping = managing.send_ping(services.store, call.actor, id_, services.quotas)
+    return reply(shown_delivery(ping), status=202)
 
 
 def get_deliveries(services: Services, call: Call) -> Response:
@@ -82,7 +84,7 @@ def get_deliveries(services: Services, call: Call) -> Response:
 
 def post_replay(services: Services, call: Call) -> Response:
     id_, delivery = call.params["id"], call.params["delivery"]
-    again = managing.replay_delivery(services.store, call.actor, id_, delivery)
+    again = managing.replay_delivery(services.store, call.actor, id_, delivery, services.quotas)
     return reply(shown_delivery(again), status=202)
 
 

@@ -47,28 +47,30 @@ def get_webhook(services: Services, call: Call) -> Response:
 
 
 def post_rotate(services: Services, call: Call) -> Response:
-    box = services.factor_policy.box
-    issued = managing.rotate_secret(services.store, call.actor, box, call.params["id"])
+    box, id_ = services.factor_policy.box, call.params["id"]
+    issued = managing.rotate_secret(services.store, call.actor, box, id_, services.quotas)
     return _secret_page(services, call, issued, "New secret of the webhook")
 
 
 def post_enable(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
-        managing.set_enabled(services.store, call.actor, call.params["id"], is_enabled=True)
+        id_, quotas = call.params["id"], services.quotas
+        managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=True)
 
     return _take(services, call, "enable", change)
 
 
 def post_disable(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
-        managing.set_enabled(services.store, call.actor, call.params["id"], is_enabled=False)
+        id_, quotas = call.params["id"], services.quotas
+        managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=False)
 
     return _take(services, call, "disable", change)
 
 
 def post_ping(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
-        managing.send_ping(services.store, call.actor, call.params["id"])
+        managing.send_ping(services.store, call.actor, call.params["id"], services.quotas)
 
     return _take(services, call, "ping", change)
 
@@ -76,13 +78,14 @@ def post_ping(services: Services, call: Call) -> Response:
 def post_replay(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
         id_, delivery = call.params["id"], call.params["delivery"]
-        managing.replay_delivery(services.store, call.actor, id_, delivery)
+        managing.replay_delivery(services.store, call.actor, id_, delivery, services.quotas)
 
     return _take(services, call, "replay", change)
 
 
 def post_remove(services: Services, call: Call) -> Response:
-    removed = managing.delete_webhook(services.store, call.actor, call.params["id"])
+    id_, quotas = call.params["id"], services.quotas
+    removed = managing.delete_webhook(services.store, call.actor, id_, quotas)
     place = OPERATED if removed.scope is None else WEBHOOKS
     return services.renderer.redirect(f"{place}?done=remove")
 
@@ -105,6 +108,7 @@ def _create(
             fields.get("url", ""),
             scope=scope,
             types=types,
+            quotas=services.quotas,
         )
     except _CORRECTABLE as fault:
         return page(services, call, SentForm("create", fields, fault))
