@@ -7,22 +7,11 @@ from sqlalchemy.engine import Connection
 
 from ..domain.errors import NewerDatabase, OlderDatabase
 from .engine import Store
-from .faults import faults_named
-from .table_locks import PUBLISHING
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 # The newest migration, and the schema version of this release.
 SCHEMA = "0023"
-
-# As Alembic creates it.
-_CREATE_VERSION = f"""
-    CREATE TABLE IF NOT EXISTS {PUBLISHING} (
-        version_num VARCHAR(32) NOT NULL CONSTRAINT {PUBLISHING}_pkc PRIMARY KEY
-    )
-"""
-# The codes of a table that exists, and of its name, which is unique.
-_EXISTS = ("42P07", "23505")
 
 
 def migrate(store: Store) -> None:
@@ -73,29 +62,12 @@ def _upgrade(store: Store) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     known = {it.revision for it in ScriptDirectory.from_config(config).walk_revisions()}
-    _create_locked_table(store)
     with store.publishing() as tx:
         current = _schema_of(tx.connection)
         if current is not None and current not in known:
             raise _newer(current)
         config.attributes["connection"] = tx.connection
         command.upgrade(config, "head")
-
-
-def _create_locked_table(store: Store) -> None:
-    """On PostgreSQL, the lock for publishing is on the table in which Alembic keeps the version
-    of the schema.
-    """
-    if store.engine.dialect.name != "postgresql":
-        return
-    with faults_named():
-        try:
-            with store.engine.connect() as connection, connection.begin():
-                connection.exec_driver_sql(_CREATE_VERSION)
-        except sa.exc.DBAPIError as error:
-            # Another process has created it at the same time.
-            if getattr(error.orig, "sqlstate", None) not in _EXISTS:
-                raise
 
 
 def _newer(schema: str) -> NewerDatabase:

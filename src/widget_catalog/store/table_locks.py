@@ -23,9 +23,18 @@ if TYPE_CHECKING:
     from .engine import Store
 
 # Vacuum conflicts with the lock, so it is on tables that are vacuumed in milliseconds.
-PUBLISHING = "alembic_version"
+_PUBLISHING = "alembic_version"
 _IMPORTING = "imports"
 
+# A new database has no tables; this one is created as Alembic does.
+_CREATE = f"""
+    CREATE TABLE IF NOT EXISTS {_PUBLISHING} (
+        version_num VARCHAR(32) NOT NULL CONSTRAINT {_PUBLISHING}_pkc PRIMARY KEY
+    )
+"""
+_NO_SUCH_TABLE = "42P01"
+# If another process has created it at the same time: the table, or its name, exists.
+_IS_THERE = ("42P07", "23505")
 _LOCK_NOT_AVAILABLE = "55P03"
 _DEADLOCK = "40P01"
 _AT_ONCE_S = 0.001
@@ -44,7 +53,7 @@ _HOLDER = """
         AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
         AND mode NOT IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
 """
-FIND_PUBLISHER = _HOLDER.format(table=PUBLISHING)
+FIND_PUBLISHER = _HOLDER.format(table=_PUBLISHING)
 
 
 class LockHolder(NamedTuple):
@@ -57,14 +66,21 @@ class LockHolder(NamedTuple):
 def acquire_publishing_lock(writer: Connection, wait_policy: WaitPolicy, *, waits: bool) -> None:
     """Raises WriterBusy if the lock is held too long, or at all without `waits`."""
     try:
-        _lock(writer, PUBLISHING, wait_policy.wait_s, waits=waits)
+        try:
+            _lock(writer, _PUBLISHING, wait_policy.wait_s, waits=waits)
+        except sa.exc.ProgrammingError as error:
+            if _code_of(error) != _NO_SUCH_TABLE:
+                raise
+            writer.exec_driver_sql("ROLLBACK")  # The next statement begins a transaction.
+            _create_table(writer.engine)
+            _lock(writer, _PUBLISHING, wait_policy.wait_s, waits=waits)
     except sa.exc.OperationalError as error:
-        if not _is_timeout(error):
+        if _code_of(error) != _LOCK_NOT_AVAILABLE:
             raise
         raise WriterBusy(
             BUSY
             if wait_policy.is_service or not waits
-            else busy_sentence(_describe_holder(writer.engine, PUBLISHING))
+            else busy_sentence(_describe_holder(writer.engine, _PUBLISHING))
         ) from None
 
 
@@ -81,7 +97,7 @@ def import_lock(engine: Engine, timeout_s: float) -> Iterator[str | None]:
             _lock(connection, _IMPORTING, timeout_s, waits=timeout_s > 0)
         except sa.exc.OperationalError as error:
             transaction.rollback()
-            if not _is_timeout(error):
+            if _code_of(error) != _LOCK_NOT_AVAILABLE:
                 raise
             yield _describe_holder(engine, _IMPORTING)
             return
@@ -119,11 +135,11 @@ def find_stuck_publisher(store: "Store") -> list[str]:
     """A message if a transaction holds the lock for publishing at two looks; none on SQLite."""
     if store.engine.dialect.name != "postgresql":
         return []
-    first = _find_holder(store.engine, PUBLISHING)
+    first = _find_holder(store.engine, _PUBLISHING)
     if first is None:
         return []
     time.sleep(_STUCK_AFTER_S)
-    second = _find_holder(store.engine, PUBLISHING)
+    second = _find_holder(store.engine, _PUBLISHING)
     if second is None or second.transaction != first.transaction:
         return []
     return [busy_sentence(second.sentence)]
@@ -141,8 +157,17 @@ def _as_limit(wait_s: float | None) -> str:
     return f"{round((wait_s or 0) * 1000)}ms"
 
 
-def _is_timeout(error: sa.exc.OperationalError) -> bool:
-    return getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE
+def _create_table(engine: Engine) -> None:
+    try:
+        with engine.begin() as connection:
+            connection.exec_driver_sql(_CREATE)
+    except sa.exc.DBAPIError as error:
+        if _code_of(error) not in _IS_THERE:
+            raise
+
+
+def _code_of(error: sa.exc.DBAPIError) -> str | None:
+    return getattr(error.orig, "sqlstate", None)
 
 
 def _describe_holder(engine: Engine, table: str) -> str:
