@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -13,7 +13,7 @@ from widget_contract.manifest_texts import (
     is_plain_manifest,
     manifest_text_faults,
 )
-from widget_contract.manifests import Declared
+from widget_contract.manifests import DECLARED_KEYS, Declared, declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidVersion, SemVer, SortKey
 from widget_contract.texts import (
@@ -246,8 +246,7 @@ class _LineReader:
         bundle_url = self._line(at, "bundleUrl", line.bundle_url)
         published_at = self._instant(at, "publishedAt", line.published_at)
         yanked_reason = self._line(at, "yankedReason", yanked_by_author.yanked_reason)
-        if not self._is_plain:
-            line = self._with_checked_texts(line, at)
+        deprecation_message = self._line(at, "deprecationMessage", line.deprecation_message)
         return Version(
             version=number,
             bundle_url=bundle_url,
@@ -256,36 +255,30 @@ class _LineReader:
             published_at=published_at,
             is_yanked=yanked_by_author.yanked,
             yanked_reason=yanked_reason,
-            deprecation_message=line.deprecation_message,
-            release_notes=line.release_notes,
-            display_name=line.display_name,
-            description=line.description,
-            icon=line.icon,
-            min_size=Size(line.min_size.w, line.min_size.h),
-            max_size=Size(line.max_size.w, line.max_size.h),
-            sdk_version=line.sdk_version,
-            config_version=line.config_version,
-            permissions=line.permissions,
-            license=line.license,
+            deprecation_message=deprecation_message,
+            **self._declared(line, at),
             style=None if style is None else Style(style.size_bytes, style.sha256_hash),
             manifest=self._manifest(at, line.manifest),
             revocation=None if revoked is None else self._revocation(revoked, f"{at}.revoked"),
         )
 
-    def _with_checked_texts(self, line: VersionLine, at: str) -> VersionLine:
-        return msgspec.structs.replace(
-            line,
-            deprecation_message=self._line(at, "deprecationMessage", line.deprecation_message),
-            release_notes=self._text(at, "releaseNotes", line.release_notes),
-            display_name=self._name(at, "displayName", line.display_name),
-            description=self._line(at, "description", line.description),
-            icon=self._line(at, "icon", line.icon),
-            sdk_version=self._line(at, "sdkVersion", line.sdk_version),
-            permissions=tuple(
-                self._line(at, f"permissions[{i}]", it) for i, it in enumerate(line.permissions)
-            ),
-            license=self._line(at, "license", line.license),
-        )
+    def _declared(self, line: VersionLine, at: str) -> dict[str, Any]:
+        """The declared fields, with all their texts checked: each is one line, unless another rule
+        is given here."""
+        fields = declared(line)
+        fields["min_size"] = Size(line.min_size.w, line.min_size.h)
+        fields["max_size"] = Size(line.max_size.w, line.max_size.h)
+        if self._is_plain:
+            return fields
+        rules = {"displayName": self._name, "releaseNotes": self._text}
+        for name, key in zip(fields, DECLARED_KEYS, strict=True):
+            value = fields[name]
+            if isinstance(value, str):
+                fields[name] = rules.get(key, self._line)(at, key, value)
+            elif isinstance(value, tuple):
+                items = enumerate(value)
+                fields[name] = tuple(self._line(at, f"{key}[{i}]", it) for i, it in items)
+        return fields
 
     def _revocation(self, line: RevocationLine, at: str) -> Revocation:
         return Revocation(self._line(at, "reason", line.reason), self._instant(at, "at", line.at))

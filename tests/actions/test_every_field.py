@@ -1,0 +1,94 @@
+"""Every field of a version survives: in the database, and in an export that is imported again."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import UnionType
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+import pytest
+
+from widget_catalog.actions.export_line import encode_line
+from widget_catalog.actions.ndjson import ImportedBundle, Rules, VersionLine, decode_line
+from widget_catalog.domain.widgets import Revocation, Style, Version, Widget
+from widget_catalog.store.rows import version_from, version_row
+from widget_contract.manifests import Declared
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import SemVer
+from widget_contract.wire import Size, VersionEntry
+
+NOW = datetime(2026, 2, 10, tzinfo=UTC)
+HASHES = {"js": "a" * 64, "css": "b" * 64}
+MAKE: dict[Any, Callable[[str], Any]] = {
+    str: lambda text: text,
+    int: len,
+    Size: lambda text: Size(len(text), 2),
+    tuple[str, ...]: lambda text: (text, f"other {text}"),
+}
+
+
+def a_value(name: str, kind: Any, text: str) -> Any:
+    """A value of the field's type that is no default; it depends on the name."""
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    return MAKE[kinds[0]](f"{name}{text}")
+
+
+def a_version(text: str, **more: Any) -> Version:
+    """A version that has all declared fields."""
+    kinds = get_type_hints(Declared)
+    fields = {it: a_value(it, kinds[it], text) for it in Declared.__struct_fields__}
+    assert all(fields[it.name] != it.default for it in msgspec.structs.fields(Declared))
+    return Version(
+        version=SemVer.parse("1.0.0+build"),
+        bundle_url=None,
+        bundle_size=5,
+        sha256_hash=HASHES["js"],
+        published_at=NOW,
+        is_yanked=True,
+        yanked_reason="Bad.",
+        deprecation_message=f"Old{text}",
+        style=Style(7, HASHES["css"]),
+        manifest='{"x-own": 1}',
+        **fields,
+        **more,
+    )
+
+
+# The texts of a line in plain ASCII are not checked one by one.
+@pytest.mark.parametrize("text", ["", " für alle"], ids=["plain", "with other letters"])
+def test_an_imported_version_is_the_exported_one(text: str) -> None:
+    version = a_version(text, revocation=Revocation("Malware.", NOW))
+    defaults = {it.name: it.default for it in msgspec.structs.fields(Version)}
+    assert all(getattr(version, it) != defaults[it] for it in defaults if it != "bundle_url")
+    widget = Widget(
+        scope=Scope("acme"),
+        name=WidgetName("clock"),
+        display_name=f"Clock{text}",
+        description=f"Time{text}",
+        icon="mdi:clock",
+        is_official=True,
+        is_listed=False,
+        created_at=NOW,
+        versions=(version,),
+    )
+
+    line = encode_line(widget, 9, lambda *_: {"bundleFile": "js", "cssFile": "css"})
+    sizes = {"js": 5, "css": 7}
+    decoded = decode_line(line, lambda it, _: ImportedBundle(HASHES[it], sizes[it]), Rules(NOW))
+
+    assert decoded == (widget, 9, 0)
+
+
+def test_a_version_read_from_the_database_is_the_stored_one() -> None:
+    version = a_version("")
+
+    assert version_from("acme", "clock", (1, *version_row("acme", "clock", version))) == version
+
+
+def test_a_mirror_can_take_over_every_field_of_an_entry() -> None:
+    entry = {it.encode_name for it in msgspec.structs.fields(VersionEntry)}
+
+    assert entry - {it.encode_name for it in msgspec.structs.fields(VersionLine)} == {
+        "scope",
+        "name",
+    }
