@@ -13,7 +13,7 @@ import msgspec
 
 from .errors import InvalidManifest, InvalidName
 from .manifest_texts import manifest_text_faults
-from .names import Scope, WidgetName
+from .names import Scope, WidgetName, is_name
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_fault, name_fault, text_fault
 from .wire import Size
@@ -88,6 +88,7 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
     found = _read_object(text)
     manifest, requested = _said(found), _said(request or {})
     reader = _Reader({**manifest, **requested})
+    is_name_for_people = request is not None and _is_name_for_people(manifest, requested)
     for key in _AGREED:
         if key in manifest and key in requested and manifest[key] != requested[key]:
             said, wanted = _shown(manifest[key]), _shown(requested[key])
@@ -97,7 +98,7 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
         "name": reader.parsed("name", WidgetName.parse),
         "version": reader.parsed("version", SemVer.parse),
         "scope": reader.parsed("scope", Scope.parse) if has_scope else None,
-        "display_name": reader.display_name(),
+        "display_name": reader.display_name(manifest["name"] if is_name_for_people else None),
         "description": reader.joined_line("description", MAX_DESCRIPTION),
         "icon": reader.matching("icon", _ICON, _ICON_RULE),
         "min_size": reader.size("minSize"),
@@ -115,6 +116,8 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
     if smallest and largest and (smallest.w > largest.w or smallest.h > largest.h):
         reader.complain("minSize", "must not be larger than maxSize.")
     told = {it.partition(":")[0] for it in reader.faults}
+    if _NAME_FOR_PEOPLE in told:
+        told.add("name")
     inside = [it for it in manifest_text_faults(found) if it.partition(":")[0] not in told]
     if faults := [*reader.faults, *inside]:
         raise InvalidManifest(faults)
@@ -122,9 +125,21 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
 
 
 _AGREED = ("version", "sdkVersion")
+_NAME_FOR_PEOPLE = "name in the manifest"
 _OPTIONAL_TEXTS = ("description", "icon", "license", "releaseNotes")
 _ICON_RULE = "must be an Iconify name, such as mdi:clock."
 _FILE_RULE = "must be a file below the manifest's folder, such as index.js."
+
+
+def _is_name_for_people(manifest: Mapping[str, Any], requested: Mapping[str, Any]) -> bool:
+    """Whether the manifest is in the dialect of other tools, in which `name` is the display name
+    and the slug is only in the request."""
+    name = manifest.get("name")
+    if not isinstance(name, str) or "displayName" in manifest:
+        return False
+    if "displayName" in requested:
+        return bool(name == requested["displayName"])
+    return bool(name != requested["name"]) if "name" in requested else not is_name(name)
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,7 +217,11 @@ class _Reader:
             self.complain(key, str(error))
             return None
 
-    def display_name(self) -> str | Any:
+    def display_name(self, name_for_people: str | None) -> str | Any:
+        """The latter is the manifest's `name`, if that is the display name: its errors are
+        reported under the key that the manifest has."""
+        if name_for_people is not None:
+            return self._checked(_NAME_FOR_PEOPLE, name_for_people, name_fault, MAX_DISPLAY_NAME)
         text = self._string("displayName", is_required=True)
         return self._checked("displayName", text, name_fault, MAX_DISPLAY_NAME)
 

@@ -194,6 +194,26 @@ def test_the_form_decides_about_scope_and_name(village: Village, ann: Browsing) 
     assert ann.submit(place).headers["location"].startswith("/account/widgets/acme/big-clock")
 
 
+def test_a_manifest_of_other_tools_is_not_told_about_a_key_it_does_not_have(
+    village: Village, ann: Browsing
+) -> None:
+    other = manifest("Big Clock")
+    del other["displayName"]
+    sent = {**files(), "manifest": json.dumps(other).encode()}
+
+    assert send(ann, sent).status == 400
+    assert told(ann, "manifest") == []
+    assert told(ann, "name")[0].startswith("'Big Clock' is not a widget name")
+    pending(ann, sent, name="big-clock")
+    assert ann.title == "Big Clock 1.0.0"
+
+    sent["manifest"] = json.dumps({**other, "name": "x" * 101}).encode()
+    assert send(ann, sent, name="big-clock").status == 400
+    assert told(ann, "manifest") == [
+        "Name in the manifest: is too long: 101 characters, and at most 100 are taken."
+    ]
+
+
 def test_what_is_discarded_or_left_behind_is_removed(village: Village, ann: Browsing) -> None:
     place = pending(ann, files())
     assert len(uploaded(village)) == 1

@@ -168,6 +168,21 @@ def test_a_manifest_that_contradicts_the_request_is_refused(client: httpx.Client
     )
 
 
+def test_a_fault_of_the_name_for_people_is_reported_under_the_key_of_the_manifest(
+    client: httpx.Client,
+) -> None:
+    manifest = PLAIN | {"name": "Clo\u200bck"}
+    request = request_for("invisible", manifest, None)
+    without = {key: value for key, value in request.items() if key != "displayName"}
+
+    for sent in (request, without):
+        refused = client.post(PUBLISH, json=sent)
+
+        assert refused.status_code == 400
+        assert refused.json()["error"].startswith("name in the manifest: contains the character")
+        assert "displayName" not in refused.json()["error"]
+
+
 def kept_manifest(service: Service, slug: str) -> Any:
     node = open_node(service.data)
     try:
