@@ -151,7 +151,10 @@ export interface VersionEntry {
   sdkVersion: string;
   /** Version of the widget's settings, for migrations. */
   configVersion: number | null;
-  /** Permissions that the widget requests. */
+  /**
+   * Permissions that the widget requests: those that it declares, then those of its
+   * capabilities, such as `control:lock`.
+   */
   permissions: string[];
   /** License identifier, usually from SPDX. */
   license: string | null;
@@ -176,7 +179,10 @@ export interface VersionDetail {
   manifest: Record<string, unknown> | null;
   /** The bundle, and the style sheet if there is one. */
   files: PublishedFile[];
-  /** Permissions that `previousVersion` did not request. */
+  /**
+   * Permissions that `previousVersion` did not request. A capability that is narrowed less than
+   * before counts as added.
+   */
   permissionsAdded: string[];
   /** Permissions that only `previousVersion` requested. */
   permissionsRemoved: string[];
@@ -184,6 +190,11 @@ export interface VersionDetail {
   previousVersion: string | null;
   /** Set if the version is revoked; `null` otherwise. */
   revoked: RevokedState | null;
+  /**
+   * The capabilities of the manifest, in full. Each is also among the permissions, as
+   * `control:lock`.
+   */
+  capabilities: Capability[];
 }
 
 /** A file of a version. */
@@ -208,6 +219,21 @@ export interface RevokedState {
   reason: string;
   /** Time of the revocation. */
   at: string;
+}
+
+/** Access to one kind of thing, which the widget requests in its manifest. */
+export interface Capability {
+  /** The kind of thing. */
+  domain: string;
+  /** `read`: its state. `control`: also to change it. */
+  access: "read" | "control";
+  /**
+   * Only for these entities. `*` stands for any letters, digits and `_`. If absent: for all
+   * entities of the domain.
+   */
+  entities?: string[];
+  /** Only with these services. If absent: with all. */
+  services?: string[];
 }
 
 /** The results for all requested widgets. */
@@ -242,7 +268,10 @@ export interface ResolveResult {
   offer: VersionEntry | null;
   /** The newest version that is not yanked, whether compatible or not. */
   latestVersion: string | null;
-  /** Permissions that the offer requests and the installed version does not. */
+  /**
+   * Permissions that the offer requests and the installed version does not. A capability that
+   * is narrowed less than before counts as added.
+   */
   permissionsAdded: string[];
   /** Permissions that the installed version requests and the offer does not. */
   permissionsRemoved: string[];

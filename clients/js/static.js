@@ -1,5 +1,6 @@
 // Static catalogs: computes here what the service would compute. See static.d.ts.
 
+import { mayAlso, mayBeNarrowed, namesOf, permissionChanges, requested } from "./capabilities.js";
 import { compare, fits, parseRange, parseVersion } from "./semver.js";
 
 const FORMAT = 1;
@@ -150,10 +151,22 @@ class StaticCatalog {
         listed ? gone.delete(id) : gone.add(id);
       }
     }
-    const results = asked.widgets.map((it, at) =>
-      resolved(it, asked, details[at], revocations, gone.has(it.id)),
+    const results = await Promise.all(
+      asked.widgets.map((it, at) =>
+        resolved(it, asked, details[at], revocations, gone.has(it.id), (one) =>
+          this.#requested(it.id, one, signal),
+        ),
+      ),
     );
     return { sdk: request.sdk, revision, results };
+  }
+
+  /** The permissions of a version, if any, with its capabilities in full. */
+  async #requested(id, version, signal) {
+    const permissions = version?.permissions ?? [];
+    if (!mayBeNarrowed(permissions)) return requested(permissions);
+    const full = await this.#detailOrNull(`${id}/${identity(version.version)}`, signal);
+    return requested(permissions, full ?? {});
   }
 
   #detailOrNull(id, signal) {
@@ -165,7 +178,14 @@ class StaticCatalog {
 }
 
 /** What to do about one widget: the rules of `resolve`, with the messages of the service. */
-function resolved({ id, version, range }, { sdk, newest }, detail, revocations, isGone) {
+async function resolved(
+  { id, version, range },
+  { sdk, newest },
+  detail,
+  revocations,
+  isGone,
+  requestedBy,
+) {
   const number = version?.text ?? "";
   const isRevoked = (it) =>
     revocations.some((one) => one.id === id && identity(one.version) === identity(it));
@@ -197,15 +217,14 @@ function resolved({ id, version, range }, { sdk, newest }, detail, revocations, 
     compare(parseVersion(offer.version).key, parseVersion(installed.version).key) < 0;
   const status =
     installed && isRevoked(number) ? "revoked" : statusOf(version, installed, offer, isOlder);
-  const [before, after] = [installed?.permissions ?? [], offer?.permissions ?? []];
-  const changes =
-    offer && offer !== installed
-      ? {
-          permissionsAdded: after.filter((it) => !before.includes(it)),
-          permissionsRemoved: before.filter((it) => !after.includes(it)),
-        }
-      : plain;
-  const message = sentence(id, status, number, offer, { sdk, range, installed });
+  let message = sentence(id, status, number, offer, { sdk, range, installed });
+  let changes = plain;
+  if (offer && offer !== installed) {
+    const both = await Promise.all([installed, offer].map(requestedBy));
+    const { added, removed } = permissionChanges(...both);
+    changes = { permissionsAdded: namesOf(added), permissionsRemoved: namesOf(removed) };
+    if (installed) message += mayAlso(offer.version, added);
+  }
   return order({ id, status, installed, offer, latestVersion, ...changes, message });
 }
 

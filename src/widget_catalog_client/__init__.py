@@ -5,6 +5,7 @@ Both share the protocol code, which does no I/O: `calls.py`, `flows.py`, `watchi
 
 from widget_contract.wire import Registry, SearchResults, Settings, VersionEntry, WidgetDetail
 from widget_contract.wire_running import (
+    Capability,
     Change,
     Changes,
     InstalledWidget,
@@ -29,6 +30,7 @@ from .errors import (
 
 __all__ = [
     "AsyncCatalog",
+    "Capability",
     "Catalog",
     "CatalogUnavailable",
     "Change",

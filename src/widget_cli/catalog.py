@@ -1,10 +1,13 @@
 """Requests that several commands share: settings, widgets, scopes."""
 
+import msgspec
+
 from widget_contract.addresses import CLI_VERSION, SCOPES, detail_path, style_address
+from widget_contract.capabilities import Permission, may_be_narrowed, requested
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import CliVersion, PublishScope
 
-from .addresses import WidgetKey
+from .addresses import WidgetKey, path_part
 from .answers import not_a_catalog, refusal, shaped
 from .errors import ToolError
 from .exits import ExitCode
@@ -83,6 +86,22 @@ def find_style(session: Session, entry: VersionEntry) -> bytes | None:
     if reply.status >= 300:
         raise refusal(reply, session.url)
     return reply.body
+
+
+def find_requested(
+    session: Session, key: WidgetKey, entry: VersionEntry
+) -> tuple[Permission, ...] | None:
+    """The permissions of a published version, with its capabilities in full. None if they are not
+    known: of an unlisted widget, only the names are."""
+    if not may_be_narrowed(entry.permissions):
+        return requested(entry.permissions, None)
+    try:
+        found = session.ask_openly(f"{detail_path(key.scope, key.name)}/{path_part(entry.version)}")
+    except ToolError as error:
+        if error.exit_code != ExitCode.NOT_FOUND:
+            raise
+        return None
+    return requested(entry.permissions, msgspec.json.encode(found.get("manifest")))
 
 
 def require_scopes(session: Session, wanted: list[str]) -> None:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from widget_contract.capabilities import Permission, names_of, requested
 from widget_contract.manifests import Declared
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import Size
@@ -25,7 +26,7 @@ class Change(NamedTuple):
 
 
 def changes(local: LocalWidget, last: VersionEntry) -> list[Change]:
-    """Every field that differs, except permissions: see `new_permissions` and `dropped_…`."""
+    """Every field that differs, except permissions: see `Plan.permission_changes`."""
     manifest = local.manifest
     pairs = [
         Change("sha256Hash", last.sha256_hash, local.bundle.sha256_hash),
@@ -46,19 +47,19 @@ def style_change(local: LocalWidget, last_style: bytes | None) -> Change | None:
     return None if before == after else Change("cssSha256Hash", before, after)
 
 
-def new_permissions(local: LocalWidget, last: VersionEntry | None) -> list[str]:
-    before = last.permissions if last else ()
-    return [it for it in local.manifest.permissions if it not in before]
+def requested_by(local: LocalWidget) -> tuple[Permission, ...]:
+    return requested(local.manifest.permissions, local.manifest.text)
 
 
-def dropped_permissions(local: LocalWidget, last: VersionEntry | None) -> list[str]:
-    return [it for it in (last.permissions if last else ()) if it not in local.manifest.permissions]
-
-
-def differing_fields(local: LocalWidget, published: VersionEntry) -> list[str]:
-    """The names of all fields that differ, including permissions."""
+def differing_fields(
+    local: LocalWidget, published: VersionEntry, wanted: tuple[Permission, ...] | None
+) -> list[str]:
+    """The names of all fields that differ, including permissions. `wanted` are those of the
+    published version in full, if known."""
     fields = [it.field for it in changes(local, published)]
-    if set(local.manifest.permissions) != set(published.permissions):
+    own = requested_by(local)
+    is_same = set(names_of(own)) == set(published.permissions)
+    if not is_same or (wanted is not None and set(own) != set(wanted)):
         fields.append("permissions")
     return fields
 

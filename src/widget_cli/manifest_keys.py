@@ -9,7 +9,7 @@ from widget_contract.manifests import Manifest
 from widget_contract.spelling import find_similar
 
 # Keys that the catalog's pages and other hosts read, and that docs/publishing.md describes.
-_OTHERS = ("configSchema", "defaultConfig", "defaultSize")
+_OTHERS = ("capabilities", "configSchema", "defaultConfig", "defaultSize")
 
 
 def misspelled_keys(text: str) -> list[str]:

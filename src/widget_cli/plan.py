@@ -5,16 +5,17 @@ from typing import Any
 import msgspec
 
 from widget_contract.addresses import style_address
+from widget_contract.capabilities import (
+    Permission,
+    PermissionChanges,
+    in_words,
+    names_of,
+    permission_changes,
+)
 
 from .addresses import WidgetKey
 from .console import plain, say, sized
-from .differences import (
-    Change,
-    changes,
-    dropped_permissions,
-    new_permissions,
-    style_change,
-)
+from .differences import Change, changes, requested_by, style_change
 from .shapes import VersionEntry
 from .widget_folder import LocalWidget
 
@@ -40,6 +41,8 @@ class Plan(msgspec.Struct, frozen=True):
     existing: VersionEntry | None
     last_style: bytes | None = None
     warnings: tuple[str, ...] = ()
+    last_requested: tuple[Permission, ...] = ()
+    """The permissions of the last version, with its capabilities in full."""
 
     @property
     def page_url(self) -> str:
@@ -48,6 +51,10 @@ class Plan(msgspec.Struct, frozen=True):
     @property
     def is_published(self) -> bool:
         return self.existing is not None
+
+    @property
+    def permission_changes(self) -> PermissionChanges:
+        return permission_changes(self.last_requested, requested_by(self.local))
 
     def changes(self) -> list[Change]:
         """Every field that differs from the last published version, except permissions."""
@@ -67,7 +74,7 @@ def show_plan(plan: Plan) -> None:
     if local.style is not None:
         _line("style", f"{local.style.path.name}, {sized(local.style.size_bytes)}")
     _line("SDK", manifest.sdk_version)
-    _line("permissions", ", ".join(manifest.permissions) or "none")
+    _line("permissions", ", ".join(map(in_words, requested_by(local))) or "none")
     if plan.last is None:
         say.print("\nThis is the first version.\n")
         return
@@ -78,10 +85,11 @@ def show_plan(plan: Plan) -> None:
             _line(_LABELS.get(change.field, change.field), _shown(change))
     if all(change.field != "sha256Hash" for change in differing):
         _line("module", "unchanged")
-    for dropped in dropped_permissions(local, plan.last):
-        _line("permission", f"no longer {dropped}")
-    for added in new_permissions(local, plan.last):
-        say.print(f"  [bold yellow]new permission  {plain(added)}[/]")
+    added, removed = plan.permission_changes
+    for it in removed:
+        _line("permission", f"no longer {in_words(it)}")
+    for it in added:
+        say.print(f"  [bold yellow]new permission  {plain(in_words(it))}[/]")
     say.print()
 
 
@@ -106,7 +114,7 @@ def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, 
         "sha256Hash": local.bundle.sha256_hash,
         "sdkVersion": local.manifest.sdk_version,
         "permissions": list(local.manifest.permissions),
-        "newPermissions": new_permissions(local, last),
+        "newPermissions": names_of(plan.permission_changes.added),
         "previousVersion": last.version if last else None,
         "changes": [it._asdict() for it in plan.changes()],
         "warnings": list(plan.warnings),

@@ -1,12 +1,13 @@
 """Determines the scope, and compares with the published versions."""
 
+from widget_contract.capabilities import requested
 from widget_contract.errors import InvalidName
 from widget_contract.manifests import Manifest
 from widget_contract.names import Scope
 from widget_contract.wire import PublishScope
 
 from .addresses import WidgetKey
-from .catalog import find_detail, find_style, find_token_limits, list_scopes
+from .catalog import find_detail, find_requested, find_style, find_token_limits, list_scopes
 from .console import warn
 from .differences import differing_fields, find_version, is_step_back
 from .errors import ToolError, wrong_usage
@@ -88,7 +89,9 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
             "A published version never changes: publish with --bump patch.",
             ExitCode.CONFLICT,
         )
-    fields = differing_fields(local, existing) if existing is not None else []
+    fields = []
+    if existing is not None:
+        fields = differing_fields(local, existing, find_requested(session, key, existing))
     if existing is not None and (serious := [it for it in fields if it in _SERIOUS]):
         raise ToolError(
             f"{key} {existing.version} is already published, "
@@ -107,8 +110,11 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
     warnings = [*local.warnings, *_repeated_notes(local, last if existing is None else None)]
     for warning in warnings:
         warn(warning)
-    last_style = find_style(session, last) if last is not None and existing is None else None
-    return Plan(session.url, key, local, last, existing, last_style, tuple(warnings))
+    if last is None:
+        return Plan(session.url, key, local, last, existing, None, tuple(warnings))
+    last_style = find_style(session, last) if existing is None else None
+    before = find_requested(session, key, last) or requested(last.permissions, None)
+    return Plan(session.url, key, local, last, existing, last_style, tuple(warnings), before)
 
 
 def _repeated_notes(local: LocalWidget, last: VersionEntry | None) -> list[str]:

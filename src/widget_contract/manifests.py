@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from .capabilities import parse_capabilities, with_capabilities
 from .errors import InvalidManifest, InvalidName
 from .manifest_texts import manifest_text_faults
 from .names import Scope, WidgetName, is_name
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_fault, name_fault, text_fault
 from .wire import Size
+from .wire_running import Capability
 
 T = TypeVar("T")
 
@@ -104,7 +106,7 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
         "min_size": reader.size("minSize"),
         "max_size": reader.size("maxSize"),
         "sdk_version": reader.parsed("sdkVersion", _sdk_range),
-        "permissions": reader.permissions("permissions"),
+        "permissions": with_capabilities(reader.permissions("permissions"), reader.capabilities()),
         "license": reader.line("license", _MAX_LICENSE),
         "release_notes": reader.text("releaseNotes", MAX_RELEASE_NOTES),
         "config_version": reader.whole_number("configVersion"),
@@ -265,6 +267,11 @@ class _Reader:
         if not wrong and len(set(found)) < len(found):
             self.complain(key, "names a permission twice.")
         return tuple(it for it in found if isinstance(it, str))
+
+    def capabilities(self) -> tuple[Capability, ...]:
+        found, faults = parse_capabilities(self._values.get("capabilities"))
+        self.faults += faults
+        return found
 
     def whole_number(self, key: str) -> int | None:
         found = self._values.get(key)

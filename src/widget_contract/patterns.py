@@ -1,8 +1,11 @@
-"""Patterns in the OpenAPI document, in the syntax of JSON Schema. `names.py` and `semver.py` are
-authoritative."""
+"""Patterns in the OpenAPI document, in the syntax of JSON Schema. `names.py`, `semver.py` and
+`capabilities.py` are authoritative."""
 
 NAME = r"^[a-z0-9][a-z0-9-]*$"
 NAME_MAX_LENGTH = 64
+
+DOMAIN = r"^[a-z_][a-z0-9_]*$"
+DOMAIN_MAX_LENGTH = 64
 
 WIDGET_ID = r"^[a-z0-9][a-z0-9-]{0,63}/[a-z0-9][a-z0-9-]{0,63}$"
 

@@ -87,7 +87,12 @@ class VersionEntry(Shape, frozen=True):
         int | None, described("Version of the widget's settings, for migrations.", 2)
     ]
     permissions: Annotated[
-        tuple[str, ...], described("Permissions that the widget requests.", ["network"])
+        tuple[str, ...],
+        described(
+            "Permissions that the widget requests: those that it declares, then those of its "
+            "capabilities, such as `control:lock`.",
+            ["network"],
+        ),
     ]
     license: Annotated[str | None, described("License identifier, usually from SPDX.", "MIT")]
 

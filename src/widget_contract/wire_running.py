@@ -6,7 +6,15 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, UnsetType
 
 from .described import count_field, described, time_field, url_field, version_field
-from .patterns import COMPAT_SDK, INTEGRITY, SEMVER_MAX_LENGTH, SHA256, WIDGET_ID
+from .patterns import (
+    COMPAT_SDK,
+    DOMAIN,
+    DOMAIN_MAX_LENGTH,
+    INTEGRITY,
+    SEMVER_MAX_LENGTH,
+    SHA256,
+    WIDGET_ID,
+)
 from .wire import Shape, VersionEntry, Widget
 
 ChangeType = Literal[
@@ -131,6 +139,30 @@ class RevokedState(Shape, frozen=True):
     at: Annotated[str, time_field("Time of the revocation.")]
 
 
+class Capability(Shape, frozen=True):
+    """Access to one kind of thing, which the widget requests in its manifest."""
+
+    domain: Annotated[
+        str, described("The kind of thing.", "lock", pattern=DOMAIN, maxLength=DOMAIN_MAX_LENGTH)
+    ]
+    access: Annotated[
+        Literal["read", "control"],
+        described("`read`: its state. `control`: also to change it.", "control"),
+    ]
+    entities: Annotated[
+        tuple[str, ...] | UnsetType,
+        described(
+            "Only for these entities. `*` stands for any letters, digits and `_`. If absent: for "
+            "all entities of the domain.",
+            ["lock.front_*"],
+        ),
+    ] = UNSET
+    services: Annotated[
+        tuple[str, ...] | UnsetType,
+        described("Only with these services. If absent: with all.", ["unlock"]),
+    ] = UNSET
+
+
 class VersionDetail(Shape, frozen=True):
     """A version in full."""
 
@@ -148,7 +180,11 @@ class VersionDetail(Shape, frozen=True):
     ]
     permissions_added: Annotated[
         tuple[str, ...],
-        described("Permissions that `previousVersion` did not request.", ["network"]),
+        described(
+            "Permissions that `previousVersion` did not request. A capability that is narrowed "
+            "less than before counts as added.",
+            ["network"],
+        ),
     ]
     permissions_removed: Annotated[
         tuple[str, ...], described("Permissions that only `previousVersion` requested.", [])
@@ -160,6 +196,13 @@ class VersionDetail(Shape, frozen=True):
     revoked: Annotated[
         RevokedState | None, described("Set if the version is revoked; `null` otherwise.")
     ]
+    capabilities: Annotated[
+        tuple[Capability, ...],
+        described(
+            "The capabilities of the manifest, in full. Each is also among the permissions, as "
+            "`control:lock`."
+        ),
+    ] = ()
 
 
 class InstalledWidget(Shape, frozen=True):
@@ -247,7 +290,9 @@ class ResolveResult(Shape, frozen=True):
     permissions_added: Annotated[
         tuple[str, ...],
         described(
-            "Permissions that the offer requests and the installed version does not.", ["network"]
+            "Permissions that the offer requests and the installed version does not. A capability "
+            "that is narrowed less than before counts as added.",
+            ["network"],
         ),
     ]
     permissions_removed: Annotated[

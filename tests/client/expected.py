@@ -67,6 +67,21 @@ def all_loaded(catalog: ClientCatalog, *, counted: int) -> dict[str, object]:
         "current": loaded("1.1.0", "current", style=STYLE),
         "needsConsent": loaded("1.0.0", "update", update="1.1.0"),
         "hasConsent": ["1.1.0", ["network"]],
+        "mayControl": [
+            "1.0.0",
+            "1.1.0",
+            ["control:lock"],
+            (
+                "acme/guard can be updated from 1.0.0 to 1.1.0. "
+                "1.1.0 may also control locks (lock.front_*)."
+            ),
+        ],
+        "mayControlMore": [
+            "1.1.0",
+            "1.2.0",
+            ["control:lock"],
+            "acme/guard can be updated from 1.1.0 to 1.2.0. 1.2.0 may also control locks.",
+        ],
         "incompatible": ["Incompatible", "No version of acme/clock runs on SDK 9.0.0."],
         "unknown": ["NotFound", "This catalog does not know acme/nobody."],
         "invalid": [

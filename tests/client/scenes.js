@@ -51,6 +51,10 @@ export async function loading(client, base) {
   ]);
   const grown = await load("greedy", { sdk: "1.0.0", installed: "1.0.0", acceptPermissions: true });
   const { module, bundle } = await catalog.fetchFiles("acme/broken", { sdk: "1.0.0" });
+  const guarded = async (range, installed) => {
+    const it = await load("guard", { sdk: "1.0.0", range, installed });
+    return [it.version.version, it.update.version, it.permissionsAdded, it.message];
+  };
   const found = {
     clock: tell(clock),
     fetched: [typeof module, new TextDecoder().decode(bundle)],
@@ -60,6 +64,8 @@ export async function loading(client, base) {
     current: tell(await load("clock", { sdk: "1.0.0", installed: "1.1.0" })),
     needsConsent: tell(await load("greedy", { sdk: "1.0.0", installed: "1.0.0" })),
     hasConsent: [grown.version.version, grown.permissionsAdded],
+    mayControl: await guarded("1.0.x || 1.1.x", "1.0.0"),
+    mayControlMore: await guarded("*", "1.1.0"),
     incompatible: await fails(load("clock", { sdk: "9.0.0" })),
     unknown: await fails(load("nobody", { sdk: "1.0.0" })),
     invalid: await fails(load("clock", { sdk: "one" })),
@@ -262,6 +268,23 @@ export async function versions(_, module, ranges, { valid, invalid, ascending, s
       ...same.filter(([a, b]) => order(a, b) !== 0).flat(),
     ],
   };
+}
+
+/** The vectors of the contract: covering, and the changes between two manifests. */
+export async function capabilities(_, module, covering, comparing) {
+  const { covers, mayAlso, namesOf, permissionChanges, requested } = await import(module);
+  const asked = (manifest) => {
+    const { permissions = [], capabilities = [] } = manifest;
+    const names = namesOf(capabilities).filter((it) => !permissions.includes(it));
+    return requested([...permissions, ...names], { manifest, capabilities });
+  };
+  return [
+    covering.map(({ old, new: now }) => covers(old, now)),
+    comparing.map(({ old, new: now }) => {
+      const { added, removed } = permissionChanges(asked(old), asked(now));
+      return [namesOf(added), namesOf(removed), mayAlso("2.0.0", added)];
+    }),
+  ];
 }
 
 /** Every change after `since`, until the catalog rejects the request. */

@@ -23,6 +23,7 @@ def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) ->
         "client.d.ts",
         "client.js",
         "package.json",
+        "capabilities.js",
         "semver.js",
         "static.d.ts",
         "static.js",

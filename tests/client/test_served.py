@@ -21,6 +21,7 @@ PINNED = f"/client/v1/client.{DIGEST.hexdigest()[:16]}.js"
         (PINNED, "text/javascript", "public, max-age=31536000, immutable"),
         ("/client/v1/client.d.ts", "text/plain", "public, max-age=3600"),
         ("/client/v1/static.js", "text/javascript", "public, max-age=3600"),
+        ("/client/v1/capabilities.js", "text/javascript", "public, max-age=3600"),
         ("/client/v1/semver.js", "text/javascript", "public, max-age=3600"),
         ("/client/v1/static.d.ts", "text/plain", "public, max-age=3600"),
         ("/client/v1/api.d.ts", "text/plain", "public, max-age=3600"),

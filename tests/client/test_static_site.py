@@ -97,7 +97,13 @@ SEARCHES: list[dict[str, object]] = [
     {"official": "true"},
     {"compatSdk": "2.0.0-rc.1", "limit": 1000},
 ]
-OTHERS = [{"id": "acme/nobody"}, {"id": "acme/greedy"}]
+OTHERS = [
+    {"id": "acme/nobody"},
+    {"id": "acme/greedy"},
+    {"id": "acme/guard", "installed": "1.0.0"},
+    {"id": "acme/guard", "installed": "1.1.0"},
+    {"id": "acme/guard", "installed": "1.2.0", "range": "1.1.x"},
+]
 RESOLVES: list[dict[str, Any]] = [
     {"sdk": sdk, "widgets": [{"id": "acme/clock", **more}, *OTHERS]}
     for sdk in ("1.0.0", "2.0.0-rc.1", "9.0.0")
@@ -238,6 +244,25 @@ def test_texts_are_compared_as_the_service_does(process: Runtime) -> None:
     differing = [it for it in known if folded.get(it, it) != fold(it)]
     # Cherokee is folded to capitals.
     assert [it for it in differing if "CHEROKEE" not in unicodedata.name(it, "")] == []
+
+
+def test_capabilities_are_compared_as_in_the_contract(process: Runtime) -> None:
+    vectors = json.loads((VECTORS / "capabilities.json").read_text())
+    covering, comparing = vectors["covering"], vectors["comparing"]
+
+    covered, compared = process(
+        "capabilities", str(CLIENT / "capabilities.js"), covering, comparing
+    )
+
+    assert covered == [it["covers"] for it in covering]
+    assert compared == [
+        [
+            it["added"],
+            it["removed"],
+            f" 2.0.0 may also {', '.join(it['words'])}." if it["words"] else "",
+        ]
+        for it in comparing
+    ]
 
 
 def test_versions_and_ranges_are_those_of_the_contract(process: Runtime) -> None:

@@ -12,11 +12,22 @@ import pytest
 import widget_contract
 from widget_contract import wire
 from widget_contract.addresses import detail_path, file_path, parse_file_path
+from widget_contract.capabilities import (
+    Permission,
+    covers,
+    in_words,
+    names_of,
+    parse_capabilities,
+    permission_changes,
+    requested,
+    with_capabilities,
+)
 from widget_contract.errors import InvalidManifest, InvalidName
 from widget_contract.folding import fold
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer, is_compatible
+from widget_contract.wire_running import Capability
 
 FOLDER = Path(widget_contract.__file__).parent / "vectors"
 NPM_ANSWERS = r"""
@@ -43,7 +54,8 @@ def test_every_file_is_described_and_has_cases() -> None:
     files = {it.name for it in FOLDER.glob("*.json")}
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert {
-        f"{it}.json" for it in "names versions ranges manifests addresses wire folding".split()
+        f"{it}.json"
+        for it in "names versions ranges manifests capabilities addresses wire folding".split()
     } == files
     for file in files:
         assert f"`{file}`" in readme
@@ -127,6 +139,25 @@ def _values_of(manifest: Manifest) -> Any:
     del fields["text"]
     fields["version"] = manifest.version.text
     return json.loads(msgspec.json.encode(fields, enc_hook=str))
+
+
+def test_capabilities() -> None:
+    capabilities = read("capabilities")
+    for it in capabilities["covering"]:
+        old, new = (msgspec.convert(it[key], Capability) for key in ("old", "new"))
+        assert covers(old, new) == it["covers"], it["about"]
+    for it in capabilities["comparing"]:
+        changes = permission_changes(_requested(it["old"]), _requested(it["new"]))
+        words = [in_words(one) for one in changes.added if not isinstance(one, str)]
+        assert names_of(changes.added) == it["added"], it["about"]
+        assert names_of(changes.removed) == it["removed"], it["about"]
+        assert words == it["words"], it["about"]
+
+
+def _requested(manifest: dict[str, Any]) -> tuple[Permission, ...]:
+    stated = parse_capabilities(manifest.get("capabilities")).capabilities
+    permissions = with_capabilities(manifest.get("permissions", []), stated)
+    return requested(permissions, json.dumps(manifest))
 
 
 def test_addresses() -> None:

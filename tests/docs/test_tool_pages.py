@@ -86,8 +86,12 @@ def test_the_guide_lists_every_key_of_a_manifest() -> None:
 
 
 def test_the_manifest_in_the_guide_is_a_good_one() -> None:
-    example, schema = re.findall(r"^```json\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    examples = re.findall(r"^```json\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    example, capabilities, schema = examples
     assert parse_manifest(example).permissions == ("storage",)
+    stated = {**msgspec.json.decode(example), **msgspec.json.decode(capabilities)}
+    permissions = parse_manifest(msgspec.json.encode(stated).decode()).permissions
+    assert permissions == ("storage", "read:camera", "control:lock")
     assert msgspec.json.decode(schema)["properties"].keys() >= {"title", "minutes"}
 
 

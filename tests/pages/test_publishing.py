@@ -114,6 +114,23 @@ def test_permissions_are_compared_with_what_is_offered_now(village: Village, ann
     assert shown["Changed"] == "+ camera − network"
 
 
+def test_capabilities_are_checked_shown_and_compared(village: Village, ann: Browsing) -> None:
+    camera = {"domain": "camera", "access": "read"}
+    lock = {"domain": "lock", "access": "control", "entities": ["lock.front_*"]}
+    village.ann.publish("ann/timer", "1.0.0", permissions=["network"], capabilities=[camera])
+
+    assert send(ann, files(version="1.1.0", capabilities=[{**lock, "access": "all"}])).status == 400
+    assert told(ann, "manifest") == ["capabilities[0].access: must be read or control."]
+    place = pending(ann, files(version="1.1.0", capabilities=[camera, lock]))
+
+    shown = facts(ann)
+    assert shown["Permissions"] == "read cameras, control locks (lock.front_*)"
+    assert shown["Changed"] == "+ control locks (lock.front_*) − network"
+    ann.submit(place)
+    ann.get("/account/widgets/ann/timer/versions/1.1.0")
+    assert facts(ann)["Permissions"] == "read cameras, control locks (lock.front_*)"
+
+
 def test_all_faults_are_reported_at_once_beside_their_fields(ann: Browsing) -> None:
     broken = {"version": "1", "minSize": {"w": 0, "h": 1}, "icon": "clock"}
     answer = send(ann, files("A name", js=b"", css=b"", **broken), scope="ACME")

@@ -119,6 +119,14 @@ def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
     yield widget_line(
         "acme/greedy", versions=[version("1.1.0", permissions=["network"]), version("1.0.0")]
     )
+    camera, lock = {"domain": "camera", "access": "read"}, {"domain": "lock", "access": "control"}
+    front = {**lock, "entities": ["lock.front_*"]}
+    growing = {"1.0.0": [camera], "1.1.0": [camera, front], "1.2.0": [lock]}
+    guard = [
+        version(number, manifest=json.dumps({"capabilities": stated}))
+        for number, stated in growing.items()
+    ]
+    yield widget_line("acme/guard", versions=guard)
     yield widget_line("acme/broken", versions=[version("1.0.0", code="export const = 1;\n")])
     for runtime in RUNTIMES:
         yield widget_line(f"acme/bad-{runtime}", versions=[version("1.0.0")])

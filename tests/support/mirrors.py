@@ -36,7 +36,9 @@ def file_lines(folder: Path) -> list[dict[str, Any]]:
 
     folder.mkdir()
     (folder / "style.css").write_text("p { color: teal }\n")
-    manifest = json.dumps({"name": "Clock", "version": "2.0.0", "x": {"kept": [1, 2.5, None]}})
+    stated = [{"domain": "sensor", "access": "read", "entities": ["sensor.clock_*"]}, "malformed"]
+    kept = {"x": {"kept": [1, 2.5, None]}, "capabilities": stated}
+    manifest = json.dumps({"name": "Clock", "version": "2.0.0", **kept})
     dated = {"publishedAt": "2026-02-01T00:00:00.000Z", "displayName": "Clock 2"}
     clock = [stored("1.0.0"), stored("2.0.0", cssFile="style.css", manifest=manifest, **dated)]
     return [

@@ -61,6 +61,59 @@ def test_other_release_notes_or_none_are_no_matter(
     assert "release notes" not in signed_in.run("publish", widget, "--yes").err
 
 
+LOCK = {"domain": "lock", "access": "control"}
+FRONT = {**LOCK, "entities": ["lock.front_*"]}
+
+
+def test_new_capabilities_are_shown_in_words(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    permissions = ["read:camera", "control:lock"]
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, permissions=permissions)))
+    camera = {"domain": "camera", "access": "read"}
+    stated = {"manifest": {"capabilities": [camera, FRONT]}, "capabilities": []}
+    catalog.on("GET", f"{DETAIL}/0.1.0", Scripted(body=stated))
+    edit(widget, version="0.2.0", capabilities=[LOCK, {**LOCK, "domain": "alarm"}])
+
+    shown = signed_in.run("publish", widget, "--yes", "--dry-run")
+    told = signed_in.json("publish", widget, "--yes", "--dry-run")
+
+    assert "  permissions    control locks, control alarms\n" in shown.err
+    assert "  permission     no longer read cameras\n" in shown.err
+    assert "  new permission  control locks\n" in shown.err
+    assert "  new permission  control alarms\n" in shown.err
+    assert told["permissions"] == told["newPermissions"] == ["control:lock", "control:alarm"]
+
+
+@pytest.mark.parametrize(("stated", "code"), [([FRONT], 0), ([LOCK], 6)])
+def test_the_same_version_with_other_capabilities_is_refused(
+    signed_in: Tool,
+    widget: Path,
+    catalog: ScriptedServer,
+    stated: list[dict[str, object]],
+    code: int,
+) -> None:
+    body = published(widget, catalog, permissions=["control:lock"])
+    catalog.on("GET", DETAIL, Scripted(body=body))
+    catalog.on("GET", f"{DETAIL}/0.1.0", Scripted(body={"manifest": {"capabilities": stated}}))
+    edit(widget, capabilities=[FRONT])
+
+    said = signed_in.run("publish", widget, "--yes")
+
+    assert said.code == code
+    assert ("with different permissions" in said.err) == (code == 6)
+
+
+def test_of_an_unlisted_widget_only_the_names_are_compared(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    body = published(widget, catalog, permissions=["control:lock"])
+    catalog.on("GET", OWN_DETAIL, Scripted(body=body))
+    edit(widget, capabilities=[FRONT])
+
+    assert signed_in.run("publish", widget, "--yes").code == 0
+
+
 @pytest.mark.parametrize("is_listed", [True, False])
 def test_the_same_again_is_already_published(
     signed_in: Tool, widget: Path, catalog: ScriptedServer, is_listed: bool

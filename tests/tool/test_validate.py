@@ -129,6 +129,18 @@ def test_keys_of_other_programs_are_no_warning(tool: Tool, widget: Path) -> None
     assert tool.run("validate", widget).err == ""
 
 
+def test_malformed_capabilities_are_reported_with_every_fault(tool: Tool, widget: Path) -> None:
+    stated = [{"domain": "lock", "access": "open"}, {"domain": "lock", "access": "control"}, 1]
+    manifest = json.loads((widget / "widget.json").read_text())
+    (widget / "widget.json").write_text(json.dumps({**manifest, "capabilities": stated}))
+    said = tool.run("validate", widget)
+    assert said.code == 5
+    assert "  - capabilities[0].access: must be read or control.\n" in said.err
+    assert "  - capabilities[2]: must be an object such as " in said.err
+    (widget / "widget.json").write_text(json.dumps({**manifest, "capabilities": stated[1:2]}))
+    assert tool.json("validate", widget)["permissions"] == ["control:lock"]
+
+
 def test_a_misspelled_key_is_named_beside_the_fault_it_causes(tool: Tool, widget: Path) -> None:
     file = widget / "widget.json"
     file.write_text(file.read_text().replace('"sdkVersion"', '"sdkversion"'))

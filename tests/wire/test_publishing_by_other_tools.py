@@ -40,8 +40,8 @@ PLAIN: dict[str, Any] = {
     "defaultConfig": {"zone": "Europe/Vienna", "seconds": False, "offset": 1.5, "note": None},
     "examples": [{"name": "Vienna", "config": {"zone": "Europe/Vienna"}}, {"config": {}}],
     "capabilities": [
-        {"domain": "api.example", "access": "read"},
-        {"domain": "*.example.org", "access": "write"},
+        {"domain": "sensor", "access": "read", "entities": ["sensor.clock_*"], "note": "kept"},
+        {"domain": "media_player", "access": "control", "services": ["play_media"]},
     ],
     "tag": "time",
     "configVersion": 2,

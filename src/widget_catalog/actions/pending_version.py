@@ -2,6 +2,12 @@
 
 from typing import BinaryIO, NamedTuple
 
+from widget_contract.capabilities import (
+    Permission,
+    PermissionChanges,
+    permission_changes,
+    requested,
+)
 from widget_contract.manifests import Manifest
 
 from ..bundles.contract import Kind, Uploads
@@ -22,14 +28,13 @@ class PendingVersion(NamedTuple):
     """The version that is offered now."""
 
     @property
-    def permissions_added(self) -> list[str]:
-        before = self.previous.permissions if self.previous is not None else ()
-        return [it for it in self.manifest.permissions if it not in before]
+    def requested(self) -> tuple[Permission, ...]:
+        return requested(self.manifest.permissions, self.manifest.text)
 
     @property
-    def permissions_removed(self) -> list[str]:
-        before = self.previous.permissions if self.previous is not None else ()
-        return [it for it in before if it not in self.manifest.permissions]
+    def permission_changes(self) -> PermissionChanges:
+        before = self.previous.requested if self.previous is not None else ()
+        return permission_changes(before, self.requested)
 
     @property
     def repeats_notes(self) -> bool:

@@ -10,6 +10,16 @@ from typing import NamedTuple
 
 import msgspec
 
+from widget_contract.capabilities import (
+    Permission,
+    PermissionChanges,
+    in_words,
+    listed,
+    may_be_narrowed,
+    names_of,
+    permission_changes,
+    requested,
+)
 from widget_contract.semver import Range, SemVer
 from widget_contract.wire import Shape
 from widget_contract.wire_running import ResolveStatus
@@ -20,9 +30,9 @@ from ..domain.widgets import runs_on
 from ..replica.documents import Documents, Reading
 from ..replica.records import DocumentRecord
 from ..replica.rendering import with_cdn
+from ..replica.versions import find_manifest
 from .pace import Pace
 from .revocations import Revocations
-from .version_details import missing_in
 
 
 class Installed(NamedTuple):
@@ -59,6 +69,9 @@ _decode_outline = msgspec.json.Decoder(list[_Outline]).decode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
 _encode = msgspec.json.Encoder().encode
 
+_NO_CHANGES = PermissionChanges()
+# The number of new capabilities in a message, and of entities or services in each.
+_FEW = 5
 # Comparisons of permissions up to this total length are cached.
 _SHORT_BYTES = 200
 
@@ -120,17 +133,50 @@ class Resolver:
         elif offer is not None:
             _, _, _, start, length, written = offer
             offered = record.entry(entries_start + start, length, written)
-        added, removed = _permissions(entry, offered)
+        changes = _NO_CHANGES
+        if offer is not None and offered is not None and offered is not entry:
+            old = _Asking(installed, b"[]" if entry is None else _listed(entry))
+            changes = self._compare(reading, record.id, old, _Asking(offer, _listed(offered)))
+        message = _message(key, status, choice, asked, installed, offer, latest)
+        if installed is not None and offer is not None and changes.added:
+            message += _may_also(offer[0], changes)
         return _Result(
             key,
             status,
             None if entry is None else msgspec.Raw(with_cdn(entry, self._cdn_url)),
             None if offered is None else msgspec.Raw(with_cdn(offered, self._cdn_url)),
             latest if is_listed else None,
-            added,
-            removed,
-            _message(key, status, choice, asked, installed, offer, latest),
+            names_of(changes.added),
+            names_of(changes.removed),
+            message,
         )
+
+    def _compare(
+        self, reading: Reading, widget_id: int, old: "_Asking", new: "_Asking"
+    ) -> PermissionChanges:
+        """What the offer adds to the installed version, and what it drops."""
+        before, after = old.permissions, new.permissions
+        is_short = len(before) + len(after) <= _SHORT_BYTES
+        known = (_known_changes if is_short else _changes)(before, after)
+        if known is not None:
+            return known
+        return permission_changes(
+            self._requested(reading, widget_id, old), self._requested(reading, widget_id, new)
+        )
+
+    def _requested(self, reading: Reading, widget_id: int, it: "_Asking") -> Sequence[Permission]:
+        manifest = None
+        if it.version is not None:
+            identity = it.version[0].partition("+")[0]
+            manifest = find_manifest(self._documents, reading, widget_id, identity)
+        return requested(_decode_permissions(it.permissions), manifest)
+
+
+class _Asking(NamedTuple):
+    """A version, if any, and its permissions as JSON."""
+
+    version: _Outline | None
+    permissions: bytes
 
 
 class _Choice:
@@ -212,26 +258,22 @@ def _is_older(offer: _Outline, installed: _Outline | None) -> bool:
     return SemVer.parse(offer[0]).sort_key < SemVer.parse(installed[0]).sort_key
 
 
-def _permissions(
-    installed: bytes | None, offered: bytes | None
-) -> tuple[Sequence[str], Sequence[str]]:
-    """Permissions that the offer adds to the installed version, and those it drops."""
-    if offered is None or offered is installed:
-        return (), ()
-    before, after = b"[]" if installed is None else _listed(installed), _listed(offered)
-    if before == after:
-        return (), ()
-    is_short = len(before) + len(after) <= _SHORT_BYTES
-    return (_known_difference if is_short else _difference)(before, after)
-
-
-def _difference(before: bytes, after: bytes) -> tuple[Sequence[str], Sequence[str]]:
+def _changes(before: bytes, after: bytes) -> PermissionChanges | None:
+    """None: some may be narrowed, so the manifests must be compared."""
     old, new = _decode_permissions(before), _decode_permissions(after)
-    return missing_in(old, new), missing_in(new, old)
+    if may_be_narrowed(old) or may_be_narrowed(new):
+        return None
+    return permission_changes(tuple(dict.fromkeys(old)), tuple(dict.fromkeys(new)))
 
 
 # Most widgets need one or two of the same few permissions.
-_known_difference = lru_cache(maxsize=1_000)(_difference)
+_known_changes = lru_cache(maxsize=1_000)(_changes)
+
+
+def _may_also(number: str, changes: PermissionChanges) -> str:
+    """A sentence about new capabilities, if there are any."""
+    words = [in_words(it, _FEW) for it in changes.added if not isinstance(it, str)]
+    return f" {number} may also {listed(words, _FEW)}." if words else ""
 
 
 def _listed(entry: bytes) -> bytes:

@@ -7,6 +7,12 @@ import msgspec
 import xxhash
 
 from widget_contract.addresses import file_path
+from widget_contract.capabilities import (
+    capabilities_in,
+    names_of,
+    permission_changes,
+    requested,
+)
 from widget_contract.names import is_widget_key
 from widget_contract.wire_running import PublishedFile, RevokedState
 
@@ -34,7 +40,6 @@ class _Bundle(msgspec.Struct, rename="camel"):
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
 _encode = msgspec.json.Encoder().encode
-_NONE = b"[]"
 
 
 class VersionDetail(SmallDetail):
@@ -122,10 +127,9 @@ class VersionDetails:
         bundle = _decode_bundle(entry)
         previous = None if row.previous is None else _decode_bundle(row.previous)
         allowed = () if previous is None else previous.permissions
-        added, removed = _NONE, _NONE
-        if allowed != bundle.permissions:
-            added = _encode(missing_in(allowed, bundle.permissions))
-            removed = _encode(missing_in(bundle.permissions, allowed))
+        added, removed = permission_changes(
+            requested(allowed, row.previous_manifest), requested(bundle.permissions, row.manifest)
+        )
         revoked = self._revocations.find(scope, name, row.number)
         parts = (
             b',"createdAt":"%b"},"version":' % row.created_at.encode(),
@@ -135,13 +139,15 @@ class VersionDetails:
             b',"files":',
             _encode(self._files(scope, name, bundle, row.style)),
             b',"permissionsAdded":',
-            added,
+            _encode(names_of(added)),
             b',"permissionsRemoved":',
-            removed,
+            _encode(names_of(removed)),
             b',"previousVersion":',
             _encode(None if previous is None else previous.version),
             b',"revoked":',
             _encode(_revoked(revoked)),
+            b',"capabilities":',
+            _encode(capabilities_in(row.manifest)),
             b"}",
         )
         return b"".join(parts)
@@ -155,11 +161,6 @@ class VersionDetails:
             url = self._cdn_url + file_path(scope, name, bundle.version, "css")
             files.append(_file("index.css", url, style.size_bytes, style.sha256_hash, _CSS))
         return files
-
-
-def missing_in(some: Sequence[str], others: Sequence[str]) -> list[str]:
-    """The others that are not among these, without duplicates."""
-    return [it for it in dict.fromkeys(others) if it not in some]
 
 
 def _file(path: str, url: str, size: int, sha256_hash: str, content_type: str) -> PublishedFile:

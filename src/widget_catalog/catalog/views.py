@@ -5,10 +5,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from widget_contract.capabilities import Permission, may_be_narrowed, requested
 from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
-from widget_contract.wire import SearchResults, Stats, WidgetDetail, WidgetSummary
+from widget_contract.wire import SearchResults, Stats, VersionEntry, WidgetDetail, WidgetSummary
 from widget_contract.wire_running import RevokedState
 
 from ..replica.search.index import Query
@@ -45,6 +46,11 @@ class VersionBeside(msgspec.Struct, rename="camel"):
     revoked: RevokedState | None
 
 
+class _ManifestBeside(msgspec.Struct):
+    manifest: msgspec.Raw
+
+
+_decode_manifest = msgspec.json.Decoder(_ManifestBeside).decode
 _decode_beside = msgspec.json.Decoder(VersionBeside).decode
 
 
@@ -93,6 +99,14 @@ class Views:
         """Data of a listed version that is not in its entry."""
         content = self._catalog.version(f"{scope}/{name}/{version}")
         return None if content is None else _decode_beside(content.body)
+
+    def requested(self, it: VersionEntry) -> tuple[Permission, ...]:
+        """The permissions of a listed version, with its capabilities in full."""
+        content = None
+        if may_be_narrowed(it.permissions):
+            content = self._catalog.version(f"{it.scope}/{it.name}/{it.version}")
+        manifest = None if content is None else bytes(_decode_manifest(content.body).manifest)
+        return requested(it.permissions, manifest)
 
     def list_revoked(self, scope: str, name: str) -> Mapping[str, str]:
         """The revoked versions of this widget, each with the reason."""

@@ -7,6 +7,13 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from widget_contract.capabilities import (
+    Permission,
+    capabilities_in,
+    may_state_capabilities,
+    requested,
+    with_capabilities,
+)
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
@@ -38,7 +45,8 @@ class Version(Declared, frozen=True, kw_only=True):
     """One published version. Its bundle never changes; yanking and deprecation may.
 
     `bundle_url` is None if the bundle is stored here, under its hash. `manifest` is the author's
-    text, None for imported versions without one.
+    text, None for imported versions without one. `permissions` always include those of its
+    capabilities, also for versions that were stored without them.
     """
 
     version: SemVer
@@ -52,6 +60,16 @@ class Version(Declared, frozen=True, kw_only=True):
     style: Style | None = None
     manifest: str | None = None
     revocation: Revocation | None = None
+
+    def __post_init__(self) -> None:
+        if self.manifest is not None and may_state_capabilities(self.manifest):
+            complete = with_capabilities(self.permissions, capabilities_in(self.manifest))
+            msgspec.structs.force_setattr(self, "permissions", complete)
+
+    @property
+    def requested(self) -> tuple[Permission, ...]:
+        """Its permissions, with its capabilities in full."""
+        return requested(self.permissions, self.manifest)
 
     @property
     def is_withdrawn(self) -> bool:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from .documents import Documents
+from .documents import Documents, Reading
 from .records import unseal, version_key
 
 # `rendering.Outline` as plain tuples, which takes half the time.
@@ -30,6 +30,7 @@ class VersionRow(NamedTuple):
     previous: bytes | None
     style: StyleRow | None
     manifest: bytes | None
+    previous_manifest: bytes | None
 
 
 def find_version(documents: Documents, key: str, identity: str) -> VersionRow | None:
@@ -48,7 +49,7 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
         before = next((one for one in versions if not one[2]), None)
         styles = it.styles
         style = _decode_styles(styles).get(number) if styles else None
-        manifest = reading.get(version_key(it.id, identity), db=documents.file.manifests)
+        former = None if before is None else before[0].partition("+")[0]
         return VersionRow(
             it.id,
             bytes(it.text[0]),
@@ -57,5 +58,14 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
             it.entry(entries_start + start, length, written),
             None if before is None else it.entry(entries_start + before[3], *before[4:]),
             None if style is None else StyleRow(*style),
-            None if manifest is None else unseal(manifest, f"the manifest of {key} {identity}"),
+            find_manifest(documents, reading, it.id, identity),
+            None if former is None else find_manifest(documents, reading, it.id, former),
         )
+
+
+def find_manifest(
+    documents: Documents, reading: Reading, widget_id: int, identity: str
+) -> bytes | None:
+    found = reading.get(version_key(widget_id, identity), db=documents.file.manifests)
+    what = f"the manifest of version {identity} of widget {widget_id}"
+    return None if found is None else unseal(found, what)

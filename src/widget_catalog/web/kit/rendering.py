@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 
+from widget_contract.capabilities import in_words
 from widget_contract.preview import preview_file, preview_files, preview_tag
 
 from ... import release
@@ -207,6 +208,7 @@ def _environment(**texts: str) -> Environment:
     environment.filters["grouped"] = "{:,}".format
     environment.filters["noun"] = lambda word, count: word if count == 1 else f"{word}s"
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
+    environment.filters["in_words"] = in_words
     environment.filters["bytes"] = _bytes
     environment.filters["details_in_words"] = details_in_words
     environment.filters["short"] = _short

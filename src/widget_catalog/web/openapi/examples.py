@@ -33,6 +33,7 @@ def version_example(base_url: str) -> Answer:
         "permissionsRemoved": [],
         "previousVersion": "1.1.0",
         "revoked": None,
+        "capabilities": [],
     }
 
 

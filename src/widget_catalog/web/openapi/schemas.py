@@ -31,6 +31,7 @@ def schemas() -> dict[str, Schema]:
         wire_running.VersionDetail,
         wire_running.PublishedFile,
         wire_running.RevokedState,
+        wire_running.Capability,
         wire_running.Resolved,
         wire_running.ResolveResult,
         wire_running.Changes,

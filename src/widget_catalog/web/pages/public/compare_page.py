@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from widget_contract.capabilities import permission_changes
 from widget_contract.errors import CatalogError
 from widget_contract.wire import VersionEntry, WidgetDetail
 
@@ -51,16 +52,18 @@ class ComparePage:
         diff = None if old is None or new is None else await self._diff(old, new)
 
         def values() -> dict[str, Any]:
-            before = () if old is None else old.permissions
-            after = () if new is None else new.permissions
+            added, removed = permission_changes(
+                () if old is None else self._views.requested(old),
+                () if new is None else self._views.requested(new),
+            )
             return {
                 "widget": detail.widget,
                 "numbers": [it.version for it in detail.versions[:_OFFERED]],
                 "old": old,
                 "new": new,
                 "rows": _rows(old, new) if old is not None and new is not None else [],
-                "added": [it for it in after if it not in before],
-                "removed": [it for it in before if it not in after],
+                "added": added,
+                "removed": removed,
                 "diff": diff,
             }
 

@@ -1,10 +1,11 @@
 """Content of widget pages, derived from the API's types: texts, drawings, snippets."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from widget_contract.addresses import detail_path, style_address
+from widget_contract.capabilities import Permission, in_words, name_of, permission_changes
 from widget_contract.wire import Size, VersionEntry, WidgetDetail
 
 from ....catalog.catalog import BundleRef
@@ -28,19 +29,20 @@ _PERMISSIONS = {
 }
 
 
-class Permission(NamedTuple):
+class PermissionFact(NamedTuple):
     """`words` is None if only its name is known."""
 
     name: str
     words: str | None
 
 
-def in_words(permission: str) -> Permission:
-    kind, colon, detail = permission.partition(":")
-    words = _PERMISSIONS.get(kind)
-    if words and colon:
-        words = f"{words}: {detail}"
-    return Permission(permission, words)
+def permission_fact(it: Permission) -> PermissionFact:
+    if not isinstance(it, str):
+        words = in_words(it)
+        return PermissionFact(name_of(it), words[0].upper() + words[1:])
+    kind, colon, detail = it.partition(":")
+    known = _PERMISSIONS.get(kind)
+    return PermissionFact(it, f"{known}: {detail}" if known and colon else known)
 
 
 class Footprint(NamedTuple):
@@ -79,20 +81,30 @@ class VersionRow(NamedTuple):
     """A version in the list, and the permissions that its predecessor did not require."""
 
     it: VersionEntry
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
+    added: tuple[Permission, ...]
+    removed: tuple[Permission, ...]
     before: str | None
     revoked_reason: str | None = None
 
 
-def version_rows(versions: Sequence[VersionEntry], revoked: Mapping[str, str]) -> list[VersionRow]:
-    """Versions are sorted newest first; `revoked` has the reasons of revoked ones."""
+Requested = Callable[[VersionEntry], tuple[Permission, ...]]
+"""The permissions of a version, with its capabilities in full."""
+
+
+def version_rows(
+    versions: Sequence[VersionEntry],
+    start: int,
+    stop: int,
+    requested: Requested,
+    revoked: Mapping[str, str],
+) -> list[VersionRow]:
+    """Some of the versions, which are sorted newest first; `revoked` has the reasons of revoked
+    ones."""
     rows = []
-    for i, it in enumerate(versions):
-        before = versions[i + 1] if i + 1 < len(versions) else None
-        old = it.permissions if before is None else before.permissions
-        added = tuple(name for name in it.permissions if name not in old)
-        removed = tuple(name for name in old if name not in it.permissions)
+    asked = [requested(it) for it in versions[start : stop + 1]]
+    for i, it in enumerate(versions[start:stop]):
+        before = versions[start + i + 1] if start + i + 1 < len(versions) else None
+        added, removed = permission_changes(asked[i if before is None else i + 1], asked[i])
         former = None if before is None else before.version
         rows.append(VersionRow(it, added, removed, former, revoked.get(it.version)))
     return rows

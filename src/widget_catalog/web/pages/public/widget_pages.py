@@ -1,15 +1,24 @@
 """Pages of a widget: the widget, all its versions, and one per version."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from widget_contract.wire import VersionEntry
+from widget_contract.wire import VersionEntry, WidgetDetail
 
 from ....catalog.catalog import Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
 from ..preview.panel import panel_of
 from .badges import BADGES, badges_in_markdown
-from .facts import compatibilities, find_version, grid, in_words, use, version_rows
+from .facts import (
+    VersionRow,
+    compatibilities,
+    find_version,
+    grid,
+    permission_fact,
+    use,
+    version_rows,
+)
 from .installs import Installs, InstallsReader
 from .manifest_facts import read_manifest
 from .markdown import MarkdownRenderer
@@ -56,7 +65,7 @@ class WidgetPages:
         def values() -> dict[str, Any]:
             return {
                 "widget": detail.widget,
-                "versions": version_rows(detail.versions, revoked)[:_ROWS],
+                "versions": self._rows(detail, 0, _ROWS, revoked),
                 "version_count": len(detail.versions),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
@@ -75,15 +84,14 @@ class WidgetPages:
 
         def values() -> dict[str, Any]:
             detail = found.read()
-            rows = version_rows(detail.versions, revoked)
-            start = (page - 1) * _ROWS_PER_PAGE
+            start, count = (page - 1) * _ROWS_PER_PAGE, len(detail.versions)
             return {
                 "widget": detail.widget,
-                "versions": rows[start : start + _ROWS_PER_PAGE],
-                "version_count": len(rows),
+                "versions": self._rows(detail, start, start + _ROWS_PER_PAGE, revoked),
+                "version_count": count,
                 "latest": detail.latest_version,
                 "page": page,
-                "pages": (pages := -(-len(rows) // _ROWS_PER_PAGE)),
+                "pages": (pages := -(-count // _ROWS_PER_PAGE)),
                 "numbers": page_numbers(page, pages),
                 "address": lambda to: self._pages.address(
                     f"/widgets/{scope}/{name}/versions?page={to}"
@@ -109,16 +117,22 @@ class WidgetPages:
         facts = await self._version(version)
 
         def values() -> dict[str, Any]:
-            rows = version_rows(detail.versions, revoked)
+            at = detail.versions.index(version)
+            (row,) = self._rows(detail, at, at + 1, revoked)
             return {
                 "widget": detail.widget,
-                "row": next(it for it in rows if it.it is version),
+                "row": row,
                 "is_latest": version.version == detail.latest_version,
                 "latest": detail.latest_version,
                 **facts,
             }
 
         return self._pages.get(key, shows, "version.html", values)
+
+    def _rows(
+        self, detail: WidgetDetail, start: int, stop: int, revoked: Mapping[str, str]
+    ) -> list[VersionRow]:
+        return version_rows(detail.versions, start, stop, self._views.requested, revoked)
 
     async def _version(self, it: VersionEntry) -> dict[str, Any]:
         """The data shown on the pages of a widget and of a version."""
@@ -131,7 +145,7 @@ class WidgetPages:
             "revoked": revoked,
             "preview": panel_of(self._catalog, it),
             "grid": grid(it),
-            "permissions": [in_words(name) for name in it.permissions],
+            "permissions": [permission_fact(one) for one in self._views.requested(it)],
             "use": use(it, style, self._public_url),
             "manifest": manifest,
             "notes": await self._markdown.render(it.release_notes, _NOTES_BYTES),

@@ -1,0 +1,278 @@
+"""The capabilities of a manifest: their validation, when one covers another, and how they are
+described to people.
+
+A capability grants `read` or `control` of a domain, such as locks, perhaps narrowed to some
+entities or services. Among the permissions of a version it appears as `control:lock`; a declared
+permission of this form is the same as a capability that is not narrowed.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from .wire_running import Capability
+
+MAX_CAPABILITIES = 32
+# Of entities and services in all, and of `*` in an entity: the time of a comparison grows with the
+# product of both numbers and of those of the other version.
+MAX_NARROWED = 128
+_MAX_STARS = 4
+
+_DOMAIN = re.compile(r"[a-z_][a-z0-9_]{0,63}\Z")
+_ENTITY = re.compile(
+    rf"(?=.{{3,255}}\Z)(?!(?:[^*]*\*){{{_MAX_STARS + 1}}})[a-z_*][a-z0-9_*]*\.[A-Za-z0-9_*]+\Z"
+)
+_SERVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}\Z")
+_NAMED = re.compile(r"(read|control):([a-z_][a-z0-9_]*)\Z")
+
+_EXAMPLE = '{"domain": "lock", "access": "control"}'
+_DOMAIN_RULE = "must be 1 to 64 lowercase letters, digits and _, such as media_player."
+_AN_ENTITY, _A_SERVICE = "pattern such as lock.front_*", "name such as unlock"
+
+Permission = str | Capability
+"""What a version requests: a permission by its name, or a capability."""
+
+
+class Parsed(NamedTuple):
+    capabilities: tuple[Capability, ...]
+    faults: list[str]
+    """Each a field and a sentence."""
+
+
+def parse_capabilities(stated: object) -> Parsed:
+    """The valid ones among the stated capabilities, and every fault of the others."""
+    if stated is None:
+        return Parsed((), [])
+    faults: list[str] = []
+    if not isinstance(stated, list) or len(stated) > MAX_CAPABILITIES:
+        most = f"must be a list of at most {MAX_CAPABILITIES} objects"
+        faults.append(f"capabilities: {most}, such as {_EXAMPLE}.")
+    found, narrowed = [], 0
+    for i, it in enumerate(stated[:MAX_CAPABILITIES] if isinstance(stated, list) else ()):
+        at = f"capabilities[{i}]"
+        if not isinstance(it, dict):
+            faults.append(f"{at}: must be an object such as {_EXAMPLE}.")
+            continue
+        narrowed += sum(len(many) for many in _lists_of(it))
+        if narrowed > MAX_NARROWED:
+            most = f"more than {MAX_NARROWED} entities and services in all."
+            faults.append(f"capabilities: must not name {most}")
+            break
+        wrong = [f"{at}.{fault}" for fault in _faults_of(it)]
+        faults += wrong
+        if not wrong:
+            found.append(_capability(it))
+    return Parsed(tuple(found), faults)
+
+
+def _lists_of(stated: Mapping[str, Any]) -> list[list[object]]:
+    return [it for key in ("entities", "services") if isinstance(it := stated.get(key), list)]
+
+
+def _faults_of(stated: Mapping[str, Any]) -> Iterable[str]:
+    domain, access = stated.get("domain"), stated.get("access")
+    if domain is None:
+        yield "domain: is missing."
+    elif not isinstance(domain, str) or not _DOMAIN.match(domain):
+        yield f"domain: {_DOMAIN_RULE}"
+    if access is None:
+        yield "access: is missing."
+    elif access not in ("read", "control"):
+        yield "access: must be read or control."
+    yield from _list_faults(stated, "entities", _ENTITY, _AN_ENTITY)
+    yield from _list_faults(stated, "services", _SERVICE, _A_SERVICE)
+
+
+def _list_faults(
+    stated: Mapping[str, Any], key: str, pattern: re.Pattern[str], item: str
+) -> Iterable[str]:
+    found = stated.get(key)
+    if found is None:
+        return
+    if not isinstance(found, list) or not found:
+        yield f"{key}: must be a list with at least one {item}."
+        return
+    for i, it in enumerate(found):
+        if not isinstance(it, str) or not pattern.match(it):
+            yield f"{key}[{i}]: {ascii(it)[:80]} is not a {item}."
+
+
+def _capability(stated: Mapping[str, Any]) -> Capability:
+    entities, services = stated.get("entities"), stated.get("services")
+    return Capability(
+        stated["domain"],
+        stated["access"],
+        UNSET if entities is None else tuple(entities),
+        UNSET if services is None else tuple(services),
+    )
+
+
+class _Stated(msgspec.Struct):
+    permissions: Any = None
+    capabilities: Any = None
+
+
+_decode_stated = msgspec.json.Decoder(_Stated).decode
+
+
+def capabilities_in(manifest: str | bytes | None) -> tuple[Capability, ...]:
+    """The valid capabilities of a stored manifest, which may be any text."""
+    return parse_capabilities(_stated_in(manifest).capabilities).capabilities
+
+
+def _stated_in(manifest: str | bytes | None) -> _Stated:
+    if manifest is None:
+        return _Stated()
+    try:
+        return _decode_stated(manifest)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return _Stated()
+
+
+def may_state_capabilities(manifest: str) -> bool:
+    """A fast check, for imports: false only if a manifest certainly has none."""
+    return "capabilities" in manifest or "\\u" in manifest
+
+
+def with_capabilities(
+    permissions: Sequence[str], capabilities: Iterable[Capability]
+) -> tuple[str, ...]:
+    """The declared permissions, then those of the capabilities, each once."""
+    names = dict.fromkeys(map(name_of, capabilities))
+    return (*permissions, *(it for it in names if it not in permissions))
+
+
+def may_be_narrowed(permissions: Iterable[str]) -> bool:
+    """Whether any of these may come from a capability, which its manifest describes."""
+    return any(it.startswith(("read:", "control:")) for it in permissions)
+
+
+def requested(permissions: Iterable[str], manifest: str | bytes | None) -> tuple[Permission, ...]:
+    """What a version with these permissions and this manifest requests."""
+    stated = _stated_in(manifest)
+    by_name: dict[str, list[Capability]] = {}
+    for it in parse_capabilities(stated.capabilities).capabilities:
+        by_name.setdefault(name_of(it), []).append(it)
+    declared = stated.permissions if isinstance(stated.permissions, list) else ()
+    found: list[Permission] = []
+    for name in dict.fromkeys(permissions):
+        if name not in by_name or name in declared:
+            found.append(_declared(name))
+        found += by_name.get(name, ())
+    return tuple(found)
+
+
+def _declared(name: str) -> Permission:
+    named = _NAMED.match(name)
+    return name if named is None else Capability(named[2], named[1])  # type: ignore[arg-type]
+
+
+class PermissionChanges(NamedTuple):
+    """What one version requests in addition to another, and what it no longer requests."""
+
+    added: tuple[Permission, ...] = ()
+    removed: tuple[Permission, ...] = ()
+
+
+def permission_changes(old: Sequence[Permission], new: Sequence[Permission]) -> PermissionChanges:
+    return PermissionChanges(_uncovered(new, old), _uncovered(old, new))
+
+
+def _uncovered(some: Iterable[Permission], by: Sequence[Permission]) -> tuple[Permission, ...]:
+    return tuple(it for it in some if it not in by and not any(covers(one, it) for one in by))
+
+
+def covers(old: Permission, new: Permission) -> bool:
+    """Whether somebody who has granted the old one has granted the new one, too.
+
+    `control` includes `read`. Without `entities` a capability is for all entities of its domain,
+    without `services` for all services.
+    """
+    if isinstance(old, str) or isinstance(new, str):
+        return old == new
+    return (
+        old.domain == new.domain
+        and (old.access == "control" or new.access == "read")
+        and _services_cover(old, new)
+        and all(any(_pattern_covers(one, it) for one in _entities(old)) for it in _entities(new))
+    )
+
+
+def _services_cover(old: Capability, new: Capability) -> bool:
+    if old.services is UNSET:
+        return True
+    return new.services is not UNSET and set(new.services) <= set(old.services)
+
+
+def _entities(it: Capability) -> tuple[str, ...]:
+    return (f"{it.domain}.*",) if it.entities is UNSET else it.entities
+
+
+def _pattern_covers(old: str, new: str) -> bool:
+    """Whether every entity that matches the new pattern matches the old one. A `*` does not match
+    the dot."""
+    old_domain, _, old_name = old.partition(".")
+    new_domain, _, new_name = new.partition(".")
+    return _part_covers(old_domain, new_domain) and _part_covers(old_name, new_name)
+
+
+def _part_covers(old: str, new: str) -> bool:
+    """A `*` of the new pattern is one more letter, which only a `*` of the old one matches."""
+    first, *between = old.split("*")
+    if not between:
+        return old == new
+    last = between.pop()
+    start, stop = len(first), len(new) - len(last)
+    if stop < start or not new.startswith(first) or not new.endswith(last):
+        return False
+    for it in between:
+        at = new.find(it, start, stop)
+        if at < 0:
+            return False
+        start = at + len(it)
+    return True
+
+
+def name_of(it: Permission) -> str:
+    """Its name among the permissions of a version."""
+    return it if isinstance(it, str) else f"{it.access}:{it.domain}"
+
+
+def names_of(some: Iterable[Permission]) -> list[str]:
+    """Their names, each once."""
+    return list(dict.fromkeys(map(name_of, some)))
+
+
+def in_words(it: Permission, most: int | None = None) -> str:
+    """For people: `control locks (lock.front_*; only unlock)`. Lists are cut after `most`."""
+    if isinstance(it, str):
+        return it
+    narrowed = [] if it.entities is UNSET else [listed(it.entities, most)]
+    narrowed += [] if it.services is UNSET else [f"only {listed(it.services, most)}"]
+    inside = f" ({'; '.join(narrowed)})" if narrowed else ""
+    return f"{it.access} {_plural(it.domain)}{inside}"
+
+
+def listed(some: Sequence[str], most: int | None = None) -> str:
+    if most is None or len(some) <= most:
+        return ", ".join(some)
+    return f"{', '.join(some[:most])} and {len(some) - most} more"
+
+
+# Domains without a plural.
+_UNCOUNTABLE = frozenset({"climate", "energy", "history", "media", "sun", "weather"})
+
+
+def _plural(domain: str) -> str:
+    """`media_player` as `media players`."""
+    words = domain.strip("_").replace("_", " ") or domain
+    if words in _UNCOUNTABLE or words.endswith("s"):
+        return words
+    if words.endswith(("ch", "sh", "x")):
+        return f"{words}es"
+    if re.search(r"[^aeiou]y\Z", words):
+        return f"{words[:-1]}ies"
+    return f"{words}s"
