@@ -1,10 +1,14 @@
 """Two versions side by side, and how their bundles differ."""
 
+import errno
+import subprocess
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.demo import import_demo
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
@@ -67,6 +71,23 @@ def test_a_damaged_bundle_is_not_compared_however_large_it_has_become(
     page = Html(site.get("/widgets/acme/clock/compare?from=1.0.0&to=1.1.0").body)
 
     assert "not both stored here" in page.one("main").text
+
+
+def test_a_comparison_that_has_to_wait_for_others_is_postponed(
+    site: InProcessSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_demo(site.node)
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess, "Popen", _no_process)
+        answer = site.get(ADDRESS)
+    assert answer.status == 200
+    assert "Other bundles are being compared" in Html(answer.body).one("main").text
+    # The page is not cached.
+    assert Html(site.get(ADDRESS).body).all("ins")
+
+
+def _no_process(*_: object, **__: object) -> None:
+    raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
 
 def test_minified_code_is_broken_into_lines() -> None:

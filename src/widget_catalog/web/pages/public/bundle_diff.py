@@ -30,13 +30,16 @@ class DiffLine(NamedTuple):
 
 
 class BundleDiff(NamedTuple):
-    """`lines` is None if the bundles are too large or too different to be compared."""
+    """`lines` is None if the bundles are too large or too different to be compared, or if
+    `is_postponed`: others are compared first.
+    """
 
     lines: list[DiffLine] | None
     added: int = 0
     removed: int = 0
     is_cut: bool = False
     is_broken_up: bool = False
+    is_postponed: bool = False
 
 
 def compare_to_plain(bundles: tuple[bytes, bytes]) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from ....bundles.hashing import read_verified
 from ....catalog.catalog import BundleRef, Catalog
 from ....catalog.large_content import AnyContent
 from ....catalog.views import Views
+from ....domain.errors import Busy
 from ...kit.rendering import day
 from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain, read_plain
 from .facts import find_version
@@ -49,7 +50,10 @@ class ComparePage:
         kept = self._pages.find(key, shows)
         if kept is not None:
             return kept
-        diff = None if old is None or new is None else await self._diff(old, new)
+        try:
+            diff = None if old is None or new is None else await self._diff(old, new)
+        except Busy:
+            diff = BundleDiff(None, is_postponed=True)
 
         def values() -> dict[str, Any]:
             added, removed = permission_changes(
@@ -67,10 +71,11 @@ class ComparePage:
                 "diff": diff,
             }
 
-        return self._pages.get(key, shows, "compare.html", values)
+        is_final = diff is None or not diff.is_postponed
+        return self._pages.get(key, shows, "compare.html", values, is_kept=is_final)
 
     async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
-        """None if a bundle is not stored here."""
+        """None if a bundle is not stored here. Raises Busy if other comparisons come first."""
         refs = [self._catalog.find_bundle(it.scope, it.name, it.version) for it in (old, new)]
         stored = [it for it in refs if it is not None]
         if len(stored) < 2:
@@ -78,7 +83,9 @@ class ComparePage:
         if max(it.size_bytes for it in stored) > MAX_BYTES:
             return BundleDiff(None)
         bundles = await asyncio.to_thread(self._read, *stored)
-        return None if bundles is None else read_plain(await self._comparing.ask(bundles))
+        if bundles is None:
+            return None
+        return read_plain(await self._comparing.ask(bundles, new.scope))
 
     def _read(self, *refs: BundleRef) -> tuple[bytes, bytes] | None:
         try:

@@ -1,13 +1,17 @@
 """Authors' Markdown as sanitized HTML, with a size limit."""
 
+import hashlib
 import re
+from typing import NamedTuple
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from ....bounded_work import BoundedWork
+from ....domain.errors import Busy
 from ....replica.cache import ByteBoundedCache
 
 _TAGS = {
@@ -17,6 +21,7 @@ _TAGS = {
 }
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 _CUT = "\n\n…"
+_MAX_BRACKETS = 500  # In one paragraph.
 _MAX_KEPT_BYTES = 8 << 20
 _OVERHEAD_BYTES = 500
 
@@ -26,6 +31,13 @@ _FIRST_LEVEL, _LAST_LEVEL = 3, 6
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
+class Shown(NamedTuple):
+    """`is_final`: otherwise it is plain text for now, because others come first."""
+
+    html: Markup | None
+    is_final: bool = True
+
+
 class MarkdownRenderer:
     """Renders in a child process, because some texts take very long, and caches the results: pages
     are rendered again with every count.
@@ -33,18 +45,21 @@ class MarkdownRenderer:
 
     def __init__(self) -> None:
         self._rendering = BoundedWork(render_markdown)
-        self._known: ByteBoundedCache[tuple[str, int], Markup] = ByteBoundedCache(_MAX_KEPT_BYTES)
+        self._known: ByteBoundedCache[bytes, Markup] = ByteBoundedCache(_MAX_KEPT_BYTES)
 
-    async def render(self, text: str | None, most_bytes: int) -> Markup | None:
+    async def render(self, text: str | None, most_bytes: int, scope: str) -> Shown:
         if not text:
-            return None
-        key = (text, most_bytes)
+            return Shown(None)
+        key = hashlib.sha256(f"{most_bytes} {text}".encode(errors="replace")).digest()
         known = self._known.items.get(key)
         if known is None:
-            html = await self._rendering.ask(key)
+            try:
+                html = await self._rendering.ask((text, most_bytes), scope)
+            except Busy:
+                return Shown(_as_it_is(text[:most_bytes]), is_final=False)
             known = _as_it_is(text[:most_bytes]) if html is None else Markup(html)  # noqa: S704
-            self._known.put(key, known, 4 * (len(text) + len(known)) + _OVERHEAD_BYTES)
-        return known
+            self._known.put(key, known, 4 * len(known) + _OVERHEAD_BYTES)
+        return Shown(known)
 
 
 def _as_it_is(text: str) -> Markup:
@@ -57,17 +72,26 @@ def render_markdown(asked: tuple[str, int]) -> str:
     """
     text, most_bytes = asked
     text = _BIDI.sub("", text)
+    # HTML is hardly ever shorter than its Markdown: the rest would be cut off later.
+    text = _beginning(text, most_bytes)
     html = _rendered(text)
-    while len(html.encode()) > most_bytes:
-        kept = int(len(text) * 0.9 * most_bytes / len(html.encode()))
-        text = text[:kept].rpartition("\n\n")[0] or text[:kept]
-        html = _rendered(text + _CUT)
+    while (size := len(html.encode())) > most_bytes:
+        text = _beginning(text, int(len(text) * 0.9 * most_bytes / size))
+        html = _rendered(text)
     # Scrollable elements must be accessible by keyboard.
     return html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
 
 
+def _beginning(text: str, most: int) -> str:
+    """This many characters at most, in whole paragraphs if possible."""
+    if len(text) <= most:
+        return text
+    return (text[:most].rpartition("\n\n")[0] or text[:most]) + _CUT
+
+
 def _rendered(text: str) -> str:
     markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    markdown.core.ruler.before("inline", "brackets", _skip_brackets)
     try:
         tokens = markdown.parse(text)
     except RecursionError:
@@ -84,6 +108,15 @@ def _rendered(text: str) -> str:
         url_schemes={"http", "https", "mailto"},
         link_rel="nofollow ugc noopener",
     )
+
+
+def _skip_brackets(state: StateCore) -> None:
+    """Show a paragraph with too many brackets as plain text: for each that is not closed, the rest
+    of the paragraph is searched.
+    """
+    for token in state.tokens:
+        if token.type == "inline" and token.content.count("[") > _MAX_BRACKETS:
+            token.type = "text"
 
 
 def _lower_headings(tokens: list[Token]) -> None:

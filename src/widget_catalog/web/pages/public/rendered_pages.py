@@ -28,15 +28,22 @@ class RenderedPages:
         return self._renderer.root + path
 
     def get(
-        self, key: str, shows: Shows, template: str, values: Callable[[], Mapping[str, Any]]
+        self,
+        key: str,
+        shows: Shows,
+        template: str,
+        values: Callable[[], Mapping[str, Any]],
+        *,
+        is_kept: bool = True,
     ) -> AnyContent:
-        """The cached page for this key and these values, or a new one."""
+        """The cached page for this key and these values, or a new one; `is_kept`: cache it."""
         kept = self.find(key, shows)
         if kept is not None:
             return kept
         content = self.render(template, **values())
-        size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
-        self._pages.put(key, ((*shows, self._renderer.mirror_url), content), size)
+        if is_kept:
+            size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
+            self._pages.put(key, ((*shows, self._renderer.mirror_url), content), size)
         return content
 
     def find(self, key: str, shows: Shows) -> AnyContent | None:

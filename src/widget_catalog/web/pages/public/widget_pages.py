@@ -60,7 +60,8 @@ class WidgetPages:
         detail = found.read()
         shown = next((it for it in detail.versions if not it.yanked), None)
         shown = shown or (detail.versions[0] if detail.versions else None)
-        version = {"version": None} if shown is None else await self._version(shown)
+        none: dict[str, Any] = {"version": None, "is_final": True}
+        version = none if shown is None else await self._version(shown)
 
         def values() -> dict[str, Any]:
             return {
@@ -74,7 +75,7 @@ class WidgetPages:
                 **version,
             }
 
-        return self._pages.get(key, shows, "widget.html", values)
+        return self._pages.get(key, shows, "widget.html", values, is_kept=version["is_final"])
 
     async def versions(self, scope: str, name: str, page: int) -> AnyContent | None:
         found = await self._views.find_widget(f"{scope}/{name}")
@@ -127,7 +128,7 @@ class WidgetPages:
                 **facts,
             }
 
-        return self._pages.get(key, shows, "version.html", values)
+        return self._pages.get(key, shows, "version.html", values, is_kept=facts["is_final"])
 
     def _rows(
         self, detail: WidgetDetail, start: int, stop: int, revoked: Mapping[str, str]
@@ -135,11 +136,15 @@ class WidgetPages:
         return version_rows(detail.versions, start, stop, self._views.requested, revoked)
 
     async def _version(self, it: VersionEntry) -> dict[str, Any]:
-        """The data shown on the pages of a widget and of a version."""
+        """The data shown on the pages of a widget and of a version. If it is not final, the page
+        must not be cached.
+        """
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
         manifest = read_manifest(None if beside is None else beside.manifest)
         revoked = None if beside is None else beside.revoked
+        notes = await self._markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
+        readme = await self._markdown.render(manifest.readme, _README_BYTES, it.scope)
         return {
             "version": it,
             "revoked": revoked,
@@ -148,8 +153,9 @@ class WidgetPages:
             "permissions": [permission_fact(one) for one in self._views.requested(it)],
             "use": use(it, style, self._public_url),
             "manifest": manifest,
-            "notes": await self._markdown.render(it.release_notes, _NOTES_BYTES),
-            "readme": await self._markdown.render(manifest.readme, _README_BYTES),
+            "notes": notes.html,
+            "readme": readme.html,
+            "is_final": notes.is_final and readme.is_final,
         }
 
     async def _find_installs(self, key: str) -> Installs | None:
