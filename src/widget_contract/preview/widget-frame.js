@@ -21,6 +21,7 @@ const SENTENCES = {
   fault: "The widget reported an error.",
   silent: "The widget stopped answering, so it was ended.",
   flood: "The widget sent too many messages, so it was ended.",
+  frames: "The widget opened a frame, which is not allowed in a preview, so it was ended.",
   left: "The widget tried to leave its frame, so it was ended.",
 };
 
@@ -123,6 +124,8 @@ export class WidgetFrame {
       pingedAt = now;
       this.#received = 0;
       if (now - this.#heardAt > SILENT_FOR_MS) return this.#fail("silent");
+      // The frame reports this itself, but a widget might keep it from doing so.
+      if (this.#frame.contentWindow.length > 0) return this.#fail("frames");
       this.#port.postMessage({ type: "ping" });
     }, PING_EVERY_MS);
   }
