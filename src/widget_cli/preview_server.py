@@ -30,6 +30,8 @@ _PAGE = {"/": "page.html", "/dev.js": "dev.js", "/dev.css": "dev.css"}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     f"img-src data:; {FRAME_SOURCES}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    # Not the widget's own files.
+    ", script-src *:*/dev.js *:*/preview/; style-src *:*/dev.css *:*/preview/"
 )
 
 

@@ -68,7 +68,8 @@ def test_the_page_is_kept_by_nobody_framed_by_nobody_and_leads_to_the_program_al
         "content-type": "text/html; charset=utf-8",
         "cache-control": "no-store",
         "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
-        "form-action 'self' http://127.0.0.1:43210; base-uri 'none'; frame-ancestors 'none'",
+        "form-action 'self' http://127.0.0.1:43210; base-uri 'none'; frame-ancestors 'none', "
+        "script-src *:*/static/ *:*/client/; style-src *:*/static/",
         "referrer-policy": "same-origin",
         "x-frame-options": "DENY",
         "x-content-type-options": "nosniff",

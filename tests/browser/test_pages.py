@@ -2,12 +2,14 @@
 
 import contextlib
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from support.service import Service
+from support.service import Service, free_port
 
 # On one worker, so that browser and service are started once.
 Scheme = Literal["light", "dark"]
@@ -89,6 +91,52 @@ def test_a_page_fits_its_window_and_can_be_read(
                 assert page.evaluate(POOR_CONTRAST) == []
             ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert ground == grounds[scheme]
+
+
+BUNDLE = "/cdn/@catalog/clock/1.1.0/index.js"
+LOAD_SCRIPT = """(url) => new Promise((done) => {
+  const script = document.createElement("script");
+  Object.assign(script, { type: "module", src: url });
+  script.onload = () => done("loaded");
+  script.onerror = () => done("blocked");
+  document.head.append(script);
+})"""
+
+
+@pytest.mark.parametrize("root", ["", "/a;b/ca,talog"])
+def test_pages_run_our_own_scripts_and_no_bundle_of_the_catalog(
+    browser: Browser, tmp_path: Path, root: str
+) -> None:
+    """Also behind a proxy that removes the path of `base_url`."""
+    port = free_port()
+    address = f"http://127.0.0.1:{port}{root}"
+    flags = ("--base-url", address, "--set", "shares_origin=true") if root else ()
+    service = Service(tmp_path / "data", "--demo", *flags, port=port)
+    try:
+        for path in ("/", "/widgets/catalog/clock", "/preview/catalog/clock/1.1.0"):
+            _check_scripts(browser, address, path, root)
+    finally:
+        service.kill()
+
+
+def _check_scripts(browser: Browser, address: str, path: str, root: str) -> None:
+    page = browser.new_page()
+    if root:
+        page.route(f"{address}/**", partial(_forward, root=root))
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(address + path)
+    script = page.locator("script[src]").first.get_attribute("src")
+    assert page.evaluate(LOAD_SCRIPT, script) == "loaded"
+    assert complaints == []
+    assert page.evaluate("(url) => fetch(url).then((it) => it.status)", root + BUNDLE) == 200
+    assert page.evaluate(LOAD_SCRIPT, root + BUNDLE) == "blocked"
+    assert "Content Security Policy" in complaints[0]
+    page.close()
+
+
+def _forward(route: Route, root: str) -> None:
+    route.fulfill(response=route.fetch(url=route.request.url.replace(root, "", 1)))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import brotli
 import pytest
 import zstandard
 
+from support.browsing import OWN_FOLDERS
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import widget_line
@@ -44,7 +45,7 @@ HTML_HEADERS = {
     "cache-control": "no-cache",
     "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'; "
     "style-src 'self'; img-src 'self' data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    f"form-action 'self'; base-uri 'none'; frame-ancestors 'none', {OWN_FOLDERS}",
     "referrer-policy": "same-origin",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",

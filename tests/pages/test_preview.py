@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 
 import pytest
 
+from support.browsing import OWN_FOLDERS
 from support.html import Html
 from support.site import InProcessSite
 from support.trials import stored_version
@@ -54,7 +55,7 @@ def test_the_page_may_load_from_this_catalog_and_frame_itself_alone(
         "default-src 'none'; script-src 'self'; "
         "connect-src 'self' https://catalog.example; frame-src 'self'; "
         "style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
+        f"frame-ancestors 'none', {OWN_FOLDERS}"
     )
     assert headers["cache-control"] == "no-cache"
     etag = headers["etag"]

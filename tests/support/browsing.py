@@ -10,11 +10,13 @@ from support.site import Answer, InProcessSite
 _FORM = "application/x-www-form-urlencoded"
 _FILES = "multipart/form-data; boundary={}"
 # The headers of every personal page.
+# A second policy: not the folder with authors' files.
+OWN_FOLDERS = "script-src *:*/static/ *:*/client/; style-src *:*/static/"
 PERSONAL = {
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    f"form-action 'self'; base-uri 'none'; frame-ancestors 'none', {OWN_FOLDERS}",
     "referrer-policy": "same-origin",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",

@@ -28,27 +28,6 @@ _NO_STORE = ("cache-control", "no-store")
 Header = tuple[str, str]
 
 
-def security_headers(
-    form_targets: str = "'self'", *, has_script: bool = False, more: str = ""
-) -> Headers:
-    """Security headers: nothing is loaded from other origins, and no framing. Scripts are allowed
-    only on pages that need them; `more` are additional rules of the policy for these.
-    """
-    script = "script-src 'self'; " if has_script else ""
-    more = more and f"{more}; "
-    policy = (
-        f"default-src 'none'; {script}{more}style-src 'self'; img-src 'self' data:; "
-        f"form-action {form_targets}; base-uri 'none'; frame-ancestors 'none'"
-    )
-    return [
-        ("content-security-policy", policy),
-        # With no-referrer, browsers send `Origin: null` with our own forms.
-        ("referrer-policy", "same-origin"),
-        ("x-frame-options", "DENY"),
-        NOSNIFF,
-    ]
-
-
 class PageRenderer:
     def __init__(
         self,
@@ -116,6 +95,31 @@ class PageRenderer:
     def render(self, template: str, **values: object) -> bytes:
         return self.templates.get_template(template).render(values).encode()
 
+    def security_headers(
+        self, form_targets: str = "'self'", *, has_script: bool = False, more: str = ""
+    ) -> Headers:
+        """Nothing is loaded from other origins, and no framing. Scripts are allowed only on pages
+        that need them; `more` are additional rules of the policy for these.
+
+        Our origin also serves authors' files, under `/cdn/`. So a second policy, which applies in
+        addition, names our folders, on any host: this one may have several names.
+        """
+        script = "script-src 'self'; " if has_script else ""
+        more = more and f"{more}; "
+        any_host = "*:*" + quote(self.root, safe="/%")
+        policy = (
+            f"default-src 'none'; {script}{more}style-src 'self'; img-src 'self' data:; "
+            f"form-action {form_targets}; base-uri 'none'; frame-ancestors 'none', "
+            f"script-src {any_host}/static/ {any_host}/client/; style-src {any_host}/static/"
+        )
+        return [
+            ("content-security-policy", policy),
+            # With no-referrer, browsers send `Origin: null` with our own forms.
+            ("referrer-policy", "same-origin"),
+            ("x-frame-options", "DENY"),
+            NOSNIFF,
+        ]
+
     def page(
         self,
         template: str,
@@ -132,7 +136,7 @@ class PageRenderer:
         to the policy.
         """
         runs = has_script or script_rules is not None
-        policy = security_headers(form_targets, has_script=runs, more=script_rules or "")
+        policy = self.security_headers(form_targets, has_script=runs, more=script_rules or "")
         described = [HTML, _NO_STORE, *policy, *headers]
         body = self.render(template, has_script=has_script, **values)
         return Response(status, described, body)

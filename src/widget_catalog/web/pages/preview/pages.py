@@ -25,7 +25,8 @@ class PreviewPages:
         self._catalog = catalog
         self._views = Views(catalog)
         self._renderer = renderer
-        self._html: Headers = [HTML, _VARY, _REVALIDATED, *panel_security_headers(cdn_url)]
+        policy = panel_security_headers(renderer, cdn_url)
+        self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         self._files = {
             f"{renderer.preview_path}/{name}": (
                 catalog.packer.content([file.content]),

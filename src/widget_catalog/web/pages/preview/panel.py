@@ -12,7 +12,7 @@ from widget_contract.wire_running import VersionDetail
 
 from ....catalog.catalog import Catalog
 from ...kit.http import Headers
-from ...kit.rendering import security_headers
+from ...kit.rendering import PageRenderer
 
 # The keys of a manifest that the panel uses: form, initial values, and size.
 _OF_MANIFEST = ("configSchema", "defaultConfig", "defaultSize")
@@ -49,8 +49,8 @@ def of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {key: manifest[key] for key in _OF_MANIFEST if key in manifest}
 
 
-def panel_security_headers(cdn_url: str) -> Headers:
+def panel_security_headers(renderer: PageRenderer, cdn_url: str) -> Headers:
     """The headers of a page with a panel: it fetches bundles, and frames only our own pages."""
     parts = urlsplit(cdn_url)
     more = f"connect-src 'self' {parts.scheme}://{parts.netloc}; {FRAME_SOURCES}"
-    return security_headers(has_script=True, more=more)
+    return renderer.security_headers(has_script=True, more=more)

@@ -14,7 +14,7 @@ from ....domain.errors import Busy
 from ...kit.content_response import content_response
 from ...kit.errors import cors_of, failure_page, message_of
 from ...kit.http import NOSNIFF, Headers, Request, Response
-from ...kit.rendering import HTML, STATIC, PageRenderer, security_headers
+from ...kit.rendering import HTML, STATIC, PageRenderer
 from ...kit.routing import Routes
 from ...openapi import openapi, printed
 from ..preview.panel import panel_security_headers
@@ -40,13 +40,6 @@ _VARY = ("vary", "accept-encoding")
 _REVALIDATED = ("cache-control", "no-cache")
 _A_DAY = ("cache-control", "public, max-age=86400")
 _FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
-
-_HTML: Headers = [
-    HTML,
-    _VARY,
-    _REVALIDATED,
-    *security_headers(has_script=True, more="connect-src 'self'"),
-]
 
 _JSON = "application/json; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
@@ -129,33 +122,38 @@ class PublicPages:
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
         self._reference = ReferencePages(self._pages, self._document)
         self._sitemaps = Sitemaps(self._views, self._pages, self._list_lasting)
+        policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
+        self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         # For pages on which a widget can run.
-        self._with_panel: Headers = [HTML, _VARY, _REVALIDATED, *panel_security_headers(cdn_url)]
+        policy = panel_security_headers(renderer, cdn_url)
+        self._with_panel: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         self._routes = Routes([*self._page_routes(), *self._file_routes(), *self._feed_routes()])
 
     def _page_routes(self) -> list[PublicRoute]:
         async def front_page(_: PageRequest) -> Resource:
-            return Resource(self._front.content(), _HTML)
+            return Resource(self._front.content(), self._html)
 
         async def search_page(asked: PageRequest) -> Resource:
             if self._renderer.is_static:
-                return Resource(self._pages.get("search", (), "static_search.html", dict), _HTML)
-            return Resource(self._search.content(asked.query_string), _HTML)
+                return Resource(
+                    self._pages.get("search", (), "static_search.html", dict), self._html
+                )
+            return Resource(self._search.content(asked.query_string), self._html)
 
         async def scope_page(asked: PageRequest) -> Resource | None:
-            return _page(await self._scope.content(asked.params["scope"], asked.page))
+            return _page(await self._scope.content(asked.params["scope"], asked.page), self._html)
 
         async def widget_page(asked: PageRequest) -> Resource | None:
             return _page(await self._widget.widget(**asked.params), self._with_panel)
 
         async def versions_page(asked: PageRequest) -> Resource | None:
-            return _page(await self._widget.versions(**asked.params, page=asked.page))
+            return _page(await self._widget.versions(**asked.params, page=asked.page), self._html)
 
         async def version_page(asked: PageRequest) -> Resource | None:
             return _page(await self._widget.version(**asked.params), self._with_panel)
 
         async def compare_page(asked: PageRequest) -> Resource | None:
-            return _page(await self._compare.content(**asked.params, asked=asked.query))
+            return _page(await self._compare.content(**asked.params, asked=asked.query), self._html)
 
         async def widget_feed(asked: PageRequest) -> Resource | None:
             return _page(await self._feeds.widget(**asked.params), _kept(_ATOM))
@@ -196,13 +194,13 @@ class PublicPages:
             return _page(self._sitemaps.part(asked.params["file"]), _kept(_XML))
 
         async def docs(_: PageRequest) -> Resource:
-            return Resource(self._guides.index(), _HTML)
+            return Resource(self._guides.index(), self._html)
 
         async def guide(asked: PageRequest) -> Resource | None:
-            return _page(self._guides.part(**asked.params))
+            return _page(self._guides.part(**asked.params), self._html)
 
         async def reference(asked: PageRequest) -> Resource | None:
-            return _page(self._reference.page(**asked.params))
+            return _page(self._reference.page(**asked.params), self._html)
 
         async def try_operation(asked: PageRequest) -> Response | None:
             address = self._reference.find_address(asked.params["page"], asked.query)
@@ -274,9 +272,9 @@ class PublicPages:
         if resource is None:
             if (target := _without_more_slashes(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
-            return content_response(request, self._not_found(request.path), _HTML, status=404)
+            return content_response(request, self._not_found(request.path), self._html, status=404)
         if request.method != "GET" and request.method != "HEAD":
-            headers = [*_HTML, ("allow", _ALLOWED)]
+            headers = [*self._html, ("allow", _ALLOWED)]
             return content_response(request, self._message(*_WRONG_METHOD), headers, status=405)
         if isinstance(resource, Response):
             return resource
@@ -314,7 +312,7 @@ class PublicPages:
         return Resource(self._content_of([body]), headers)
 
 
-def _page(content: AnyContent | None, headers: Headers = _HTML) -> Resource | None:
+def _page(content: AnyContent | None, headers: Headers) -> Resource | None:
     return None if content is None else Resource(content, headers)
 
 
