@@ -11,7 +11,7 @@ from .engine import Store
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 # The newest migration, and the schema version of this release.
-SCHEMA = "0023"
+SCHEMA = "0022"
 
 
 def migrate(store: Store) -> None:
