@@ -1,4 +1,4 @@
-"""`widget-catalog scope …` in separate processes."""
+"""`widget-catalog scope …`, and who is an operator, in separate processes."""
 
 import json
 from pathlib import Path
@@ -47,6 +47,21 @@ def test_scopes_without_an_owner_are_listed_and_assigned(data: Path) -> None:
     assert again == Said(1, "", f"Error: {error}\n")
     assert left.out == "zoo  1 widget with 1 install\n"
     assert taken.out == "acme  organization\nann   personal\n"
+
+
+def test_accounts_are_made_operators_and_the_last_one_stays(data: Path) -> None:
+    for name in ("ann", "olly"):
+        assert create(data, name, *(["--operator"] if name == "olly" else [])).code == 0
+
+    def change(how: str, name: str) -> Said:
+        return widget_catalog("account", how, name, "--data", data)
+
+    last = "olly is the last operator who can sign in. Make another account an operator first."
+    assert change("demote", "olly") == Said(1, "", f"Error: {last}\n")
+    assert change("promote", "ann") == Said(0, "", "ann is now an operator.\n")
+    assert change("promote", "ann") == Said(1, "", "Error: ann is already an operator.\n")
+    assert change("demote", "olly") == Said(0, "", "olly is no longer an operator.\n")
+    assert change("promote", "zoe") == Said(1, "", "Error: There is no account 'zoe'.\n")
 
 
 def test_an_account_takes_over_widgets_only_when_told_to(data: Path) -> None:

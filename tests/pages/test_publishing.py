@@ -60,6 +60,18 @@ def uploaded(village: Village) -> list[str]:
     return sorted(it.name for it in (village.site.settings.data / "uploads").iterdir())
 
 
+@pytest.mark.parametrize("notes", ["Faster.", "Slower."])
+def test_release_notes_of_the_last_version_are_not_published_again_unnoticed(
+    village: Village, ann: Browsing, notes: str
+) -> None:
+    village.ann.publish("ann/timer", "1.0.0", releaseNotes="Faster.")
+
+    pending(ann, files(version="1.1.0", releaseNotes=notes))
+
+    told = "The release notes are those of 1.0.0." in ann.page.one("main").text
+    assert told is (notes == "Faster.")
+
+
 def test_a_widget_is_sent_looked_at_and_published(village: Village, ann: Browsing) -> None:
     place = pending(ann, files(css=STYLE, permissions=["network"]))
 
