@@ -72,6 +72,7 @@ function unlessAborted(work, signal) {
 
 const CACHE_NAME = "widget-catalog-1";
 const DAY_MS = 86_400_000;
+const UNSEEN_AFTER_MS = 500;
 
 function refuseRevoked(id, { version: { version } }, revocations) {
  const found = revocations.find((it) => it.id === id && isSameVersion(it.version, version));
@@ -117,12 +118,28 @@ async function importBytes(bytes, url) {
   ? URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }))
   : `data:text/javascript;base64,${Buffer.from(bytes).toString("base64")}`;
  try {
-  return await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
+  const module = await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
+  return isBrowser ? warningIfUnseen(module, url) : module;
  } catch (cause) {
   throw new ImportFailed(`${url} cannot be imported: ${cause?.message ?? cause}`, { cause });
  } finally {
   if (isBrowser) URL.revokeObjectURL(address);
  }
+}
+
+function warningIfUnseen(module, url) {
+ if (typeof module.mount !== "function" || typeof document !== "object") return module;
+ const mount = (element, ...rest) => {
+  const mounted = module.mount(element, ...rest);
+  setTimeout(() => {
+   const [box] = element?.getClientRects?.() ?? [];
+   if (!box || (box.width > 0 && box.height > 0)) return;
+   const size = `${Math.round(box.width)} × ${Math.round(box.height)} pixels`;
+   console.warn(`${url} is mounted in an element of ${size}, so it is invisible. Give it a size.`);
+  }, UNSEEN_AFTER_MS);
+  return mounted;
+ };
+ return { ...module, mount };
 }
 
 async function openBrowserCache() {

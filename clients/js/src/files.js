@@ -4,6 +4,7 @@ import { CatalogError, ImportFailed, Incompatible, NotFound, Revoked } from "./e
 
 const CACHE_NAME = "widget-catalog-1";
 const DAY_MS = 86_400_000;
+const UNSEEN_AFTER_MS = 500; // The page may size the element after mounting.
 
 /** By widget and version: the same bytes elsewhere may be a copy that somebody else published. */
 export function refuseRevoked(id, { version: { version } }, revocations) {
@@ -54,12 +55,31 @@ export async function importBytes(bytes, url) {
     ? URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }))
     : `data:text/javascript;base64,${Buffer.from(bytes).toString("base64")}`;
   try {
-    return await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
+    const module = await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
+    return isBrowser ? warningIfUnseen(module, url) : module;
   } catch (cause) {
     throw new ImportFailed(`${url} cannot be imported: ${cause?.message ?? cause}`, { cause });
   } finally {
     if (isBrowser) URL.revokeObjectURL(address);
   }
+}
+
+// The exports, with a mount() that warns about an element without a size: a widget fills its
+// element, so it would be invisible, without any error.
+function warningIfUnseen(module, url) {
+  if (typeof module.mount !== "function" || typeof document !== "object") return module;
+  const mount = (element, ...rest) => {
+    const mounted = module.mount(element, ...rest);
+    setTimeout(() => {
+      // None if it is not on the page, or hidden on purpose.
+      const [box] = element?.getClientRects?.() ?? [];
+      if (!box || (box.width > 0 && box.height > 0)) return;
+      const size = `${Math.round(box.width)} × ${Math.round(box.height)} pixels`;
+      console.warn(`${url} is mounted in an element of ${size}, so it is invisible. Give it a size.`);
+    }, UNSEEN_AFTER_MS);
+    return mounted;
+  };
+  return { ...module, mount };
 }
 
 export async function openBrowserCache() {

@@ -19,6 +19,7 @@ const SENTENCES = {
   contract: "This module is made for another kind of dashboard: it does not export mount().",
   mount: "The widget could not start.",
   fault: "The widget reported an error.",
+  unseen: "The widget is running, but is invisible: its frame has no size.",
   silent: "The widget stopped answering, so it was ended.",
   flood: "The widget sent too many messages, so it was ended.",
   frames: "The widget opened a frame, which is not allowed in a preview, so it was ended.",
@@ -134,6 +135,12 @@ export class WidgetFrame {
     if (source === this.#frame?.contentWindow) this.#isTooMuch();
   };
 
+  /** Whether the frame has a place on the page, but no size. */
+  #isUnseen() {
+    const { clientWidth, clientHeight } = this.#frame;
+    return this.#frame.getClientRects().length > 0 && (clientWidth === 0 || clientHeight === 0);
+  }
+
   #isTooMuch() {
     this.#received += 1;
     if (this.#received > MESSAGES_A_SECOND) this.#fail("flood");
@@ -144,7 +151,7 @@ export class WidgetFrame {
     if (this.#isTooMuch()) return;
     this.#heardAt = performance.now();
     const { type, reason, message, key, text } = Object(data);
-    if (type === "mounted") this.#onState("running", "Running.");
+    if (type === "mounted") this.#onState("running", this.#isUnseen() ? SENTENCES.unseen : "Running.");
     if (type === "failed") this.#fail(Object.hasOwn(SENTENCES, reason) ? reason : "load", message);
     if (type === "fault") this.#onState("running", sentence("fault", message));
     if (type === "kept" && typeof key === "string" && typeof text === "string") {

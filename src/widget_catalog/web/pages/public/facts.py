@@ -153,7 +153,8 @@ class Use(NamedTuple):
         return "\n".join(
             [
                 *lines,
-                '<div id="widget"></div>',
+                # A widget fills its element, so this needs a size of its own.
+                '<div id="widget" style="height: 18rem"></div>',
                 '<script type="module">',
                 f'  import {{ mount }} from "{self.bundle_url}";',
                 '  mount(document.querySelector("#widget"), { config: {}, locale: "en" });',
@@ -170,6 +171,9 @@ class Use(NamedTuple):
                 "});",
                 'const module = new Blob([await response.blob()], { type: "text/javascript" });',
                 "const { mount } = await import(URL.createObjectURL(module));",
+                'const place = document.body.appendChild(document.createElement("div"));',
+                'place.style.height = "18rem"; // A widget fills its element.',
+                'mount(place, { config: {}, locale: "en" });',
             ]
         )
 
