@@ -121,7 +121,7 @@ def test_an_author_yanks_and_the_operator_revokes(
         page.get_by_label("Scope, or scope/name").fill("acme/clock")
         page.get_by_role("button", name="Search", exact=True).click()
         page.get_by_role("link", name="1.0.0", exact=True).click()
-        page.get_by_label("Reason (public)").last.fill("Steals passwords.")
+        page.locator("#revoke-reason").fill("Steals passwords.")
         page.get_by_role("button", name="Revoke 1.0.0").click()
         expect(page.get_by_role("status")).to_contain_text("The version was revoked")
         bundle = page.request.get(f"{village_service.url}/cdn/@acme/clock/1.0.0/index.js")

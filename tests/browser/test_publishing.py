@@ -149,7 +149,7 @@ def test_without_javascript_a_widget_is_published_yanked_and_revoked(
     page.context.close()
 
     page = signed_in(browser, village_service, version, name="olly", scripts=False)
-    page.get_by_label("Reason (public)").last.fill("It listens.")
+    page.locator("#revoke-reason").fill("It listens.")
     page.get_by_role("button", name="Revoke 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version was revoked")
     page.goto(f"{village_service.url}/widgets/eve/alarm/1.0.0")

@@ -18,10 +18,11 @@ from support.commands import widget_catalog
 from support.nodes import RunningNode, Traveller, a_node, environment_of
 from support.people import PASSWORD, manifest, request_body
 from support.relay import Relay
-from support.s3 import BUCKET, SECRET, rclone, settings_of
+from support.s3 import BUCKET, SECRET, object_store, rclone, settings_of
 from support.service import Service, free_port, run_command, wait_for
 from support.site import SECRET_KEY
 from widget_catalog.actions.tidy_uploads import tidy_uploads
+from widget_catalog.bundles.s3_client import Bucket
 from widget_catalog.settings import Settings
 from widget_catalog.store.publishing import PublishRequest
 from widget_catalog.store.schema import publish_requests
@@ -141,6 +142,51 @@ def test_what_is_not_what_was_announced_is_not_published(
     assert "not uploaded" in early.json()["error"]
     assert "SHA-256" in other.json()["error"]
     assert nodes[0].client.get(bundle_url("1.0.1")).status_code == 404
+
+
+def test_nobody_waits_while_many_ended_requests_are_cleaned_up(
+    tmp_path: Path,
+    nodes: list[RunningNode],
+    ann: Traveller,
+    database: str,
+    server: ObjectStoreServer,
+) -> None:
+    """In another process, with a store that takes 20 ms for every request."""
+    ended = [_ended_request(number) for number in range(200)]
+    engine = sa.create_engine(f"postgresql+psycopg://{database.partition('://')[2]}")
+    with engine.begin() as connection:
+        connection.execute(sa.insert(publish_requests), ended)
+    client = Bucket(object_store(server.port))._client
+    for it in ended:
+        client.put_object(Bucket=BUCKET, Key=f"nodes/uploads/{it['id']}.js", Body=b"x")
+        # Half of them were killed while they were confirmed.
+        if int(it["id"][1:]) % 2:
+            name = f"{it['sha256_hash'][:2]}/{it['sha256_hash'][2:]}.js"
+            client.put_object(Bucket=BUCKET, Key=f"nodes/bundles/{name}", Body=b"x")
+    with Relay(("127.0.0.1", server.port), delay_s=0.02) as relay:
+        settings: dict[str, Any] = {**settings_of(relay.port), "s3_path_style": True}
+        given = {"data": tmp_path, "database": database, "secret_key": SECRET_KEY, **settings}
+        backends = Settings(**given).backends
+        with ThreadPoolExecutor() as threads:
+            node = prepare_node(tmp_path / "tidier", backends=backends)
+            tidying = threads.submit(tidy_uploads, node.store, node.bundles, node.uploads)
+            statuses: list[int] = []
+            while not tidying.done() or len(statuses) < 3:
+                number = len(statuses)
+                js = JS + b"// %d" % number
+                answer = ann.publish("ann/clock", f"7.0.{number}", js, nodes[number % 2])
+                statuses.append(answer.status_code)
+            tidying.result()
+        node.store.close()
+
+    assert set(statuses) == {200}, statuses
+    left = " ".join(server.keys())
+    assert "uploads/r" not in left
+    assert not any(it["sha256_hash"][2:] in left for it in ended)
+    with engine.connect() as connection:
+        ids = set(connection.execute(sa.select(publish_requests.c.id)).scalars())
+    engine.dispose()
+    assert ids.isdisjoint({it["id"] for it in ended})
 
 
 def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
@@ -280,53 +326,6 @@ def test_faults_are_reported_at_the_start(
     assert said.code == 1
     assert expected in said.err
     assert SECRET not in said.out + said.err
-
-
-def test_nobody_waits_while_many_ended_requests_are_cleaned_up(
-    tmp_path: Path,
-    nodes: list[RunningNode],
-    ann: Traveller,
-    database: str,
-    server: ObjectStoreServer,
-) -> None:
-    """In another process, with a store that takes 20 ms for every request."""
-    ended = [_ended_request(number) for number in range(200)]
-    engine = sa.create_engine(f"postgresql+psycopg://{database.partition('://')[2]}")
-    with engine.begin() as connection:
-        connection.execute(sa.insert(publish_requests), ended)
-    top = server.folder / BUCKET / "nodes"
-    (top / "uploads").mkdir(parents=True, exist_ok=True)
-    for it in ended:
-        (top / "uploads" / f"{it['id']}.js").write_bytes(b"x")
-        # Half of them were killed while they were confirmed.
-        if int(it["id"][1:]) % 2:
-            path = top / "bundles" / it["sha256_hash"][:2] / f"{it['sha256_hash'][2:]}.js"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(b"x")
-    with Relay(("127.0.0.1", server.port), delay_s=0.02) as relay:
-        settings: dict[str, Any] = {**settings_of(relay.port), "s3_path_style": True}
-        given = {"data": tmp_path, "database": database, "secret_key": SECRET_KEY, **settings}
-        backends = Settings(**given).backends
-        with ThreadPoolExecutor() as threads:
-            node = prepare_node(tmp_path / "tidier", backends=backends)
-            tidying = threads.submit(tidy_uploads, node.store, node.bundles, node.uploads)
-            statuses: list[int] = []
-            while not tidying.done() or len(statuses) < 3:
-                number = len(statuses)
-                js = JS + b"// %d" % number
-                answer = ann.publish("ann/clock", f"7.0.{number}", js, nodes[number % 2])
-                statuses.append(answer.status_code)
-            tidying.result()
-        node.store.close()
-
-    assert set(statuses) == {200}, statuses
-    left = " ".join(server.keys())
-    assert "uploads/r" not in left
-    assert not any(it["sha256_hash"][2:] in left for it in ended)
-    with engine.connect() as connection:
-        ids = set(connection.execute(sa.select(publish_requests.c.id)).scalars())
-    engine.dispose()
-    assert ids.isdisjoint({it["id"] for it in ended})
 
 
 def _ended_request(number: int) -> dict[str, Any]:

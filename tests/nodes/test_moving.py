@@ -79,7 +79,8 @@ def test_everything_moves_there_and_back(
         ann = Person(site, "ann", village.headers["ann"])
         assert ann.get("/api/organizations/acme").status == 200  # Her session is still valid.
         assert site.get("/api/v1/widgets/ann/clock").json()["widget"]["downloadCount"] == 3
-        made = ann.post("/api/organizations", {"slug": "new", "displayName": "New"})
+        eve = Person(site, "eve", village.headers["eve"])
+        made = eve.post("/api/organizations", {"slug": "new", "displayName": "New"})
         assert made.status == 201  # It gets a new number.
     store = open_to_read(tmp_path, Backends(url))
     with store.reading() as connection:

@@ -50,8 +50,8 @@ def interrupted_import(
     batches: int = 0,
 ) -> None:
     """The state of an import whose process is killed after this many batches were written."""
-    with importing(node.store) as is_ours, pytest.MonkeyPatch.context() as patch:
-        assert is_ours
+    with importing(node.store) as other, pytest.MonkeyPatch.context() as patch:
+        assert other is None
         with checked_import(node, *lines, beside=beside, into_owned=into_owned) as staging:
             staging.stage()
             staging.accept(texts_cleaned=0)

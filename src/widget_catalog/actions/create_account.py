@@ -143,13 +143,16 @@ def invite(
 ) -> str:
     """A secret that allows creating one account, for a week.
 
-    There is only one for an operator at a time, the last.
+    There is only one for an operator at a time, the last; a start replaces only that of the last
+    start.
     """
     secret = new_secret(INVITATION_PREFIX)
     with store.publishing() as tx:
         require_operator_now(tx.connection, actor)
         remove_expired_invitations(tx)
-        if role == OPERATOR:
+        if invited_by:
+            remove_invitations_by(tx, invited_by)
+        elif role == OPERATOR:
             remove_invitations_to_catalog(tx, OPERATOR)
         add_invitation(
             tx,
