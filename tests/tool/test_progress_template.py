@@ -71,7 +71,7 @@ def test_it_is_validated_published_and_runs_in_the_preview(
         tool = Tool(tmp_path, service.url)
         with service.client() as client:
             register(client, "ann")
-            wanted = {"name": "ci", "actions": ["publish"], "days": 1}
+            wanted = {"name": "ci", "actions": ["publish"], "expiresInDays": 1}
             made = client.post("/api/tokens", json=wanted)
             assert made.status_code == 201, made.text
         tool.environment["WIDGET_TOKEN"] = made.json()["token"]

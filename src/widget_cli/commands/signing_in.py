@@ -100,6 +100,8 @@ def whoami(
         scopes = list_scopes(session)
     if json:
         known = msgspec.to_builtins(account)
+        if account.token is None:
+            del known["token"]
         show_json({"catalog": session.url, **known, "scopes": msgspec.to_builtins(scopes)})
         return
     way = _WAYS.get(account.via, f"by {account.via}")
