@@ -116,6 +116,7 @@ def test_a_session_says_what_it_is_by_oauth_and_by_token_too(village: Village) -
     by_token = with_token(village.olly).get("/api/auth/session").json()
 
     assert by_oauth == {**who, "via": "oauth"}
+    assert list(by_token.pop("token")) == ["actions", "scopes", "widgets"]
     assert by_token == {**who, "email": None, "via": "token"}
 
 

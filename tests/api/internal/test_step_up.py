@@ -139,6 +139,7 @@ POST /api/widgets/{scope}/{name}/official
 POST /account/widgets/{scope}/{name}/versions/{version}/yank
 POST /account/widgets/{scope}/{name}/versions/{version}/unyank
 POST /account/widgets/{scope}/{name}/versions/{version}/revoke
+POST /account/widgets/{scope}/{name}/versions/{version}/revoke-everywhere
 POST /account/widgets/{scope}/{name}/versions/{version}/unrevoke
 POST /account/widgets/{scope}/{name}/versions/{version}/deprecate
 POST /account/widgets/{scope}/{name}/versions/{version}/undeprecate
