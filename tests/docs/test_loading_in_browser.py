@@ -97,7 +97,7 @@ def test_a_widget_runs_in_the_sandboxed_frame(browser: Browser, catalog: Service
         place = page.frame_locator("iframe").locator("#place")
         expect(place).to_have_text("mounted")
         shown = place.evaluate("() => [self.origin, document.styleSheets.length]")
-    assert shown == ["null", 1]
+    assert shown == ["null", 2]  # The style of the frame, and that of the widget.
 
 
 def test_no_example_takes_the_first_version_without_looking() -> None:

@@ -1,5 +1,6 @@
 """The guides on the site are the repository's docs."""
 
+import re
 from pathlib import Path
 
 from support.html import Html
@@ -38,7 +39,7 @@ def test_nothing_of_a_guide_is_lost(demo_site: InProcessSite) -> None:
         text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
         html = "".join(part.html for part in guides[name].parts)
         assert text.startswith(f"# {guides[name].title}\n")
-        assert html.count("<pre ") == text.count("\n```") // 2
+        assert html.count("<pre ") == len(re.findall(r"\n *```", text)) // 2
 
 
 def test_the_contents_are_below_the_heading_of_a_guide(demo_site: InProcessSite) -> None:

@@ -49,7 +49,7 @@ def test_an_operator_who_signed_in_long_ago_confirms_first(
 
     sent = olly.submit(f"{SCOPES}/assign", username="eve")
 
-    confirm = "/account/confirm?next=%2Foperate%2Fscopes%3Fkind%3Downerless"
+    confirm = "/account/confirm?next=%2Foperate%2Fscopes"
     assert (sent.status, sent.headers["location"]) == (303, confirm)
 
 

@@ -15,6 +15,7 @@ def test_links_begin_with_the_path_the_service_is_reached_under() -> None:
         faults=[],
         can_register=True,
         has_passkeys=True,
+        asks_code=True,
         provider="Example",
     ).decode()
 
