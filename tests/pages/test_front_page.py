@@ -267,6 +267,16 @@ def test_any_other_address_is_a_friendly_404(
     assert "/docs/api" in page.links
 
 
+@pytest.mark.parametrize("path", ["/docs/api/", "/openapi.json/", "/static/", "/preview/"])
+def test_only_reading_is_redirected_from_a_trailing_slash(
+    demo_site: InProcessSite, path: str
+) -> None:
+    read, sent = demo_site.get(path), demo_site.request("POST", path)
+
+    assert (read.status, read.headers["location"]) == (308, path.rstrip("/"))
+    assert sent.status == 404
+
+
 @pytest.mark.parametrize("path", RESOURCES)
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_another_method_is_405(demo_site: InProcessSite, path: str, method: str) -> None:
