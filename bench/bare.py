@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from widget_catalog import server
-from widget_catalog.settings import Settings
+from widget_catalog.app import server
+from widget_catalog.core.settings import Settings
 
 _HEADERS = [("content-type", "application/json")]
 

@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from widget_catalog.replica.records import FORMAT
-from widget_catalog.store import migrations
+from widget_catalog.catalog.replica.records import FORMAT
+from widget_catalog.core.db import migrations
 
 from . import catalogs
 from .measures import BenchFault

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from statistics import fmean
 from types import CodeType
 
-from widget_catalog.settings import Settings
-from widget_catalog.web.kit.http import PlainRequest, Request, SentBody, Worker
-from widget_catalog.wiring import prepare_node
-from widget_catalog.worker import build_worker
+from widget_catalog.app.worker import build_worker
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.core.http.http import PlainRequest, Request, SentBody, Worker
+from widget_catalog.core.settings import Settings
 
 from .folders import ensure_folder
 from .measures import BenchFault, percentile

@@ -13,7 +13,7 @@ from support.folders import empty_folder
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
-from widget_catalog.wiring import Node, open_node
+from widget_catalog.catalog.node.wiring import Node, open_node
 
 # Half of the usual number of examples: properties that need more set it, and runs are frequent.
 settings.register_profile(

@@ -2,8 +2,8 @@
 
 import sys
 
-from .collector import raise_gc_threshold
-from .release import VERSION
+from .app.collector import raise_gc_threshold
+from .core.release import VERSION
 
 
 def run() -> None:
@@ -18,7 +18,7 @@ def run() -> None:
             return
     raise_gc_threshold()
     try:
-        from .main import run as run_command
+        from .app.main import run as run_command
 
         run_command()
     except KeyboardInterrupt:  # Ctrl-C while the modules are loaded.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from widget_catalog.actions import import_catalog
+from widget_catalog.transfer import import_catalog
 
 
 @pytest.fixture

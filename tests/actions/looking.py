@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from support.widgets import version_line
-from widget_catalog.actions.export_catalog import export_catalog, linked_to
-from widget_catalog.actions.import_catalog import import_catalog
-from widget_catalog.actions.import_checks import ImportSummary
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.transfer.export_catalog import export_catalog, linked_to
+from widget_catalog.transfer.import_catalog import import_catalog
+from widget_catalog.transfer.import_checks import ImportSummary
 
 MAX_BUNDLE_BYTES = 100_000
 

@@ -15,8 +15,12 @@ from actions.looking import stored_line, take
 from support.importing import interrupted_import
 from support.replica import change_widget
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.actions.check_catalog import Findings, check_catalog
-from widget_catalog.actions.set_aside import (
+from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.core.errors import BundlesDown, StoreUnavailable
+from widget_catalog.core.files.contract import Kind, Stored
+from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.operations.check_catalog import Findings, check_catalog
+from widget_catalog.operations.set_aside import (
     Aside,
     TooMuch,
     delete_aside,
@@ -24,11 +28,7 @@ from widget_catalog.actions.set_aside import (
     list_aside,
     set_aside,
 )
-from widget_catalog.bundles.contract import Kind, Stored
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.domain.errors import BundlesDown, StoreUnavailable
-from widget_catalog.store.staged_tables import staged_batches
-from widget_catalog.wiring import Node, open_node
+from widget_catalog.transfer.tables import staged_batches
 
 BYTES = b"export default class {}"
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from support.widgets import import_widgets, widget_line
-from widget_catalog.actions import count_download
-from widget_catalog.actions.count_download import DownloadCounter
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.store.downloads import get_counts
-from widget_catalog.wiring import Node
+from widget_catalog.catalog import count_download
+from widget_catalog.catalog.count_download import DownloadCounter
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.store.downloads import get_counts
+from widget_catalog.core.errors import StoreUnavailable
 
 
 @pytest.fixture

@@ -1,11 +1,6 @@
 """How passwords and secrets are stored."""
 
-from widget_catalog.actions.credentials import (
-    hash_password,
-    is_outdated,
-    is_password,
-    new_secret,
-)
+from widget_catalog.core.credentials import hash_password, is_outdated, is_password, new_secret
 
 
 def test_a_password_is_kept_at_a_cost_that_guessing_feels() -> None:

@@ -8,10 +8,10 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import pytest
 
-from widget_catalog.actions.export_line import encode_line
-from widget_catalog.actions.ndjson import ImportedBundle, Rules, VersionLine, decode_line
-from widget_catalog.domain.widgets import Revocation, Style, Version, Widget
-from widget_catalog.store.rows import version_from, version_row
+from widget_catalog.catalog.store.rows import version_from, version_row
+from widget_catalog.catalog.widgets import Revocation, Style, Version, Widget
+from widget_catalog.transfer.export_line import encode_line
+from widget_catalog.transfer.ndjson import ImportedBundle, Rules, VersionLine, decode_line
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from actions.looking import exported, state_of, stored_line, take
 from support.folders import empty_folder
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.actions.export_catalog import copied_to, export_catalog, linked_to
-from widget_catalog.actions.revoke_version import revoke_version
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.store.feed import list_changes
-from widget_catalog.wiring import Node, open_node
+from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.catalog.store.feed import list_changes
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.moderation.revoke_version import revoke_version
+from widget_catalog.transfer.export_catalog import copied_to, export_catalog, linked_to
 from widget_contract.texts import clean_line, clean_name, clean_text
 
 MEMORY = Path("/dev/shm")

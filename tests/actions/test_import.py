@@ -8,8 +8,8 @@ import pytest
 
 from actions.looking import exported, state_of, take
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.actions.import_checks import ImportSummary
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.transfer.import_checks import ImportSummary
 
 pytestmark = pytest.mark.usefixtures("way")
 

@@ -10,9 +10,9 @@ import pytest
 
 from actions.looking import MAX_BUNDLE_BYTES, state_of, stored_line, take
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.domain.errors import BundlesDown, InvalidImport
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.core.errors import BundlesDown, InvalidImport
+from widget_catalog.core.files.local import LocalBundles
 
 pytestmark = pytest.mark.usefixtures("way")
 

@@ -8,8 +8,8 @@ import pytest
 
 from actions.looking import state_of, stored_line, take
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.domain.errors import InvalidImport
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.core.errors import InvalidImport
 
 FIRST, SECOND = widget_line("acme/first"), widget_line("acme/second", versions=[stored_line()])
 

@@ -10,12 +10,12 @@ import pytest
 from actions.looking import MAX_BUNDLE_BYTES, exported, state_of, stored_line
 from support.accounts import an_account, an_organization
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.actions.import_catalog import import_catalog
-from widget_catalog.actions.import_checks import ImportSummary
-from widget_catalog.actions.reserve_scope import reserve_scope
-from widget_catalog.domain.errors import InvalidImport
-from widget_catalog.store.audit import Entry, list_entries
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.store.audit import Entry, list_entries
+from widget_catalog.core.errors import InvalidImport
+from widget_catalog.moderation.reserve_scope import reserve_scope
+from widget_catalog.transfer.import_catalog import import_catalog
+from widget_catalog.transfer.import_checks import ImportSummary
 
 pytestmark = pytest.mark.usefixtures("way")
 

@@ -13,15 +13,15 @@ import pytest
 from actions.looking import MAX_BUNDLE_BYTES, exported, state_of, stored_line, take
 from support.decoys import write_decoy
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog import process_pool
-from widget_catalog.actions.drafting import draft_lines
-from widget_catalog.actions.import_catalog import import_catalog
-from widget_catalog.domain.clock import now
-from widget_catalog.domain.errors import InvalidImport
-from widget_catalog.process_pool import map_batches
-from widget_catalog.replica.comparison import Differences, check_replica
-from widget_catalog.replica.encoding import prepare
-from widget_catalog.wiring import Node, prepare_node
+from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.replica.comparison import Differences, check_replica
+from widget_catalog.catalog.replica.encoding import prepare
+from widget_catalog.core.clock import now
+from widget_catalog.core.errors import InvalidImport
+from widget_catalog.core.jobs import process_pool
+from widget_catalog.core.jobs.process_pool import map_batches
+from widget_catalog.transfer.drafting import draft_lines
+from widget_catalog.transfer.import_catalog import import_catalog
 
 MANY = 6_000
 FEW = 500

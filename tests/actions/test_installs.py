@@ -7,11 +7,11 @@ import pytest
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import import_widgets, widget_line
-from widget_catalog.actions import count_download, installs
-from widget_catalog.actions.count_download import DownloadCounter
-from widget_catalog.actions.installs import read_installs
-from widget_catalog.web.pages.public import installs as charts
-from widget_catalog.wiring import Node
+from widget_catalog.catalog import count_download, installs
+from widget_catalog.catalog.count_download import DownloadCounter
+from widget_catalog.catalog.installs import read_installs
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.pages import installs as charts
 
 
 def count(counter: DownloadCounter, *widget_ids: int) -> None:

@@ -8,23 +8,23 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from support.oauth import CLIENTS, DEVICE_GRANT, WANTED, code_fields, refresh_fields
-from widget_catalog.actions.create_account import create_account
-from widget_catalog.actions.oauth import (
+from widget_catalog.accounts.create_account import create_account
+from widget_catalog.accounts.oauth.clients import parse_clients
+from widget_catalog.accounts.oauth.devices import decide_device
+from widget_catalog.accounts.oauth.serving import (
     Answer,
     OAuthConfig,
     authorize,
-    decide_device,
     exchange,
-    forget_successors,
     start_device,
 )
-from widget_catalog.actions.sign_in import Visitor, identify_bearer
-from widget_catalog.domain import clock
-from widget_catalog.domain.accounts import Account, Actor, Via
-from widget_catalog.domain.errors import NotFound, NotSignedIn, TooOften
-from widget_catalog.domain.oauth_clients import parse_clients
-from widget_catalog.store.engine import Store
-from widget_catalog.wiring import Node
+from widget_catalog.accounts.oauth.successors import forget_successors
+from widget_catalog.accounts.sign_in import Visitor, identify_bearer
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.core import clock
+from widget_catalog.core.actors import Account, Actor, Via
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import NotFound, NotSignedIn, TooOften
 
 HOUSE = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
 

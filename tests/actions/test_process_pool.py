@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from widget_catalog import process_pool
-from widget_catalog.process_pool import map_batches, send
+from widget_catalog.core.jobs import process_pool
+from widget_catalog.core.jobs.process_pool import map_batches, send
 
 
 def test_a_helper_prints_nothing_if_its_parent_ends_with_unread_results() -> None:

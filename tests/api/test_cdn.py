@@ -9,7 +9,7 @@ import pytest
 
 from support.site import Answer, InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.bundles.local import LocalBundles
+from widget_catalog.core.files.local import LocalBundles
 
 BYTES = bytes(range(256)) * 300 + b"export default class {}"
 SIZE = len(BYTES)

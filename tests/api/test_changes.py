@@ -9,7 +9,7 @@ from support.passwords import quick_passwords
 from support.people import a_person
 from support.site import Answer, InProcessSite
 from support.widgets import version_line, widget_line
-from widget_catalog.replica import writing as replica_writing
+from widget_catalog.catalog.replica import writing as replica_writing
 
 CHANGES = "/api/v1/widgets/changes"
 JSON = "application/json; charset=utf-8"

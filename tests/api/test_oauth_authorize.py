@@ -8,7 +8,7 @@ from support.browsing import Browsing
 from support.oauth import BASE, CALLBACK, CHALLENGE, authorize_address, query_of
 from support.people import PASSWORD
 from support.site import InProcessSite
-from widget_catalog.actions.create_account import create_account
+from widget_catalog.accounts.create_account import create_account
 
 ISSUER = "https://catalog.example"
 STRANGE = "Invalid request from this program"

@@ -9,7 +9,7 @@ from support.browsing import Browsing
 from support.oauth import CLIENTS, DEVICE_GRANT, ask, is_good
 from support.people import a_person
 from support.site import Answer, InProcessSite
-from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.accounts.manage_account import set_disabled
 
 
 @pytest.fixture

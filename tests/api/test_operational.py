@@ -8,7 +8,7 @@ import pytest
 
 from support.site import InProcessSite
 from support.widgets import version_line, widget_line
-from widget_catalog import release
+from widget_catalog.core import release
 
 CLOSED = {
     "content-type": "application/json; charset=utf-8",

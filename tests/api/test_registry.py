@@ -7,8 +7,8 @@ import pytest
 from api.expected import entry
 from support.site import InProcessSite
 from support.widgets import version_line, widget_line
-from widget_catalog.domain.clock import from_ms, iso
-from widget_catalog.store.feed import list_changes
+from widget_catalog.catalog.store.feed import list_changes
+from widget_catalog.core.clock import from_ms, iso
 
 ACME = "/api/widgets/acme/registry.json"
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from support.site import Answer, InProcessSite, Sent
 from support.widgets import version_line, widget_line
-from widget_catalog.actions.revoke_version import revoke_version
-from widget_catalog.domain.accounts import COMMAND_LINE
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.moderation.revoke_version import revoke_version
 
 RESOLVE = "/api/v1/widgets/resolve"
 MANY_FAULTS = (

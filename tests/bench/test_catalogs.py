@@ -7,7 +7,7 @@ from bench.catalogs import COMMON, key_of, lines, vocabulary_of
 from bench.folders import copy_of, ensure_folder, fingerprint
 
 from support.site import InProcessSite
-from widget_catalog.actions.import_catalog import import_catalog
+from widget_catalog.transfer.import_catalog import import_catalog
 
 SIZE = 50
 

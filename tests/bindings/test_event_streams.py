@@ -11,9 +11,9 @@ import pytest
 from support.asgi import AsgiClient, Message
 from support.folders import filled_folder
 from support.widgets import widget_line
-from widget_catalog.settings import Settings
-from widget_catalog.web.bindings.asgi import AsgiApp
-from widget_catalog.worker import build_worker
+from widget_catalog.app.worker import build_worker
+from widget_catalog.core.http.bindings.asgi import AsgiApp
+from widget_catalog.core.settings import Settings
 
 CHANGES = "/api/v1/widgets/changes"
 TIMEOUT_S = 60

@@ -12,9 +12,9 @@ from support.folders import filled_folder
 from support.service import Service, running_service
 from support.widgets import version_line, widget_line
 from support.wire import WireAnswer, WireConnection
-from widget_catalog.settings import Settings
-from widget_catalog.web.bindings.asgi import AsgiApp
-from widget_catalog.worker import build_worker
+from widget_catalog.app.worker import build_worker
+from widget_catalog.core.http.bindings.asgi import AsgiApp
+from widget_catalog.core.settings import Settings
 
 _BASE_URL = "https://catalog.example"
 _SCRIPT = b"export default { mount(element) { element.textContent = 'a clock'; } };\n" * 40

@@ -10,7 +10,7 @@ from support.demo import import_demo
 from support.passwords import quick_passwords
 from support.service import Service, running_service
 from support.village import build_village
-from widget_catalog.wiring import open_node
+from widget_catalog.catalog.node.wiring import open_node
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from support.chromium import TIMEOUT_MS
 from support.people import PASSWORD
 from support.service import Service, free_port
 from support.tool import Tool
-from widget_catalog.actions.create_account import create_account
-from widget_catalog.wiring import prepare_node
+from widget_catalog.accounts.create_account import create_account
+from widget_catalog.catalog.node.wiring import prepare_node
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -17,8 +17,8 @@ from support.oauth import BASE, DEVICE_GRANT, authorize_address, code_fields
 from support.openid import Provider, running_provider
 from support.people import PASSWORD
 from support.service import Service, running_service
-from widget_catalog.actions.create_account import OPERATOR, create_account, invite
-from widget_catalog.wiring import prepare_node
+from widget_catalog.accounts.create_account import OPERATOR, create_account, invite
+from widget_catalog.catalog.node.wiring import prepare_node
 
 PHONE, DESKTOP = 390, 1280
 

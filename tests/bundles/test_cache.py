@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from widget_catalog.bundles.cache import BundleCache
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.domain.errors import BundleNotFound, StoreUnavailable
+from widget_catalog.core.errors import BundleNotFound, StoreUnavailable
+from widget_catalog.core.files.cache import BundleCache
+from widget_catalog.core.files.local import LocalBundles
 
 
 def put(store: LocalBundles, content: bytes) -> str:

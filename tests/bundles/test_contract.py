@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from support.s3 import ministack, object_store, rclone
-from widget_catalog.bundles.contract import Bundles, Kind
-from widget_catalog.bundles.hashing import is_intact, read_verified
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.bundles.s3 import S3Bundles, S3Uploads
-from widget_catalog.bundles.s3_client import Bucket
-from widget_catalog.domain.errors import BundleNotFound, BundleRefused
+from widget_catalog.core.errors import BundleNotFound, BundleRefused
+from widget_catalog.core.files.contract import Bundles, Kind
+from widget_catalog.core.files.hashing import is_intact, read_verified
+from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.core.files.s3 import S3Bundles, S3Uploads
+from widget_catalog.core.files.s3_client import Bucket
 
 CONTENT = b"export function mount() {}\n" * 10_000
 HASH = hashlib.sha256(CONTENT).hexdigest()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.opening import make_folder
-from widget_catalog.wiring import DataFolder
+from widget_catalog.catalog.node.opening import make_folder
+from widget_catalog.catalog.node.wiring import DataFolder
+from widget_catalog.core.files.local import LocalBundles
 
 
 def test_a_bundle_and_every_folder_on_the_way_to_it_are_fsynced(

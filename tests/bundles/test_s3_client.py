@@ -15,8 +15,8 @@ import pytest
 
 from support.s3 import SECRET, ministack, object_store, rclone
 from support.service import free_port
-from widget_catalog.bundles.s3_client import Bucket
-from widget_catalog.domain.errors import BundlesUnusable, StoreUnavailable
+from widget_catalog.core.errors import BundlesUnusable, StoreUnavailable
+from widget_catalog.core.files.s3_client import Bucket
 
 CONTENT = b"export function mount() {}\n" * 100
 CHECKSUM = base64.b64encode(hashlib.sha256(CONTENT).digest()).decode()

@@ -9,11 +9,11 @@ import pytest
 
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.search import popularity
-from widget_catalog.replica.search.index import Query
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.search import popularity
+from widget_catalog.catalog.search.index import Query
+from widget_catalog.catalog.store.downloads import add_downloads
 from widget_contract.semver import SemVer
 
 LAG_S = 0.2

@@ -12,15 +12,15 @@ import pytest
 
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.content import Content, Encoding
-from widget_catalog.catalog.large_content import PIECE_BYTES, LargeContent
 from widget_catalog.catalog.loading import with_cdn_in_pieces
-from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.rendering import with_cdn
-from widget_catalog.replica.rows import MAX_INLINE_BYTES
-from widget_catalog.replica.search.index import Query
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.replica.rendering import with_cdn
+from widget_catalog.catalog.replica.rows import MAX_INLINE_BYTES
+from widget_catalog.catalog.search.index import Query
+from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.core.http.content import Content, Encoding
+from widget_catalog.core.http.large_content import PIECE_BYTES, LargeContent
 from widget_contract.semver import SemVer
 
 NOTES = "Größer, schneller, weiter. " * 200

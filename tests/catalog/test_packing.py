@@ -9,8 +9,8 @@ import httpx
 import pytest
 import zstandard
 
-from widget_catalog.catalog.content import Encoding
-from widget_catalog.catalog.packing import pack
+from widget_catalog.core.http.content import Encoding
+from widget_catalog.core.http.packing import pack
 
 _BULK = {
     "one byte": [b"}"],

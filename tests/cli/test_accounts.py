@@ -13,10 +13,10 @@ from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.service import running_service
 from support.widgets import version_line, widget_line
-from widget_catalog.store.audit import list_entries
-from widget_catalog.store.second_factors import find_factors, put_app, set_recovery_codes
-from widget_catalog.store.sessions import add_session, find_session
-from widget_catalog.wiring import prepare_node
+from widget_catalog.accounts.second_factor.store import find_factors, put_app, set_recovery_codes
+from widget_catalog.accounts.session_store import add_session, find_session
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.store.audit import list_entries
 
 PASSWORD = "correct horse battery"
 TWO = [version_line("1.0.0"), version_line("1.1.0", publishedAt="2026-02-01T00:00:00.000Z")]

@@ -23,10 +23,10 @@ from support.disks import UNSHARE, may_mount
 from support.load import CountingLoad
 from support.permissions import read_only, without_root_powers
 from support.service import clean_environment, running_service, wait_for
-from widget_catalog.actions.backup.layout import list_snapshots
-from widget_catalog.actions.second_factor.secret_box import SecretBox
-from widget_catalog.store.second_factors import put_app
-from widget_catalog.wiring import prepare_node
+from widget_catalog.accounts.second_factor.store import put_app
+from widget_catalog.backup.layout import list_snapshots
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.core.secret_box import SecretBox
 
 _HELD = r"4 widgets, 4 versions, 1 account and 4 bundles \(\d+\.\d kB\)"
 

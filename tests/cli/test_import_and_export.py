@@ -16,15 +16,15 @@ from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.permissions import without_root_powers
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.commands.new_folder import undone_on_failure
-from widget_catalog.data_folder import DataFolder
-from widget_catalog.node import open_node
-from widget_catalog.opening import make_folder
-from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.search.file import MIN_WIDGETS, open_index
-from widget_catalog.settings import load_settings
-from widget_catalog.store.migrate import is_new
-from widget_catalog.wiring import prepare_node
+from widget_catalog.catalog.node.new_folder import undone_on_failure
+from widget_catalog.catalog.node.node import open_node
+from widget_catalog.catalog.node.opening import make_folder
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.search.file import MIN_WIDGETS, open_index
+from widget_catalog.core.data_folder import DataFolder
+from widget_catalog.core.db.migrate import is_new
+from widget_catalog.core.settings import load_settings
 
 
 def _kept(data: Path) -> tuple[int, int, int]:

@@ -11,8 +11,8 @@ import pytest
 from support.backups import back_up, catalog_with_bundles, files_of
 from support.commands import widget_catalog
 from support.service import free_port, running_service
-from widget_catalog.actions.backup.restoring import restore_backup
-from widget_catalog.wiring import prepare_node
+from widget_catalog.backup.restoring import restore_backup
+from widget_catalog.catalog.node.wiring import prepare_node
 
 _LOST = (
     "Error: There is no catalog in {data}/catalog.db, but 4 stored bundles in the same folder: "

@@ -21,9 +21,9 @@ from support.ending import EndingProcess
 from support.folders import filled_folder
 from support.service import clean_environment
 from support.widgets import ndjson, widget_line
-from widget_catalog import release
-from widget_catalog.commands.help import HELP_OPTIONS, build_command
-from widget_catalog.main import app
+from widget_catalog.app.main import app
+from widget_catalog.core import release
+from widget_catalog.core.commands.help import HELP_OPTIONS, build_command
 
 _COMMANDS = ["serve", "import", "export", "doctor", "stats", "version"]
 _HEAVY = {"alembic", "authlib", "granian", "httpx", "jinja2", "numpy", "sqlalchemy", "structlog"}
@@ -115,7 +115,7 @@ def test_commands_load_nothing_that_only_a_worker_needs(data: Path, command: lis
 
 
 def test_a_worker_loads_what_sends_webhooks_only_when_there_is_something_to_send() -> None:
-    script = "import sys, widget_catalog.worker; print({'httpcore', 'httpx'} & {*sys.modules})"
+    script = "import sys, widget_catalog.app.worker; print({'httpcore', 'httpx'} & {*sys.modules})"
 
     assert _printed_by(script) == "set()"
 
@@ -123,7 +123,7 @@ def test_a_worker_loads_what_sends_webhooks_only_when_there_is_something_to_send
 def test_the_collector_runs_rarely_while_a_command_starts_and_more_often_in_a_worker() -> None:
     script = (
         "import gc; usual = gc.get_threshold()[0];"
-        "from widget_catalog.collector import lower_gc_threshold, raise_gc_threshold;"
+        "from widget_catalog.app.collector import lower_gc_threshold, raise_gc_threshold;"
         "raise_gc_threshold(); starting = gc.get_threshold()[0];"
         "lower_gc_threshold(); serving = gc.get_threshold()[0];"
         "print(gc.isenabled(), usual < serving, 10 * serving <= starting)"

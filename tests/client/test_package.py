@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support.client import CLIENT
 from support.npm import node_binary, run_npm
-from widget_catalog import release
+from widget_catalog.core import release
 
 PACKAGE = json.loads((CLIENT / "package.json").read_text())
 

@@ -8,10 +8,10 @@ import pytest
 
 from support.client import CLIENT, js_blocks
 from support.npm import check_types, locked_packages
-from widget_catalog.web.openapi import openapi
-from widget_catalog.web.openapi.typescript import typescript
+from widget_catalog.catalog.openapi.document import openapi
+from widget_catalog.catalog.openapi.typescript import typescript
 
-COMMAND = "./dev run python -m widget_catalog.web.openapi.typescript > clients/js/api.d.ts"
+COMMAND = "./dev run python -m widget_catalog.catalog.openapi.typescript > clients/js/api.d.ts"
 # The client has every export, method and parameter that is declared, and no other export.
 CONFORMS = """\
 import * as declared from "widget-catalog-client";

@@ -24,7 +24,7 @@ from support.publisher import bundle_of
 from support.service import Service, running_service, wait_for
 from support.widgets import ndjson, widget_line
 from support.wire import connections_to_every_worker
-from widget_catalog.wiring import DataFolder, prepare_node
+from widget_catalog.catalog.node.wiring import DataFolder, prepare_node
 
 _KILLS = int(os.environ.get("KILLS", "3"))
 _CLOCK = "/api/v1/widgets/ann/clock"

@@ -21,10 +21,10 @@ from support.load import CountingLoad
 from support.publisher import bundle_of
 from support.service import Service, clean_environment, running_service, wait_for
 from support.widgets import import_widgets, widget_line
-from widget_catalog.actions.backup.layout import list_snapshots
-from widget_catalog.actions.backup.reading import check_backup
-from widget_catalog.domain import clock
-from widget_catalog.wiring import prepare_node
+from widget_catalog.backup.layout import list_snapshots
+from widget_catalog.backup.reading import check_backup
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.core import clock
 
 _KEYS = ["acme/a", "acme/b", "acme/c"]
 # Far more than a copy of this small catalog takes on the slowest machine.

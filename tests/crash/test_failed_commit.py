@@ -8,10 +8,10 @@ import pytest
 
 from support.author import add_account
 from support.publisher import bundle_of, publish
-from widget_catalog.actions.check_catalog import check_catalog
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.store.widgets import find_widget
-from widget_catalog.wiring import Node, prepare_node
+from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.store.widgets import find_widget
+from widget_catalog.core.errors import StoreUnavailable
+from widget_catalog.operations.check_catalog import check_catalog
 from widget_contract.names import Scope, WidgetName
 
 

@@ -26,8 +26,8 @@ from support.service import (
     wait_for,
 )
 from support.widgets import widget_line
-from widget_catalog.store.writer_lock import WaitPolicy
-from widget_catalog.wiring import DataFolder, open_node, prepare_node
+from widget_catalog.catalog.node.wiring import DataFolder, open_node, prepare_node
+from widget_catalog.core.db.writer_lock import WaitPolicy
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 _PUBLIC = [

@@ -12,8 +12,8 @@ from support.folders import filled_folder
 from support.importing import interrupted_import
 from support.service import clean_environment, run_command, running_service
 from support.widgets import ndjson, widget_line
-from widget_catalog.actions.check_catalog import check_catalog
-from widget_catalog.wiring import open_node, prepare_node
+from widget_catalog.catalog.node.wiring import open_node, prepare_node
+from widget_catalog.operations.check_catalog import check_catalog
 
 _WIDGETS = 2_500
 _TIMEOUT_S = 60

@@ -11,11 +11,11 @@ from support.folders import empty_folder
 from support.mirrors import assert_bundles_are_whole, exported
 from support.service import Service, free_port
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.actions.change_version import deprecate_version, yank_version
-from widget_catalog.actions.change_widget import list_widget, unlist_widget
-from widget_catalog.actions.check_catalog import check_catalog
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.wiring import Node, open_node, prepare_node
+from widget_catalog.catalog.node.wiring import Node, open_node, prepare_node
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.publishing.change_version import deprecate_version, yank_version
+from widget_catalog.publishing.change_widget import list_widget, unlist_widget
 
 _KILLS = int(os.environ.get("KILLS", "4"))
 # The number of kills of the upstream, which takes long to start.

@@ -18,13 +18,13 @@ import httpx
 from support.author import Author, add_account, assert_whole, token_of
 from support.publisher import bundle_of
 from support.service import Service, running_service
-from widget_catalog.actions.check_catalog import check_catalog
-from widget_catalog.actions.tidy_uploads import tidy_uploads
-from widget_catalog.domain import clock
-from widget_catalog.store.audit import list_entries
-from widget_catalog.store.engine import Store, sqlite_engine
-from widget_catalog.store.widgets import find_widget
-from widget_catalog.wiring import Node, prepare_node
+from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.catalog.store.widgets import find_widget
+from widget_catalog.core import clock
+from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.publishing.tidy_uploads import tidy_uploads
 from widget_contract.names import Scope, WidgetName
 
 _TRIES = 60

@@ -12,12 +12,12 @@ from support.folders import empty_folder
 from support.mirrors import assert_bundles_are_whole
 from support.snapshots import Pair, everything, make
 from support.widgets import ndjson, widget_line
-from widget_catalog.actions.change_version import deprecate_version, yank_version
-from widget_catalog.actions.change_widget import unlist_widget
-from widget_catalog.actions.check_catalog import check_catalog
-from widget_catalog.actions.revoke_version import revoke_version
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.wiring import Node, open_node, prepare_node
+from widget_catalog.catalog.node.wiring import Node, open_node, prepare_node
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.moderation.revoke_version import revoke_version
+from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.publishing.change_version import deprecate_version, yank_version
+from widget_catalog.publishing.change_widget import unlist_widget
 
 # For each of two snapshots.
 _KILLS = int(os.environ.get("KILLS", "3"))

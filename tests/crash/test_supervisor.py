@@ -18,7 +18,7 @@ from support.folders import filled_folder
 from support.service import Service, free_port, is_running, running_service, wait_for
 from support.widgets import version_line, widget_line
 from support.wire import WireConnection, request
-from widget_catalog.supervisor import reserve
+from widget_catalog.app.supervisor import reserve
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 _DESCRIPTORS = 256

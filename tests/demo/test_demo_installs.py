@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.actions.installs import CHART_DAYS
-from widget_catalog.commands.demo import example_installs
+from widget_catalog.app.demo import example_installs
+from widget_catalog.catalog.installs import CHART_DAYS
 
 
 @given(name=st.text(max_size=20), total=st.integers(0, 10**9), today=st.integers(90, 40_000))

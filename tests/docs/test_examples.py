@@ -11,11 +11,11 @@ import pytest
 
 from support.demo import import_demo
 from support.site import Answer, InProcessSite
-from widget_catalog.actions import ndjson
-from widget_catalog.actions.import_catalog import import_catalog
-from widget_catalog.domain.oauth_clients import parse_clients
-from widget_catalog.settings import PREFIX, load_settings
-from widget_catalog.store.migrate import SCHEMA
+from widget_catalog.accounts.oauth.clients import parse_clients
+from widget_catalog.core.db.migrate import SCHEMA
+from widget_catalog.core.settings import PREFIX, load_settings
+from widget_catalog.transfer import ndjson
+from widget_catalog.transfer.import_catalog import import_catalog
 from widget_contract.semver import SemVer, is_compatible
 
 ROOT = Path(__file__).parents[2]

@@ -19,12 +19,12 @@ from support.npm import run_locked
 from support.openapi import closed
 from support.site import Answer, InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.web.openapi import openapi, printed
+from widget_catalog.catalog.openapi.document import openapi, printed
 from widget_contract.patterns import COMPAT_SDK, SEMVER
 from widget_contract.semver import InvalidVersion, SemVer
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
-COMMAND = "./dev run python -m widget_catalog.web.openapi > docs/openapi.json"
+COMMAND = "./dev run python -m widget_catalog.catalog.openapi > docs/openapi.json"
 DOCUMENT: Any = openapi("Widget Catalog", "https://catalog.example")
 # Responses have the documented fields and no others.
 COMPONENTS = closed(DOCUMENT["components"])
@@ -106,7 +106,7 @@ def test_the_committed_copy_is_up_to_date() -> None:
 
 
 def test_the_command_prints_the_committed_copy() -> None:
-    command = [sys.executable, "-m", "widget_catalog.web.openapi"]
+    command = [sys.executable, "-m", "widget_catalog.catalog.openapi"]
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout == COMMITTED.read_bytes()
 

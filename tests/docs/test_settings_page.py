@@ -4,7 +4,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from widget_catalog.settings import PREFIX, Settings
+from widget_catalog.core.settings import PREFIX, Settings
 
 _PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 _ROW = re.compile(r"^\| `(\w+)` \| `(\w+)` \| ([^|]+) \| (.+) \|$", re.MULTILINE)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.domain.accounts import (
+from widget_catalog.core.actors import (
     COMMAND_LINE,
     RESERVED,
     RULES,
@@ -26,7 +26,7 @@ from widget_catalog.domain.accounts import (
     password_fault,
     reserved_names,
 )
-from widget_catalog.domain.errors import InvalidAccount, NotAllowed
+from widget_catalog.core.errors import InvalidAccount, NotAllowed
 from widget_contract.names import Scope, is_name
 
 NAMES = st.sampled_from(["ann", "acme", "eve"])

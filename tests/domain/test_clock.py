@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from widget_catalog.domain.clock import JumpWatch
+from widget_catalog.core.clock import JumpWatch
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
 

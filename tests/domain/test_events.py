@@ -1,8 +1,9 @@
 """Events: every kind is unique, and details are in order."""
 
-from widget_catalog.domain import account_events, events
-from widget_catalog.domain.account_events import AccountCreated, InvitedToCatalog
-from widget_catalog.domain.events import Event, Listed, Published
+from widget_catalog.accounts import events as account_events
+from widget_catalog.accounts.events import AccountCreated, InvitedToCatalog
+from widget_catalog.catalog import events
+from widget_catalog.catalog.events import Event, Listed, Published
 
 
 def test_every_kind_and_every_action_is_one_event_alone() -> None:

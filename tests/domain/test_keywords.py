@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from widget_catalog.domain.keywords import keywords_of
+from widget_catalog.catalog.keywords import keywords_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.domain.networks import is_this_machine, network_of
+from widget_catalog.core.networks import is_this_machine, network_of
 
 
 @pytest.mark.parametrize(

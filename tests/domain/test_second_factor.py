@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_catalog.domain.second_factor import Site, passkey_name_fault, site_at
+from widget_catalog.accounts.second_factor.rules import Site, passkey_name_fault, site_at
 
 
 @pytest.mark.parametrize(

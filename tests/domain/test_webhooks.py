@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.domain.errors import InvalidRequest
-from widget_catalog.domain.public_addresses import is_public, parse_networks
-from widget_catalog.domain.webhooks import (
+from widget_catalog.core.errors import InvalidRequest
+from widget_catalog.core.public_addresses import is_public, parse_networks
+from widget_catalog.webhooks.model import (
     RETRIED_FOR_MS,
     WebhookRules,
     new_webhook_secret,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.values import PUBLISHED, a_version, a_widget
-from widget_catalog.domain.clock import iso
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.domain.widgets import newness, runs_on
+from widget_catalog.catalog.widgets import newness, runs_on
+from widget_catalog.core.clock import iso
+from widget_catalog.core.errors import StoreUnavailable
 from widget_contract.semver import SemVer
 
 DAY = timedelta(days=1)

@@ -15,22 +15,22 @@ from support.s3 import object_store, rclone
 from support.service import Service, running_service, wait_for
 from support.site import InProcessSite
 from support.widgets import import_widgets, widget_line
-from widget_catalog.actions.change_version import yank_version
-from widget_catalog.actions.change_widget import list_widget, set_official, unlist_widget
-from widget_catalog.actions.create_account import create_account
-from widget_catalog.actions.mirror.mirroring import Mirroring, Round, Wanted
-from widget_catalog.actions.mirror.other_hosts import OtherHosts
-from widget_catalog.actions.mirror.status import end_mirroring, find_status
-from widget_catalog.actions.revoke_version import revoke_version, unrevoke_version
-from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
-from widget_catalog.domain.errors import IsMirror, MirrorRefused
-from widget_catalog.domain.public_addresses import parse_networks
-from widget_catalog.domain.widgets import Version
-from widget_catalog.settings import Backends
-from widget_catalog.store.audit import list_entries
-from widget_catalog.store.engine import Store
-from widget_catalog.store.widgets import stream_widgets
-from widget_catalog.wiring import Node, open_node, prepare_node
+from widget_catalog.accounts.create_account import create_account
+from widget_catalog.catalog.node.wiring import Node, open_node, prepare_node
+from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.catalog.store.widgets import stream_widgets
+from widget_catalog.catalog.widgets import Version
+from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import IsMirror, MirrorRefused
+from widget_catalog.core.public_addresses import parse_networks
+from widget_catalog.core.settings import Backends
+from widget_catalog.mirror.mirroring import Mirroring, Round, Wanted
+from widget_catalog.mirror.other_hosts import OtherHosts
+from widget_catalog.mirror.status import end_mirroring, find_status
+from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
+from widget_catalog.publishing.change_version import yank_version
+from widget_catalog.publishing.change_widget import list_widget, set_official, unlist_widget
 from widget_catalog_client import Catalog, CatalogUnavailable
 
 

@@ -10,18 +10,18 @@ from support.mirrors import a_mirror, assert_bundles_are_whole, exported
 from support.service import Service
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.actions.change_version import (
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.store.feed import list_changes
+from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
+from widget_catalog.mirror.mirroring import Round, Wanted
+from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
+from widget_catalog.publishing.change_version import (
     deprecate_version,
     undeprecate_version,
     unyank_version,
     yank_version,
 )
-from widget_catalog.actions.change_widget import list_widget, set_official, unlist_widget
-from widget_catalog.actions.mirror.mirroring import Round, Wanted
-from widget_catalog.actions.revoke_version import revoke_version, unrevoke_version
-from widget_catalog.domain.accounts import COMMAND_LINE as OPERATOR
-from widget_catalog.store.feed import list_changes
-from widget_catalog.wiring import Node
+from widget_catalog.publishing.change_widget import list_widget, set_official, unlist_widget
 
 
 @pytest.fixture(scope="module")

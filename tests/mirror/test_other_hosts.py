@@ -12,9 +12,9 @@ import pytest
 from support.commands import widget_catalog
 from support.mirrors import Passed, Tampering, a_mirror, exported, tampering_server
 from support.service import Service
-from widget_catalog.actions.mirror.other_hosts import OtherHosts
-from widget_catalog.domain.public_addresses import parse_networks
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.core.public_addresses import parse_networks
+from widget_catalog.mirror.other_hosts import OtherHosts
 
 _HERE = parse_networks("127.0.0.0/8")
 _SEARCH = "/api/v1/widgets/search"

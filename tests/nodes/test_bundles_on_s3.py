@@ -21,12 +21,12 @@ from support.relay import Relay
 from support.s3 import BUCKET, SECRET, object_store, rclone, settings_of
 from support.service import Service, free_port, run_command, wait_for
 from support.site import SECRET_KEY
-from widget_catalog.actions.tidy_uploads import tidy_uploads
-from widget_catalog.bundles.s3_client import Bucket
-from widget_catalog.settings import Settings
-from widget_catalog.store.publishing import PublishRequest
-from widget_catalog.store.schema import publish_requests
-from widget_catalog.wiring import prepare_node
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.core.db.schema import publish_requests
+from widget_catalog.core.files.s3_client import Bucket
+from widget_catalog.core.settings import Settings
+from widget_catalog.publishing.store import PublishRequest
+from widget_catalog.publishing.tidy_uploads import tidy_uploads
 
 JS = b"export function mount() {}\n" * 100
 

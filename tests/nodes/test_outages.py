@@ -10,7 +10,7 @@ import pytest
 from support.nodes import RunningNode, Traveller
 from support.people import request_body
 from support.service import wait_for
-from widget_catalog.store.file_lock import file_lock
+from widget_catalog.core.db.file_lock import file_lock
 
 JS = b"export function mount() {}\n"
 READY = "/healthz/ready"

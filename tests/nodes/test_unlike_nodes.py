@@ -11,7 +11,7 @@ from support.nodes import RunningNode, Traveller, a_node, environment_of, throug
 from support.people import request_body
 from support.postgresql import execute
 from support.service import Service, wait_for
-from widget_catalog.store.migrate import SCHEMA
+from widget_catalog.core.db.migrate import SCHEMA
 
 JS = b"export function mount() {}\n"
 CLOCK = "/api/v1/widgets/ann/clock"

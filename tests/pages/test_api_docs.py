@@ -7,8 +7,8 @@ import pytest
 
 from support.html import Html
 from support.site import InProcessSite
-from widget_catalog.web.openapi import openapi
-from widget_catalog.web.pages.public.reference import reference
+from widget_catalog.catalog.openapi.document import openapi
+from widget_catalog.catalog.pages.reference import reference
 
 DOCUMENT: Any = openapi("Widget Catalog", "https://catalog.example")
 OPERATIONS = [

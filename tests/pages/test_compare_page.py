@@ -12,7 +12,7 @@ from support.demo import import_demo
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.web.pages.public.bundle_diff import MAX_BYTES, compare_bundles
+from widget_catalog.catalog.pages.bundle_diff import MAX_BYTES, compare_bundles
 
 ADDRESS = "/widgets/catalog/clock/compare"
 

@@ -22,7 +22,7 @@ from support.second_factor import (
 )
 from support.site import InProcessSite
 from support.village import MovableClock
-from widget_catalog.store.accounts import add_identity, update_account
+from widget_catalog.accounts.store import add_identity, update_account
 
 CONFIRM = "/account/confirm"
 

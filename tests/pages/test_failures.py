@@ -6,7 +6,7 @@ from support.html import Html
 from support.site import Answer, InProcessSite
 from support.widgets import widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.web.kit.rendering import PageRenderer
+from widget_catalog.core.http.rendering import PageRenderer
 
 PAGES = ("/", "/search?q=clock", "/scopes/acme", "/widgets/acme/clock", "/preview/acme/clock/1.0.0")
 STATS = "/api/stats"

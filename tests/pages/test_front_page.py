@@ -14,10 +14,10 @@ from support.browsing import OWN_FOLDERS
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import widget_line
-from widget_catalog.web.kit.http import PlainRequest
-from widget_catalog.web.kit.rendering import PageRenderer
-from widget_catalog.web.pages.public.pages import PublicPages
-from widget_catalog.wiring import open_catalog
+from widget_catalog.catalog.node.wiring import open_catalog
+from widget_catalog.catalog.pages.pages import PublicPages
+from widget_catalog.core.http.http import PlainRequest
+from widget_catalog.core.http.rendering import PageRenderer
 
 PAGES = [
     "/",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from support.html import Html
 from support.site import InProcessSite
-from widget_catalog.web.pages.public.guides import GUIDES, Guides, slug_of
+from widget_catalog.catalog.pages.guides import GUIDES, Guides, slug_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from support.browsing import PERSONAL, Browsing
 from support.people import PASSWORD, a_person
 from support.site import InProcessSite
-from widget_catalog.actions.create_account import invite, invite_first_operator
+from widget_catalog.accounts.create_account import invite, invite_first_operator
 
 
 def test_the_first_operator_joins_by_a_link(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ import pytest
 from support.browsing import Browsing, browser_of
 from support.people import PASSWORD, Person, with_oauth
 from support.village import Village
-from widget_catalog.actions.appoint_operator import appoint_operator, dismiss_operator
-from widget_catalog.actions.create_account import OPERATOR, invite
-from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.domain.accounts import Actor, Via
-from widget_catalog.domain.errors import Conflict, NotAllowed
-from widget_catalog.store.accounts import get_account
+from widget_catalog.accounts.appoint_operator import appoint_operator, dismiss_operator
+from widget_catalog.accounts.create_account import OPERATOR, invite
+from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.store import get_account
+from widget_catalog.core.actors import Actor, Via
+from widget_catalog.core.errors import Conflict, NotAllowed
 
 EVE = "/operate/accounts/eve"
 OLLY = "/operate/accounts/olly"

@@ -4,9 +4,9 @@ import pytest
 
 from support.browsing import Browsing, browser_of
 from support.village import Village
-from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.web.pages.public import scope_page
-from widget_catalog.web.pages.public.scope_page import MembersReader
+from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.catalog.pages import scope_page
+from widget_catalog.catalog.pages.scope_page import MembersReader
 
 HERE = "/account/organizations"
 ACME = f"{HERE}/acme"

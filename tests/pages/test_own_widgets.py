@@ -8,10 +8,10 @@ from support.browsing import PERSONAL, Browsing, browser_of
 from support.people import a_person
 from support.site import InProcessSite
 from support.village import BuiltVillage, Village
-from widget_catalog.actions.change_version import parse_key
-from widget_catalog.actions.installs import today_of
-from widget_catalog.store.installs import add_installs
-from widget_catalog.store.widgets import get_widget
+from widget_catalog.catalog.installs import today_of
+from widget_catalog.catalog.store.installs import add_installs
+from widget_catalog.catalog.store.widgets import get_widget
+from widget_catalog.publishing.change_version import parse_key
 
 ACME = "/account/widgets/acme/clock"
 VERSION = f"{ACME}/versions/1.0.0"

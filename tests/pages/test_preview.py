@@ -14,8 +14,8 @@ from support.html import Html
 from support.site import InProcessSite
 from support.trials import stored_version
 from support.widgets import import_widgets, widget_line
-from widget_catalog.actions.revoke_version import revoke_version
-from widget_catalog.domain.accounts import Actor, Via
+from widget_catalog.core.actors import Actor, Via
+from widget_catalog.moderation.revoke_version import revoke_version
 
 CLOCK = "/preview/catalog/clock/2.0.0"
 DOCS = Path(__file__).parents[2] / "docs"

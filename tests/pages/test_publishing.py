@@ -13,8 +13,8 @@ from support.browsing import Browsing, browser_of, multipart
 from support.people import BUNDLE, manifest
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.actions.tidy_uploads import tidy_uploads
-from widget_catalog.web.kit.http import PlainRequest
+from widget_catalog.core.http.http import PlainRequest
+from widget_catalog.publishing.tidy_uploads import tidy_uploads
 
 PUBLISH = "/account/publish"
 STYLE = b".clock { color: red }\n"

@@ -7,8 +7,8 @@ import pytest
 from support.browsing import Browsing, browser_of
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.actions.report_widget import forget_reports
-from widget_catalog.store.reports import list_reports
+from widget_catalog.moderation.report_widget import forget_reports
+from widget_catalog.moderation.store import list_reports
 
 REPORT = "/report/acme/clock"
 REPORTS = "/operate/reports"

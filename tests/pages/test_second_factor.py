@@ -24,8 +24,8 @@ from support.second_factor import (
 )
 from support.site import InProcessSite
 from support.village import MovableClock
-from widget_catalog.store.audit import list_entries
-from widget_catalog.store.second_factors import find_factors
+from widget_catalog.accounts.second_factor.store import find_factors
+from widget_catalog.catalog.store.audit import list_entries
 
 CONFIRM = "/account/confirm"
 WITH_SCRIPT = {

@@ -17,8 +17,8 @@ from support.second_factor import HERE as FACTORS
 from support.second_factor import add_app, add_passkey, code_now, options_on
 from support.site import InProcessSite
 from support.village import MovableClock
-from widget_catalog.actions.manage_account import reset_password
-from widget_catalog.store.audit import Entry, list_entries
+from widget_catalog.accounts.manage_account import reset_password
+from widget_catalog.catalog.store.audit import Entry, list_entries
 
 CONFIRM = "/account/confirm"
 

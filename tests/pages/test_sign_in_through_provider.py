@@ -14,11 +14,11 @@ from support.browsing import Browsing
 from support.openid import Provider, running_provider
 from support.people import PASSWORD, a_person
 from support.site import Answer, InProcessSite
-from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.actions.oidc import Newcomer
-from widget_catalog.actions.signed_values import sign_value
-from widget_catalog.opening import open_keys
-from widget_catalog.store.mirrors import Mirror, save_mirror
+from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.oidc.account_linking import Newcomer
+from widget_catalog.catalog.node.opening import open_keys
+from widget_catalog.core.signed_values import sign_value
+from widget_catalog.mirror.store import Mirror, save_mirror
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from typing import Any
 
 from support.browsing import Browsing
 from support.site import Answer, InProcessSite
-from widget_catalog.store.accounts import list_accounts
+from widget_catalog.accounts.store import list_accounts
 
 CLIENT: dict[str, Any] = {
     "oidc_client_id": "catalog",

@@ -19,10 +19,10 @@ from support.demo import import_demo
 from support.folders import empty_folder
 from support.relay import Relay
 from support.service import NO_CERTIFICATES, Service, running_service
-from widget_catalog.actions.change_version import deprecate_version, undeprecate_version
-from widget_catalog.actions.revoke_version import revoke_version, unrevoke_version
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.wiring import Node, open_node
+from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
+from widget_catalog.publishing.change_version import deprecate_version, undeprecate_version
 from widget_catalog_client import (
     AsyncCatalog,
     Catalog,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from widget_catalog.replica.revision import Counts
+from widget_catalog.catalog.replica.revision import Counts
 
 
 @pytest.fixture

@@ -16,13 +16,13 @@ from replica.oracle import Key, Shown
 from support.folders import empty_folder
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.domain.clock import from_ms, iso
-from widget_catalog.domain.events import Imported
-from widget_catalog.replica.documents import Documents
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.store.widgets import find_widget, replace_widget
-from widget_catalog.wiring import Node, open_node
+from widget_catalog.catalog.events import Imported
+from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.catalog.store.widgets import find_widget, replace_widget
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.clock import from_ms, iso
 from widget_contract.names import Scope, WidgetName
 
 # A small vocabulary, so that many texts are similar; letters that fold, compose and widen in odd

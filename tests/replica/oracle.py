@@ -7,8 +7,8 @@ from unicodedata import normalize
 from urllib.parse import urlencode
 
 from support.widgets import widget_line
+from widget_catalog.catalog.api.query import parse_search
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.web.public.query import parse_search
 
 Key = tuple[str, str]
 

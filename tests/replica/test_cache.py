@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.replica.cache import ByteBoundedCache, CacheRoom
+from widget_catalog.catalog.replica.cache import ByteBoundedCache, CacheRoom
 
 puts = st.tuples(st.integers(0, 9), st.integers(0, 40))
 

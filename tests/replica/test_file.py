@@ -9,11 +9,11 @@ import lmdb
 import pytest
 
 from support.widgets import import_widgets, widget_line
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.replica import file as replica_file
-from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.file import ReplicaFile, find_current, make_current, named
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.replica import file as replica_file
+from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.replica.file import ReplicaFile, find_current, make_current, named
+from widget_catalog.core.errors import StoreUnavailable
 
 _NEW = "0123456789ab.mdb"
 

@@ -7,8 +7,8 @@ import pytest
 from support.service import wait_for
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.replica import mapped_memory
-from widget_catalog.replica.mapped_memory import release_mapped, released_meanwhile
+from widget_catalog.catalog.replica import mapped_memory
+from widget_catalog.catalog.replica.mapped_memory import release_mapped, released_meanwhile
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 

@@ -10,23 +10,28 @@ import pytest
 from support.locks import held_by_another_process
 from support.replica import contents
 from support.values import a_version, a_widget
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.domain.events import Imported
-from widget_catalog.replica.comparison import Differences, check_replica
-from widget_catalog.replica.file import ReplicaFile, find_current, make_current
-from widget_catalog.store.engine import Transaction
-from widget_catalog.store.rows import draft
-from widget_catalog.store.widgets import add_drafts, add_widgets, find_widget, replace_widget
-from widget_catalog.wiring import Node, prepare_node
+from widget_catalog.catalog.events import Imported
+from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.replica.comparison import Differences, check_replica
+from widget_catalog.catalog.replica.file import ReplicaFile, find_current, make_current
+from widget_catalog.catalog.store.rows import draft
+from widget_catalog.catalog.store.widgets import (
+    add_drafts,
+    add_widgets,
+    find_widget,
+    replace_widget,
+)
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.db.engine import Transaction
+from widget_catalog.core.errors import StoreUnavailable
 from widget_contract.names import Scope, WidgetName
 
 
 @pytest.fixture(autouse=True)
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("widget_catalog.store.prepared._MAX_BYTES", 0)
-    monkeypatch.setattr("widget_catalog.replica.new_replica._AT_ONCE", 3)
-    monkeypatch.setattr("widget_catalog.replica.replica._TIMEOUT_S", 2)
+    monkeypatch.setattr("widget_catalog.core.db.prepared._MAX_BYTES", 0)
+    monkeypatch.setattr("widget_catalog.catalog.replica.new_replica._AT_ONCE", 3)
+    monkeypatch.setattr("widget_catalog.catalog.replica.replica._TIMEOUT_S", 2)
 
 
 def _add_some(tx: Transaction, *names: str) -> None:
@@ -98,7 +103,7 @@ def test_a_full_disk_after_the_commit_is_no_error_of_the_import(
     def full(**_: object) -> IO[bytes]:
         return Path("/dev/full").open("w+b")
 
-    monkeypatch.setattr("widget_catalog.store.prepared.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("widget_catalog.core.db.prepared.tempfile.TemporaryFile", full)
     with node.store.publishing() as tx:
         _add_some(tx, "notes", "zebra")
 
@@ -147,7 +152,7 @@ def test_what_is_committed_is_shown_by_the_next_start_if_the_new_file_could_not_
 def test_a_command_waits_while_another_process_updates_the_replica(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("widget_catalog.replica.replica._TIMEOUT_S", 0.1)
+    monkeypatch.setattr("widget_catalog.catalog.replica.replica._TIMEOUT_S", 0.1)
     with held_by_another_process(node.folder.replica_lock) as holder:
         with node.store.publishing() as tx:
             _add_some(tx, "clock")
@@ -175,8 +180,10 @@ def test_nobody_applies_to_the_old_file_what_the_new_one_has(
     def fail(*_: object) -> None:
         raise AssertionError("It was rendered again.")
 
-    monkeypatch.setattr("widget_catalog.replica.new_replica.make_current", make_current_later)
-    monkeypatch.setattr("widget_catalog.replica.replica.render", fail)
+    monkeypatch.setattr(
+        "widget_catalog.catalog.replica.new_replica.make_current", make_current_later
+    )
+    monkeypatch.setattr("widget_catalog.catalog.replica.replica.render", fail)
     before = find_current(node.folder.replica)
 
     with node.store.publishing() as tx:
@@ -211,10 +218,10 @@ def test_if_the_new_file_cannot_be_written_changes_are_applied(
 def test_few_large_widgets_are_written_before_they_take_much_memory(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("widget_catalog.replica.new_replica._AT_ONCE", 1000)
-    monkeypatch.setattr("widget_catalog.replica.new_replica._MAX_BYTES", 3000)
+    monkeypatch.setattr("widget_catalog.catalog.replica.new_replica._AT_ONCE", 1000)
+    monkeypatch.setattr("widget_catalog.catalog.replica.new_replica._MAX_BYTES", 3000)
     flushed: list[Path] = []
-    monkeypatch.setattr("widget_catalog.replica.new_replica.release_mapped", flushed.append)
+    monkeypatch.setattr("widget_catalog.catalog.replica.new_replica.release_mapped", flushed.append)
 
     with node.store.publishing() as tx:
         _add_some(tx, "clock", "notes")

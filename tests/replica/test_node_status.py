@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from widget_catalog.replica.node_status import NodeStatus
+from widget_catalog.catalog.replica.node_status import NodeStatus
 
 
 def test_connections_to_a_host_that_the_database_has_left_are_stale(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from widget_catalog.replica.revision import Counts
-from widget_catalog.replica.search import popularity as popularity_module
-from widget_catalog.replica.search.popularity import Place, Popularity
+from widget_catalog.catalog.replica.revision import Counts
+from widget_catalog.catalog.search import popularity as popularity_module
+from widget_catalog.catalog.search.popularity import Place, Popularity
 
 downloads = st.integers(0, 3) | st.sampled_from([2**31, 2**53 - 1, 2**60])
 

@@ -15,20 +15,20 @@ from support.service import wait_for
 from support.site import InProcessSite
 from support.values import a_version, a_widget
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.replica import replica as replica_module
-from widget_catalog.replica import writing as replica_writing
-from widget_catalog.replica.comparison import check_replica
-from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.encoding import prepare, records_of
-from widget_catalog.replica.file import State
-from widget_catalog.replica.filling import Progress
-from widget_catalog.replica.rendering import render
-from widget_catalog.replica.writing import PreparedReader
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.store.prepared import PreparedBatch
-from widget_catalog.store.rows import Row
-from widget_catalog.wiring import Node, prepare_node
+from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.replica import replica as replica_module
+from widget_catalog.catalog.replica import writing as replica_writing
+from widget_catalog.catalog.replica.comparison import check_replica
+from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.replica.encoding import prepare, records_of
+from widget_catalog.catalog.replica.file import State
+from widget_catalog.catalog.replica.filling import Progress
+from widget_catalog.catalog.replica.rendering import render
+from widget_catalog.catalog.replica.writing import PreparedReader
+from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.catalog.store.rows import Row
+from widget_catalog.core.db.prepared import PreparedBatch
+from widget_catalog.core.errors import StoreUnavailable
 
 
 def _spoiled(record: bytes) -> bytes:
@@ -74,8 +74,8 @@ def test_a_rebuild_by_several_processes_is_the_same(
     change_one_letter(node.folder.database)
     node.replica.rebuild(node.store)
     before = contents(node.folder.path)
-    monkeypatch.setattr("widget_catalog.replica.filling._BATCH", 2)
-    monkeypatch.setattr("widget_catalog.replica.filling._BATCHES_ALONE", 1)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling._BATCH", 2)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling._BATCHES_ALONE", 1)
     shown = []
 
     @contextlib.contextmanager
@@ -95,11 +95,11 @@ def test_a_rebuild_writes_what_takes_much_memory_in_several_transactions(
     node: Node, monkeypatch: pytest.MonkeyPatch, max_bytes: int, transactions: int
 ) -> None:
     import_widgets(node, *(widget_line(f"many/w{i}") for i in range(10)))
-    monkeypatch.setattr("widget_catalog.replica.filling._BATCH", 2)
-    monkeypatch.setattr("widget_catalog.replica.filling._MAX_BYTES", max_bytes)
-    monkeypatch.setattr("widget_catalog.replica.filling.fill_changes", lambda *_: None)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling._BATCH", 2)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling._MAX_BYTES", max_bytes)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling.fill_changes", lambda *_: None)
     written: list[Path] = []
-    monkeypatch.setattr("widget_catalog.replica.filling.release_mapped", written.append)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling.release_mapped", written.append)
 
     node.replica.rebuild(node.store)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from replica.histories import Add, Played, adds, changes, crowds, playing, some, texts
 from replica.oracle import Search, check_search
-from widget_catalog.replica.search.index import SearchIndex
+from widget_catalog.catalog.search.index import SearchIndex
 
 
 class Ask(NamedTuple):

@@ -18,17 +18,17 @@ from support.importing import interrupted_import
 from support.locks import held_by_another_process
 from support.replica import change_record
 from support.widgets import add_old_widgets, import_widgets, widget_line
-from widget_catalog.actions.staged_import import finish_import
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.replica.comparison import check_replica
-from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.search import file as index_file
-from widget_catalog.replica.search.file import keep_index, open_index
-from widget_catalog.replica.search.follower import IndexSource
-from widget_catalog.replica.search.index import Query
-from widget_catalog.replica.search.parts import IndexParts, build_parts
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.replica.comparison import check_replica
+from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.search import file as index_file
+from widget_catalog.catalog.search.file import keep_index, open_index
+from widget_catalog.catalog.search.follower import IndexSource
+from widget_catalog.catalog.search.index import Query
+from widget_catalog.catalog.search.parts import IndexParts, build_parts
+from widget_catalog.core.errors import StoreUnavailable
+from widget_catalog.transfer.staged_import import finish_import
 
 WORDS = ["clock", "Wörld", "天気", "a", "the", "chart-3d", "ß"]
 

@@ -9,8 +9,8 @@ import pytest
 from replica.oracle import Key, Search, Shown, check_search
 from support.widgets import import_widgets, version_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.replica.documents import Documents
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.replica.documents import Documents
 
 # Just over five thousand, so that the listings are read in more than one batch.
 WIDGETS = 5_100

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from widget_catalog.domain.errors import InvalidSettings
-from widget_catalog.settings import PREFIX, Settings, find_exposed_secrets, load_settings
+from widget_catalog.core.errors import InvalidSettings
+from widget_catalog.core.settings import PREFIX, Settings, find_exposed_secrets, load_settings
 
 
 def test_nothing_given_is_the_defaults() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from widget_catalog.domain.errors import InvalidSettings
-from widget_catalog.settings import load_settings
+from widget_catalog.core.errors import InvalidSettings
+from widget_catalog.core.settings import load_settings
 
 
 def faults_of(**settings: str) -> list[str]:

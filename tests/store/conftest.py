@@ -10,9 +10,9 @@ import pytest
 import sqlalchemy as sa
 
 from support.postgresql import a_database, execute, new_database
-from widget_catalog.store.engine import Store, sqlite_engine
-from widget_catalog.store.migrate import migrate
-from widget_catalog.store.postgresql import postgresql_engine
+from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.db.migrate import migrate
+from widget_catalog.core.db.postgresql import postgresql_engine
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 

@@ -6,11 +6,7 @@ import pytest
 
 from support.accounts import an_account, an_organization
 from support.values import a_widget
-from widget_catalog.actions.view_own import list_own_widgets
-from widget_catalog.domain.accounts import Account, Actor, Via
-from widget_catalog.domain.clock import from_ms
-from widget_catalog.domain.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
-from widget_catalog.store.accounts import (
+from widget_catalog.accounts.store import (
     add_account,
     add_identity,
     end_account,
@@ -25,10 +21,14 @@ from widget_catalog.store.accounts import (
     take_scope,
     update_account,
 )
-from widget_catalog.store.engine import Store
-from widget_catalog.store.invitations import find_invitation
-from widget_catalog.store.organizations import scope_kind
-from widget_catalog.store.widgets import add_widgets
+from widget_catalog.catalog.store.widgets import add_widgets
+from widget_catalog.core.actors import Account, Actor, Via
+from widget_catalog.core.clock import from_ms
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
+from widget_catalog.organizations.invitation_store import find_invitation
+from widget_catalog.organizations.store import scope_kind
+from widget_catalog.publishing.view_own import list_own_widgets
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope
 

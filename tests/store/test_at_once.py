@@ -16,31 +16,43 @@ from support.accounts import an_account, an_organization
 from support.at_once import at_once, outcomes
 from support.oauth import CLIENTS, WANTED, code_fields
 from support.values import a_widget
-from widget_catalog.actions.appoint_operator import dismiss_operator
-from widget_catalog.actions.attempts import count_attempt
-from widget_catalog.actions.confirm_token import claim_token, decide_token, request_token
-from widget_catalog.actions.credentials import hash_password
-from widget_catalog.actions.invite_member import answer_invitation, invite_member
-from widget_catalog.actions.manage_account import reset_password, set_disabled
-from widget_catalog.actions.oauth import (
+from widget_catalog.accounts.appoint_operator import dismiss_operator
+from widget_catalog.accounts.attempts import count_attempt
+from widget_catalog.accounts.manage_account import reset_password, set_disabled
+from widget_catalog.accounts.oauth.clients import parse_clients
+from widget_catalog.accounts.oauth.devices import find_device_request
+from widget_catalog.accounts.oauth.serving import (
     Answer,
     OAuthConfig,
     authorize,
     exchange,
-    find_device_request,
     start_device,
 )
-from widget_catalog.actions.organize import (
-    change_role,
-    create_organization,
-    end_membership,
-    transfer_organization,
+from widget_catalog.accounts.oauth.store import Grant, add_grant
+from widget_catalog.accounts.second_factor.store import (
+    put_app,
+    set_recovery_codes,
+    use_recovery_code,
+    use_step,
 )
-from widget_catalog.actions.quotas import Quotas
-from widget_catalog.actions.reserve_scope import reserve_scope
-from widget_catalog.actions.sign_in import Lifetimes, SignedIn, Visitor, sign_in
-from widget_catalog.domain.accounts import Account, Actor, Limits, Right, Role, Via
-from widget_catalog.domain.errors import (
+from widget_catalog.accounts.session_store import (
+    add_attempts,
+    add_session,
+    forgive_attempts,
+    list_attempts,
+    list_sessions,
+)
+from widget_catalog.accounts.sign_in import Lifetimes, SignedIn, Visitor, sign_in
+from widget_catalog.accounts.store import lock_active_operators, update_account
+from widget_catalog.accounts.tokens.confirm_token import claim_token, decide_token, request_token
+from widget_catalog.accounts.tokens.request_store import TokenRequest
+from widget_catalog.catalog.store.downloads import add_downloads, get_counts
+from widget_catalog.catalog.store.widgets import add_widgets
+from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via
+from widget_catalog.core.credentials import hash_password
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.writer_lock import WaitPolicy
+from widget_catalog.core.errors import (
     Conflict,
     NotAllowed,
     NotFound,
@@ -48,28 +60,16 @@ from widget_catalog.domain.errors import (
     TooOften,
     WriterBusy,
 )
-from widget_catalog.domain.oauth_clients import parse_clients
-from widget_catalog.store.accounts import lock_active_operators, update_account
-from widget_catalog.store.downloads import add_downloads, get_counts
-from widget_catalog.store.engine import Store
-from widget_catalog.store.oauth import Grant, add_grant
-from widget_catalog.store.organizations import list_members, list_memberships
-from widget_catalog.store.second_factors import (
-    put_app,
-    set_recovery_codes,
-    use_recovery_code,
-    use_step,
+from widget_catalog.moderation.reserve_scope import reserve_scope
+from widget_catalog.organizations.invite_member import answer_invitation, invite_member
+from widget_catalog.organizations.organize import (
+    change_role,
+    create_organization,
+    end_membership,
+    transfer_organization,
 )
-from widget_catalog.store.sessions import (
-    add_attempts,
-    add_session,
-    forgive_attempts,
-    list_attempts,
-    list_sessions,
-)
-from widget_catalog.store.token_requests import TokenRequest
-from widget_catalog.store.widgets import add_widgets
-from widget_catalog.store.writer_lock import WaitPolicy
+from widget_catalog.organizations.store import list_members, list_memberships
+from widget_catalog.publishing.quotas import Quotas
 
 ROUNDS = 4
 CONFIG = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)

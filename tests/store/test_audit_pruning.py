@@ -4,10 +4,10 @@ import pytest
 import sqlalchemy as sa
 
 from store.conftest import NOW
-from widget_catalog.actions.prune_audit import prune_audit
-from widget_catalog.store.audit import list_entries
-from widget_catalog.store.engine import Store
-from widget_catalog.store.schema import audit
+from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.schema import audit
+from widget_catalog.operations.prune_audit import prune_audit
 
 DAY_MS = 86_400_000
 NOW_MS = round(NOW.timestamp() * 1000)

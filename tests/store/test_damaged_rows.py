@@ -6,19 +6,19 @@ import pytest
 import sqlalchemy as sa
 
 from support.values import a_version, a_widget
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.domain.errors import DataDamaged
-from widget_catalog.domain.events import Imported
-from widget_catalog.store.damage import DamageAlarm
-from widget_catalog.store.engine import Store
-from widget_catalog.store.schema import versions, widgets
-from widget_catalog.store.widgets import (
+from widget_catalog.catalog.events import Imported
+from widget_catalog.catalog.store.widgets import (
     add_widgets,
     find_widget,
     get_widgets,
     read_slice,
     replace_widget,
 )
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.db.damage import DamageAlarm
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.schema import versions, widgets
+from widget_catalog.core.errors import DataDamaged
 from widget_contract.names import Scope, WidgetName
 
 SOUND = a_widget("acme/sound", a_version("1.0.0"))

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from support.values import a_widget
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.store.downloads import add_downloads, get_counts
-from widget_catalog.store.engine import Store
-from widget_catalog.store.feed import latest_seq
-from widget_catalog.store.transaction import Write
-from widget_catalog.store.widgets import add_widgets
+from widget_catalog.catalog.store.downloads import add_downloads, get_counts
+from widget_catalog.catalog.store.feed import latest_seq
+from widget_catalog.catalog.store.widgets import add_widgets
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.transaction import Write
+from widget_catalog.core.errors import StoreUnavailable
 
 
 def _widgets(store: Store, count: int) -> None:

@@ -7,14 +7,14 @@ import pytest
 
 from support.accounts import an_account
 from support.values import a_version, a_widget
-from widget_catalog.domain.account_events import ScopeReserved, SignInFailed
-from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Stranger, Via
-from widget_catalog.domain.events import PublicEvent, Published, Unlisted, Yanked
-from widget_catalog.store.audit import Entry, list_entries
-from widget_catalog.store.engine import Store
-from widget_catalog.store.events import append
-from widget_catalog.store.feed import list_changes
-from widget_catalog.store.widgets import add_widget, get_widget, replace_widget
+from widget_catalog.accounts.events import ScopeReserved, SignInFailed
+from widget_catalog.catalog.events import PublicEvent, Published, Unlisted, Yanked
+from widget_catalog.catalog.store.audit import Entry, list_entries
+from widget_catalog.catalog.store.events import append
+from widget_catalog.catalog.store.feed import list_changes
+from widget_catalog.catalog.store.widgets import add_widget, get_widget, replace_widget
+from widget_catalog.core.actors import COMMAND_LINE, Actor, Stranger, Via
+from widget_catalog.core.db.engine import Store
 from widget_contract.names import Scope, WidgetName
 
 PUBLISHED = Published(

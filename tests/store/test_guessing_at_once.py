@@ -8,21 +8,21 @@ import pytest
 from support.accounts import an_account
 from support.at_once import outcomes
 from support.passwords import quick_passwords
-from widget_catalog.actions.credentials import hash_password
-from widget_catalog.actions.manage_account import check_password
-from widget_catalog.actions.second_factor.codes import new_app_secret
-from widget_catalog.actions.second_factor.policy import FactorPolicy
-from widget_catalog.actions.second_factor.proving import prove_by_code
-from widget_catalog.actions.second_factor.secret_box import SecretBox
-from widget_catalog.actions.sign_in import Lifetimes, Visitor, sign_in
-from widget_catalog.domain.accounts import Account, Actor, Via
-from widget_catalog.domain.errors import AccountLocked, NotAllowed, NotSignedIn, TooOften
-from widget_catalog.domain.second_factor import RequiredOf, site_at
-from widget_catalog.store.accounts import update_account
-from widget_catalog.store.audit import list_entries
-from widget_catalog.store.engine import Store
-from widget_catalog.store.second_factors import put_app
-from widget_catalog.store.sessions import Session, add_session
+from widget_catalog.accounts.manage_account import check_password
+from widget_catalog.accounts.second_factor.codes import new_app_secret
+from widget_catalog.accounts.second_factor.policy import FactorPolicy
+from widget_catalog.accounts.second_factor.proving import prove_by_code
+from widget_catalog.accounts.second_factor.rules import RequiredOf, site_at
+from widget_catalog.accounts.second_factor.store import put_app
+from widget_catalog.accounts.session_store import Session, add_session
+from widget_catalog.accounts.sign_in import Lifetimes, Visitor, sign_in
+from widget_catalog.accounts.store import update_account
+from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.core.actors import Account, Actor, Via
+from widget_catalog.core.credentials import hash_password
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import AccountLocked, NotAllowed, NotSignedIn, TooOften
+from widget_catalog.core.secret_box import SecretBox
 
 PASSWORD = "correct horse battery"
 LIFETIMES = Lifetimes(3_600_000, 86_400_000)

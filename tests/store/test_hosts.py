@@ -10,8 +10,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from support.postgresql import execute, new_database
 from support.service import free_port
-from widget_catalog.store.hosts import begin_with, connect_to_any, split_hosts
-from widget_catalog.store.postgresql import is_read_only, postgresql_engine
+from widget_catalog.core.db.hosts import begin_with, connect_to_any, split_hosts
+from widget_catalog.core.db.postgresql import is_read_only, postgresql_engine
 
 # Waiting for a host that does not respond takes longer than a test may take.
 FOR_EVER = {"connect_timeout": "3600", "sslmode": "disable"}

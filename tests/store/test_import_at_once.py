@@ -15,16 +15,16 @@ from pathlib import Path
 from support.accounts import an_account
 from support.values import a_version, a_widget
 from support.widgets import ndjson, widget_line
-from widget_catalog.actions.attempts import count_attempt
-from widget_catalog.actions.import_catalog import import_catalog
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.domain.accounts import Actor, Via
-from widget_catalog.domain.events import Published
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.store.engine import Store
-from widget_catalog.store.feed import latest_seq, list_changes
-from widget_catalog.store.sessions import add_session
-from widget_catalog.store.widgets import add_widget, add_widgets, count_widgets
+from widget_catalog.accounts.attempts import count_attempt
+from widget_catalog.accounts.session_store import add_session
+from widget_catalog.catalog.events import Published
+from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.catalog.store.feed import latest_seq, list_changes
+from widget_catalog.catalog.store.widgets import add_widget, add_widgets, count_widgets
+from widget_catalog.core.actors import Actor, Via
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.transfer.import_catalog import import_catalog
 
 _WIDGETS = int(os.environ.get("WIDGETS", "3000"))
 _IS_MEASURED = "WIDGETS" in os.environ

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from support.locks import held_by_another_process
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.store.keys import KeyFile, SharedKeys
+from widget_catalog.core.db.keys import KeyFile, SharedKeys
+from widget_catalog.core.errors import StoreUnavailable
 
 _HOUR_MS = 3_600_000
 

@@ -2,19 +2,19 @@
 
 from support.accounts import an_account
 from support.values import a_version, a_widget
-from widget_catalog.domain.account_events import ScopeReserved
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.store.accounts import (
+from widget_catalog.accounts.events import ScopeReserved
+from widget_catalog.accounts.store import (
     count_accounts,
     end_account,
     list_accounts_page,
     list_scopes,
     take_scope,
 )
-from widget_catalog.store.audit import AuditFilter, list_filtered
-from widget_catalog.store.engine import Store
-from widget_catalog.store.events import append
-from widget_catalog.store.widgets import add_widgets, count_stored_bytes, list_widgets_page
+from widget_catalog.catalog.store.audit import AuditFilter, list_filtered
+from widget_catalog.catalog.store.events import append
+from widget_catalog.catalog.store.widgets import add_widgets, count_stored_bytes, list_widgets_page
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.db.engine import Store
 from widget_contract.names import Scope
 
 

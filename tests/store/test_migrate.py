@@ -12,16 +12,16 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from widget_catalog.domain.errors import NewerDatabase
-from widget_catalog.store.audit import list_entries
-from widget_catalog.store.engine import Store, Transaction, sqlite_engine
-from widget_catalog.store.feed import list_changes
-from widget_catalog.store.file_tables import file_removals
-from widget_catalog.store.migrate import MIGRATIONS, SCHEMA, migrate
-from widget_catalog.store.report_table import reports
-from widget_catalog.store.schema import metadata, widgets
-from widget_catalog.store.staged_tables import imports
-from widget_catalog.store.webhook_tables import webhooks
+from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.catalog.store.feed import list_changes
+from widget_catalog.catalog.store.file_tables import file_removals
+from widget_catalog.core.db.engine import Store, Transaction, sqlite_engine
+from widget_catalog.core.db.migrate import MIGRATIONS, SCHEMA, migrate
+from widget_catalog.core.db.schema import metadata, widgets
+from widget_catalog.core.errors import NewerDatabase
+from widget_catalog.moderation.tables import reports
+from widget_catalog.transfer.tables import imports
+from widget_catalog.webhooks.tables import webhooks
 
 
 def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:

@@ -2,10 +2,7 @@
 
 import pytest
 
-from widget_catalog.domain.accounts import Account
-from widget_catalog.store.accounts import add_account, take_scope
-from widget_catalog.store.engine import Store
-from widget_catalog.store.oauth import (
+from widget_catalog.accounts.oauth.store import (
     Code,
     Device,
     Grant,
@@ -29,6 +26,9 @@ from widget_catalog.store.oauth import (
     update_device,
     use_code,
 )
+from widget_catalog.accounts.store import add_account, take_scope
+from widget_catalog.core.actors import Account
+from widget_catalog.core.db.engine import Store
 from widget_contract.names import Scope
 
 

@@ -22,18 +22,18 @@ from support.second_factor import STEP, begin, is_in
 from support.service import clean_environment
 from support.site import InProcessSite
 from support.village import MovableClock
-from widget_catalog.actions.check_catalog import check_catalog
-from widget_catalog.actions.export_catalog import export_catalog, linked_to
-from widget_catalog.store.accounts import list_accounts
-from widget_catalog.store.audit import list_entries
-from widget_catalog.store.loaded_snapshot import find_loaded
-from widget_catalog.store.migrate import SCHEMA
-from widget_catalog.store.mirrors import find_mirror, list_tasks
-from widget_catalog.store.organizations import list_members, list_memberships
-from widget_catalog.store.reports import list_reports
-from widget_catalog.store.schema import revocations
-from widget_catalog.store.webhooks import list_webhooks
-from widget_catalog.wiring import Node, prepare_node
+from widget_catalog.accounts.store import list_accounts
+from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.core.db.migrate import SCHEMA
+from widget_catalog.core.db.schema import revocations
+from widget_catalog.mirror.store import find_mirror, list_tasks
+from widget_catalog.moderation.store import list_reports
+from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.organizations.store import list_members, list_memberships
+from widget_catalog.snapshot.store import find_loaded
+from widget_catalog.transfer.export_catalog import export_catalog, linked_to
+from widget_catalog.webhooks.store import list_webhooks
 
 FIXTURES = Path(__file__).parent / "fixtures"
 OLD_SCHEMAS = sorted(it.name.partition(".")[0] for it in FIXTURES.glob("*.tar.xz"))

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from widget_catalog.domain.errors import DataDamaged, StoreUnavailable
-from widget_catalog.store.engine import Store, sqlite_engine
-from widget_catalog.store.migrate import migrate
-from widget_catalog.store.schema import widgets
+from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.db.migrate import migrate
+from widget_catalog.core.db.schema import widgets
+from widget_catalog.core.errors import DataDamaged, StoreUnavailable
 
 
 @pytest.fixture

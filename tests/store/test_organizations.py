@@ -3,11 +3,11 @@
 import pytest
 
 from support.accounts import an_account, an_organization, later
-from widget_catalog.domain.accounts import Role, Standing
-from widget_catalog.domain.errors import NotFound
-from widget_catalog.store.accounts import update_account
-from widget_catalog.store.engine import Store
-from widget_catalog.store.organizations import (
+from widget_catalog.accounts.store import update_account
+from widget_catalog.core.actors import Role, Standing
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import NotFound
+from widget_catalog.organizations.store import (
     Member,
     Membership,
     Organization,

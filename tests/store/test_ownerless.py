@@ -2,14 +2,14 @@
 
 from support.accounts import an_account, an_organization
 from support.values import a_widget
-from widget_catalog.store.accounts import take_scope
-from widget_catalog.store.engine import Store
-from widget_catalog.store.ownerless import (
+from widget_catalog.accounts.store import take_scope
+from widget_catalog.catalog.store.ownerless import (
     OwnerlessScope,
     find_ownerless_scope,
     list_ownerless_scopes,
 )
-from widget_catalog.store.widgets import add_widgets
+from widget_catalog.catalog.store.widgets import add_widgets
+from widget_catalog.core.db.engine import Store
 from widget_contract.names import Scope
 
 

@@ -2,9 +2,10 @@
 
 from support.accounts import an_account, later
 from support.values import a_version, a_widget
-from widget_catalog.domain.widgets import Style
-from widget_catalog.store.engine import Store
-from widget_catalog.store.publishing import (
+from widget_catalog.catalog.store.widgets import add_widgets
+from widget_catalog.catalog.widgets import Style
+from widget_catalog.core.db.engine import Store
+from widget_catalog.publishing.store import (
     PublishRequest,
     add_request,
     confirm_request,
@@ -18,7 +19,6 @@ from widget_catalog.store.publishing import (
     list_unconfirmed,
     remove_requests,
 )
-from widget_catalog.store.widgets import add_widgets
 
 HOUR = 3_600_000
 

@@ -4,23 +4,23 @@ import pytest
 
 from support.accounts import an_account, later
 from support.at_once import at_once
-from widget_catalog.actions.quotas import (
+from widget_catalog.accounts.events import TokenRevoked
+from widget_catalog.accounts.store import take_scope
+from widget_catalog.catalog.events import Event, PublishersChanged
+from widget_catalog.catalog.store.audit import list_instants
+from widget_catalog.catalog.store.events import append
+from widget_catalog.core.actors import Account, Actor, Role, Via
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import TooOften
+from widget_catalog.organizations.store import add_organization, list_memberships, put_member
+from widget_catalog.publishing.quota_store import Publication, add_publication, list_publications
+from widget_catalog.publishing.quotas import (
     Load,
     Quotas,
     check_may_own,
     check_may_publish,
     count_publication,
 )
-from widget_catalog.domain.account_events import TokenRevoked
-from widget_catalog.domain.accounts import Account, Actor, Role, Via
-from widget_catalog.domain.errors import TooOften
-from widget_catalog.domain.events import Event, PublishersChanged
-from widget_catalog.store.accounts import take_scope
-from widget_catalog.store.audit import list_instants
-from widget_catalog.store.engine import Store
-from widget_catalog.store.events import append
-from widget_catalog.store.organizations import add_organization, list_memberships, put_member
-from widget_catalog.store.publications import Publication, add_publication, list_publications
 from widget_contract.names import Scope
 
 HOUR = 3_600_000

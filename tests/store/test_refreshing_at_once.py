@@ -8,19 +8,19 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from support.oauth import CLIENTS, WANTED, code_fields, refresh_fields
-from widget_catalog.actions.oauth import Answer, OAuthConfig, authorize, exchange
-from widget_catalog.actions.sign_in import Visitor, identify_bearer
-from widget_catalog.domain.accounts import Account, Actor, Via
-from widget_catalog.domain.oauth_clients import parse_clients
-from widget_catalog.store.accounts import add_account, take_scope
-from widget_catalog.store.engine import Store
-from widget_catalog.store.oauth import (
+from widget_catalog.accounts.oauth.clients import parse_clients
+from widget_catalog.accounts.oauth.serving import Answer, OAuthConfig, authorize, exchange
+from widget_catalog.accounts.oauth.store import (
     find_pair_by_refresh,
     has_successors,
     keep_successor,
     remove_successors,
     rotate_pair,
 )
+from widget_catalog.accounts.sign_in import Visitor, identify_bearer
+from widget_catalog.accounts.store import add_account, take_scope
+from widget_catalog.core.actors import Account, Actor, Via
+from widget_catalog.core.db.engine import Store
 from widget_contract.names import Scope
 
 HOUSE = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)

@@ -4,10 +4,10 @@ from functools import partial
 
 from support.accounts import an_account
 from support.at_once import outcomes
-from widget_catalog.actions.report_widget import decide_about
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.store.engine import Store
-from widget_catalog.store.reports import (
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.db.engine import Store
+from widget_catalog.moderation.report_widget import decide_about
+from widget_catalog.moderation.store import (
     Report,
     add_report,
     count_open_reports,

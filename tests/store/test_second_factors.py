@@ -1,9 +1,7 @@
 """Passkeys, authenticator apps and recovery codes in the store; confirmed sessions."""
 
 from support.accounts import an_account, an_organization, later
-from widget_catalog.store.engine import Store
-from widget_catalog.store.organizations import owns_organization
-from widget_catalog.store.second_factors import (
+from widget_catalog.accounts.second_factor.store import (
     App,
     Factors,
     Passkey,
@@ -24,7 +22,9 @@ from widget_catalog.store.second_factors import (
     use_recovery_code,
     use_step,
 )
-from widget_catalog.store.sessions import add_session, confirm_session, find_session
+from widget_catalog.accounts.session_store import add_session, confirm_session, find_session
+from widget_catalog.core.db.engine import Store
+from widget_catalog.organizations.store import owns_organization
 
 NONE = Factors((), None, 0)
 

@@ -1,23 +1,7 @@
 """Sessions, failed attempts, access tokens and invitations in the store."""
 
 from support.accounts import an_account, an_organization, later
-from widget_catalog.actions.issue_token import forget_tokens
-from widget_catalog.domain.accounts import Limits, Right
-from widget_catalog.store.accounts import update_account
-from widget_catalog.store.engine import Store
-from widget_catalog.store.invitations import (
-    Invitation,
-    add_invitation,
-    find_invitation,
-    find_invitation_by_secret,
-    list_invitations_of,
-    list_invitations_to,
-    remove_expired_invitations,
-    remove_invitation,
-    remove_invitations_of_inviter,
-    remove_invitations_to_catalog,
-)
-from widget_catalog.store.sessions import (
+from widget_catalog.accounts.session_store import (
     Session,
     add_attempts,
     add_session,
@@ -30,7 +14,9 @@ from widget_catalog.store.sessions import (
     remove_sessions,
     touch_session,
 )
-from widget_catalog.store.tokens import (
+from widget_catalog.accounts.store import update_account
+from widget_catalog.accounts.tokens.issue_token import forget_tokens
+from widget_catalog.accounts.tokens.store import (
     Token,
     add_token,
     find_token,
@@ -38,6 +24,20 @@ from widget_catalog.store.tokens import (
     remove_token,
     remove_tokens,
     touch_token,
+)
+from widget_catalog.core.actors import Limits, Right
+from widget_catalog.core.db.engine import Store
+from widget_catalog.organizations.invitation_store import (
+    Invitation,
+    add_invitation,
+    find_invitation,
+    find_invitation_by_secret,
+    list_invitations_of,
+    list_invitations_to,
+    remove_expired_invitations,
+    remove_invitation,
+    remove_invitations_of_inviter,
+    remove_invitations_to_catalog,
 )
 from widget_contract.names import Scope
 

@@ -11,42 +11,42 @@ from support.accounts import an_account, an_organization
 from support.at_once import outcomes
 from support.oauth import CLIENTS, WANTED
 from support.values import a_version, a_widget
-from widget_catalog.actions.change_version import yank_version
-from widget_catalog.actions.confirm_token import code_of, decide_token, request_token
-from widget_catalog.actions.credentials import hash_password
-from widget_catalog.actions.invite_member import answer_invitation, invite_member
-from widget_catalog.actions.issue_token import issue_token
-from widget_catalog.actions.manage_account import (
+from widget_catalog.accounts.manage_account import (
     change_password,
     close_account,
     end_other_sessions,
     set_disabled,
 )
-from widget_catalog.actions.oauth import OAuthConfig, authorize
-from widget_catalog.actions.oidc.account_linking import connect_identity
-from widget_catalog.actions.oidc.identities import Person
-from widget_catalog.actions.organize import create_organization
-from widget_catalog.actions.second_factor.managing import add_own_app, offer_app
-from widget_catalog.actions.second_factor.policy import FactorPolicy
-from widget_catalog.actions.second_factor.secret_box import SecretBox
-from widget_catalog.actions.sign_in import Visitor
-from widget_catalog.domain.accounts import Account, Actor, Limits, Right, Role, Via
-from widget_catalog.domain.errors import NotAllowed, NotSignedIn
-from widget_catalog.domain.oauth_clients import parse_clients
-from widget_catalog.domain.second_factor import RequiredOf, Site
-from widget_catalog.store.accounts import (
+from widget_catalog.accounts.oauth.clients import parse_clients
+from widget_catalog.accounts.oauth.serving import OAuthConfig, authorize
+from widget_catalog.accounts.oauth.store import Grant, add_grant
+from widget_catalog.accounts.oidc.account_linking import connect_identity
+from widget_catalog.accounts.oidc.identities import Person
+from widget_catalog.accounts.second_factor.managing import add_own_app, offer_app
+from widget_catalog.accounts.second_factor.policy import FactorPolicy
+from widget_catalog.accounts.second_factor.rules import RequiredOf, Site
+from widget_catalog.accounts.second_factor.store import has_factor
+from widget_catalog.accounts.session_store import add_session
+from widget_catalog.accounts.sign_in import Visitor
+from widget_catalog.accounts.store import (
     find_account_by_identity,
     find_credentials,
     get_account,
     update_account,
 )
-from widget_catalog.store.engine import Store
-from widget_catalog.store.oauth import Grant, add_grant
-from widget_catalog.store.organizations import list_memberships
-from widget_catalog.store.second_factors import has_factor
-from widget_catalog.store.sessions import add_session
-from widget_catalog.store.tokens import list_tokens
-from widget_catalog.store.widgets import add_widgets, get_widget
+from widget_catalog.accounts.tokens.confirm_token import code_of, decide_token, request_token
+from widget_catalog.accounts.tokens.issue_token import issue_token
+from widget_catalog.accounts.tokens.store import list_tokens
+from widget_catalog.catalog.store.widgets import add_widgets, get_widget
+from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via
+from widget_catalog.core.credentials import hash_password
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import NotAllowed, NotSignedIn
+from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.organizations.invite_member import answer_invitation, invite_member
+from widget_catalog.organizations.organize import create_organization
+from widget_catalog.organizations.store import list_memberships
+from widget_catalog.publishing.change_version import yank_version
 
 ROUNDS = 4
 CONFIG = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)

@@ -9,31 +9,31 @@ from support.accounts import an_account, an_organization
 from support.at_once import outcomes
 from support.service import free_port
 from support.values import a_version, a_widget
-from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.actions.organize import end_membership
-from widget_catalog.actions.second_factor.secret_box import SecretBox
-from widget_catalog.actions.webhooks.dispatching import Dispatcher, new_delivery
-from widget_catalog.actions.webhooks.managing import (
+from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.catalog.events import Published
+from widget_catalog.catalog.store.widgets import add_widget
+from widget_catalog.core.actors import COMMAND_LINE, Actor, Via
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.leadership import Leadership
+from widget_catalog.core.db.postgresql import postgresql_engine
+from widget_catalog.core.errors import Conflict, DatabaseDown, NotAllowed
+from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.organizations.organize import end_membership
+from widget_catalog.webhooks.dispatching import Dispatcher, new_delivery
+from widget_catalog.webhooks.managing import (
     IssuedWebhook,
     create_webhook,
     rotate_secret,
     show_webhook,
 )
-from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Via
-from widget_catalog.domain.errors import Conflict, DatabaseDown, NotAllowed
-from widget_catalog.domain.events import Published
-from widget_catalog.domain.webhooks import Delivery, Outcome, Webhook, WebhookRules
-from widget_catalog.store.engine import Store
-from widget_catalog.store.leadership import Leadership
-from widget_catalog.store.postgresql import postgresql_engine
-from widget_catalog.store.webhooks import (
+from widget_catalog.webhooks.model import Delivery, Outcome, Webhook, WebhookRules
+from widget_catalog.webhooks.store import (
     add_deliveries,
     claim_delivery,
     list_enabled_webhooks,
     list_outdated,
     remove_deliveries,
 )
-from widget_catalog.store.widgets import add_widget
 
 JOB = "testing"
 URL = "https://hooks.example/"

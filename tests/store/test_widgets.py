@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.values import a_version, a_widget
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.domain.events import Unlisted, Yanked
-from widget_catalog.store.downloads import get_counts
-from widget_catalog.store.engine import Store
-from widget_catalog.store.feed import list_changes
-from widget_catalog.store.widgets import (
+from widget_catalog.catalog.events import Unlisted, Yanked
+from widget_catalog.catalog.store.downloads import get_counts
+from widget_catalog.catalog.store.feed import list_changes
+from widget_catalog.catalog.store.widgets import (
     add_widgets,
     count_widgets,
     find_widget,
@@ -23,6 +21,8 @@ from widget_catalog.store.widgets import (
     replace_widget,
     stream_widgets,
 )
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.db.engine import Store
 from widget_contract.names import Scope, WidgetName
 
 YANKED = Yanked(scope="acme", name="clock", version="1.1.0", reason="Broken")

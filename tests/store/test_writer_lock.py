@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from support.locks import held_by_another_process
-from widget_catalog.domain.errors import StoreUnavailable, WriterBusy
-from widget_catalog.store.engine import Store, sqlite_engine
-from widget_catalog.store.feed import latest_seq
-from widget_catalog.store.lock_holder import find_holder
-from widget_catalog.store.migrate import check_schema, migrate
-from widget_catalog.store.writer_lock import WaitPolicy, WriterLock
+from widget_catalog.catalog.store.feed import latest_seq
+from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.db.lock_holder import find_holder
+from widget_catalog.core.db.migrate import check_schema, migrate
+from widget_catalog.core.db.writer_lock import WaitPolicy, WriterLock
+from widget_catalog.core.errors import StoreUnavailable, WriterBusy
 
 _GENEROUS_S = 60
 

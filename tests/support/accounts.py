@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from widget_catalog.domain.accounts import Account, Role
-from widget_catalog.domain.clock import from_ms
-from widget_catalog.store.accounts import add_account, take_scope
-from widget_catalog.store.engine import Store
-from widget_catalog.store.organizations import Organization, add_organization, put_member
+from widget_catalog.accounts.store import add_account, take_scope
+from widget_catalog.core.actors import Account, Role
+from widget_catalog.core.clock import from_ms
+from widget_catalog.core.db.engine import Store
+from widget_catalog.organizations.store import Organization, add_organization, put_member
 from widget_contract.names import Scope
 
 

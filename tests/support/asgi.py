@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from support.wire import WireAnswer
-from widget_catalog.web.bindings.asgi import AsgiApp
+from widget_catalog.core.http.bindings.asgi import AsgiApp
 
 T = TypeVar("T")
 Message = dict[str, Any]

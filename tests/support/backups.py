@@ -7,11 +7,11 @@ from typing import Any
 
 from support.folders import filled_folder
 from support.widgets import version_line, widget_line
-from widget_catalog.actions.backup.making import Catalog, FolderBackup, Made
-from widget_catalog.actions.backup.replica_pool import ReplicaSource
-from widget_catalog.actions.export_catalog import export_catalog, linked_to
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.wiring import DataFolder, prepare_node
+from widget_catalog.backup.making import Catalog, FolderBackup, Made
+from widget_catalog.backup.replica_pool import ReplicaSource
+from widget_catalog.catalog.node.wiring import DataFolder, prepare_node
+from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.transfer.export_catalog import export_catalog, linked_to
 
 STORED: dict[str, Any] = {"bundleUrl": None, "bundleSize": None, "sha256Hash": None}
 

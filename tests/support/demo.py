@@ -3,8 +3,8 @@
 from importlib.resources import files
 from pathlib import Path
 
-from widget_catalog.actions.import_catalog import import_catalog
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.transfer.import_catalog import import_catalog
 
 DEMO_FOLDER = Path(str(files("widget_catalog") / "demo"))
 _MAX_BUNDLE_BYTES = 1 << 21

@@ -17,9 +17,9 @@ import sys
 from pathlib import Path
 
 from support.publisher import publish
-from widget_catalog.domain.errors import StoreUnavailable
-from widget_catalog.store.widgets import find_widget
-from widget_catalog.wiring import open_node
+from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.store.widgets import find_widget
+from widget_catalog.core.errors import StoreUnavailable
 from widget_contract.names import Scope, WidgetName
 
 _FDATASYNC = {"x86_64": 75, "aarch64": 83}

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from support.children import run_children
-from widget_catalog.actions import staged_import
-from widget_catalog.actions.import_catalog import import_catalog
-from widget_catalog.wiring import prepare_node
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.transfer import staged_import
+from widget_catalog.transfer.import_catalog import import_catalog
 
 
 def run_import(data: Path, name: str) -> int:

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from support.widgets import ndjson
-from widget_catalog.actions import staged_import
-from widget_catalog.actions.import_bundles import FileImporter
-from widget_catalog.actions.import_faults import ImportFaults
-from widget_catalog.actions.import_lines import ImportLines
-from widget_catalog.actions.ndjson import Rules
-from widget_catalog.actions.spool import Spool
-from widget_catalog.actions.staged_import import Staging, Started
-from widget_catalog.domain import clock
-from widget_catalog.store.staging import importing
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.core import clock
+from widget_catalog.transfer import staged_import
+from widget_catalog.transfer.import_bundles import FileImporter
+from widget_catalog.transfer.import_faults import ImportFaults
+from widget_catalog.transfer.import_lines import ImportLines
+from widget_catalog.transfer.ndjson import Rules
+from widget_catalog.transfer.spool import Spool
+from widget_catalog.transfer.staged_import import Staging, Started
+from widget_catalog.transfer.staging_store import importing
 
 _MAX_BUNDLE_BYTES = 100_000
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from widget_catalog.wiring import prepare_node
+from widget_catalog.catalog.node.wiring import prepare_node
 
 
 def run() -> None:

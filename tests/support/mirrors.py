@@ -13,13 +13,13 @@ import httpx
 from support.folders import empty_folder
 from support.service import NO_CERTIFICATES
 from support.widgets import version_line, widget_line
-from widget_catalog.actions.export_catalog import export_catalog
-from widget_catalog.actions.mirror.mirroring import Mirroring, Wanted
-from widget_catalog.actions.mirror.other_hosts import OtherHosts
-from widget_catalog.bundles.hashing import hash_stream
-from widget_catalog.domain.widgets import Version, Widget
-from widget_catalog.store.widgets import list_stored_files
-from widget_catalog.wiring import Node, open_node
+from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.store.widgets import list_stored_files
+from widget_catalog.catalog.widgets import Version, Widget
+from widget_catalog.core.files.hashing import hash_stream
+from widget_catalog.mirror.mirroring import Mirroring, Wanted
+from widget_catalog.mirror.other_hosts import OtherHosts
+from widget_catalog.transfer.export_catalog import export_catalog
 from widget_catalog_client import Catalog
 
 MAX_BUNDLE_BYTES = 1 << 21

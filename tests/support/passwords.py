@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import argon2
 import pytest
 
-from widget_catalog.actions import credentials
+from widget_catalog.core import credentials
 
 
 @contextlib.contextmanager

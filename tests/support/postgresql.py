@@ -10,9 +10,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from widget_catalog.store.engine import Store
-from widget_catalog.store.migrate import migrate
-from widget_catalog.store.postgresql import postgresql_engine
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.migrate import migrate
+from widget_catalog.core.db.postgresql import postgresql_engine
 
 GUARDED = "guarded"
 

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from support.people import request_body
-from widget_catalog.actions.publish_version import publish_version
-from widget_catalog.actions.request_version import request_version
-from widget_catalog.domain.accounts import Actor, Via
-from widget_catalog.store.accounts import get_account
-from widget_catalog.wiring import open_node
+from widget_catalog.accounts.store import get_account
+from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.core.actors import Actor, Via
+from widget_catalog.publishing.publish_version import publish_version
+from widget_catalog.publishing.request_version import request_version
 
 
 def bundle_of(version: str) -> bytes:

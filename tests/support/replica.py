@@ -6,10 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from widget_catalog.replica.file import _TABLES, ReplicaFile, find_current, open_current
-from widget_catalog.replica.listings import decode_listing, encode_listing
-from widget_catalog.replica.records import DocumentRecord, encode_document, key_of, number_key
-from widget_catalog.wiring import DataFolder
+from widget_catalog.catalog.node.wiring import DataFolder
+from widget_catalog.catalog.replica.file import _TABLES, ReplicaFile, find_current, open_current
+from widget_catalog.catalog.replica.listings import decode_listing, encode_listing
+from widget_catalog.catalog.replica.records import (
+    DocumentRecord,
+    encode_document,
+    key_of,
+    number_key,
+)
 
 _PAGE_BYTES = 4096
 # The first two pages are the meta pages.

@@ -15,8 +15,8 @@ from pathlib import Path
 import httpx
 
 from support.service import free_port
-from widget_catalog.bundles.s3_client import Bucket
-from widget_catalog.settings import ObjectStore
+from widget_catalog.core.files.s3_client import Bucket
+from widget_catalog.core.settings import ObjectStore
 
 BUCKET = "bundles"
 KEY, SECRET = "a-key", "a-secret-that-nobody-may-read"

@@ -25,12 +25,12 @@ from support.second_factor import add_app, add_passkey
 from support.site import Answer, InProcessSite
 from support.village import PEOPLE, MovableClock, join
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.actions.export_catalog import export_catalog, linked_to
-from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.actions.report_widget import ReportForm, report_widget
-from widget_catalog.store.loaded_snapshot import LoadedSnapshot, save_loaded
-from widget_catalog.store.migrate import SCHEMA
-from widget_catalog.store.mirrors import Mirror, add_tasks, save_mirror
+from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.core.db.migrate import SCHEMA
+from widget_catalog.mirror.store import Mirror, add_tasks, save_mirror
+from widget_catalog.moderation.report_widget import ReportForm, report_widget
+from widget_catalog.snapshot.store import LoadedSnapshot, save_loaded
+from widget_catalog.transfer.export_catalog import export_catalog, linked_to
 
 FIXTURES = Path(__file__).parents[1] / "store" / "fixtures"
 CDN = "https://catalog.example/cdn"

@@ -11,10 +11,11 @@ from typing import Any, Self
 from support.folders import empty_folder
 from support.postgresql import database_of
 from support.widgets import add_old_widgets, import_widgets
-from widget_catalog.domain import clock
-from widget_catalog.domain.clock import Clock
-from widget_catalog.settings import Settings
-from widget_catalog.web.kit.http import (
+from widget_catalog.app.worker import build_worker
+from widget_catalog.catalog.node.wiring import open_node, prepare_node
+from widget_catalog.core import clock
+from widget_catalog.core.clock import Clock
+from widget_catalog.core.http.http import (
     EventBody,
     FileBody,
     LargeBody,
@@ -23,8 +24,7 @@ from widget_catalog.web.kit.http import (
     SentBody,
     StreamBody,
 )
-from widget_catalog.wiring import open_node, prepare_node
-from widget_catalog.worker import build_worker
+from widget_catalog.core.settings import Settings
 
 # The address of a server, if sites should be on PostgreSQL, each with its own database.
 ON_POSTGRESQL = "SITES_ON_POSTGRESQL"

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 
 from support.children import run_children
-from widget_catalog.actions import staged_import
-from widget_catalog.actions.bars import no_bar
-from widget_catalog.actions.snapshot import loading
-from widget_catalog.actions.snapshot.keys import VerifyingKey, read_verifying_key
-from widget_catalog.actions.snapshot.reading import open_snapshot
-from widget_catalog.commands.context import finish_interrupted_import
-from widget_catalog.wiring import prepare_node
+from widget_catalog.catalog.node.context import finish_interrupted_import
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.core.bars import no_bar
+from widget_catalog.snapshot import loading
+from widget_catalog.snapshot.keys import VerifyingKey, read_verifying_key
+from widget_catalog.snapshot.reading import open_snapshot
+from widget_catalog.transfer import staged_import
 
 
 def run_load(key: VerifyingKey, line: str) -> int:

@@ -2,20 +2,20 @@
 
 from pathlib import Path
 
-from widget_catalog.actions.bars import no_bar
-from widget_catalog.actions.export_catalog import copied_to, export_catalog
-from widget_catalog.actions.snapshot.keys import (
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.core.bars import no_bar
+from widget_catalog.snapshot.keys import (
     SigningKey,
     VerifyingKey,
     create_keys,
     read_signing_key,
     read_verifying_key,
 )
-from widget_catalog.actions.snapshot.layout import Header
-from widget_catalog.actions.snapshot.loading import Loaded, load_snapshot
-from widget_catalog.actions.snapshot.making import Wanted, make_snapshot
-from widget_catalog.actions.snapshot.reading import open_snapshot, read_header
-from widget_catalog.wiring import Node
+from widget_catalog.snapshot.layout import Header
+from widget_catalog.snapshot.loading import Loaded, load_snapshot
+from widget_catalog.snapshot.making import Wanted, make_snapshot
+from widget_catalog.snapshot.reading import open_snapshot, read_header
+from widget_catalog.transfer.export_catalog import copied_to, export_catalog
 
 ORIGIN = "https://catalog.example"
 

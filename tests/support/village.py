@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from support.folders import copy_folder
 from support.people import Person, a_person, confirm_all
 from support.site import InProcessSite
-from widget_catalog.domain import clock
+from widget_catalog.core import clock
 
 PEOPLE = ("ann", "olly", "abe", "mia", "pia", "eve")
 

@@ -6,18 +6,18 @@ from pathlib import Path
 from support.service import NO_CERTIFICATES
 from support.values import a_version, a_widget
 from support.village import MovableClock
-from widget_catalog.actions.second_factor.secret_box import SecretBox
-from widget_catalog.actions.webhooks.dispatching import Dispatcher
-from widget_catalog.actions.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
-from widget_catalog.actions.webhooks.name_lookups import NameLookups
-from widget_catalog.actions.webhooks.sending import send_all
-from widget_catalog.domain.accounts import COMMAND_LINE, Actor
-from widget_catalog.domain.events import Published, Unlisted
-from widget_catalog.domain.public_addresses import parse_networks
-from widget_catalog.domain.webhooks import Delivery, Outcome, Webhook, WebhookRules
-from widget_catalog.store.engine import Store, sqlite_engine
-from widget_catalog.store.webhooks import find_webhook
-from widget_catalog.store.widgets import add_widget, get_widget, replace_widget
+from widget_catalog.catalog.events import Published, Unlisted
+from widget_catalog.catalog.store.widgets import add_widget, get_widget, replace_widget
+from widget_catalog.core.actors import COMMAND_LINE, Actor
+from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.public_addresses import parse_networks
+from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.webhooks.dispatching import Dispatcher
+from widget_catalog.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
+from widget_catalog.webhooks.model import Delivery, Outcome, Webhook, WebhookRules
+from widget_catalog.webhooks.name_lookups import NameLookups
+from widget_catalog.webhooks.sending import send_all
+from widget_catalog.webhooks.store import find_webhook
 from widget_contract.names import Scope, WidgetName
 
 RULES = WebhookRules(allows_http=True, networks=parse_networks("127.0.0.0/8"))

@@ -7,13 +7,13 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from widget_catalog.actions.import_catalog import import_catalog
-from widget_catalog.actions.import_checks import ImportSummary
-from widget_catalog.actions.ndjson import Rules, decode_line
-from widget_catalog.domain.clock import now
-from widget_catalog.domain.errors import BundleRefused
-from widget_catalog.store.widgets import add_widgets
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.store.widgets import add_widgets
+from widget_catalog.core.clock import now
+from widget_catalog.core.errors import BundleRefused
+from widget_catalog.transfer.import_catalog import import_catalog
+from widget_catalog.transfer.import_checks import ImportSummary
+from widget_catalog.transfer.ndjson import Rules, decode_line
 
 
 def version_line(version: str = "1.0.0", **fields: Any) -> dict[str, Any]:

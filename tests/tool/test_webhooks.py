@@ -9,7 +9,7 @@ from support.receiver import Receiver
 from support.service import Service, running_service, wait_for
 from support.signed_tool import signed_tool
 from support.tool import Tool
-from widget_catalog.wiring import prepare_node
+from widget_catalog.catalog.node.wiring import prepare_node
 
 SETTINGS = {
     "WIDGET_CATALOG_WEBHOOK_HTTP": "true",

@@ -158,7 +158,7 @@ def test_no_file_belongs_to_two_wheels(wheels: dict[str, Path]) -> None:
 def test_the_service_brings_the_javascript_client_along(wheels: dict[str, Path]) -> None:
     """The package includes it through a link."""
     with zipfile.ZipFile(wheels["widget_catalog"]) as wheel:
-        packed = wheel.read("widget_catalog/web/static/client/client.js")
+        packed = wheel.read("widget_catalog/core/http/static/client/client.js")
     assert packed == (ROOT / "clients" / "js" / "client.js").read_bytes()
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from widget_catalog.web.kit.conditional import choose_encoding, choose_range, http_date, is_known
+from widget_catalog.core.http.conditional import choose_encoding, choose_range, http_date, is_known
 
 OURS = ("zstd", "br", "gzip")
 NAMES = [*OURS, "identity", "*", "deflate", "x-gzip", "compress"]

@@ -8,9 +8,9 @@ import structlog
 
 from support.site import InProcessSite
 from support.widgets import widget_line
-from widget_catalog.domain.durations import format_duration
-from widget_catalog.web.kit.http import PlainRequest
-from widget_catalog.web.kit.middleware import client_of
+from widget_catalog.core.durations import format_duration
+from widget_catalog.core.http.http import PlainRequest
+from widget_catalog.core.http.middleware import client_of
 
 VERSION = "/api/version"
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.browsing import multipart
-from widget_catalog.domain.errors import InvalidRequest
-from widget_catalog.web.kit.errors import TooLarge
-from widget_catalog.web.kit.multipart import MultipartReader, boundary_of
+from widget_catalog.core.errors import InvalidRequest
+from widget_catalog.core.http.errors import TooLarge
+from widget_catalog.core.http.multipart import MultipartReader, boundary_of
 
 MOST = 100
 

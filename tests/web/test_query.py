@@ -5,8 +5,8 @@ from urllib.parse import quote, quote_plus
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from widget_catalog.domain.errors import InvalidQuery
-from widget_catalog.web.public.query import parse_search
+from widget_catalog.catalog.api.query import parse_search
+from widget_catalog.core.errors import InvalidQuery
 from widget_contract.folding import fold
 from widget_contract.names import is_name
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_catalog.web.kit.rendering import PageRenderer, local_path
+from widget_catalog.core.http.rendering import PageRenderer, local_path
 
 UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog")
 

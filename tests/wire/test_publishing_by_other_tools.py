@@ -13,8 +13,8 @@ import pytest
 from support.author import add_account, token_of
 from support.people import BUNDLE
 from support.service import Service, running_service
-from widget_catalog.store.widgets import find_widget
-from widget_catalog.wiring import open_node, prepare_node
+from widget_catalog.catalog.node.wiring import open_node, prepare_node
+from widget_catalog.catalog.store.widgets import find_widget
 from widget_contract.names import Scope, WidgetName
 
 PUBLISH = "/api/widgets/publish"

@@ -13,23 +13,23 @@ import msgspec
 from widget_contract.names import is_widget_key
 from widget_contract.semver import SemVer
 
-from ..domain import clock
-from ..domain.clock import Clock, iso
-from ..domain.events import Revoked, Unrevoked
-from ..replica.cache import ByteBoundedCache, CacheRoom
-from ..replica.documents import Documents
-from ..replica.rendering import Outline, RevokedVersion, is_stored_here
-from ..replica.revision import Counts, Revision
-from ..replica.search.follower import IndexFollower, IndexSource
-from ..replica.search.index import Query, SearchIndex
+from ..core import clock
+from ..core.clock import Clock, iso
+from ..core.http.content import Content
+from ..core.http.large_content import AnyContent, Packer
 from .changes import ChangeFeed, EventPage
-from .content import Content
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
-from .large_content import AnyContent, Packer
+from .events import Revoked, Unrevoked
 from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
+from .replica.cache import ByteBoundedCache, CacheRoom
+from .replica.documents import Documents
+from .replica.rendering import Outline, RevokedVersion, is_stored_here
+from .replica.revision import Counts, Revision
 from .resolve_answers import ResolveAnswers
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
+from .search.follower import IndexFollower, IndexSource
+from .search.index import Query, SearchIndex
 from .search_pages import Asked, SearchPages
 from .unshared import UnsharedAnswers
 from .version_details import VersionDetails

@@ -6,9 +6,9 @@ import msgspec
 
 from widget_contract.wire_running import Change, Changes, ChangeType
 
-from ..domain.clock import from_ms, iso
-from ..replica.changes import ListedChange, list_change_page
-from ..replica.documents import Documents
+from ..core.clock import from_ms, iso
+from .replica.changes import ListedChange, list_change_page
+from .replica.documents import Documents
 
 # Kinds of events with another public name: clients handle them in the same way.
 _TYPES: dict[str, ChangeType] = {

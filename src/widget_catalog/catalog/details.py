@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from ..replica.records import DocumentRecord, full_hash
-from ..replica.rendering import with_cdn
-from .content import Content
-from .large_content import AnyContent, Bulk, LargeContent
+from ..core.http.content import Content
+from ..core.http.large_content import AnyContent, Bulk, LargeContent
+from .replica.records import DocumentRecord, full_hash
+from .replica.rendering import with_cdn
 
 
 class Detail(Protocol):

@@ -13,12 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from ..domain.clock import from_ms, iso
-from ..replica.cache import ByteBoundedCache, CacheRoom
-from ..replica.documents import Documents, Reading
-from ..replica.rendering import CDN_MARK, with_cdn
-from .details import LargeDetail
-from .large_content import (
+from ..core.clock import from_ms, iso
+from ..core.http.large_content import (
     PIECE_BYTES,
     WHOLE_BYTES,
     AnyContent,
@@ -28,6 +24,10 @@ from .large_content import (
     coalesced,
     hash_of,
 )
+from .details import LargeDetail
+from .replica.cache import ByteBoundedCache, CacheRoom
+from .replica.documents import Documents, Reading
+from .replica.rendering import CDN_MARK, with_cdn
 
 _OVERHEAD_BYTES = 2000
 

@@ -8,9 +8,9 @@ from itertools import chain
 
 import msgspec
 
-from ..replica.cache import ByteBoundedCache, CacheRoom
-from .large_content import WHOLE_BYTES, AnyContent
-from .pace import Pace
+from ..core.http.large_content import WHOLE_BYTES, AnyContent
+from ..core.http.pace import Pace
+from .replica.cache import ByteBoundedCache, CacheRoom
 from .resolving import Resolve, Resolver
 from .unshared import UnsharedAnswers
 

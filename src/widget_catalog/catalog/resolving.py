@@ -24,15 +24,15 @@ from widget_contract.semver import Range, SemVer
 from widget_contract.wire import Shape
 from widget_contract.wire_running import ResolveStatus
 
-from ..domain.clock import iso
-from ..domain.durations import format_days
-from ..domain.widgets import runs_on
-from ..replica.documents import Documents, Reading
-from ..replica.records import DocumentRecord
-from ..replica.rendering import with_cdn
-from ..replica.versions import find_manifest
-from .pace import Pace
+from ..core.clock import iso
+from ..core.durations import format_days
+from ..core.http.pace import Pace
+from .replica.documents import Documents, Reading
+from .replica.records import DocumentRecord
+from .replica.rendering import with_cdn
+from .replica.versions import find_manifest
 from .revocations import Revocations
+from .widgets import runs_on
 
 
 class Installed(NamedTuple):

@@ -6,10 +6,10 @@ import msgspec
 
 from widget_contract.wire_running import Revocation
 
-from ..replica.documents import Documents
-from ..replica.rendering import RevokedVersion
-from ..replica.revocations import list_revocations
-from .content import Content
+from ..core.http.content import Content
+from .replica.documents import Documents
+from .replica.rendering import RevokedVersion
+from .replica.revocations import list_revocations
 
 _NONE: Mapping[str, str] = {}
 

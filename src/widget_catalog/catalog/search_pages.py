@@ -11,16 +11,16 @@ import msgspec
 
 from widget_contract.semver import SemVer
 
-from ..domain.widgets import runs_on
-from ..replica.cache import ByteBoundedCache, CacheRoom
-from ..replica.documents import Documents
-from ..replica.records import DocumentRecord
-from ..replica.rendering import Outline, with_cdn
-from ..replica.revision import Counts
-from ..replica.rows import SummaryRow
-from ..replica.search.index import Found, Order, Query, SearchIndex
-from ..replica.search.popularity import Mark
-from .large_content import AnyContent, Packer
+from ..core.http.large_content import AnyContent, Packer
+from .replica.cache import ByteBoundedCache, CacheRoom
+from .replica.documents import Documents
+from .replica.records import DocumentRecord
+from .replica.rendering import Outline, with_cdn
+from .replica.revision import Counts
+from .replica.rows import SummaryRow
+from .search.index import Found, Order, Query, SearchIndex
+from .search.popularity import Mark
+from .widgets import runs_on
 
 # Memory of an object besides its bytes.
 _OVERHEAD_BYTES = 500

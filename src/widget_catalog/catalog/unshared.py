@@ -3,8 +3,8 @@
 import weakref
 from collections.abc import Iterator, Sequence
 
-from ..domain.errors import Busy
-from .large_content import WHOLE_BYTES, AnyContent, Packer
+from ..core.errors import Busy
+from ..core.http.large_content import WHOLE_BYTES, AnyContent, Packer
 
 # Per worker: clients that do not read their responses cannot use more.
 _MAX_BYTES = 32 << 20

@@ -12,9 +12,9 @@ from widget_contract.semver import SemVer
 from widget_contract.wire import SearchResults, Stats, VersionEntry, WidgetDetail, WidgetSummary
 from widget_contract.wire_running import RevokedState
 
-from ..replica.search.index import Query
+from ..core.http.large_content import AnyContent
 from .catalog import BundleRef, Catalog
-from .large_content import AnyContent
+from .search.index import Query
 
 T = TypeVar("T")
 

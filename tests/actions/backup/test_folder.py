@@ -18,17 +18,17 @@ from support.backups import (
     exported,
     files_of,
 )
-from widget_catalog.actions.backup.layout import hash_of, list_snapshots
-from widget_catalog.actions.backup.making import back_up_to_file
-from widget_catalog.actions.backup.reading import check_backup
-from widget_catalog.actions.backup.restoring import restore_backup
-from widget_catalog.actions.revoke_version import revoke_version, withdraw_files
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.domain.errors import BackupFailed, InvalidBackup, StoreUnavailable
-from widget_catalog.store.copying import ChangeWatch
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.store.revocations import list_revoked_files
-from widget_catalog.wiring import prepare_node
+from widget_catalog.backup.layout import hash_of, list_snapshots
+from widget_catalog.backup.making import back_up_to_file
+from widget_catalog.backup.reading import check_backup
+from widget_catalog.backup.restoring import restore_backup
+from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.catalog.store.revocations import list_revoked_files
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.db.copying import ChangeWatch
+from widget_catalog.core.errors import BackupFailed, InvalidBackup, StoreUnavailable
+from widget_catalog.moderation.revoke_version import revoke_version, withdraw_files
 
 
 @pytest.fixture

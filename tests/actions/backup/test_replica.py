@@ -15,22 +15,16 @@ from support.commands import widget_catalog
 from support.folders import filled_folder
 from support.service import clean_environment
 from support.widgets import import_widgets, widget_line
-from widget_catalog.actions.backup.layout import (
-    SNAPSHOTS,
-    decode_sums,
-    encode_sums,
-    hash_in_name,
-    hash_of,
-)
-from widget_catalog.actions.backup.making import back_up_to_file
-from widget_catalog.actions.backup.reading import check_backup
-from widget_catalog.actions.backup.restoring import restore_backup
-from widget_catalog.domain.errors import InvalidBackup
-from widget_catalog.replica.comparison import check_replica
-from widget_catalog.replica.documents import Documents
-from widget_catalog.replica.file import find_current
-from widget_catalog.replica.search.file import keep_index, load_index
-from widget_catalog.wiring import DataFolder, prepare_node
+from widget_catalog.backup.layout import SNAPSHOTS, decode_sums, encode_sums, hash_in_name, hash_of
+from widget_catalog.backup.making import back_up_to_file
+from widget_catalog.backup.reading import check_backup
+from widget_catalog.backup.restoring import restore_backup
+from widget_catalog.catalog.node.wiring import DataFolder, prepare_node
+from widget_catalog.catalog.replica.comparison import check_replica
+from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.replica.file import find_current
+from widget_catalog.catalog.search.file import keep_index, load_index
+from widget_catalog.core.errors import InvalidBackup
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +115,7 @@ def test_snapshots_share_a_read_model_until_it_is_far_behind(
     restore_backup(backup, tmp_path / "later")
     assert _started(tmp_path / "later") == Started(_replica_id(data), True, 21, [])
 
-    monkeypatch.setattr("widget_catalog.actions.backup.replica_pool._MAX_BEHIND", 0)
+    monkeypatch.setattr("widget_catalog.backup.replica_pool._MAX_BEHIND", 0)
     back_up(data, backup, with_replica=True)
     assert len(set(_packed(backup)) - set(first)) == 1
     restore_backup(backup, tmp_path / "earlier", "000001")

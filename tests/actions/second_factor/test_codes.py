@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from widget_catalog.actions.second_factor.codes import (
+from widget_catalog.accounts.second_factor.codes import (
     find_step,
     hash_recovery_code,
     is_app_code,

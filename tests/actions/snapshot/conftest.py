@@ -9,7 +9,7 @@ from actions.looking import stored_line, take
 from support.folders import empty_folder
 from support.snapshots import Pair
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.wiring import Node, open_node
+from widget_catalog.catalog.node.wiring import Node, open_node
 
 
 @pytest.fixture(scope="session")

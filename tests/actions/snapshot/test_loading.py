@@ -8,16 +8,16 @@ import pytest
 from actions.looking import exported, state_of, stored_line, take
 from support.snapshots import Pair, everything, load, make
 from support.widgets import import_widgets, ndjson, version_line, widget_line
-from widget_catalog.actions.change_version import deprecate_version, yank_version
-from widget_catalog.actions.change_widget import list_widget, set_official, unlist_widget
-from widget_catalog.actions.revoke_version import revoke_version, unrevoke_version
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.domain.errors import InvalidImport, SnapshotRefused
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.store.feed import list_changes
-from widget_catalog.store.loaded_snapshot import LoadedSnapshot, save_loaded
-from widget_catalog.store.widgets import find_widgets
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.catalog.store.feed import list_changes
+from widget_catalog.catalog.store.widgets import find_widgets
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.errors import InvalidImport, SnapshotRefused
+from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
+from widget_catalog.publishing.change_version import deprecate_version, yank_version
+from widget_catalog.publishing.change_widget import list_widget, set_official, unlist_widget
+from widget_catalog.snapshot.store import LoadedSnapshot, save_loaded
 
 
 def _change_everything(node: Node, beside: Path) -> None:

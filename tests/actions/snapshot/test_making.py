@@ -9,9 +9,9 @@ import pytest
 from actions.looking import stored_line, take
 from support.snapshots import Pair, everything, make, verify
 from support.widgets import ndjson, widget_line
-from widget_catalog.domain.errors import SnapshotRefused
-from widget_catalog.store.downloads import add_downloads
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.core.errors import SnapshotRefused
 
 
 def test_it_is_an_export_in_a_tar_file(origin: Node, keys: Pair, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from support.snapshots import Pair, make, verify
-from widget_catalog.actions.snapshot.layout import Header, decode_header, encode_header
-from widget_catalog.domain.errors import InvalidSnapshot
-from widget_catalog.wiring import Node
+from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.core.errors import InvalidSnapshot
+from widget_catalog.snapshot.layout import Header, decode_header, encode_header
 
 
 def _faults(file: Path, keys: Pair | None) -> str:
@@ -129,7 +129,7 @@ def test_a_signature_that_was_taken_out_is_missed(origin: Node, keys: Pair, tmp_
 def test_a_newer_format_is_reported(
     origin: Node, keys: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("widget_catalog.actions.snapshot.making.FORMAT", 2)
+    monkeypatch.setattr("widget_catalog.snapshot.making.FORMAT", 2)
     made = make(origin, tmp_path / "s", keys)
     assert b'"format": 2' in encode_header(made)
 
@@ -173,7 +173,7 @@ def test_a_signed_list_may_not_name_anything_else(
         name = it[0] if it[0] == "catalog.ndjson" else path
         return f"{it[1]}  {name}\n".encode()
 
-    monkeypatch.setattr("widget_catalog.actions.snapshot.making.sums_line", line)
+    monkeypatch.setattr("widget_catalog.snapshot.making.sums_line", line)
     make(origin, tmp_path / "s", keys)
 
     assert "SHA256SUMS names what does not belong" in _faults(tmp_path / "s", keys)

@@ -7,8 +7,8 @@ import pytest
 
 from support.receiver import Receiver
 from support.webhooks import Post
-from widget_catalog.store.engine import Store, sqlite_engine
-from widget_catalog.store.migrate import migrate
+from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.db.migrate import migrate
 
 
 @pytest.fixture(scope="module")

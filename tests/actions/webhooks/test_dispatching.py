@@ -6,16 +6,11 @@ import pytest
 
 from support.receiver import Receiver
 from support.webhooks import Post
-from widget_catalog.actions.webhooks import dispatching
-from widget_catalog.actions.webhooks.managing import (
-    replay_delivery,
-    rotate_secret,
-    send_ping,
-    set_enabled,
-)
-from widget_catalog.domain.accounts import COMMAND_LINE
-from widget_catalog.domain.errors import Conflict
-from widget_catalog.store.audit import list_entries
+from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.errors import Conflict
+from widget_catalog.webhooks import dispatching
+from widget_catalog.webhooks.managing import replay_delivery, rotate_secret, send_ping, set_enabled
 
 
 def test_a_change_is_sent_as_the_feed_tells_it_and_signed(post: Post, receiver: Receiver) -> None:

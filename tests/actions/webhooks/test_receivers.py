@@ -11,12 +11,12 @@ from support.certificates import Authority
 from support.receiver import Receiver
 from support.service import wait_for
 from support.webhooks import Post
-from widget_catalog.actions.webhooks import sending
-from widget_catalog.actions.webhooks.dispatching import new_delivery
-from widget_catalog.actions.webhooks.name_lookups import NameLookups
-from widget_catalog.actions.webhooks.sending import create_tls_context
-from widget_catalog.domain.public_addresses import parse_networks
-from widget_catalog.domain.webhooks import Outcome, WebhookRules
+from widget_catalog.core.public_addresses import parse_networks
+from widget_catalog.webhooks import sending
+from widget_catalog.webhooks.dispatching import new_delivery
+from widget_catalog.webhooks.model import Outcome, WebhookRules
+from widget_catalog.webhooks.name_lookups import NameLookups
+from widget_catalog.webhooks.sending import create_tls_context
 
 NOT_REACHED = "The host name is unknown, or leads to an address that is not allowed."
 

@@ -6,10 +6,10 @@ from collections import Counter
 from support.accounts import an_account, an_organization
 from support.receiver import Receiver
 from support.webhooks import Post
-from widget_catalog.actions.webhooks.managing import send_ping
-from widget_catalog.actions.webhooks.turns import Turns
-from widget_catalog.domain.accounts import COMMAND_LINE, Actor, Via
-from widget_catalog.domain.webhooks import Webhook
+from widget_catalog.core.actors import COMMAND_LINE, Actor, Via
+from widget_catalog.webhooks.managing import send_ping
+from widget_catalog.webhooks.model import Webhook
+from widget_catalog.webhooks.turns import Turns
 
 _SLOW_S = 3
 

@@ -7,7 +7,7 @@ from typing import Any
 from support.people import request_body
 from support.site import Answer
 from support.village import Village
-from widget_catalog.store.publishing import list_requests
+from widget_catalog.publishing.store import list_requests
 
 PUBLISH = "/api/widgets/publish"
 CSS = b".clock { color: red; }\n"

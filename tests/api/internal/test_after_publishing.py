@@ -8,7 +8,7 @@ import pytest
 from support.people import BUNDLE, Person, with_oauth, with_token
 from support.site import Answer
 from support.village import Village
-from widget_catalog.domain.clock import iso
+from widget_catalog.core.clock import iso
 
 CLOCK = "/api/widgets/acme/clock"
 VERSION = f"{CLOCK}/versions/1.0.0"

@@ -14,9 +14,9 @@ import pytest
 from support.people import PASSWORD, Person, nobody, request_body, with_oauth, with_token
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.domain.accounts import RULES, TOKEN_RIGHTS, Right, Role
-from widget_catalog.web.internal.routes import ROUTES
-from widget_catalog.web.kit.routing import AuthMode, Route, Who
+from widget_catalog.app.routes import ROUTES
+from widget_catalog.core.actors import RULES, TOKEN_RIGHTS, Right, Role
+from widget_catalog.core.http.routing import AuthMode, Route, Who
 
 PLACES = ("acme/clock", "ann/clock")
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")

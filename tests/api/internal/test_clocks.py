@@ -4,10 +4,10 @@ import pytest
 
 from support.people import with_token
 from support.village import Village
-from widget_catalog.actions.change_version import redate_widget
-from widget_catalog.domain.clock import iso
-from widget_catalog.store.audit import list_entries
-from widget_catalog.wiring import open_node
+from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.core.clock import iso
+from widget_catalog.publishing.change_version import redate_widget
 
 
 def _shown(village: Village) -> tuple[str, list[tuple[str, str]]]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from support.people import request_body
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.web.internal.routes import ROUTES
-from widget_catalog.web.kit.routing import AuthMode, Route
+from widget_catalog.app.routes import ROUTES
+from widget_catalog.core.http.routing import AuthMode, Route
 
 PUBLISH = "/api/widgets/publish"
 # These would end the sessions that the other requests use.

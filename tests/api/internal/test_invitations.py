@@ -8,10 +8,10 @@ import pytest
 from api.internal.organizing import ACME, DONE, INVITATIONS, roles, told
 from support.people import PASSWORD, Person, a_person
 from support.village import BuiltVillage, Village, join
-from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.domain.accounts import Role
-from widget_catalog.store.accounts import get_account, update_account
-from widget_catalog.store.organizations import get_organization, put_member
+from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.store import get_account, update_account
+from widget_catalog.core.actors import Role
+from widget_catalog.organizations.store import get_organization, put_member
 
 NOT_FOR_YOU = {
     "error": "There is no such invitation for you, or it is no longer valid: it was used or "

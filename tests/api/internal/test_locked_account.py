@@ -12,9 +12,9 @@ from support.passwords import quick_passwords
 from support.people import PASSWORD, Person, a_person
 from support.site import Answer, InProcessSite
 from support.village import MovableClock
-from widget_catalog.actions.manage_account import reset_password
-from widget_catalog.actions.sign_in import Lifetimes, sign_in
-from widget_catalog.domain.errors import NotSignedIn
+from widget_catalog.accounts.manage_account import reset_password
+from widget_catalog.accounts.sign_in import Lifetimes, sign_in
+from widget_catalog.core.errors import NotSignedIn
 
 HOME, OFFICE, TRAIN = "198.51.100.1", "198.51.100.2", "198.51.100.3"
 LOCKED = (

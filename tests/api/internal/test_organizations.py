@@ -8,8 +8,8 @@ from api.internal.organizing import ACME, DONE, INVITATIONS, roles, told
 from support.people import PASSWORD
 from support.site import Answer
 from support.village import Village, join
-from widget_catalog.actions.manage_account import set_disabled
-from widget_catalog.domain.clock import iso
+from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.core.clock import iso
 
 
 def test_anyone_who_makes_an_organization_owns_it_and_may_publish_in_it(village: Village) -> None:

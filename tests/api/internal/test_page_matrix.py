@@ -10,11 +10,11 @@ import pytest
 from support.people import Person, nobody, with_token
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.domain.accounts import RULES, Right, Role
-from widget_catalog.web.kit.call import csrf_token
-from widget_catalog.web.kit.routing import Route, Who
-from widget_catalog.web.pages.author.routes import AUTHOR_PAGES
-from widget_catalog.web.pages.operator.routes import OPERATOR_PAGES
+from widget_catalog.core.actors import RULES, Right, Role
+from widget_catalog.core.http.call import csrf_token
+from widget_catalog.core.http.routing import Route, Who
+from widget_catalog.operations.pages.routes import OPERATOR_PAGES
+from widget_catalog.publishing.pages.routes import AUTHOR_PAGES
 
 ROUTES = (*AUTHOR_PAGES, *OPERATOR_PAGES)
 PLACES = ("acme/clock", "ann/clock")

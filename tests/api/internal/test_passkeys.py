@@ -13,7 +13,7 @@ from api.internal.two_factor import (
 from support.authenticator import Authenticator
 from support.people import Person
 from support.second_factor import add_passkey, browsing_as
-from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.accounts.manage_account import set_disabled
 
 WRONG_TEXTS = ("", "%", "AAAA", "\0", 7, None, {"a": 1}, "A" * 9999)
 WRONG_PARTS: list[dict[str, Any]] = [

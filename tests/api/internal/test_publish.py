@@ -10,7 +10,7 @@ from api.internal.publishing import CSS, NO_REQUEST, PUBLISH, files, local, rows
 from support.people import BUNDLE, manifest, request_body, with_token
 from support.site import Answer
 from support.village import Village
-from widget_catalog.domain.clock import iso
+from widget_catalog.core.clock import iso
 
 
 def test_three_steps_publish_a_version_at_once(village: Village) -> None:

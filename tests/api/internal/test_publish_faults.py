@@ -9,7 +9,7 @@ import pytest
 from api.internal.publishing import PUBLISH, faults, told
 from support.people import BUNDLE, manifest, request_body
 from support.village import BuiltVillage, Village
-from widget_catalog.store.publishing import list_requests
+from widget_catalog.publishing.store import list_requests
 
 SMALL, LARGE = {"w": 1, "h": 1}, {"w": 4, "h": 2}
 

@@ -7,7 +7,7 @@ import pytest
 from api.internal.publishing import CSS, NO_REQUEST, PUBLISH, files, local, rows, sha, styled, told
 from support.people import BUNDLE, nobody
 from support.village import Village
-from widget_catalog.actions.tidy_uploads import tidy_uploads
+from widget_catalog.publishing.tidy_uploads import tidy_uploads
 
 
 def test_a_bundle_without_a_style_sheet_takes_none(village: Village) -> None:

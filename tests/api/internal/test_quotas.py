@@ -11,7 +11,7 @@ from support.people import BUNDLE, Person, request_body, with_token
 from support.service import wait_for
 from support.site import Answer
 from support.village import BuiltVillage, Village, join
-from widget_catalog.web.kit.http import PlainRequest
+from widget_catalog.core.http.http import PlainRequest
 
 QUOTAS = {
     "max_organizations": 2,

@@ -11,16 +11,16 @@ from support.people import PASSWORD, Person, nobody, signed_in
 from support.site import Answer, InProcessSite
 from support.village import BuiltVillage, Village
 from support.widgets import widget_line
-from widget_catalog.actions import credentials
-from widget_catalog.actions.appoint_operator import appoint_operator
-from widget_catalog.actions.create_account import (
+from widget_catalog.accounts.appoint_operator import appoint_operator
+from widget_catalog.accounts.create_account import (
     OPERATOR,
     create_account,
     invite,
     invite_first_operator,
 )
-from widget_catalog.actions.reserve_scope import reserve_scope
-from widget_catalog.domain.errors import Conflict
+from widget_catalog.core import credentials
+from widget_catalog.core.errors import Conflict
+from widget_catalog.moderation.reserve_scope import reserve_scope
 
 CLOSED = {"error": "Registration is closed here. Ask the operator for an invitation."}
 NOT_VALID = {"error": "This invitation is not valid, or no longer. Ask the operator for a new one."}

@@ -5,8 +5,8 @@ import pytest
 from support.people import BUNDLE, Person
 from support.village import Village, join
 from support.widgets import widget_line
-from widget_catalog.actions.reserve_scope import release_scope, reserve_scope
-from widget_catalog.domain.errors import Conflict, NotFound
+from widget_catalog.core.errors import Conflict, NotFound
+from widget_catalog.moderation.reserve_scope import release_scope, reserve_scope
 from widget_contract.errors import InvalidName
 
 

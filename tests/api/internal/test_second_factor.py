@@ -19,8 +19,8 @@ from support.people import PASSWORD, Person, nobody
 from support.second_factor import browsing_as
 from support.site import Answer, InProcessSite
 from support.village import MovableClock
-from widget_catalog.actions.manage_account import reset_password, reset_second_factor, set_disabled
-from widget_catalog.store.audit import list_entries
+from widget_catalog.accounts.manage_account import reset_password, reset_second_factor, set_disabled
+from widget_catalog.catalog.store.audit import list_entries
 
 
 def test_the_password_alone_opens_nothing_and_says_what_is_missing(house: House) -> None:

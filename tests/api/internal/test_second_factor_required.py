@@ -12,11 +12,11 @@ from support.people import Person, request_body, with_oauth, with_token
 from support.second_factor import HERE, add_app, add_passkey
 from support.site import Answer
 from support.village import BuiltVillage, Village, join
-from widget_catalog.web.internal.routes import ROUTES
-from widget_catalog.web.kit.routing import AuthMode, Route, Who
-from widget_catalog.web.pages.account.routes import ACCOUNT_PAGES
-from widget_catalog.web.pages.author.routes import AUTHOR_PAGES
-from widget_catalog.web.pages.operator.routes import OPERATOR_PAGES
+from widget_catalog.accounts.pages.routes import ACCOUNT_PAGES
+from widget_catalog.app.routes import ROUTES
+from widget_catalog.core.http.routing import AuthMode, Route, Who
+from widget_catalog.operations.pages.routes import OPERATOR_PAGES
+from widget_catalog.publishing.pages.routes import AUTHOR_PAGES
 
 VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme"}
 VALUES |= {"id": "0" * 24, "delivery": "0" * 24}

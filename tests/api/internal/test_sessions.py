@@ -11,7 +11,7 @@ from support.oauth import ask, refresh_fields, sign_in_program
 from support.people import PASSWORD, Person, nobody, signed_in, with_oauth, with_token
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.domain.clock import iso
+from widget_catalog.core.clock import iso
 
 GATE = {"error": "This address is for signed-in people only."}
 _DAY = timedelta(days=1)

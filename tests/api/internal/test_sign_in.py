@@ -10,11 +10,11 @@ from api.internal.signing_in import WRONG, is_in, secret_of, try_password
 from support.people import PASSWORD, Person, a_person, signed_in
 from support.site import InProcessSite
 from support.village import BuiltVillage, Village
-from widget_catalog.actions.manage_account import reset_password, set_disabled
-from widget_catalog.actions.sign_in import Lifetimes, sign_in
-from widget_catalog.domain.clock import iso
-from widget_catalog.domain.errors import NotSignedIn
-from widget_catalog.store.engine import Store
+from widget_catalog.accounts.manage_account import reset_password, set_disabled
+from widget_catalog.accounts.sign_in import Lifetimes, sign_in
+from widget_catalog.core.clock import iso
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import NotSignedIn
 
 _DAY = timedelta(days=1)
 

@@ -15,15 +15,15 @@ from support.passwords import quick_passwords
 from support.people import Person, with_oauth
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.actions.credentials import SESSION_PREFIX, hash_secret, new_id, new_secret
-from widget_catalog.domain.second_factor import StepUp
-from widget_catalog.store.accounts import get_account
-from widget_catalog.store.schema import sessions
-from widget_catalog.store.second_factors import put_app, remove_factors
-from widget_catalog.store.sessions import add_session
-from widget_catalog.web.kit.call import csrf_token
-from widget_catalog.web.kit.routing import AuthMode, Route
-from widget_catalog.worker import list_routes
+from widget_catalog.accounts.second_factor.rules import StepUp
+from widget_catalog.accounts.second_factor.store import put_app, remove_factors
+from widget_catalog.accounts.session_store import add_session
+from widget_catalog.accounts.store import get_account
+from widget_catalog.app.worker import list_routes
+from widget_catalog.core.credentials import SESSION_PREFIX, hash_secret, new_id, new_secret
+from widget_catalog.core.db.schema import sessions
+from widget_catalog.core.http.call import csrf_token
+from widget_catalog.core.http.routing import AuthMode, Route
 
 ROUTES = list_routes().all
 # Those that read ask nobody, unless they say so.

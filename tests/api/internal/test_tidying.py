@@ -12,14 +12,14 @@ from api.internal.test_write_once import actor_of
 from support.people import BUNDLE, with_token
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.actions.pending_version import discard_pending
-from widget_catalog.actions.publish_version import publish_version
-from widget_catalog.actions.tidy_uploads import tidy_uploads
-from widget_catalog.bundles.contract import Kind, Stored
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.domain.errors import BundlesDown
-from widget_catalog.store.file_removals import list_marked
-from widget_catalog.web.kit.http import PlainRequest
+from widget_catalog.catalog.store.file_removals import list_marked
+from widget_catalog.core.errors import BundlesDown
+from widget_catalog.core.files.contract import Kind, Stored
+from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.core.http.http import PlainRequest
+from widget_catalog.publishing.pending_version import discard_pending
+from widget_catalog.publishing.publish_version import publish_version
+from widget_catalog.publishing.tidy_uploads import tidy_uploads
 
 JS = BUNDLE + b"// mine\n"
 ADDRESS = "/cdn/@ann/new/1.0.0/index.js"

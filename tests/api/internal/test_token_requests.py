@@ -9,7 +9,7 @@ from support.oauth import ask, sign_in_program
 from support.people import PASSWORD, Person, signed_in, with_oauth, with_token
 from support.site import Answer
 from support.village import Village
-from widget_catalog.actions.manage_account import reset_password, set_disabled
+from widget_catalog.accounts.manage_account import reset_password, set_disabled
 
 TOKENS = "/api/tokens"
 PAGE = "/account/token"

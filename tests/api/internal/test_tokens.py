@@ -6,10 +6,10 @@ import pytest
 
 from support.people import Person, signed_in, with_oauth, with_token
 from support.village import Village
-from widget_catalog.actions.issue_token import add_new_token
-from widget_catalog.domain.accounts import COMMAND_LINE, Limits, Right
-from widget_catalog.domain.clock import iso
-from widget_catalog.store.accounts import get_account
+from widget_catalog.accounts.store import get_account
+from widget_catalog.accounts.tokens.issue_token import add_new_token
+from widget_catalog.core.actors import COMMAND_LINE, Limits, Right
+from widget_catalog.core.clock import iso
 
 TOKENS = "/api/tokens"
 UNKNOWN = {"error": "This token is unknown, expired or revoked. Sign in again."}

@@ -10,7 +10,7 @@ from support.people import PASSWORD, Person
 from support.receiver import Receiver
 from support.service import wait_for
 from support.village import BuiltVillage, Village
-from widget_catalog.actions.manage_account import set_disabled
+from widget_catalog.accounts.manage_account import set_disabled
 
 URL = "https://hooks.example/catalog"
 

@@ -12,17 +12,17 @@ import pytest
 
 from support.people import BUNDLE, request_body
 from support.village import Village
-from widget_catalog.actions.publish_version import publish_version
-from widget_catalog.actions.request_version import request_version
-from widget_catalog.actions.tidy_uploads import tidy_uploads
-from widget_catalog.bundles.contract import Kind
-from widget_catalog.bundles.local import LocalBundles
-from widget_catalog.bundles.uploads import LocalUploads
-from widget_catalog.domain.accounts import Actor, Via
-from widget_catalog.domain.errors import Conflict, InvalidRequest, StoreUnavailable
-from widget_catalog.replica.encoding import prepare
-from widget_catalog.store.accounts import get_account
-from widget_catalog.store.engine import Store
+from widget_catalog.accounts.store import get_account
+from widget_catalog.catalog.replica.encoding import prepare
+from widget_catalog.core.actors import Actor, Via
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.errors import Conflict, InvalidRequest, StoreUnavailable
+from widget_catalog.core.files.contract import Kind
+from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.core.files.uploads import LocalUploads
+from widget_catalog.publishing.publish_version import publish_version
+from widget_catalog.publishing.request_version import request_version
+from widget_catalog.publishing.tidy_uploads import tidy_uploads
 
 EVIL = BUNDLE[::-1]
 ADDRESS = "/cdn/@ann/new/1.0.0/index.js"

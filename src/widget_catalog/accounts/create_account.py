@@ -1,0 +1,219 @@
+"""Creates accounts: by the operator, by registration, and by invitation."""
+
+from collections.abc import Set
+
+import msgspec
+
+from widget_contract.names import Scope
+
+from ..catalog.store.events import append
+from ..core.actors import (
+    COMMAND_LINE,
+    RESERVED,
+    Account,
+    Actor,
+    Via,
+    email_fault,
+    parse_username,
+    password_fault,
+)
+from ..core.credentials import INVITATION_PREFIX, hash_password, hash_secret, new_id, new_secret
+from ..core.db.engine import Snapshot, Store, Transaction
+from ..core.errors import Conflict, InvalidAccount, NotAllowed
+from ..core.networks import network_of
+from ..mirror.store import find_mirror
+from ..organizations.invitation_store import (
+    Invitation,
+    add_invitation,
+    find_invitation_by_secret,
+    remove_expired_invitations,
+    remove_invitation,
+    remove_invitations_by,
+    remove_invitations_to_catalog,
+)
+from .attempts import count_attempt
+from .events import AccountCreated, InvitedToCatalog
+from .permissions import require_operator_now
+from .sign_in import UNKNOWN_BROWSER, Browser, Lifetimes, SignedIn, open_session
+from .store import add_account, has_operators, is_email_used, take_scope
+
+OPERATOR, AUTHOR = "operator", "author"
+_DAY_MS = 86_400_000
+_INVITATION_DAYS = 7
+_FIRST_START = "the first start"
+_MAX_FROM_ONE_ADDRESS = 20
+
+
+def create_account(
+    store: Store,
+    username: str,
+    email: str,
+    password: str,
+    *,
+    is_operator: bool = False,
+    adopts: bool = False,
+    reserved: Set[str] = RESERVED,
+) -> Account:
+    """By the operator, who may also give it a scope whose widgets have no owner yet."""
+    name = _checked(username, email, password, reserved)
+    password_hash = hash_password(password)
+    with store.publishing() as tx:
+        if is_email_used(tx.connection, email):
+            raise Conflict(f"There is an account with the e-mail address {email} already.")
+        return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=adopts)
+
+
+def check_may_register(store: Store, registration: str, secret: str) -> Invitation | None:
+    """The invitation, if there is one; raises NotAllowed if registration is not allowed."""
+    with store.reading() as connection:
+        invitation = _find(connection, secret, store.now_ms())
+        is_mirror = find_mirror(connection) is not None
+    if invitation is not None and is_mirror and invitation.role != OPERATOR:
+        raise NotAllowed("This catalog is a mirror, where only operators have accounts.")
+    if invitation is None and (is_mirror or registration != "open"):
+        raise NotAllowed(
+            "This invitation is not valid, or no longer. Ask the operator for a new one."
+            if secret
+            else "Registration is closed here. Ask the operator for an invitation."
+        )
+    return invitation
+
+
+def register(
+    store: Store,
+    registration: str,
+    lifetimes: Lifetimes,
+    *,
+    username: str,
+    email: str,
+    password: str,
+    address: str,
+    secret: str = "",
+    browser: Browser = UNKNOWN_BROWSER,
+    reserved: Set[str] = RESERVED,
+) -> SignedIn:
+    """By the person, if registration is open or they have an invitation; signs them in, replacing
+    the browser's session.
+
+    Every attempt is counted before it costs anything, and stays counted if it is refused. An
+    e-mail address that another account has is accepted: its ownership is not verified, and a
+    refusal would reveal that it has an account.
+    """
+    invited = check_may_register(store, registration, secret) is not None
+    name = _checked(username, email, password, reserved)
+    limits = {f"registrations {network_of(address)}": _MAX_FROM_ONE_ADDRESS}
+    count_attempt(store, limits, "Too many attempts to create an account from your address.")
+    password_hash = hash_password(password)
+    with store.publishing() as tx:
+        invitation = _find(tx.connection, secret, tx.at_ms)
+        if invited and invitation is None:
+            raise NotAllowed("This invitation has just been used. Ask for a new one.")
+        is_operator = invitation is not None and invitation.role == OPERATOR
+        actor = Actor(via=Via.SESSION, address=address)
+        account = _create(tx, actor, name, email, password_hash, is_operator)
+        if invitation is not None:
+            remove_invitation(tx, invitation.id)
+        return open_session(
+            tx, account, lifetimes, way="registration", address=address, browser=browser
+        )
+
+
+def create_without_password(
+    tx: Transaction, username: str, email: str, address: str, reserved: Set[str] = RESERVED
+) -> Account:
+    """For a person signed in by an OpenID Connect provider."""
+    if find_mirror(tx.connection) is not None:
+        raise NotAllowed(
+            "This catalog is a mirror, where nobody makes an account. Ask the operator."
+        )
+    name = parse_username(username, reserved)
+    if fault := email_fault(email):
+        raise InvalidAccount([fault])
+    actor = Actor(via=Via.SESSION, address=address)
+    return _create(tx, actor, name, email, None, False)
+
+
+def invite(
+    store: Store,
+    role: str = AUTHOR,
+    email: str | None = None,
+    *,
+    actor: Actor = COMMAND_LINE,
+    invited_by: str = "",
+) -> str:
+    """A secret that allows creating one account, for a week.
+
+    There is only one for an operator at a time, the last; a start replaces only that of the last
+    start.
+    """
+    secret = new_secret(INVITATION_PREFIX)
+    with store.publishing() as tx:
+        require_operator_now(tx.connection, actor)
+        remove_expired_invitations(tx)
+        if invited_by:
+            remove_invitations_by(tx, invited_by)
+        elif role == OPERATOR:
+            remove_invitations_to_catalog(tx, OPERATOR)
+        add_invitation(
+            tx,
+            id_=new_id(),
+            organization_id=None,
+            email=email,
+            secret_hash=hash_secret(secret),
+            role=role,
+            invited_by=invited_by or actor.name,
+            inviter_id=actor.account.id if actor.account is not None else None,
+            expires_at=tx.at_ms + _INVITATION_DAYS * _DAY_MS,
+        )
+        append(tx, actor, InvitedToCatalog(role=role, email=email))
+    return secret
+
+
+def invite_first_operator(store: Store) -> str | None:
+    """While there is no operator: a secret to create their account, replacing the last one."""
+    with store.reading() as connection:
+        if has_operators(connection):
+            return None
+    return invite(store, OPERATOR, invited_by=_FIRST_START)
+
+
+def remove_first_invitation(tx: Transaction) -> None:
+    """The invitation printed at the start is for the first operator only."""
+    remove_invitations_by(tx, _FIRST_START)
+
+
+def _find(connection: Snapshot, secret: str, now_ms: int) -> Invitation | None:
+    found = find_invitation_by_secret(connection, hash_secret(secret), now_ms) if secret else None
+    return found if found is not None and found.organization_id is None else None
+
+
+def _checked(username: str, email: str, password: str, reserved: Set[str]) -> Scope:
+    """The name, or InvalidAccount with all errors."""
+    faults = [fault for fault in (email_fault(email), password_fault(password)) if fault]
+    try:
+        name = parse_username(username, reserved)
+    except InvalidAccount as error:
+        raise InvalidAccount([*error.faults, *faults]) from None
+    if faults:
+        raise InvalidAccount(faults)
+    return name
+
+
+def _create(
+    tx: Transaction,
+    actor: Actor,
+    name: Scope,
+    email: str,
+    password_hash: str | None,
+    is_operator: bool,
+    *,
+    adopts: bool = False,
+) -> Account:
+    take_scope(tx, name, "personal", adopts=adopts)
+    account = add_account(tx, name, email, password_hash, is_operator=is_operator)
+    if is_operator:
+        remove_first_invitation(tx)
+    if actor.via is not Via.COMMAND:
+        actor = msgspec.structs.replace(actor, account=account)
+    append(tx, actor, AccountCreated(scope=name, is_operator=is_operator))
+    return account

@@ -1,0 +1,302 @@
+"""Authlib's grants, with our store behind them. Reuse of a code or token is treated as theft."""
+
+from typing import Any
+from urllib.parse import quote
+
+from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
+from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant
+
+from ...core.actors import Account
+from ...core.credentials import (
+    CODE_PREFIX,
+    DEVICE_PREFIX,
+    hash_secret,
+    new_id,
+    new_secret,
+    plain_code,
+)
+from ...core.db.engine import Transaction
+from ..store import find_account_by_id
+from .server import Client
+from .store import (
+    Code,
+    Device,
+    Grant,
+    TokenPair,
+    add_code,
+    add_device,
+    find_code,
+    find_device,
+    find_device_by_user_code,
+    find_grant,
+    find_pair,
+    find_pair_by_refresh,
+    keep_successor,
+    remove_expired,
+    remove_successors,
+    rotate_pair,
+    update_device,
+    use_code,
+)
+from .successors import GRACE_MS, open_successor, seal_successor
+
+_CODE_MS = 120_000
+_DEVICE_S = 900
+_INTERVAL_S = 5
+# Tolerance for clients that poll every five seconds over a network with jitter.
+_TOLERANCE_MS = 500
+_NO_SECRET = ["none"]
+_NO_ADDRESS = "redirect_uri is not an address of this client."
+_SHOWN_CHARACTERS = 120
+
+
+class StoredCode:
+    """A code with Authlib's interface."""
+
+    def __init__(self, code: Code, given_redirect_uri: str | None) -> None:
+        self.code = code
+        self.code_challenge = code.code_challenge
+        self.code_challenge_method = "S256"
+        self._given = given_redirect_uri
+
+    def get_redirect_uri(self) -> str | None:
+        """OAuth 2.1 does not require it a second time; if it is sent, it must be the same."""
+        return self.code.redirect_uri if self._given else None
+
+    def get_scope(self) -> str:
+        return self.code.scope
+
+
+class StoredPair:
+    """A token pair with Authlib's interface."""
+
+    def __init__(self, pair: TokenPair, grant: Grant) -> None:
+        self.pair = pair
+        self.grant = grant
+
+    def check_client(self, client: Client) -> bool:
+        return self.grant.client_id == client.get_client_id()
+
+    def get_scope(self) -> str:
+        return self.grant.scope
+
+
+class StoredDevice:
+    """A pending device with Authlib's interface."""
+
+    def __init__(self, device: Device, now_ms: int) -> None:
+        self.device = device
+        self._now_ms = now_ms
+
+    def get_client_id(self) -> str:
+        return self.device.client_id
+
+    def get_scope(self) -> str:
+        return self.device.scope
+
+    def get_user_code(self) -> str:
+        return self.device.user_code
+
+    def is_expired(self) -> bool:
+        return self.device.expires_at <= self._now_ms
+
+
+class S256(CodeChallenge):
+    """PKCE is required, and never `plain`."""
+
+    SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]  # noqa: RUF012
+
+    def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
+        given = grant.request.payload.data
+        if not given.get("code_challenge"):
+            raise InvalidRequestError("code_challenge is missing: PKCE is needed here.")
+        if given.get("code_challenge_method") != "S256":
+            raise InvalidRequestError("code_challenge_method must be S256.")
+        super().validate_code_challenge(grant, redirect_uri)
+
+
+class CodeGrant(grants.AuthorizationCodeGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
+
+    @staticmethod
+    def validate_authorization_redirect_uri(request: Any, client: Client) -> str:
+        wanted: str | None = request.payload.redirect_uri
+        # Never redirect to an unregistered address, not even with an error.
+        if not wanted:
+            raise InvalidRequestError(f"{_NO_ADDRESS} It is missing.")
+        if not client.check_redirect_uri(wanted):
+            raise InvalidRequestError(
+                f"{_NO_ADDRESS} It is {_shown(wanted)} - the operator registers addresses with the "
+                "setting oauth_clients."
+            )
+        return wanted
+
+    def generate_authorization_code(self) -> str:
+        return new_secret(CODE_PREFIX)
+
+    def save_authorization_code(self, code: str, request: Any) -> None:
+        tx: Transaction = self.server.tx
+        remove_expired(tx)
+        kept = Code(
+            code_hash=hash_secret(code),
+            grant_id=new_id(),
+            account_id=request.user.id,
+            client_id=request.client.get_client_id(),
+            redirect_uri=request.payload.redirect_uri,
+            code_challenge=request.payload.data["code_challenge"],
+            scope=request.scope,
+            expires_at=tx.at_ms + _CODE_MS,
+            used_at=None,
+        )
+        add_code(tx, kept)
+
+    def query_authorization_code(self, code: str, client: Client) -> StoredCode | None:
+        tx: Transaction = self.server.tx
+        found = find_code(tx.connection, hash_secret(code))
+        if found is None or found.client_id != client.get_client_id():
+            return None
+        if found.used_at is not None:
+            self.server.end_grant(found.grant_id, "The code was used twice.")
+            return None
+        if found.expires_at <= tx.at_ms:
+            return None
+        return StoredCode(found, self.request.payload.redirect_uri)
+
+    def delete_authorization_code(self, authorization_code: StoredCode) -> None:
+        use_code(self.server.tx, authorization_code.code.code_hash)
+
+    def authenticate_user(self, authorization_code: StoredCode) -> Account | None:
+        return _enabled(self.server.tx, authorization_code.code.account_id)
+
+
+class RefreshGrant(grants.RefreshTokenGrant):
+    """Rotates refresh tokens. Two processes may use the same one within seconds of each other:
+    both get the same new pair. Later reuse means that it was stolen, and ends the sign-in.
+    """
+
+    TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
+    INCLUDE_NEW_REFRESH_TOKEN = True
+
+    def authenticate_refresh_token(self, refresh_token: str) -> StoredPair | None:
+        tx: Transaction = self.server.tx
+        pair = find_pair_by_refresh(tx.connection, hash_secret(refresh_token))
+        grant = find_grant(tx.connection, pair.grant_id) if pair is not None else None
+        if pair is None or grant is None:
+            return None
+        if pair.rotated_at is not None and tx.at_ms - pair.rotated_at > GRACE_MS:
+            self.server.end_grant(grant.id, "A refresh token was used twice.")
+            return None
+        if pair.rotated_at is not None and pair.successor is None:
+            return None
+        # The setting may have been lowered since the pair was issued.
+        ends_at = min(pair.refresh_expires_at, grant.created_at + self.server.config.grant_ms)
+        if ends_at <= tx.at_ms or not _enabled(tx, grant.account_id):
+            return None
+        return StoredPair(pair, grant)
+
+    def authenticate_user(self, refresh_token: StoredPair) -> Account | None:
+        return _enabled(self.server.tx, refresh_token.grant.account_id)
+
+    def revoke_old_credential(self, refresh_token: StoredPair) -> None:
+        rotate_pair(self.server.tx, refresh_token.pair.access_hash)
+
+    def create_token_response(self) -> tuple[int, dict[str, Any], Any]:
+        tx: Transaction = self.server.tx
+        presented, old = self.request.form["refresh_token"], self.request.refresh_token.pair
+        remove_successors(tx, rotated_before=tx.at_ms - GRACE_MS)
+        if old.successor is not None:
+            answer = open_successor(presented, old.successor)
+            answer["expires_in"] -= (tx.at_ms - old.rotated_at) // 1000
+            return 200, answer, self.TOKEN_RESPONSE_HEADER
+        status, answer, headers = super().create_token_response()
+        keep_successor(tx, old.access_hash, seal_successor(presented, answer))
+        return status, answer, headers
+
+
+class DeviceGrant(DeviceCodeGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
+
+    def query_device_credential(self, device_code: str) -> StoredDevice:
+        tx: Transaction = self.server.tx
+        device = find_device(tx.connection, hash_secret(device_code))
+        if device is None:
+            raise InvalidGrantError
+        return StoredDevice(device, tx.at_ms)
+
+    def query_user_grant(self, user_code: str) -> tuple[Account | None, bool] | None:
+        """The person and their decision; None until they have decided."""
+        device = find_device_by_user_code(self.server.tx.connection, user_code)
+        if device is None or device.is_denied:
+            return None, False
+        if device.account_id is None:
+            return None
+        account = _enabled(self.server.tx, device.account_id)
+        return account, account is not None
+
+    def should_slow_down(self, credential: StoredDevice) -> bool:
+        tx: Transaction = self.server.tx
+        last = credential.device.last_polled_at
+        update_device(tx, credential.device.device_hash, last_polled_at=tx.at_ms)
+        return last is not None and tx.at_ms - last < _INTERVAL_S * 1000 - _TOLERANCE_MS
+
+
+class DeviceEndpoint(DeviceAuthorizationEndpoint):
+    CLIENT_AUTH_METHODS = _NO_SECRET
+    EXPIRES_IN = _DEVICE_S
+    INTERVAL = _INTERVAL_S
+
+    def generate_device_code(self) -> str:
+        return new_secret(DEVICE_PREFIX)
+
+    def get_verification_uri(self) -> str:
+        return f"{self.server.config.issuer}/device"
+
+    def save_device_credential(self, client_id: str, scope: str | None, data: Any) -> None:
+        tx: Transaction = self.server.tx
+        remove_expired(tx)
+        waiting = Device(
+            device_hash=hash_secret(data["device_code"]),
+            user_code=plain_code(data["user_code"]),
+            client_id=client_id,
+            scope=self.server.query_client(client_id).get_allowed_scope(scope),
+            expires_at=tx.at_ms + _DEVICE_S * 1000,
+            last_polled_at=None,
+            account_id=None,
+            is_denied=False,
+        )
+        add_device(tx, waiting)
+
+
+class Revocation(RevocationEndpoint):
+    """Either token ends the whole sign-in. Another client's token is ignored."""
+
+    CLIENT_AUTH_METHODS = _NO_SECRET
+
+    def check_params(self, request: Any, _client: Client) -> None:
+        if "token" not in request.form:
+            raise InvalidRequestError("token is missing.")
+
+    def authenticate_token(self, request: Any, client: Client) -> StoredPair | None:
+        self.check_params(request, client)
+        tx: Transaction = self.server.tx
+        pair = find_pair(tx.connection, hash_secret(request.form["token"]))
+        grant = find_grant(tx.connection, pair.grant_id) if pair is not None else None
+        if pair is None or grant is None or grant.client_id != client.get_client_id():
+            return None
+        return StoredPair(pair, grant)
+
+    def revoke_token(self, token: StoredPair, _request: Any) -> None:
+        self.server.end_grant(token.grant.id, "The program signed out.")
+
+
+def _enabled(tx: Transaction, account_id: int) -> Account | None:
+    account = find_account_by_id(tx.connection, account_id)
+    return account if account is not None and not account.is_disabled else None
+
+
+def _shown(address: str) -> str:
+    """Short, and with only the characters allowed in an OAuth error."""
+    shown = quote(address, safe=":/?#[]@!$&()*+,;=%")
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}..."

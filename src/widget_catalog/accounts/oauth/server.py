@@ -1,0 +1,271 @@
+"""Server: Authlib's interface to this service. One instance per request."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from authlib.common.urls import add_params_to_uri
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import (
+    AuthorizationServer,
+    ClientMixin,
+    InvalidRequestError,
+    OAuth2Request,
+)
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
+from authlib.oauth2.rfc6750 import BearerTokenGenerator
+
+from ...catalog.events import Event
+from ...catalog.store.events import append
+from ...core.actors import Account, Actor, Via
+from ...core.credentials import OAUTH_PREFIX, REFRESH_PREFIX, hash_secret, new_id, new_secret
+from ...core.db.engine import Transaction
+from ..events import AccessEnded, AccessGranted
+from ..store import find_account_by_id
+from .clients import OAuthClient
+from .store import Grant, TokenPair, add_grant, add_pair, find_grant, remove_device, remove_grant
+
+Pairs = Sequence[tuple[str, str]]
+
+ACCESS_SECONDS = 3600
+_REFRESH_MS = 60 * 86_400_000
+SCOPES = ("openid", "profile", "email")
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+GRANTS = ("authorization_code", "refresh_token", DEVICE_GRANT)
+
+_SHOWN_CHARACTERS = 80
+
+# If these parameters were repeated, it would be ambiguous which value counts.
+_ONCE = frozenset(
+    "client_id client_secret code code_challenge code_challenge_method code_verifier device_code "
+    "grant_type redirect_uri refresh_token response_type scope state token".split()
+)
+NO_CLIENT_ID = "client_id is missing."
+_SENTENCES = {
+    "access_denied": "The person has not agreed.",
+    "authorization_pending": "The person has not agreed yet. Ask again later.",
+    "expired_token": "This device code has expired. Start again.",
+    "invalid_client": "There is no such client here.",
+    "invalid_grant": "This code or token is unknown, expired, used or revoked, or what was sent "
+    "along does not belong to it. Sign in again.",
+    "invalid_scope": "This is more than was agreed to.",
+    "slow_down": "You ask too often. Wait longer between two questions.",
+    "unauthorized_client": "This code or token was given to another client.",
+    "unsupported_grant_type": f"grant_type must be one of {', '.join(GRANTS)}.",
+    "unsupported_response_type": "response_type must be code.",
+}
+
+
+class OAuthConfig(NamedTuple):
+    """Registered clients, the issuer URL, and the maximum lifetime of a program's sign-in."""
+
+    clients: Mapping[str, OAuthClient]
+    issuer: str
+    grant_ms: int
+
+
+class Answer(NamedTuple):
+    """The response to the client; `location`, if set, is where to redirect the person."""
+
+    status: int
+    body: dict[str, Any]
+    location: str | None = None
+
+
+class Client(ClientMixin):
+    """A registered client with Authlib's interface. All are public clients and may
+    use all grants.
+    """
+
+    def __init__(self, about: OAuthClient) -> None:
+        self.about = about
+
+    def get_client_id(self) -> str:
+        return self.about.id
+
+    def get_default_redirect_uri(self) -> None:
+        return None
+
+    def get_allowed_scope(self, scope: str | None) -> str:
+        """The known ones among the requested scopes; all of them if none was requested."""
+        wanted = (scope or "").split() or SCOPES
+        return " ".join(it for it in SCOPES if it in wanted)
+
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
+        return self.about.is_registered(redirect_uri)
+
+    def check_endpoint_auth_method(self, method: str, _endpoint: str) -> bool:
+        return method == "none"
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type in GRANTS
+
+
+class Server(AuthorizationServer):
+    def __init__(
+        self, config: OAuthConfig, tx: Transaction | None = None, address: str = ""
+    ) -> None:
+        """`address` is where the request comes from, for the audit log."""
+        super().__init__()
+        self.config = config
+        self.address = address
+        self._tx = tx
+        self._client_id: str | None = None
+        generator = BearerTokenGenerator(
+            lambda **_: new_secret(OAUTH_PREFIX),
+            lambda **_: new_secret(REFRESH_PREFIX),
+            ACCESS_SECONDS,
+        )
+        self.register_token_generator("default", generator)
+
+    @property
+    def tx(self) -> Transaction:
+        """The transaction of this request; everything it does is in it."""
+        if self._tx is None:
+            raise RuntimeError("Nothing can be written here.")
+        return self._tx
+
+    def query_client(self, client_id: str) -> Client | None:
+        about = self.config.clients.get(client_id)
+        return Client(about) if about is not None else None
+
+    def save_token(self, token: dict[str, Any], request: Any) -> None:
+        grant = self._grant(token, request)
+        ends_at = grant.created_at + self.config.grant_ms
+        pair = TokenPair(
+            access_hash=hash_secret(token["access_token"]),
+            refresh_hash=hash_secret(token["refresh_token"]),
+            grant_id=grant.id,
+            issued_at=self.tx.at_ms,
+            access_expires_at=self.tx.at_ms + ACCESS_SECONDS * 1000,
+            refresh_expires_at=min(self.tx.at_ms + _REFRESH_MS, ends_at),
+            rotated_at=None,
+        )
+        add_pair(self.tx, pair)
+
+    def _grant(self, token: dict[str, Any], request: Any) -> Grant:
+        """The sign-in of a new pair, created here for the first pair."""
+        if request.refresh_token is not None:
+            known: Grant = request.refresh_token.grant
+            return known
+        code, device = request.authorization_code, request.credential
+        if device is not None:
+            remove_device(self.tx, device.device.device_hash)
+        grant_id = code.code.grant_id if code is not None else new_id()
+        user: Account = request.user
+        scope = token.get("scope", "")
+        client_id = request.client.get_client_id()
+        grant = Grant(grant_id, user.id, client_id, scope, self.tx.at_ms)
+        add_grant(self.tx, grant)
+        way = "device" if device is not None else "browser"
+        self._record(grant, user, AccessGranted(scope=user.username, grant=grant.id, way=way))
+        return grant
+
+    def end_grant(self, grant_id: str, reason: str) -> None:
+        """End a sign-in with all its tokens."""
+        grant = find_grant(self.tx.connection, grant_id)
+        user = find_account_by_id(self.tx.connection, grant.account_id) if grant else None
+        if grant is not None and user is not None:
+            remove_grant(self.tx, grant_id)
+            ended = AccessEnded(scope=user.username, grant=grant.id, reason=reason)
+            self._record(grant, user, ended)
+
+    def _record(self, grant: Grant, user: Account, event: Event) -> None:
+        actor = Actor(
+            via=Via.OAUTH,
+            account=user,
+            client_id=grant.client_id,
+            client_name=grant.client_id,
+            address=self.address,
+        )
+        append(self.tx, actor, event)
+
+    def send_signal(self, name: str, *args: object, **values: object) -> None:
+        """Signals are not used."""
+
+    def create_oauth2_request(self, request: "OAuth2Request | Parameters") -> OAuth2Request:
+        if isinstance(request, OAuth2Request):
+            return request
+        self._client_id = dict(request.pairs).get("client_id")
+        return _Request(request)
+
+    def handle_response(self, status: int, body: Any, headers: Sequence[tuple[str, str]]) -> Answer:
+        location = dict(headers).get("Location")
+        if location is None:
+            return Answer(status, body if isinstance(body, dict) else {})
+        return Answer(status, {}, add_params_to_uri(location, [("iss", self.config.issuer)]))
+
+    def handle_error_response(self, _request: Any, error: OAuth2Error) -> Answer:
+        return self.refusal(error)
+
+    def refusal(self, error: OAuth2Error) -> Answer:
+        """An OAuth error with a message, for the client directly or by redirect."""
+        sentence = self._sentence_of(error)
+        if not error.redirect_uri:
+            return Answer(400, {"error": error.error, "error_description": sentence})
+        parameters = [("error", error.error), ("error_description", sentence)]
+        if error.state:
+            parameters.append(("state", error.state))
+        location = add_params_to_uri(error.redirect_uri, parameters)
+        return self.handle_response(302, "", [("Location", location)])
+
+    def _sentence_of(self, error: OAuth2Error) -> str:
+        client_id = self._client_id
+        if error.error != "invalid_client" or client_id in self.config.clients:
+            return message_of(error)
+        if not client_id:
+            return NO_CLIENT_ID
+        return (
+            f"No program with the client id {shown_id(client_id)} is registered here. "
+            "The operator registers programs with the setting oauth_clients."
+        )
+
+
+class Parameters(NamedTuple):
+    method: str
+    pairs: Pairs
+
+
+class _Payload(BasicOAuth2Payload):
+    @property
+    def response_type(self) -> str:
+        """Only characters that are allowed in an error: Authlib quotes it there, and fails
+        otherwise.
+        """
+        return "code" if self.data.get("response_type") == "code" else "another"
+
+
+class _Request(OAuth2Request):
+    """The parameters of a request, from its query or body, and nothing else."""
+
+    def __init__(self, given: Parameters) -> None:
+        # Authlib rejects addresses without TLS, but only the proxy in front knows whether TLS is
+        # used.
+        super().__init__(given.method, "https://catalog.invalid/")
+        counted = Counter(name for name, _ in given.pairs)
+        for name in sorted(_ONCE):
+            if counted[name] > 1:
+                raise InvalidRequestError(f"{name} is there more than once.")
+        # A parameter without a value is treated as omitted (RFC 6749, 3.1).
+        self._fields = {name: value for name, value in given.pairs if value}
+        self.payload = _Payload(self._fields)
+
+    @property
+    def form(self) -> dict[str, str]:
+        return self._fields
+
+
+def shown_id(client_id: str) -> str:
+    """Short, and without characters that could deceive a reader."""
+    shown = ascii(client_id)
+    if len(shown) <= _SHOWN_CHARACTERS:
+        return shown
+    return f"{shown[:_SHOWN_CHARACTERS]}…{shown[-1]}"
+
+
+def message_of(error: OAuth2Error) -> str:
+    """Our own message, except for invalid requests, where Authlib's is more specific."""
+    return str(_SENTENCES.get(error.error) or error.description or "This cannot be understood.")

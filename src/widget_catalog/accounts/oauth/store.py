@@ -1,0 +1,233 @@
+"""State of the OAuth server: grants, codes, tokens, pending devices. Secrets are
+stored as hashes.
+"""
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ...core.actors import Account
+from ...core.db.engine import Transaction
+from ...core.db.schema import (
+    access_tokens,
+    accounts,
+    oauth_codes,
+    oauth_devices,
+    oauth_grants,
+    oauth_tokens,
+)
+from ..store import account_from
+
+
+class Code(NamedTuple):
+    """An authorization code. Its grant is created when it is exchanged."""
+
+    code_hash: str
+    grant_id: str
+    account_id: int
+    client_id: str
+    redirect_uri: str
+    code_challenge: str
+    scope: str
+    expires_at: int
+    used_at: int | None
+
+
+class TokenPair(NamedTuple):
+    """`successor` is the pair that replaced it, encrypted, for a short while."""
+
+    access_hash: str
+    refresh_hash: str
+    grant_id: str
+    issued_at: int
+    access_expires_at: int
+    refresh_expires_at: int
+    rotated_at: int | None
+    successor: str | None = None
+
+
+class Grant(NamedTuple):
+    """One sign-in of one client for one account; ending it ends all its tokens."""
+
+    id: str
+    account_id: int
+    client_id: str
+    scope: str
+    created_at: int
+
+
+class Device(NamedTuple):
+    """A device waiting for authorization. `account_id` is the account that granted it."""
+
+    device_hash: str
+    user_code: str
+    client_id: str
+    scope: str
+    expires_at: int
+    last_polled_at: int | None
+    account_id: int | None
+    is_denied: bool
+
+
+def add_code(tx: Transaction, code: Code) -> None:
+    tx.connection.execute(sa.insert(oauth_codes).values(code._asdict()))
+
+
+def find_code(connection: Connection, code_hash: str) -> Code | None:
+    """Locks it until this transaction ends."""
+    query = sa.select(oauth_codes).where(oauth_codes.c.code_hash == code_hash).with_for_update()
+    row = connection.execute(query).first()
+    return Code(*row) if row is not None else None
+
+
+def use_code(tx: Transaction, code_hash: str) -> None:
+    used = sa.update(oauth_codes).where(oauth_codes.c.code_hash == code_hash)
+    tx.connection.execute(used.values(used_at=tx.at_ms))
+
+
+def add_grant(tx: Transaction, grant: Grant) -> None:
+    tx.connection.execute(sa.insert(oauth_grants).values(grant._asdict()))
+
+
+def find_grant(connection: Connection, id_: str) -> Grant | None:
+    row = connection.execute(sa.select(oauth_grants).where(oauth_grants.c.id == id_)).first()
+    return Grant(*row) if row is not None else None
+
+
+def remove_grant(tx: Transaction, id_: str) -> None:
+    """End a sign-in, with its tokens and the access tokens it requested."""
+    tx.connection.execute(sa.delete(oauth_grants).where(oauth_grants.c.id == id_))
+    # After the grant: a token that is claimed concurrently then exists already.
+    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.grant_id == id_))
+
+
+def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Grant]:
+    """The sign-ins of an account that can still be refreshed."""
+    alive = sa.exists().where(
+        oauth_tokens.c.grant_id == oauth_grants.c.id,
+        oauth_tokens.c.rotated_at.is_(None),
+        oauth_tokens.c.refresh_expires_at > now_ms,
+    )
+    query = (
+        sa.select(oauth_grants)
+        .where(oauth_grants.c.account_id == account_id, alive)
+        .order_by(oauth_grants.c.created_at, oauth_grants.c.id)
+    )
+    return [Grant(*row) for row in connection.execute(query)]
+
+
+def remove_grants(tx: Transaction, account_id: int) -> None:
+    """End every sign-in of an account, including pending ones."""
+    # Grants last: if a code is exchanged concurrently, its grant exists once the code is gone.
+    for table in (oauth_codes, oauth_devices, oauth_grants):
+        tx.connection.execute(sa.delete(table).where(table.c.account_id == account_id))
+
+
+def add_pair(tx: Transaction, pair: TokenPair) -> None:
+    tx.connection.execute(sa.insert(oauth_tokens).values(pair._asdict()))
+
+
+def find_pair_by_refresh(connection: Connection, refresh_hash: str) -> TokenPair | None:
+    """Locks it until this transaction ends."""
+    query = sa.select(oauth_tokens).where(oauth_tokens.c.refresh_hash == refresh_hash)
+    row = connection.execute(query.with_for_update()).first()
+    return TokenPair(*row) if row is not None else None
+
+
+def find_pair(connection: Connection, secret_hash: str) -> TokenPair | None:
+    """By either of its two secrets."""
+    either = (oauth_tokens.c.access_hash == secret_hash) | (
+        oauth_tokens.c.refresh_hash == secret_hash
+    )
+    row = connection.execute(sa.select(oauth_tokens).where(either)).first()
+    return TokenPair(*row) if row is not None else None
+
+
+def rotate_pair(tx: Transaction, access_hash: str) -> None:
+    """Mark a pair as exchanged for a new one: it is no longer valid."""
+    rotated = sa.update(oauth_tokens).where(oauth_tokens.c.access_hash == access_hash)
+    tx.connection.execute(rotated.values(rotated_at=tx.at_ms))
+
+
+def keep_successor(tx: Transaction, access_hash: str, successor: str) -> None:
+    rotated = sa.update(oauth_tokens).where(oauth_tokens.c.access_hash == access_hash)
+    tx.connection.execute(rotated.values(successor=successor))
+
+
+def has_successors(connection: Connection, rotated_before: int) -> bool:
+    query = sa.select(sa.exists().where(_succeeded_before(rotated_before)))
+    return bool(connection.execute(query).scalar())
+
+
+def remove_successors(tx: Transaction, rotated_before: int) -> None:
+    over = sa.update(oauth_tokens).where(_succeeded_before(rotated_before))
+    tx.connection.execute(over.values(successor=None))
+
+
+def find_access(
+    connection: Connection, access_hash: str, now_ms: int
+) -> tuple[Grant, Account] | None:
+    """The sign-in and the account of an access token, while it is valid."""
+    query = (
+        sa.select(oauth_tokens.c.grant_id, accounts)
+        .select_from(oauth_tokens.join(oauth_grants).join(accounts))
+        .where(
+            oauth_tokens.c.access_hash == access_hash,
+            oauth_tokens.c.access_expires_at > now_ms,
+            oauth_tokens.c.rotated_at.is_(None),
+        )
+    )
+    row = connection.execute(query).first()
+    grant = find_grant(connection, row.grant_id) if row is not None else None
+    return (grant, account_from(row)) if grant is not None else None
+
+
+def add_device(tx: Transaction, device: Device) -> None:
+    tx.connection.execute(sa.insert(oauth_devices).values(device._asdict()))
+
+
+def find_device(connection: Connection, device_hash: str) -> Device | None:
+    """Locks it until this transaction ends."""
+    query = sa.select(oauth_devices).where(oauth_devices.c.device_hash == device_hash)
+    row = connection.execute(query.with_for_update()).first()
+    return Device(*row) if row is not None else None
+
+
+def find_device_by_user_code(connection: Connection, user_code: str) -> Device | None:
+    query = sa.select(oauth_devices).where(oauth_devices.c.user_code == user_code)
+    row = connection.execute(query).first()
+    return Device(*row) if row is not None else None
+
+
+def update_device(tx: Transaction, device_hash: str, **values: object) -> None:
+    here = oauth_devices.c.device_hash == device_hash
+    tx.connection.execute(sa.update(oauth_devices).where(here).values(values))
+
+
+def decide_waiting(tx: Transaction, device_hash: str, **values: object) -> bool:
+    """Grant or deny a device; False if that was decided before."""
+    waits = oauth_devices.c.account_id.is_(None) & ~oauth_devices.c.is_denied
+    here = oauth_devices.c.device_hash == device_hash
+    query = sa.update(oauth_devices).where(here, waits).values(values)
+    return tx.connection.execute(query).rowcount > 0
+
+
+def remove_device(tx: Transaction, device_hash: str) -> None:
+    tx.connection.execute(
+        sa.delete(oauth_devices).where(oauth_devices.c.device_hash == device_hash)
+    )
+
+
+def remove_expired(tx: Transaction) -> None:
+    """Remove expired rows. A used code is kept until then, to detect reuse."""
+    for table in (oauth_codes, oauth_devices):
+        tx.connection.execute(sa.delete(table).where(table.c.expires_at <= tx.at_ms))
+    over = oauth_tokens.c.refresh_expires_at <= tx.at_ms
+    tx.connection.execute(sa.delete(oauth_tokens).where(over))
+    alive = sa.exists().where(oauth_tokens.c.grant_id == oauth_grants.c.id)
+    tx.connection.execute(sa.delete(oauth_grants).where(~alive))
+
+
+def _succeeded_before(instant: int) -> sa.ColumnElement[bool]:
+    return oauth_tokens.c.successor.is_not(None) & (oauth_tokens.c.rotated_at < instant)

@@ -1,0 +1,22 @@
+"""The base of pages for signed-in users: with the user's name, and CSRF tokens for forms."""
+
+from typing import Any
+
+from ...core.http.call import Call, Services
+from ...core.http.http import Response
+from ...core.http.rendering import Header
+
+
+def own_page(
+    services: Services, call: Call, template: str, *headers: Header, **values: Any
+) -> Response:
+    who: dict[str, Any] = {
+        "username": call.actor.name,
+        "csrf_token": call.csrf_token,
+        "is_operator": call.actor.is_operator,
+    }
+    return services.renderer.page(template, *headers, **who, **values)
+
+
+def done_page(services: Services, call: Call, title: str, sentence: str) -> Response:
+    return own_page(services, call, "done.html", title=title, sentence=sentence)

@@ -1,0 +1,37 @@
+"""The page to change the password."""
+
+from collections.abc import Mapping
+
+from ...core.errors import NotAllowed, TooOften
+from ...core.http.call import Call, Services
+from ...core.http.http import Response
+from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ..manage_account import change_password
+from .own_page import own_page
+
+
+def get_password(services: Services, call: Call) -> Response:
+    return _page(services, call, NOT_SENT)
+
+
+def post_password(services: Services, call: Call) -> Response:
+    def change(fields: Mapping[str, str]) -> None:
+        current, new = fields.get("current", ""), fields.get("new", "")
+        keeps_tokens = fields.get("keep_tokens") == "yes"
+        change_password(services.store, call.visitor, current, new, keeps_tokens=keeps_tokens)
+
+    correctable = (*CORRECTABLE, NotAllowed, TooOften)
+    return take_form(services, call, "password", change, _page, "/account", correctable=correctable)
+
+
+def _page(services: Services, call: Call, sent: SentForm) -> Response:
+    return own_page(
+        services,
+        call,
+        "password.html",
+        *sent.headers,
+        status=sent.status,
+        account=call.actor.account,
+        provider=services.provider.name if services.provider is not None else None,
+        faults=sent.faults("password"),
+    )

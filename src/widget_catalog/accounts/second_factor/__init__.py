@@ -1,0 +1,1 @@
+"""Second factors: passkeys, authenticator apps and recovery codes."""

@@ -1,0 +1,220 @@
+"""A person's own second factors: list, add, rename, remove; new recovery codes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ...catalog.store.events import append
+from ...core.actors import Account
+from ...core.credentials import new_id
+from ...core.db.engine import Store, Transaction
+from ...core.errors import Conflict, InvalidRequest, NotFound
+from ...core.secret_box import SecretBox
+from ..attempts import count_attempt
+from ..events import (
+    AppAdded,
+    AppRemoved,
+    PasskeyAdded,
+    PasskeyRemoved,
+    PasskeyRenamed,
+    RecoveryCodesMade,
+)
+from ..permissions import require_person
+from ..session_store import confirm_session
+from ..sign_in import Visitor, hold_session
+from .codes import find_step, hash_recovery_code, new_app_secret, new_recovery_codes
+from .passkeys import check_new, creation_options, new_challenge
+from .policy import FactorPolicy, is_required
+from .proving import WRONG_CODE
+from .rules import MAX_PASSKEYS, passkey_name_fault
+from .store import (
+    Factors,
+    Passkey,
+    add_passkey,
+    find_factors,
+    find_passkey,
+    list_apps,
+    put_app,
+    remove_app,
+    remove_passkey,
+    rename_passkey,
+    set_recovery_codes,
+)
+
+_TRIES = 20
+
+
+class PasskeyOffered(msgspec.Struct, frozen=True):
+    """A passkey to be added; stored in the page, signed, until the browser has created it."""
+
+    account_id: int
+    challenge: str
+
+
+class AppOffered(msgspec.Struct, frozen=True):
+    """An app to be set up; stored in the page, signed, until its code is entered."""
+
+    account_id: int
+    secret: str
+
+
+def list_factors(store: Store, visitor: Visitor) -> Factors:
+    account = require_person(visitor.actor)
+    with store.reading() as connection:
+        return find_factors(connection, account.id)
+
+
+def needs_factor(store: Store, policy: FactorPolicy, visitor: Visitor) -> bool:
+    """Whether this catalog requires a second factor of this person."""
+    account = require_person(visitor.actor)
+    with store.reading() as connection:
+        return is_required(connection, policy, account)
+
+
+def offer_passkey(
+    store: Store, policy: FactorPolicy, visitor: Visitor
+) -> tuple[PasskeyOffered, str]:
+    """A new passkey, and the options for the browser to create it, as JSON."""
+    account = require_person(visitor.actor)
+    offered = PasskeyOffered(account.id, new_challenge())
+    known = list_factors(store, visitor).passkeys
+    return offered, creation_options(policy.site, account, offered.challenge, known)
+
+
+def add_own_passkey(
+    store: Store,
+    policy: FactorPolicy,
+    visitor: Visitor,
+    offered: PasskeyOffered,
+    credential: Mapping[str, Any],
+    name: str,
+) -> list[str]:
+    """Add a passkey; returns new recovery codes if it is the first second factor."""
+    account = _require_offered(visitor, offered.account_id)
+    if policy.site.passkey_fault is not None:
+        raise InvalidRequest(policy.site.passkey_fault)
+    if fault := passkey_name_fault(name):
+        raise InvalidRequest(fault)
+    made = check_new(policy.site, offered.challenge, credential)
+    with store.writing() as tx:
+        hold_session(tx, visitor)
+        if find_passkey(tx.connection, made.credential_id) is not None:
+            raise Conflict("This passkey is known here already.")
+        if len(find_factors(tx.connection, account.id).passkeys) >= MAX_PASSKEYS:
+            raise Conflict(f"You have {MAX_PASSKEYS} passkeys. Remove one first.")
+        passkey = Passkey(
+            new_id(), account.id, policy.site.host, *made, name, tx.at_ms, last_used_at=None
+        )
+        add_passkey(tx, passkey)
+        append(tx, visitor.actor, PasskeyAdded(scope=account.username, passkey=name))
+        return _with_first_codes(tx, visitor, account)
+
+
+def rename_own_passkey(store: Store, visitor: Visitor, id_: str, name: str) -> None:
+    account = require_person(visitor.actor)
+    if fault := passkey_name_fault(name):
+        raise InvalidRequest(fault)
+    with store.writing() as tx:
+        if not rename_passkey(tx, account.id, id_, name):
+            raise NotFound("There is no such passkey.")
+        append(tx, visitor.actor, PasskeyRenamed(scope=account.username, passkey=name))
+
+
+def remove_own_passkey(store: Store, policy: FactorPolicy, visitor: Visitor, id_: str) -> None:
+    account = require_person(visitor.actor)
+    with store.writing() as tx:
+        hold_session(tx, visitor)
+        found = find_factors(tx.connection, account.id)
+        passkey = next((it for it in found.passkeys if it.id == id_), None)
+        if passkey is None or not remove_passkey(tx, account.id, id_):
+            raise NotFound("There is no such passkey.")
+        append(tx, visitor.actor, PasskeyRemoved(scope=account.username, passkey=passkey.name))
+        _after_removal(tx, policy, account)
+
+
+def offer_app(visitor: Visitor) -> AppOffered:
+    return AppOffered(require_person(visitor.actor).id, new_app_secret())
+
+
+def add_own_app(
+    store: Store, policy: FactorPolicy, visitor: Visitor, offered: AppOffered, code: str
+) -> list[str]:
+    """Set up the app, if its code is right; returns new recovery codes if it is the first second
+    factor. The code is used up.
+    """
+    account = _require_offered(visitor, offered.account_id)
+    count_attempt(store, {f"app of {account.id}": _TRIES}, "Too many wrong codes.")
+    step = find_step(offered.secret, code, store.now_ms())
+    if step is None:
+        raise InvalidRequest(WRONG_CODE)
+    sealed = policy.box.seal(offered.secret)
+    with store.writing() as tx:
+        hold_session(tx, visitor)
+        put_app(tx, account.id, sealed, step)
+        append(tx, visitor.actor, AppAdded(scope=account.username))
+        return _with_first_codes(tx, visitor, account)
+
+
+def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:
+    account = require_person(visitor.actor)
+    with store.writing() as tx:
+        hold_session(tx, visitor)
+        if not remove_app(tx, account.id):
+            raise NotFound("There is no authenticator app.")
+        append(tx, visitor.actor, AppRemoved(scope=account.username))
+        _after_removal(tx, policy, account)
+
+
+def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
+    """New codes, replacing all old ones. Only their hashes are stored."""
+    account = require_person(visitor.actor)
+    with store.writing() as tx:
+        hold_session(tx, visitor)
+        if not find_factors(tx.connection, account.id).has_any:
+            raise Conflict("Recovery codes replace a second factor. Add one first.")
+        return _new_codes(tx, visitor, account)
+
+
+def find_app_faults(store: Store, box: SecretBox) -> list[str]:
+    """For doctor: whether the codes of all authenticator apps can be checked."""
+    with store.reading() as connection:
+        apps = list_apps(connection)
+    unreadable = sum(1 for it in apps if box.open(it.sealed_secret) is None)
+    if not unreadable:
+        return []
+    fault = f"{unreadable} of {len(apps)} authenticator apps cannot be used, because"
+    return [f"second factor: {fault} second-factor.key is missing or is another one."]
+
+
+def _require_offered(visitor: Visitor, offered_to: int) -> Account:
+    account = require_person(visitor.actor)
+    if offered_to != account.id:
+        raise InvalidRequest("This page was made for another account. Load it again.")
+    return account
+
+
+def _with_first_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
+    if visitor.session is not None:  # This browser has just used the factor.
+        confirm_session(tx, visitor.session.id, is_two_factor=True)
+    if find_factors(tx.connection, account.id).recovery_codes:
+        return []
+    return _new_codes(tx, visitor, account)
+
+
+def _new_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
+    codes = new_recovery_codes()
+    set_recovery_codes(tx, account.id, [hash_recovery_code(it) for it in codes])
+    append(tx, visitor.actor, RecoveryCodesMade(scope=account.username))
+    return codes
+
+
+def _after_removal(tx: Transaction, policy: FactorPolicy, account: Account) -> None:
+    """Without a factor there is nothing to recover. If a factor is required, the last one cannot
+    be removed.
+    """
+    if find_factors(tx.connection, account.id).has_any:
+        return
+    if is_required(tx.connection, policy, account):
+        raise Conflict("This catalog requires you to have a second factor. Add another one first.")
+    set_recovery_codes(tx, account.id, [])

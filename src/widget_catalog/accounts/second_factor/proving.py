@@ -1,0 +1,175 @@
+"""Verifies a second factor: a code or a passkey, with limited attempts."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ...core.actors import Account
+from ...core.credentials import hash_secret
+from ...core.db.engine import Store, Transaction
+from ...core.errors import InvalidRequest, NotSignedIn, TooOften
+from ...core.networks import network_of
+from ..attempts import count_attempt, record_failed_sign_in
+from ..known_networks import is_known_by_factor
+from ..session_store import Session, forgive_attempts
+from ..store import find_account_by_id
+from .codes import find_step, hash_recovery_code, is_app_code, plain_code
+from .passkeys import NOT_ACCEPTED, check_use, credential_id_of, names_user
+from .policy import FactorPolicy
+from .rules import Factor
+from .store import (
+    find_app,
+    find_passkey,
+    has_recovery_code,
+    use_passkey,
+    use_recovery_code,
+    use_step,
+)
+
+# A code has six digits, and three codes are valid at a time: 10 guesses succeed once in 33,000
+# times.
+_CODES_PER_ACCOUNT_AND_ADDRESS = 5
+_CODES_PER_ACCOUNT = 10
+_CODES_PER_SESSION = 5
+# Recovery codes cannot be guessed. Wrong ones are counted by address, so that an attacker
+# elsewhere cannot lock out the owner.
+_RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS = 5
+_PASSKEYS_PER_ADDRESS = 50
+_TOO_OFTEN = "Too many failed attempts."
+_TOO_MANY_CODES = "Too many wrong codes. You can use a passkey or a recovery code instead."
+
+WRONG_CODE = "The code is wrong, or was used before. Wait for the next one, and try again."
+_WRONG_RECOVERY_CODE = "This is not one of your recovery codes, or it was used before."
+_UNREADABLE = (
+    "Codes of authenticator apps can no longer be checked here. Use a passkey or a recovery "
+    "code, or ask the operator."
+)
+
+
+class Proof(NamedTuple):
+    """A verified factor. It counts only when `take` has recorded its use, once."""
+
+    factor: Factor
+    account: Account
+    take: Callable[[Transaction], bool]
+
+    def taken(self, tx: Transaction) -> None:
+        """Raises NotSignedIn if the factor was used or removed meanwhile."""
+        if not self.take(tx):
+            raise NotSignedIn(WRONG_CODE if self.factor is Factor.APP else NOT_ACCEPTED)
+
+
+def prove_by_code(
+    store: Store,
+    policy: FactorPolicy,
+    account: Account,
+    code: str,
+    address: str,
+    *,
+    session: Session | None = None,
+) -> Proof:
+    """With a code of the app or a recovery code; raises NotSignedIn or TooOften.
+
+    Attempts of a session that was opened with the second factor are counted for that session:
+    others cannot use them up. Anybody who gets past the first factor can open other sessions, so
+    their attempts are counted like those of a sign-in.
+    """
+    if not plain_code(code):
+        raise InvalidRequest("Enter a code.")
+    is_of_app = is_app_code(code)
+    limits = _limits(store, account, address, session, is_of_app=is_of_app)
+    own, *shared = limits
+    counted = count_attempt(store, limits, _TOO_MANY_CODES if is_of_app else _TOO_OFTEN)
+    find = _find_app_code if is_of_app else _find_recovery_code
+    try:
+        factor, take = find(store, policy, account, code)
+    except NotSignedIn:
+        record_failed_sign_in(store, account, address, counted[own][0], limits[own])
+        raise
+
+    def take_and_forgive(tx: Transaction) -> bool:
+        forgive_attempts(tx, own, shared)
+        return take(tx)
+
+    return Proof(factor, account, take_and_forgive)
+
+
+def _limits(
+    store: Store, account: Account, address: str, session: Session | None, *, is_of_app: bool
+) -> dict[str, int]:
+    """The keys by which wrong codes are counted, and the limit of each.
+
+    An attacker who knows the password can exhaust the account's limit. So it does not apply to
+    networks from which the owner has used a factor; these have only the limit per network.
+    """
+    network = network_of(address)
+    if not is_of_app:
+        return {f"recovery code {account.id} {network}": _RECOVERY_CODES_PER_ACCOUNT_AND_ADDRESS}
+    if session is not None and session.is_two_factor:
+        return {f"code by {session.id}": _CODES_PER_SESSION}
+    own = {f"code {account.id} {network}": _CODES_PER_ACCOUNT_AND_ADDRESS}
+    is_known = is_known_by_factor(store, account.id, address)
+    return own if is_known else {**own, f"code {account.id}": _CODES_PER_ACCOUNT}
+
+
+def prove_by_passkey(
+    store: Store,
+    policy: FactorPolicy,
+    credential: Mapping[str, Any],
+    challenge: str,
+    address: str,
+    *,
+    account: Account | None = None,
+    verifies_user: bool,
+) -> Proof:
+    """With a passkey of this account; without one, of the account that the passkey names.
+
+    A challenge is valid for one attempt, which is recorded for as long as it lasts.
+    """
+    shared = f"passkey {network_of(address)}"
+    count_attempt(store, {shared: _PASSKEYS_PER_ADDRESS}, _TOO_OFTEN)
+    try:
+        count_attempt(store, {f"challenge {hash_secret(challenge)}": 1}, _TOO_OFTEN)
+    except TooOften:
+        raise NotSignedIn(NOT_ACCEPTED) from None
+    id_ = credential_id_of(credential)
+    with store.reading() as connection:
+        passkey = find_passkey(connection, id_) if id_ is not None else None
+        owner = find_account_by_id(connection, passkey.account_id) if passkey is not None else None
+    if passkey is None or owner is None or owner.is_disabled:
+        raise NotSignedIn(NOT_ACCEPTED)
+    if owner.id != account.id if account is not None else not names_user(credential, owner):
+        raise NotSignedIn(NOT_ACCEPTED)
+    used = check_use(policy.site, challenge, credential, passkey, verifies_user=verifies_user)
+
+    def take(tx: Transaction) -> bool:
+        forgive_attempts(tx, None, [shared])
+        return use_passkey(tx, passkey, used.sign_count, is_backed_up=used.is_backed_up)
+
+    return Proof(Factor.PASSKEY, owner, take)
+
+
+def _find_app_code(
+    store: Store, policy: FactorPolicy, account: Account, code: str
+) -> tuple[Factor, Callable[[Transaction], bool]]:
+    with store.reading() as connection:
+        app = find_app(connection, account.id)
+    if app is None:
+        raise NotSignedIn(WRONG_CODE)
+    secret = policy.box.open(app.sealed_secret)
+    if secret is None:
+        raise InvalidRequest(_UNREADABLE)
+    step = find_step(secret, code, store.now_ms(), after=app.last_step)
+    if step is None:
+        raise NotSignedIn(WRONG_CODE)
+    return Factor.APP, lambda tx: use_step(tx, account.id, step)
+
+
+def _find_recovery_code(
+    store: Store, _policy: FactorPolicy, account: Account, code: str
+) -> tuple[Factor, Callable[[Transaction], bool]]:
+    code_hash = hash_recovery_code(code)
+    with store.reading() as connection:
+        is_known = has_recovery_code(connection, account.id, code_hash)
+    if not is_known:
+        raise NotSignedIn(_WRONG_RECOVERY_CODE)
+    return Factor.RECOVERY_CODE, lambda tx: use_recovery_code(tx, account.id, code_hash)

@@ -1,0 +1,222 @@
+"""Accounts, the namespace they share with organizations, and identities at a provider."""
+
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from widget_contract.names import Scope, is_name
+
+from ..catalog.store.ownerless import find_ownerless_scope
+from ..core.actors import Account
+from ..core.clock import from_ms
+from ..core.db.bulk import insert_into
+from ..core.db.engine import Transaction
+from ..core.db.schema import accounts, identities, scopes
+from ..core.errors import Conflict, NotFound
+from ..transfer.staging_store import is_scope_staged
+
+
+class Credentials(NamedTuple):
+    """An account and the hash of its password, if it has one."""
+
+    account: Account
+    password_hash: str | None
+
+
+def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False) -> None:
+    """Assign a name permanently; raises Conflict if it is taken.
+
+    A scope that has widgets but no owner, from an import, is given only to one that `adopts` it:
+    an operator must have seen and confirmed what changes hands.
+    """
+    if tx.connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).first():
+        raise Conflict(f"The name {name} is taken. Choose another.")
+    if not adopts:
+        _refuse_ownerless(tx, name)
+    tx.connection.execute(sa.insert(scopes).values(name=name, kind=kind, created_at=tx.at_ms))
+
+
+def _refuse_ownerless(tx: Transaction, name: Scope) -> None:
+    found = find_ownerless_scope(tx.connection, name)
+    if found is not None:
+        raise Conflict(
+            f"The name {name} is taken: that scope has no owner, but {found.summary}. An operator "
+            "can assign it, at /operate/scopes."
+        )
+    if is_scope_staged(tx.connection, name):
+        raise Conflict(f"The name {name} is taken: widgets are being imported into that scope.")
+
+
+class TakenScope(NamedTuple):
+    name: str
+    kind: str
+    """personal, organization or reserved."""
+    created_at: int
+
+
+def list_scopes(
+    connection: Connection, kind: str | None, page: int, limit: int
+) -> tuple[list[TakenScope], int]:
+    """A page of the names in use, of one kind or of all; and the total."""
+    query = sa.select(scopes.c.name, scopes.c.kind, scopes.c.created_at)
+    count = sa.select(sa.func.count()).select_from(scopes)
+    if kind is not None:
+        query, count = query.where(scopes.c.kind == kind), count.where(scopes.c.kind == kind)
+    rows = connection.execute(query.order_by(scopes.c.name).limit(limit).offset((page - 1) * limit))
+    return [TakenScope(*row) for row in rows], connection.execute(count).scalar_one()
+
+
+def free_scope(tx: Transaction, name: Scope) -> None:
+    """Release a name that nothing refers to."""
+    tx.connection.execute(sa.delete(scopes).where(scopes.c.name == name))
+
+
+def add_account(
+    tx: Transaction, username: Scope, email: str, password_hash: str | None, *, is_operator: bool
+) -> Account:
+    """Add an account whose name is already taken for it. Others may have the same address."""
+    key = email.casefold()
+    values = {
+        "username": username,
+        "email": email,
+        # An email address contains no space, so this key is unique.
+        "email_key": f"{key} {username}" if is_email_used(tx.connection, email) else key,
+        "password_hash": password_hash,
+        "is_operator": is_operator,
+        "is_disabled": False,
+        "created_at": tx.at_ms,
+    }
+    tx.connection.execute(sa.insert(accounts).values(values))
+    return get_account(tx.connection, username)
+
+
+def is_email_used(connection: Connection, email: str) -> bool:
+    """Whether an open account has this address, ignoring case."""
+    known = sa.select(accounts.c.id).where(accounts.c.email_key == email.casefold())
+    return connection.execute(known).first() is not None
+
+
+def find_account(connection: Connection, username: str) -> Account | None:
+    found = find_credentials(connection, username)
+    return found.account if found is not None else None
+
+
+def get_account(connection: Connection, username: str) -> Account:
+    found = find_account(connection, username)
+    if found is None:
+        raise NotFound(f"There is no account {username[:80]!r}.")
+    return found
+
+
+def find_account_by_id(connection: Connection, account_id: int) -> Account | None:
+    row = connection.execute(sa.select(accounts).where(accounts.c.id == account_id)).first()
+    return account_from(row) if row is not None else None
+
+
+def find_credentials(connection: Connection, username: str) -> Credentials | None:
+    if not is_name(username):  # A database rejects some texts even in a query.
+        return None
+    row = connection.execute(sa.select(accounts).where(accounts.c.username == username)).first()
+    return Credentials(account_from(row), row.password_hash) if row is not None else None
+
+
+def list_accounts(connection: Connection) -> list[Account]:
+    rows = connection.execute(sa.select(accounts).order_by(accounts.c.username))
+    return [account_from(row) for row in rows]
+
+
+def list_accounts_page(
+    connection: Connection, text: str, page: int, limit: int
+) -> tuple[list[Account], int]:
+    """A page of the accounts whose name or address contains this text; and the total."""
+    query = sa.select(accounts)
+    if text:
+        key = text.casefold()
+        has_text = accounts.c.username.contains(key, autoescape=True)
+        query = query.where(has_text | accounts.c.email_key.contains(key, autoescape=True))
+    total = connection.execute(
+        sa.select(sa.func.count()).select_from(query.subquery())
+    ).scalar_one()
+    rows = connection.execute(
+        query.order_by(accounts.c.username).limit(limit).offset((page - 1) * limit)
+    )
+    return [account_from(row) for row in rows], total
+
+
+def count_accounts(connection: Connection) -> int:
+    """Without closed ones."""
+    query = sa.select(sa.func.count()).where(accounts.c.closed_at.is_(None))
+    return connection.execute(query).scalar_one()
+
+
+def has_accounts(connection: Connection) -> bool:
+    return connection.execute(sa.select(accounts.c.id).limit(1)).first() is not None
+
+
+def has_operators(connection: Connection) -> bool:
+    """Whether an operator's account exists, disabled or not."""
+    query = sa.select(accounts.c.id).where(accounts.c.is_operator, accounts.c.closed_at.is_(None))
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def lock_active_operators(tx: Transaction) -> set[int]:
+    """The operators who can sign in, locked until this transaction ends, in the order of their
+    numbers, to avoid deadlocks.
+    """
+    query = sa.select(accounts.c.id).where(accounts.c.is_operator, ~accounts.c.is_disabled)
+    locked = query.order_by(accounts.c.id).with_for_update(key_share=True)
+    return set(tx.connection.execute(locked).scalars())
+
+
+def lock_account(tx: Transaction, account_id: int) -> None:
+    """Lock the account, and decisions that depend on it, until this transaction ends.
+
+    Accounts are locked before organizations, to avoid deadlocks.
+    """
+    query = sa.select(accounts.c.id).where(accounts.c.id == account_id)
+    tx.connection.execute(query.with_for_update(key_share=True))
+
+
+def update_account(tx: Transaction, account_id: int, **values: object) -> None:
+    tx.connection.execute(sa.update(accounts).where(accounts.c.id == account_id).values(values))
+
+
+def end_account(tx: Transaction, account_id: int) -> None:
+    """Disable sign-in permanently; the e-mail address becomes free for another account.
+
+    The row stays, for the name of the scope. Its address is replaced by a key with a space, which
+    cannot be an address.
+    """
+    values = {"is_disabled": True, "password_hash": None, "closed_at": tx.at_ms}
+    update_account(tx, account_id, **values, email_key=f"closed {account_id}")
+
+
+def find_account_by_identity(connection: Connection, issuer: str, subject: str) -> Account | None:
+    query = (
+        sa.select(accounts)
+        .join(identities)
+        .where(identities.c.issuer == issuer, identities.c.subject == subject)
+    )
+    row = connection.execute(query).first()
+    return account_from(row) if row is not None else None
+
+
+def add_identity(tx: Transaction, issuer: str, subject: str, account_id: int) -> bool:
+    """False if it is already known, perhaps as another account's."""
+    row = {"issuer": issuer, "subject": subject, "account_id": account_id, "created_at": tx.at_ms}
+    insert = insert_into(tx.connection.dialect.name, identities).on_conflict_do_nothing()
+    return tx.connection.execute(insert.values(row)).rowcount > 0
+
+
+def account_from(row: Any) -> Account:
+    return Account(
+        id=row.id,
+        username=Scope(row.username),
+        email=row.email,
+        is_operator=row.is_operator,
+        is_disabled=row.is_disabled,
+        created_at=from_ms(row.created_at),
+        has_password=row.password_hash is not None,
+        is_closed=row.closed_at is not None,
+    )

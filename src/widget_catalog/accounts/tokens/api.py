@@ -1,0 +1,78 @@
+"""Handlers: access tokens for machines."""
+
+import msgspec
+
+from ...core.clock import from_ms, iso
+from ...core.http.call import Call, Services, done, reply
+from ...core.http.http import Response
+from ..permissions import require_person
+from .confirm_token import REQUEST_S, claim_token, code_of, request_token
+from .issue_token import IssuedToken, issue_token, list_own_tokens, parse_limits, revoke_token
+from .store import Token
+
+_INTERVAL_S = 3
+
+
+class TokenBody(msgspec.Struct, rename="camel", kw_only=True):
+    name: str
+    actions: list[str]
+    scopes: list[str] = []
+    widgets: list[str] = []
+    expires_in_days: int = 90
+
+
+def post_token(services: Services, call: Call) -> Response:
+    """With a session: the token. With a program's sign-in: a request for the person to confirm."""
+    require_person(call.actor)
+    body = call.json(TokenBody)
+    days, name = body.expires_in_days, body.name.strip()
+    limits = parse_limits(
+        services.store, call.actor, body.name, body.actions, body.scopes, body.widgets, days
+    )
+    if call.visitor.grant_id is None:
+        return _made(issue_token(services.store, call.visitor, name=name, limits=limits, days=days))
+    request = request_token(services.store, call.visitor, name=name, limits=limits, days=days)
+    place = f"{services.settings.public_url}/account/token"
+    shown = {
+        "requestId": request.id,
+        "userCode": code_of(request),
+        "confirmUrl": place,
+        "confirmUrlComplete": f"{place}?code={code_of(request)}",
+        "expiresInSeconds": REQUEST_S,
+        "intervalSeconds": _INTERVAL_S,
+    }
+    return reply(shown, status=202)
+
+
+def post_token_request(services: Services, call: Call) -> Response:
+    """A program polls for the person's decision."""
+    issued = claim_token(services.store, call.visitor, call.params["id"])
+    return reply({"status": "pending"}, status=202) if issued is None else _made(issued)
+
+
+def get_tokens(services: Services, call: Call) -> Response:
+    tokens = list_own_tokens(services.store, call.actor)
+    return reply({"tokens": [_shown(token) for token in tokens]})
+
+
+def delete_token(services: Services, call: Call) -> Response:
+    revoke_token(services.store, call.actor, call.params["id"])
+    return done()
+
+
+def _made(issued: IssuedToken) -> Response:
+    return reply({**_shown(issued.token), "token": issued.secret}, status=201)
+
+
+def _shown(token: Token) -> dict[str, object]:
+    used = token.last_used_at
+    return {
+        "id": token.id,
+        "name": token.name,
+        "actions": [right.value for right in token.limits.rights],
+        "scopes": token.limits.scopes,
+        "widgets": token.limits.widgets,
+        "createdAt": iso(from_ms(token.created_at)),
+        "expiresAt": iso(from_ms(token.expires_at)),
+        "lastUsedAt": None if used is None else iso(from_ms(used)),
+    }

@@ -1,0 +1,388 @@
+"""The operator's command, `widget-catalog`. Its subcommands are implemented in `actions/`.
+
+A command imports what it needs when it runs, so that `--help` is fast; `--version` is handled by
+`__main__.py`, before this is loaded.
+"""
+
+import contextlib
+import errno
+import os
+import sqlite3
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.markup import escape
+
+from widget_contract.errors import CatalogError
+
+from ..accounts.commands import accounts
+from ..accounts.secret_commands import secrets
+from ..backup.commands import backup, restore
+from ..catalog.node.context import (
+    WHERE,
+    ConfigOption,
+    DataOption,
+    fail,
+    report,
+    require_catalog,
+    say,
+)
+from ..core import release
+from ..core.commands.help import HELP_OPTIONS, build_command, examples
+from ..core.errors import BackendDown, BundlesDown, DatabaseReadOnly, InvalidImport, InvalidSettings
+from ..core.settings import load_settings, passed_sockets
+from ..mirror.commands import mirror
+from ..moderation.commands import scopes
+from ..operations.audit_commands import audit
+from ..operations.commands import doctor
+from ..publishing.commands import versions, widgets
+from ..snapshot.commands import keys, snapshots
+from ..static_site.commands import site
+from ..transfer.commands import export, import_
+from ..transfer.move_command import move
+from ..webhooks.commands import webhooks
+from .demo import add_examples, is_empty
+
+_OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_CATALOG = "Catalog data"
+_MANAGING = "Accounts and widgets"
+_ADDRESSES = "Addresses"
+_RUNNING = "Workers, logs and metrics"
+
+_DEMO_FOLDER = Path("data-demo")
+
+app = typer.Typer(
+    name="widget-catalog",
+    help="Run and manage a Widget Catalog: a catalog of dashboard widgets.",
+    epilog="Settings can also be set in the environment (WIDGET_CATALOG_PORT=9000) or in a TOML "
+    "file (--config).\n\nExit codes: 0 success, 1 failure or problems found, 2 usage error.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": HELP_OPTIONS},
+)
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(release.VERSION)  # noqa: T201
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples(
+        "serve --demo",
+        "serve --data /var/lib/catalog --base-url https://catalog.example --workers 4",
+        "serve --set registration=invitation",
+    ),
+)
+def serve(
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo",
+            help="Add example widgets if the data folder is empty. The default of --data "
+            "is then data-demo.",
+        ),
+    ] = False,
+    new_database: Annotated[
+        bool,
+        typer.Option(
+            "--new-database",
+            help="Start with an empty catalog although the folder has bundles but no database.",
+        ),
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting (see docs/settings.md); repeatable.",
+            rich_help_panel=WHERE,
+        ),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on.",
+            show_default="127.0.0.1",
+            rich_help_panel=_ADDRESSES,
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT",
+            help="Port to listen on.",
+            show_default="8080",
+            rich_help_panel=_ADDRESSES,
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Public URL, if behind a proxy.", rich_help_panel=_ADDRESSES
+        ),
+    ] = None,
+    cdn_base_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Base URL of bundles, if a CDN serves them.",
+            rich_help_panel=_ADDRESSES,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Number of worker processes.",
+            show_default="1",
+            rich_help_panel=_RUNNING,
+        ),
+    ] = None,
+    rate_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIMIT",
+            help="Requests per client, such as 300/minute.",
+            show_default="none",
+            rich_help_panel=_RUNNING,
+        ),
+    ] = None,
+    log_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="console|json",
+            help="Log format: text or JSON.",
+            show_default="console",
+            rich_help_panel=_RUNNING,
+        ),
+    ] = None,
+    access_log: Annotated[
+        bool | None,
+        typer.Option(
+            help="Log every request.", show_default="no-access-log", rich_help_panel=_RUNNING
+        ),
+    ] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT",
+            help="Serve /metrics for Prometheus on this port.",
+            show_default="off",
+            rich_help_panel=_RUNNING,
+        ),
+    ] = None,
+) -> None:
+    """Run the service. The first start creates the folder and the database.
+
+    Stop it with Ctrl-C or SIGTERM: requests in flight are finished, and no download count is lost.
+    SIGHUP replaces the workers one by one with the current settings, without downtime.
+    """
+    from ..catalog.node.opening import make_folder, require_no_loss
+    from ..catalog.node.wiring import DataFolder, prepare_node
+    from ..core import clock
+    from ..core.clock import iso
+    from ..core.logs import configure_logs
+    from ..core.progress import counting
+    from ..core.service_lock import ServiceLock
+    from .greeting import greet
+    from .server import check_port
+    from .server import serve as run_server
+    from .start_check import check_start
+    from .start_work import StartWork, warn_of_outage, warn_of_settings
+
+    flags: dict[str, Any] = {
+        "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
+        "cdn_base_url": cdn_base_url, "log_format": log_format, "access_log": access_log,
+        "rate_limit": rate_limit, "metrics_port": metrics_port,
+    }  # fmt: skip
+    others = dict(_name_and_value(given) for given in set_ or [])
+    defaults = {"data": _DEMO_FOLDER, "dashboard": True} if demo else None
+    read_settings = partial(load_settings, flags, config, others, defaults=defaults)
+    settings = read_settings()
+    folder = DataFolder(settings.data)
+    lock = ServiceLock(folder.path, folder.service_lock)
+    lock.check()
+    sockets = passed_sockets()
+    if not sockets:
+        check_port(settings.host, settings.port, "--port")
+    if settings.metrics_port:
+        check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
+    if not (new_database or settings.database):
+        require_no_loss(folder)
+    make_folder(folder)
+    # Before the database is touched: another release may be using it.
+    lock.acquire(settings.public_url, iso(clock.now()))
+    bar = partial(counting, say, "Building the read model")
+    node = prepare_node(
+        settings.data,
+        backends=settings.backends,
+        checks_replica=True,
+        bar=bar,
+        may_begin_anew=new_database,
+        on_wait=report,
+        on_outage=warn_of_outage,
+    )
+    warn_of_settings(settings, config)
+    for sentence in check_start(node):
+        say.print(f"[yellow]Repaired:[/] {escape(sentence)}")
+    if demo and is_empty(node):
+        place = escape(str(settings.data))
+        try:
+            summary = add_examples(node, settings)
+        except InvalidImport as error:
+            fail(f"Cannot add the example widgets to {place}. {error.message}")
+        say.print(f"Added {summary.widgets_added} example widgets to {place}.")
+    work = StartWork(settings)
+    invitation = work.do(node)
+    node.store.close()
+    configure_logs(settings.log_format, settings.log_level)
+    run_server(
+        settings,
+        on_ready=lambda: greet(say, settings, invitation, has_sockets=bool(sockets)),
+        read_settings=read_settings,
+        passed_sockets=sockets,
+        finish_start=work.finish if work.is_put_off else None,
+    )
+
+
+app.command(
+    "import",
+    rich_help_panel=_CATALOG,
+    epilog=examples("import widgets.ndjson", "import - --data /var/lib/catalog < widgets.ndjson"),
+)(import_)
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples("export backup/catalog.ndjson", "export - | gzip > catalog.ndjson.gz"),
+)(export)
+
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples(
+        "backup /mnt/backup/catalog",
+        "backup /mnt/backup/catalog --every 30s",
+        "backup catalog-2026-06-01.tar.zst",
+    ),
+)(backup)
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples(
+        "restore /mnt/backup/catalog --data restored",
+        "restore /mnt/backup/catalog --check",
+    ),
+)(restore)
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples("move --to-database postgresql://db/catalog --to-bundles s3://bundles"),
+)(move)
+
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples(
+        "mirror https://catalog.example --data mirror",
+        "mirror https://catalog.example --scope acme --official --follow",
+        "mirror --status --data mirror",
+    ),
+)(mirror)
+app.add_typer(snapshots, rich_help_panel=_CATALOG)
+app.add_typer(keys, rich_help_panel=_CATALOG)
+
+app.command(
+    rich_help_panel=_CATALOG,
+    epilog=examples("site public --base-url https://widgets.example"),
+)(site)
+
+app.command(rich_help_panel=_CATALOG)(doctor)
+
+
+@app.command(rich_help_panel=_CATALOG)
+def stats(data: DataOption = None, config: ConfigOption = None) -> None:
+    """Print statistics of the catalog as JSON, like /api/stats."""
+    from ..catalog.count_catalog import count_catalog
+    from ..catalog.node.opening import open_to_read
+
+    settings = load_settings({"data": data}, config)
+    require_catalog(settings)
+    print(count_catalog(open_to_read(settings.data, settings.backends)))  # noqa: T201
+
+
+app.add_typer(accounts, rich_help_panel=_MANAGING)
+app.add_typer(scopes, rich_help_panel=_MANAGING)
+app.add_typer(widgets, rich_help_panel=_MANAGING)
+app.add_typer(versions, rich_help_panel=_MANAGING)
+app.add_typer(webhooks, rich_help_panel=_MANAGING)
+app.add_typer(secrets, rich_help_panel=_MANAGING)
+app.command(rich_help_panel=_MANAGING)(audit)
+
+
+def run() -> None:
+    """The entry point: expected errors are printed as one sentence, without a stack trace."""
+    # New files are accessible to our user only, even in a folder that others can read.
+    os.umask(0o077)
+    if sys.stdout is None:  # Closed by the caller: the result is discarded.
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    try:
+        build_command(app)()
+    except InvalidSettings as error:
+        for fault in error.faults:
+            say.print(f"[red]Setting[/] {escape(fault)}")
+        sys.exit(2)
+    except BackendDown as error:
+        what = "bundles" if isinstance(error, BundlesDown) else "database"
+        if isinstance(error, DatabaseReadOnly):
+            fail(f"The database is read-only, like a standby: {error.reason}")
+        fail(f"The {what} cannot be used: {error.reason}")
+    except CatalogError as error:
+        fail(error.message)
+    except sqlite3.Error as error:
+        fail(f"Cannot read the catalog's database ({error}). Run: widget-catalog doctor")
+    except OSError as error:
+        _end_output(error)
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            _end_output(error)
+
+
+def _end_output(error: OSError) -> NoReturn:
+    """The output cannot be written: usually standard output, because errors of other files are
+    handled where they occur.
+    """
+    if error.errno not in _OUTPUT_ERRORS:
+        raise error
+    # Nothing may be written to it at exit.
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:  # The reader has read enough, as `head` does.
+        sys.exit(1)
+    fail(f"{error.filename or 'The output'} cannot be written: {error.strerror}.")
+
+
+def _name_and_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidSettings([f"--set {text}: write NAME=VALUE."])
+    return name.strip(), value

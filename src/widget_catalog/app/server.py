@@ -1,0 +1,257 @@
+"""Runs the service: Granian with our settings, from binding the port to a clean shutdown."""
+
+import asyncio
+import contextlib
+import ctypes
+import errno
+import gc
+import http.client
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes, TaskImpl
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+
+from widget_contract.errors import CatalogError
+
+from ..catalog.node.wiring import DataFolder, Node
+from ..catalog.replica.node_status import NodeStatus
+from ..core.db.damage import DamageAlarm
+from ..core.http.bindings.rsgi import RsgiApp
+from ..core.http.bindings.rust_tasks import RustDrivenApp
+from ..core.http.http import Worker
+from ..core.http.metrics import prepare_metrics, serve_metrics
+from ..core.logs import configure_logs
+from ..core.settings import Settings
+from .collector import lower_gc_threshold
+from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
+from .worker import build_worker
+
+# Service managers such as Docker wait ten seconds at most; a client may be slower than that.
+_KILL_TIMEOUT_S = 5
+_START_TIMEOUT_S = 300
+_SLOW_HEADERS_MS = 15_000
+# Per connection: for the head of a request, and for output that the client has not read yet.
+_BUFFER_BYTES = 96 << 10
+_PR_SET_PDEATHSIG = 1
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_OF_THE_PARENT = ("data", "database", "host", "port", "workers", "metrics_host", "metrics_port")
+
+
+class PortTaken(CatalogError):
+    """The address cannot be bound."""
+
+
+def check_port(host: str, port: int, flag: str) -> None:
+    """Fail with a message if the port is taken, before anything else is started."""
+    address = resolve(host)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            raise PortTaken(_why_not(error, host, port, flag)) from None
+
+
+def _why_not(error: OSError, host: str, port: int, flag: str) -> str:
+    reason, choose = error.strerror, f"Choose another port with {flag}."
+    if error.errno == errno.EADDRNOTAVAIL:
+        reason = "this machine does not have this address"
+        setting = "--host" if flag == "--port" else "--set metrics_host=…"
+        choose = f"Choose one of its own with {setting}, or 0.0.0.0 for all."
+    elif error.errno == errno.EACCES:
+        reason = "you do not have permission to use this port"
+        choose = f"Choose 1024 or higher with {flag}, and use a reverse proxy."
+    return f"Cannot listen on {host} port {port}: {reason}. {choose}"
+
+
+def resolve(host: str) -> str:
+    """The address of a host name."""
+    try:
+        return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        raise PortTaken(
+            f"There is no host {host!r} to listen on. Choose another with --host."
+        ) from None
+
+
+def serve(
+    settings: Settings,
+    on_ready: Callable[[], None],
+    read_settings: Callable[[], Settings],
+    passed_sockets: Sequence[socket.socket] = (),
+    finish_start: Callable[[Node], None] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts.
+
+    SIGHUP replaces the workers by new ones with the current settings. `finish_start` runs in a
+    thread of every worker when it starts.
+    """
+    status = WorkerStatus(settings.workers)
+    server = Supervisor(
+        passed_sockets,
+        status,
+        renew_loader=lambda: partial(_load, _kept(settings, read_settings()), finish_start),
+        target="widget_catalog.app.server",
+        address=resolve(settings.host),
+        port=settings.port,
+        interface=Interfaces.RSGI,
+        workers=settings.workers,
+        runtime_mode=RuntimeModes.mt,
+        runtime_threads=1,
+        loop=Loops.uvloop if sys.platform != "win32" else Loops.auto,
+        task_impl=TaskImpl.rust if _IS_RUST_DRIVEN else TaskImpl.asyncio,
+        # If HTTP/2 were enabled as well, a client that sends nothing would never time out.
+        http=HTTPModes.http1,
+        websockets=False,
+        backlog=4096,
+        backpressure=connection_limit(),
+        http1_settings=HTTP1Settings(
+            header_read_timeout=_SLOW_HEADERS_MS, max_buffer_size=_BUFFER_BYTES
+        ),
+        # Granian's messages go to our log, and only errors, above all that a worker has died.
+        log_level=LogLevels.error,
+        log_dictconfig={"formatters": {}, "handlers": {}, "loggers": {"_granian": {}}},
+        workers_kill_timeout=_KILL_TIMEOUT_S,
+        process_name=None,
+    )
+    if settings.metrics_port:
+        folder = DataFolder(settings.data)
+        prepare_metrics(folder.metrics)
+        damage = DamageAlarm(folder.damage).current
+        where = (settings.metrics_host, settings.metrics_port)
+        node = NodeStatus(folder.node_status) if settings.database else None
+        server.on_startup(partial(serve_metrics, folder.metrics, *where, status, damage, node))
+    server.on_startup(lambda: _when_it_answers(settings, on_ready))
+    _let_signals_end_a_starting_worker()
+    # Workers share these objects until they are written to, and garbage collection writes to them.
+    gc.collect()
+    gc.freeze()
+    try:
+        server.serve(target_loader=partial(_load, settings, finish_start), wrap_loader=False)
+    except SystemExit:
+        # Ctrl-C also reaches the workers; one that exits before its parent is not a failure.
+        if not server.interrupt_signal:
+            raise
+
+
+def _let_signals_end_a_starting_worker() -> None:
+    """Until a worker has an event loop to handle signals, they end it.
+
+    The inherited handler would swallow them, and its parent would never see them. They are blocked
+    during the fork, so that none is lost.
+    """
+
+    parent = os.getpid()
+
+    def release() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
+
+    def release_in_worker() -> None:
+        for number in _STOP_SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        _end_with_parent(parent)
+        release()
+
+    os.register_at_fork(
+        before=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS),
+        after_in_parent=release,
+        after_in_child=release_in_worker,
+    )
+
+
+def _end_with_parent(parent: int) -> None:
+    """Let the kernel end this worker when its parent dies for any reason.
+
+    This needs no cooperation of this process, which may hang; a worker that survived would hold
+    the writer lock against the next start.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # The parent died before this call.
+            os._exit(1)
+
+
+def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
+    """Call back at the first response: reading a large catalog takes a while."""
+
+    def wait() -> None:
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            connection = http.client.HTTPConnection(host, settings.port, timeout=_START_TIMEOUT_S)
+            # The first worker opens the port.
+            with (
+                contextlib.closing(connection),
+                contextlib.suppress(OSError, http.client.HTTPException),
+            ):
+                connection.request("GET", "/api/health")
+                connection.getresponse().read()
+                on_ready()
+                return
+            time.sleep(0.05)
+
+    threading.Thread(target=wait, name="greeting", daemon=True).start()
+
+
+# The Rust task driver doubles the rate of small responses, but only exists up to Python 3.11.
+_IS_RUST_DRIVEN = sys.version_info < (3, 12)
+_App = RustDrivenApp if _IS_RUST_DRIVEN else RsgiApp
+
+
+class _Application(_App):  # type: ignore[misc,valid-type]
+    """Ends on a stop signal while its loop is not running: uvloop would lose the signal."""
+
+    def __init__(
+        self,
+        build: Callable[[], Worker],
+        on_built: Callable[[], None],
+        on_ready: Callable[[], None],
+        on_drain: Callable[[], None],
+    ) -> None:
+        super().__init__(build)
+        self._on_built = on_built
+        self._on_ready = on_ready
+        self._on_drain = on_drain
+
+    def drain(self) -> None:
+        self._on_drain()
+        super().drain()
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        handlers = [(number, signal.signal(number, signal.SIG_DFL)) for number in _STOP_SIGNALS]
+        super().__rsgi_init__(loop)
+        lower_gc_threshold()
+        for number, handler in handlers:
+            loop.call_soon(signal.signal, number, handler)
+        loop.add_signal_handler(DRAIN_SIGNAL, self.drain)
+        self._on_built()
+        loop.call_soon(self._on_ready)
+
+
+def _load(
+    settings: Settings,
+    finish_start: Callable[[Node], None] | None,
+    on_built: Callable[[], None],
+    on_ready: Callable[[], None],
+    on_drain: Callable[[], None],
+    status: WorkerStatus,
+) -> RsgiApp:
+    """The application of a worker process, created there."""
+    configure_logs(settings.log_format, settings.log_level)
+    build = partial(build_worker, settings, status=status, finish_start=finish_start)
+    return _Application(build, on_built, on_ready, on_drain)
+
+
+def _kept(first: Settings, renewed: Settings) -> Settings:
+    """The settings of new workers, with those that the parent cannot change."""
+    return replace(renewed, **{name: getattr(first, name) for name in _OF_THE_PARENT})

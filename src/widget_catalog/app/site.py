@@ -1,0 +1,99 @@
+"""Site: everything one origin serves, dispatched by the first segment of the path."""
+
+import sqlite3
+from typing import Protocol
+
+import structlog
+
+from ..catalog.api.api import PublicApi
+from ..catalog.api.cdn import PREFIX as CDN_PREFIX
+from ..catalog.api.cdn import Cdn
+from ..catalog.api.client_files import PREFIX as CLIENT_PREFIX
+from ..catalog.api.client_files import answer_client_file
+from ..catalog.api.healthz import PREFIX as HEALTHZ_PREFIX
+from ..catalog.api.healthz import Healthz
+from ..catalog.pages.preview import PreviewPages
+from ..core.errors import StoreUnavailable
+from ..core.http.dispatcher import Dispatcher
+from ..core.http.errors import damaged, internal_fault, unavailable
+from ..core.http.http import Body, Request, Response
+from ..publishing.signed_uploads import PREFIX as UPLOADS_PREFIX
+from ..publishing.uploads import Uploads
+
+_log = structlog.get_logger("widget_catalog.web")
+
+
+class Pages(Protocol):
+    async def answer(self, request: Request) -> Response:
+        """Never None: unknown paths get an error page."""
+
+    def failure(self, request: Request, answer: Response) -> Response:
+        """The page for people that corresponds to this response for programs."""
+
+
+class Alarm(Protocol):
+    def report(self, fault: BaseException) -> bool:
+        """Whether this is damage; if so, raise the alarm."""
+
+
+class Site:
+    def __init__(
+        self,
+        api: PublicApi,
+        cdn: Cdn,
+        uploads: Uploads,
+        dispatcher: Dispatcher,
+        previews: PreviewPages,
+        pages: Pages,
+        healthz: Healthz,
+        alarm: Alarm,
+    ) -> None:
+        self._api = api
+        self._cdn = cdn
+        self._uploads = uploads
+        self._dispatcher = dispatcher
+        self._previews = previews
+        self._pages = pages
+        self._healthz = healthz
+        self._alarm = alarm
+
+    def drain(self) -> None:
+        """Other workers take over."""
+        self._healthz.is_draining = True
+        self._api.drain()
+
+    async def answer(self, request: Request, body: Body) -> Response:
+        path = request.path
+        try:
+            if path.startswith("/api/") or path == "/api":
+                return await self._api.answer(request, body)
+            if path.startswith(CDN_PREFIX):
+                return await self._cdn.answer(request)
+            if path.startswith(CLIENT_PREFIX):
+                return answer_client_file(request)
+            if path.startswith(UPLOADS_PREFIX):
+                return await self._uploads.answer(request, body)
+            if path.startswith(HEALTHZ_PREFIX):
+                return self._healthz.answer(request)
+            if self._dispatcher.knows(path):
+                return await self._dispatcher.answer(request, body)
+            return await self._previews.answer(request) or await self._pages.answer(request)
+        except (sqlite3.Error, StoreUnavailable) as fault:
+            if self._alarm.report(fault):
+                return self._for_people(request, damaged(path))
+            _log.error("The catalog cannot be read.", path=path, fault=str(fault))
+            return self._for_people(request, unavailable(path))
+        except Exception:
+            _log.exception("A request failed.", method=request.method, path=path)
+            return self._for_people(request, internal_fault(path))
+
+    def _for_people(self, request: Request, failure: Response) -> Response:
+        """An error as a page, unless a program sent the request."""
+        path = request.path
+        if path.startswith(("/api/", CDN_PREFIX, UPLOADS_PREFIX)) or path == "/api":
+            return failure
+        try:
+            return self._pages.failure(request, failure)
+        except Exception:  # The failing code may be part of the page rendering.
+            _log.exception("The page that says so failed, too.", path=path)
+            return failure

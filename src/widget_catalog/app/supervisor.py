@@ -1,0 +1,371 @@
+"""Supervises the workers of a service: starts, replaces and stops them.
+
+Granian runs one worker; this decides how many there are and when. Granian's own loop does not fit:
+it ends the whole service when a worker dies twice within seconds, and a worker that it replaces
+drops the connections that were still waiting to be accepted.
+
+The parent holds a listening socket for each worker, so no connection is refused or reset while a
+worker is replaced: the new one accepts from the same queue.
+"""
+
+import contextlib
+import mmap
+import os
+import resource
+import signal
+import socket
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import structlog
+from granian import Granian
+from granian._granian import SocketHolder
+
+from ..core.http.bindings.sockets import limit_slow_readers
+
+_log = structlog.get_logger("widget_catalog.workers")
+
+# Makes a worker respond with `Connection: close`, so that clients move to its successor.
+DRAIN_SIGNAL = signal.SIGUSR1
+# How long a client with an open connection has to send its next request to a draining worker.
+_DRAIN_S = 2.0
+_DRAIN_BEFORE_STOP_S = 0.2
+_READY_TIMEOUT_S = 300
+# A worker that ran this long did not die of the same cause as its predecessor.
+_STABLE_S = 60
+_BACKOFF_S = (0.0, 0.5, 1, 2, 4, 8, 16, 30)
+# The service gives up after this many attempts without any worker becoming ready.
+_START_ATTEMPTS = 3
+# Exit codes of a process that reads a damaged mapped file.
+_MEMORY_FAULTS = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+_CONNECTIONS = 4096
+# Descriptors that are not connections: the database, bundles, log, event loop.
+_RESERVED_DESCRIPTORS = 128
+_LOOK_EVERY_S = 5
+# How long after a worker exited cleanly a signal to stop may arrive.
+_CTRL_C_S = 1.0
+_NEARLY_ALL = 7 / 8
+
+
+class WorkerStatus:
+    """Status of the parent and its workers, in shared memory.
+
+    Must be created before the workers are forked.
+    """
+
+    _DEAD = (1 << 64) - 1
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        # One word per worker: 0 during the first start, its process id when ready, or _DEAD. Then
+        # the number of workers that died, and how many of these of a memory fault.
+        self._words = memoryview(mmap.mmap(-1, 8 * (workers + 2))).cast("Q")
+
+    def set_ready(self, index: int) -> None:
+        self._words[index] = os.getpid()
+
+    def set_dead(self, index: int, exit_code: int | None) -> None:
+        self._words[index] = self._DEAD
+        self._words[self.workers] += 1
+        if exit_code in _MEMORY_FAULTS:
+            self._words[self.workers + 1] += 1
+
+    def is_ready(self, index: int, pid: int | None) -> bool:
+        return self._words[index] == pid
+
+    @property
+    def is_any_ready(self) -> bool:
+        return any(word not in (0, self._DEAD) for word in self._words[: self.workers])
+
+    @property
+    def missing(self) -> int:
+        """How many workers have died and are not replaced yet."""
+        return sum(word == self._DEAD for word in self._words[: self.workers])
+
+    @property
+    def deaths(self) -> int:
+        return self._words[self.workers]
+
+    @property
+    def memory_faults(self) -> int:
+        return self._words[self.workers + 1]
+
+
+def reserve(address: str, port: int) -> socket.socket:
+    """A socket that shares its port with others of the same user. It refuses connections until it
+    listens, so that a load balancer tries another node instead of waiting for a starting worker.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    made = socket.socket(family)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    made.bind((address, port))
+    return made
+
+
+def stop_accepting(listening: os.stat_result) -> None:
+    """Leave queued connections to the other process that has this socket.
+
+    Granian has no such call, and its copy of the descriptor is out of reach: so all copies in this
+    process are replaced by a socket that nobody connects to. They are found by what they refer to,
+    because a descriptor closed by Granian may have been reused.
+    """
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind("")  # An abstract socket: a name in the kernel's namespace, not in a folder.
+        silent.listen()
+        silent.setblocking(False)
+        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+            with contextlib.suppress(OSError):
+                if os.path.samestat(os.fstat(int(name)), listening):
+                    os.dup2(silent.fileno(), int(name))
+
+
+def connection_limit() -> int:
+    """How many connections a worker accepts, so that it never runs out of file descriptors.
+
+    Each may need a second one, for a file that is sent or received. Further connections wait in
+    the queue of the listening socket; without descriptors accepting them would fail repeatedly,
+    and bundles could not be opened.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard == resource.RLIM_INFINITY:
+        return _CONNECTIONS
+    return max(1, min(_CONNECTIONS, (hard - _RESERVED_DESCRIPTORS) // 2))
+
+
+class Supervisor(Granian):  # type: ignore[misc,valid-type]
+    """Granian with this module's rules for starting and stopping workers."""
+
+    def __init__(
+        self,
+        passed_sockets: Sequence[socket.socket],
+        status: WorkerStatus,
+        renew_loader: Callable[[], Callable[..., Any]],
+        **options: Any,
+    ) -> None:
+        """`renew_loader` returns the loader of a worker's application, or raises if that is not
+        allowed.
+        """
+        super().__init__(**options)
+        self._passed_sockets = passed_sockets
+        self._listening: dict[int, socket.socket] = {}
+        self._status = status
+        self._renew_loader = renew_loader
+        self._failures: dict[int, int] = {}
+        self._due: dict[int, float] = {}
+        self._was_ready = False
+        self._is_start_failed = False
+        self._is_crowded = False
+        self.reload_signal = False
+
+    # Sockets
+
+    def _init_shared_socket(self) -> None:
+        self._ssp = None
+        for index in range(self.workers):
+            self._open_socket(index)
+
+    def _open_socket(self, index: int) -> None:
+        if index in self._listening:
+            return
+        if self._passed_sockets:
+            opened = self._passed_sockets[index % len(self._passed_sockets)]
+        else:
+            opened = reserve(self.bind_addr, self.bind_port)
+        limit_slow_readers(opened)
+        self._listening[index] = opened
+
+    def _drop_shared_socket(self) -> None:
+        for opened in self._listening.values():
+            opened.close()
+        self._listening.clear()
+
+    # Starting
+
+    def _spawn_worker(self, idx: int, target: Any, callback_loader: Any) -> Any:
+        self._sso = self._listening[idx]
+        self._shd = SocketHolder(self._sso.fileno(), False, self.backlog)  # type: ignore[call-arg]
+        load = partial(self._load_in_worker, idx, self._sso, callback_loader)
+        worker = super()._spawn_worker(idx, target, load)
+        worker._watcher = partial(self._watch_worker, worker, worker._watcher)  # noqa: SLF001
+        return worker
+
+    def _watch_worker(self, worker: Any, watch: Callable[[], None]) -> None:
+        """Ctrl-C reaches the workers, too: one may end before this process has handled it."""
+        worker.inner.join()
+        until = time.monotonic() + _CTRL_C_S
+        while worker.inner.exitcode == 0 and time.monotonic() < until:
+            if self.interrupt_signal or worker.interrupt_by_parent:
+                return
+            time.sleep(0.02)
+        watch()
+
+    def _load_in_worker(self, index: int, own: socket.socket, load: Callable[..., Any]) -> Any:
+        # An inherited descriptor would keep a socket open after the parent has closed it.
+        for other in self._listening.values():
+            if other is not own:
+                other.close()
+        on_built = partial(own.listen, self.backlog)
+        on_ready = partial(self._status.set_ready, index)
+        on_drain = partial(stop_accepting, os.fstat(own.fileno()))
+        return load(on_built=on_built, on_ready=on_ready, on_drain=on_drain, status=self._status)
+
+    def _start(self, index: int, spawn_target: Any, load: Any) -> Any:
+        self._open_socket(index)
+        worker = self._spawn_worker(index, spawn_target, load)
+        worker.start()
+        return worker
+
+    # Running
+
+    def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
+        load = target_loader
+        while not (self.interrupt_signal or self._is_start_failed):
+            self.main_loop_interrupt.wait(self._wait_s())
+            self.main_loop_interrupt.clear()
+            self._note_deaths()
+            for index in [it for it, at in self._due.items() if at <= time.monotonic()]:
+                del self._due[index]
+                self.wrks[index] = self._start(index, spawn_target, load)
+            self._warn_when_crowded()
+            if self.reload_signal and not self.interrupt_signal:
+                self.reload_signal = False
+                load = self._replace_workers(spawn_target, load)
+
+    def _wait_s(self) -> float:
+        now = time.monotonic()
+        return max(0.0, min([_LOOK_EVERY_S, *(at - now for at in self._due.values())]))
+
+    def _note_deaths(self) -> None:
+        while self.interrupt_children:
+            index = self.interrupt_children.pop()
+            dead = self.wrks[index]
+            now = time.monotonic()
+            is_repeated = now - dead.birth < _STABLE_S
+            failures = self._failures.get(index, 0) + 1 if is_repeated else 1
+            self._failures[index] = failures
+            self._was_ready = self._was_ready or self._status.is_any_ready
+            self._status.set_dead(index, dead.inner.exitcode)
+            if failures >= _START_ATTEMPTS and not self._was_ready:
+                _log.error("No worker could start. The service stops.", attempts=failures)
+                self._is_start_failed = True
+                return
+            delay_s = _BACKOFF_S[min(failures, len(_BACKOFF_S)) - 1]
+            self._due[index] = now + delay_s
+            if delay_s and not self._passed_sockets:
+                # New connections go to the other workers instead of waiting for this one.
+                self._listening.pop(index).close()
+            _log.error(
+                "A worker died and is being restarted.",
+                worker=index + 1,
+                exit_code=dead.inner.exitcode,
+                in_seconds=delay_s,
+            )
+
+    def _warn_when_crowded(self) -> None:
+        """Log once that a worker is near the limit, and once that it no longer is."""
+        many = self.backpressure * _NEARLY_ALL
+        is_crowded = any(_has_more_sockets(it.inner.pid, many) for it in self.wrks)
+        if is_crowded and not self._is_crowded:
+            _log.warning(
+                "A worker has reached its connection limit; new connections have to wait.",
+                limit=self.backpressure,
+            )
+        self._is_crowded = is_crowded
+
+    # Replacing workers without losing connections
+
+    def _replace_workers(self, spawn_target: Any, load: Any) -> Any:
+        """One by one, each when its successor is ready. Returns the loader of further workers."""
+        try:
+            renewed = self._renew_loader()
+        except Exception as fault:
+            _log.error("The workers are not replaced: the settings are invalid.", faults=str(fault))
+            return load
+        for index in range(self.workers):
+            if index in self._due:
+                continue
+            former = self.wrks[index]
+            successor = self._spawn_worker(index, spawn_target, renewed)
+            successor.interrupt_by_parent = True  # Its death does not count yet.
+            successor.start()
+            if not self._wait_until_ready(index, successor):
+                successor.kill()
+                successor.join()
+                _log.error(
+                    "A new worker did not start; the old workers keep running.", worker=index + 1
+                )
+                return load
+            self.wrks[index] = successor
+            successor.interrupt_by_parent = False
+            if not successor.is_alive():
+                self.interrupt_children.append(index)
+                self.main_loop_interrupt.set()
+            self._retire(former)
+        _log.info("All workers were replaced.", workers=self.workers)
+        return renewed
+
+    def _wait_until_ready(self, index: int, worker: Any) -> bool:
+        deadline = time.monotonic() + _READY_TIMEOUT_S
+        while worker.is_alive() and time.monotonic() < deadline and not self.interrupt_signal:
+            if self._status.is_ready(index, worker.inner.pid):
+                return True
+            time.sleep(0.02)
+        return False
+
+    def _retire(self, worker: Any) -> None:
+        worker.interrupt_by_parent = True
+        if _drain(worker):
+            deadline = time.monotonic() + _DRAIN_S
+            while time.monotonic() < deadline and not self.interrupt_signal:
+                time.sleep(0.02)
+        worker.terminate()
+        worker.join(self.workers_kill_timeout)
+        if worker.is_alive():
+            worker.kill()
+            worker.join()
+
+    # Stopping
+
+    def _stop_workers(self) -> None:
+        for worker in self.wrks:  # Deaths no longer count: Ctrl-C ends some workers directly.
+            worker.interrupt_by_parent = True
+        ready = [it for it in self.wrks if self._status.is_ready(it.idx, it.inner.pid)]
+        are_draining = [_drain(worker) for worker in ready]
+        if any(are_draining):
+            time.sleep(_DRAIN_BEFORE_STOP_S)
+        super()._stop_workers()
+
+    def shutdown(self, exit_code: int = 0) -> None:
+        # Workers that die during the shutdown are no failure, but a service that never started is
+        # one.
+        self.interrupt_children.clear()
+        super().shutdown(1 if self._is_start_failed else exit_code)
+
+
+def _drain(worker: Any) -> bool:
+    """Signal a worker to drain. False: it has ended."""
+    try:
+        os.kill(worker.inner.pid, DRAIN_SIGNAL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _has_more_sockets(pid: int, count: float) -> bool:
+    """Whether a process has more sockets open than this."""
+    folder = f"/proc/{pid}/fd"
+    try:
+        names = os.listdir(folder)  # noqa: PTH208  Twice as fast for thousands.
+    except OSError:
+        return False
+    if len(names) <= count:
+        return False
+    sockets = 0
+    for name in names:
+        with contextlib.suppress(OSError):
+            sockets += os.readlink(f"{folder}/{name}").startswith("socket:")  # noqa: PTH115
+    return sockets > count

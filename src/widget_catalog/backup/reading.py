@@ -1,0 +1,369 @@
+"""Reads backups: every byte is verified against its hash."""
+
+import contextlib
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import msgspec
+import zstandard
+
+from ..core.bars import Bar, no_bar
+from ..core.db.copying import (
+    DatabaseFacts,
+    check_copy,
+    check_rows,
+    list_stored_names,
+    require_known_schema,
+)
+from ..core.errors import InvalidBackup, StoreUnavailable
+from .archive import read_archive
+from .layout import (
+    DATABASE,
+    MANIFEST,
+    SNAPSHOTS,
+    SUMS,
+    Manifest,
+    bundle_hash,
+    bundle_path,
+    decode_manifest,
+    decode_sums,
+    hash_in_name,
+    list_snapshots,
+    number_of,
+    packed_kind,
+)
+
+_CHUNK_BYTES = 1 << 20
+# Everything decompressed from one read is in memory at once.
+_PACKED_BYTES = 1 << 14
+
+_DESPITE_DAMAGE = "To restore everything else, use --despite-damage."
+_WITHOUT_REPLICA = "It can be restored all the same: the first start rebuilds the read model."
+_OTHER_SNAPSHOT = "Another snapshot may be whole: --list lists them, --snapshot NAME takes one."
+
+Place = Callable[[str], Path | None]
+"""Where a file of the backup goes, by its path there; None if it is only looked at."""
+
+
+class Fault(NamedTuple):
+    """An error in a snapshot. Unless it `is_fatal`, the rest is usable."""
+
+    sentence: str
+    is_fatal: bool = True
+    bundle: str | None = None
+    is_of_replica: bool = False
+    """It can be rebuilt."""
+
+
+class Snapshot(NamedTuple):
+    """A snapshot that was read; it is intact if there are no faults."""
+
+    name: str
+    manifest: Manifest
+    faults: Sequence[Fault] = ()
+    """All but those of the read model."""
+    replica_faults: Sequence[Fault] = ()
+
+    @property
+    def lost(self) -> list[str]:
+        """The bundles that are missing from the backup, or damaged there."""
+        return [it.bundle for it in self.faults if it.bundle is not None]
+
+
+def check_backup(
+    source: Path, name: str | None = None, bar: Bar = no_bar, scratch: Path | None = None
+) -> Snapshot:
+    """Read a whole backup. The database of an archive is unpacked temporarily, into `scratch`."""
+    with _faults_named(source):
+        if source.is_dir():
+            found = read_backup(source, name, None, lambda _: None, bar)
+        else:
+            with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
+                found = read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
+    if found.replica_faults:
+        raise InvalidBackup([it.sentence for it in found.replica_faults], _WITHOUT_REPLICA)
+    return found
+
+
+def read_backup(
+    source: Path,
+    name: str | None,
+    database: Path | None,
+    place: Place,
+    bar: Bar = no_bar,
+    *,
+    despite_damage: bool = False,
+) -> Snapshot:
+    """Copy a snapshot: its database, and its bundles to the paths that `place` returns. The
+    database of a folder need not be copied.
+
+    Raises InvalidBackup with all errors; the copy must not be used then. With `despite_damage`,
+    damaged bundles and rows of widgets are no errors; the damaged bundles are copied, too. A
+    damaged read model is never an error: it can be rebuilt.
+    """
+    if source.is_dir():
+        found = _read_folder(source, _chosen(source, name), database, place, bar)
+    else:
+        found = _read_file(source, name, database, place, bar)
+    here = source / SNAPSHOTS / found.name / DATABASE if database is None else database
+    of_replica = [it for it in found.faults() if it.is_of_replica]
+    faults = [it for it in found.faults() if not it.is_of_replica]
+    if not any(it.is_fatal for it in faults):
+        faults += _database_faults(found, here)
+    is_fatal = any(it.is_fatal for it in faults)
+    if is_fatal or (faults and not despite_damage):
+        sentences = [it.sentence for it in (*faults, *of_replica)]
+        raise InvalidBackup(sentences, None if is_fatal else _DESPITE_DAMAGE)
+    if not faults:
+        return Snapshot(found.name, found.manifest, (), of_replica)
+    return Snapshot(found.name, _without(found.manifest, faults, here), faults, of_replica)
+
+
+def _without(manifest: Manifest, faults: list[Fault], database: Path) -> Manifest:
+    """The manifest of the same snapshot without the damaged bundles."""
+    gone = {it.bundle for it in faults} | set(manifest.missing)
+    kept = [
+        it for it in list_stored_names(database) if bundle_path(it.sha256_hash, it.kind) not in gone
+    ]
+    size_bytes = sum(it.size_bytes for it in kept)
+    return msgspec.structs.replace(manifest, bundles=len(kept), bundle_bytes=size_bytes)
+
+
+def describe(folder: Path) -> dict[str, Manifest | str]:
+    """The snapshots of a backup folder, oldest first, according to their manifests; not verified.
+
+    For one without a usable manifest: its errors.
+    """
+    with _faults_named(folder):
+        return {it: _described(folder / SNAPSHOTS / it) for it in list_snapshots(folder)}
+
+
+def _described(snapshot: Path) -> Manifest | str:
+    try:
+        return decode_manifest((snapshot / MANIFEST).read_bytes())
+    except OSError as error:
+        return f"damaged: {MANIFEST} cannot be read ({error.strerror})."
+    except InvalidBackup as error:
+        return f"damaged: {error.message}"
+
+
+class _Contents:
+    """The files found in a backup, to be compared with its manifest."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.hashes: dict[str, str] = {}
+        self.unreadable: dict[str, str] = {}
+        self._kept: dict[str, bytes] = {}
+
+    def take(self, path: str, content: IO[bytes], database: Path | None, place: Place) -> None:
+        """Copy a file to its place, and remember its hash."""
+        if bundle_hash(path) is not None:
+            self.hashes[path] = _copy(content, place(path))
+            return
+        if packed_kind(path) is not None:
+            self.hashes[path] = _unpack(content, place(path))
+            return
+        top, _, rest = path.partition("/")
+        name, _, file = rest.partition("/")
+        known = (DATABASE, MANIFEST, SUMS)
+        if top != SNAPSHOTS or number_of(name) is None or file not in known:
+            raise InvalidBackup([f"{path} does not belong into a backup."])
+        if self.name not in ("", name):
+            raise InvalidBackup(["The file holds more than one snapshot."])
+        self.name = name
+        if file == DATABASE:
+            self.hashes[path] = _copy(content, database)
+        else:
+            self._kept[file] = content.read()
+            self.hashes[path] = hashlib.sha256(self._kept[file]).hexdigest()
+
+    @property
+    def manifest(self) -> Manifest:
+        """Only trusted if its hash is right."""
+        path = f"{SNAPSHOTS}/{self.name}/{MANIFEST}"
+        if MANIFEST not in self._kept:
+            raise InvalidBackup([f"{path} is missing."], _OTHER_SNAPSHOT)
+        if self.sums.get(path) != self.hashes[path]:
+            raise InvalidBackup([_damaged(path)], _OTHER_SNAPSHOT)
+        return decode_manifest(self._kept[MANIFEST])
+
+    @property
+    def sums(self) -> dict[str, str]:
+        if not self.name:
+            raise InvalidBackup(["There is no snapshot in it: this is not a backup."])
+        path = f"{SNAPSHOTS}/{self.name}/{SUMS}"
+        if SUMS not in self._kept:
+            raise InvalidBackup(
+                [f"{path} is missing: this snapshot is not complete."], _OTHER_SNAPSHOT
+            )
+        try:
+            return decode_sums(self._kept[SUMS])
+        except InvalidBackup as error:
+            fault = f"The snapshot {self.name}: {error.message}"
+            raise InvalidBackup([fault], _OTHER_SNAPSHOT) from None
+
+    def faults(self) -> list[Fault]:
+        """Files that are missing, damaged, or unexpected."""
+        sums = self.sums
+        found = {path: it for path, it in self.hashes.items() if not path.endswith(f"/{SUMS}")}
+        needed = [f"{SNAPSHOTS}/{self.name}/{file}" for file in (DATABASE, MANIFEST)]
+        replica = self.manifest.replica
+        needed += replica.files if replica else []
+        missing = [path for path in (*needed, *sums) if path not in found]
+        damaged = [path for path, it in sums.items() if found.get(path, it) != it]
+        return [
+            *(_fault_of(path, it) for path, it in self.unreadable.items()),
+            *(
+                _fault_of(it, f"{it} is missing.")
+                for it in dict.fromkeys(missing)
+                if it not in self.unreadable
+            ),
+            *(_fault_of(it, _damaged(it)) for it in damaged),
+            *(Fault(f"{it} is not listed in {SUMS}.") for it in found.keys() - sums.keys()),
+        ]
+
+
+def _fault_of(path: str, sentence: str) -> Fault:
+    if packed_kind(path) is not None:
+        return Fault(sentence, is_fatal=False, is_of_replica=True)
+    is_bundle = bundle_hash(path) is not None
+    return Fault(sentence, is_fatal=not is_bundle, bundle=path if is_bundle else None)
+
+
+def _damaged(path: str) -> str:
+    return f"{path} is damaged: its hash is not the one in {SUMS}."
+
+
+def _database_faults(found: _Contents, database: Path) -> list[Fault]:
+    """Whether the database is intact, and refers to exactly the bundles that are there."""
+    manifest = found.manifest
+    require_known_schema(manifest.schema)
+    expected = DatabaseFacts(manifest.schema, manifest.rows)
+    try:
+        if faults := check_copy(database, expected, is_thorough=True):
+            return [Fault(it) for it in faults]
+        stored = list_stored_names(database)
+    except StoreUnavailable as error:
+        return [Fault(f"{DATABASE}: {error.message}")]
+    needed = {bundle_path(it.sha256_hash, it.kind) for it in stored}
+    held = {it for it in found.sums if bundle_hash(it) is not None}
+    return [
+        *(Fault(it, is_fatal=False) for it in check_rows(database)),
+        *(
+            _fault_of(it, f"{it} is missing, and a version refers to it.")
+            for it in sorted(needed - held - set(manifest.missing))
+        ),
+    ]
+
+
+def _chosen(folder: Path, name: str | None) -> str:
+    """The snapshot whose name starts with this; the newest one without a name."""
+    known = list_snapshots(folder)
+    if not known:
+        raise InvalidBackup([f"{folder} is not a backup: there is no snapshot in it."])
+    if name is None:
+        return known[-1]
+    found = [it for it in known if name and it.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    what = "There are several snapshots" if found else "There is no snapshot"
+    raise InvalidBackup([f"{what} {name} in {folder}. There are: {', '.join(found or known)}."])
+
+
+def _read_folder(
+    folder: Path, name: str, database: Path | None, place: Place, bar: Bar
+) -> _Contents:
+    found = _Contents()
+    path = f"{SNAPSHOTS}/{name}"
+    found.name = name
+    for file in (MANIFEST, SUMS):
+        with contextlib.suppress(FileNotFoundError), (folder / path / file).open("rb") as content:
+            found.take(f"{path}/{file}", content, database, place)
+    require_known_schema(found.manifest.schema)
+    listed = [it for it in found.sums if it != f"{path}/{MANIFEST}"]
+    with bar("Reading the backup", len(listed)) as advance:
+        for it in listed:
+            if not hash_in_name(it) and it != f"{path}/{DATABASE}":
+                raise InvalidBackup([f"{SUMS} is damaged: it lists {it}."])
+            try:
+                with (folder / it).open("rb") as content:
+                    found.take(it, content, database, place)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                if error.filename != str(folder / it):
+                    raise
+                found.unreadable[it] = f"{it} cannot be read: {error.strerror}."
+            advance(1)
+    return found
+
+
+def _read_file(
+    source: Path, name: str | None, database: Path | None, place: Place, bar: Bar
+) -> _Contents:
+    found = _Contents()
+    size = source.stat().st_size
+    with source.open("rb") as packed, bar("Reading the backup", size) as advance:
+        at = 0
+        for path, content in read_archive(packed, source.name):
+            if path in found.hashes:
+                raise InvalidBackup([f"{path} is in the file twice."])
+            found.take(path, content, database, place)
+            advance(packed.tell() - at)
+            at = packed.tell()
+    if name is not None and not found.name.startswith(name):
+        raise InvalidBackup([f"There is no snapshot {name} in {source}, only {found.name}."])
+    return found
+
+
+def _copy(content: IO[bytes], target: Path | None) -> str:
+    """Copy to a new file, if a path is given; returns the hash of the bytes read."""
+    digest = hashlib.sha256()
+    with contextlib.ExitStack() as stack:
+        file = None if target is None else stack.enter_context(target.open("xb"))
+        for chunk in _chunks(content):
+            digest.update(chunk)
+            if file is not None:
+                file.write(chunk)
+    return digest.hexdigest()
+
+
+def _unpack(content: IO[bytes], target: Path | None) -> str:
+    """The same for a compressed file: the hash is that of the compressed bytes."""
+    if target is None:
+        return _copy(content, None)
+    digest = hashlib.sha256()
+    frame = zstandard.ZstdDecompressor().decompressobj()
+    with target.open("xb") as file:
+        for chunk in _chunks(content, _PACKED_BYTES):
+            digest.update(chunk)
+            if not frame.eof:
+                with contextlib.suppress(zstandard.ZstdError):  # The hash reveals the damage, too.
+                    file.write(frame.decompress(chunk))
+    return digest.hexdigest()
+
+
+def _chunks(content: IO[bytes], size_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:
+    while chunk := _read(content, size_bytes):
+        yield chunk
+
+
+def _read(content: IO[bytes], size_bytes: int) -> bytes:
+    try:
+        return content.read(size_bytes)
+    except OSError as error:  # A read error of the disk has no file name.
+        error.filename = error.filename or getattr(content, "name", None)
+        raise
+
+
+@contextlib.contextmanager
+def _faults_named(source: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or source
+        raise InvalidBackup([f"{where} cannot be used: {error.strerror}."]) from error

@@ -1,0 +1,1 @@
+"""The public API and the published files."""

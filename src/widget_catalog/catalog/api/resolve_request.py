@@ -1,0 +1,137 @@
+"""The body of `resolve`: all its rules, and all its errors at once."""
+
+import math
+
+import msgspec
+from msgspec.structs import fields
+
+from widget_contract.names import is_widget_key
+from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer
+from widget_contract.wire_running import InstalledWidget, ResolveRequest
+
+from ...core.errors import InvalidQuery
+from ...core.http.bodies import sentence_of, unknown_keys
+from ...core.http.pace import Pace
+from ..resolving import Installed, Resolve
+
+MAX_BODY_BYTES = 1 << 16
+MAX_WIDGETS = 500
+_MAX_AGE_DAYS = 36_500
+
+_KEYS = tuple(it.encode_name for it in fields(ResolveRequest))
+_WIDGET_KEYS = tuple(it.encode_name for it in fields(InstalledWidget))
+_are_widget_keys = frozenset(_WIDGET_KEYS).issuperset  # 0.1 µs; there may be 500 widgets.
+# Names for the same in other parts of the API.
+_SYNONYMS = {"sdkVersion": "sdk", "compatSdk": "sdk", "minAge": "minAgeDays"}
+_WIDGET_SYNONYMS = {
+    "name": "id",
+    "widget": "id",
+    "widgetId": "id",
+    "version": "installed",
+    "installedVersion": "installed",
+    "versionRange": "range",
+}
+
+_decode = msgspec.json.Decoder().decode
+
+
+async def parse_resolve(body: bytes) -> Resolve:
+    """The parsed body, or InvalidQuery with all errors. Long ranges take a while to parse, so this
+    yields to other requests.
+    """
+    try:
+        given = _decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        reason = str(fault) if isinstance(fault, msgspec.DecodeError) else "it cannot be read"
+        raise InvalidQuery(f"The body must be JSON: {reason}.") from None
+    if not isinstance(given, dict):
+        raise InvalidQuery("The body must be a JSON object.")
+    reader = _Reader()
+    reader.faults += unknown_keys(given, _KEYS, synonyms=_SYNONYMS)
+    sdk = reader.sdk(given.get("sdk"))
+    age = reader.age(given.get("minAgeDays"))
+    widgets = await reader.widgets(given.get("widgets"))
+    if reader.faults or sdk is None:
+        raise InvalidQuery(sentence_of(reader.faults))
+    return Resolve(sdk, age, widgets)
+
+
+class _Reader:
+    """Collects errors."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def sdk(self, value: object) -> SemVer | None:
+        try:
+            return _version(value)
+        except InvalidVersion as fault:
+            self.faults.append(f"sdk: {fault}")
+            return None
+
+    def age(self, value: object) -> float:
+        if value is None:
+            return 0
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and math.isfinite(value) and 0 <= value <= _MAX_AGE_DAYS:  # type: ignore[arg-type,operator]
+            return float(value)  # type: ignore[arg-type]
+        self.faults.append(f"minAgeDays: must be a number from 0 to {_MAX_AGE_DAYS:,}.")
+        return 0
+
+    async def widgets(self, value: object) -> list[Installed]:
+        if not isinstance(value, list):
+            self.faults.append("widgets: must be a list.")
+            return []
+        if len(value) > MAX_WIDGETS:
+            self.faults.append(
+                f"widgets: {len(value):,} are too many; at most {MAX_WIDGETS} are taken."
+            )
+            return []
+        pace = Pace()
+        widgets = []
+        for number, it in enumerate(value):
+            if pace.is_over:
+                await pace.let_others_in()
+            widgets.append(self._widget(number, it))
+        return widgets
+
+    def _widget(self, number: int, value: object) -> Installed:
+        if not isinstance(value, dict):
+            self.faults.append(f"widgets[{number}]: must be an object.")
+            return _NONE
+        if not _are_widget_keys(value):
+            at = f"widgets[{number}]."
+            self.faults += unknown_keys(value, _WIDGET_KEYS, at, _WIDGET_SYNONYMS)
+        key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
+        version = allowed = None
+        if not (isinstance(key, str) and is_widget_key(key)):
+            self.faults.append(
+                f"widgets[{number}].id: must be a scope and a name, such as acme/clock."
+            )
+            key = ""
+        try:
+            version = None if installed is None else _version(installed)
+        except InvalidVersion as fault:
+            self.faults.append(f"widgets[{number}].installed: {fault}")
+        try:
+            allowed = None if wanted is None else _range(wanted)
+        except InvalidRange as fault:
+            self.faults.append(f"widgets[{number}].range: {fault}")
+        return Installed(key, version, allowed)
+
+
+_NONE = Installed("", None, None)
+
+
+def _version(value: object) -> SemVer:
+    if isinstance(value, str):
+        return SemVer.parse(value)
+    raise InvalidVersion("must be a semantic version, such as 1.2.0.")
+
+
+def _range(value: object) -> Range | None:
+    """None for a range that admits every version."""
+    if isinstance(value, str):
+        allowed = Range.parse(value)
+        return None if allowed.is_any else allowed
+    raise InvalidRange("must be a version range, such as ^1.2.0.")

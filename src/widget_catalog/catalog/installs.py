@@ -1,0 +1,61 @@
+"""Installs by day: collected as downloads are counted, written some seconds later, read for
+charts.
+"""
+
+import time
+from collections.abc import Mapping
+
+from ..core.db.engine import Store
+from ..core.db.transaction import Write
+from .store.installs import add_installs, list_installs
+
+CHART_DAYS = 90
+_DAY_MS = 86_400_000
+WRITE_EVERY_S = 5.0
+
+
+class DayCounts:
+    """Counts that are not written by day yet; for one thread.
+
+    They are written together with later counts, so that there are no additional commits. A killed
+    process loses some seconds of a chart, but no count.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[int, int], int] = {}
+        self._written_at = time.monotonic()
+
+    @property
+    def has_any(self) -> bool:
+        return bool(self._counts)
+
+    @property
+    def is_due(self) -> bool:
+        return self.has_any and time.monotonic() - self._written_at >= WRITE_EVERY_S
+
+    def add(self, increments: Mapping[int, int], now_ms: int) -> None:
+        """Add these increments."""
+        day = now_ms // _DAY_MS
+        for widget_id, count in increments.items():
+            key = (widget_id, day)
+            self._counts[key] = self._counts.get(key, 0) + count
+
+    def write(self, tx: Write) -> None:
+        """Write all of them; call `forget` after the commit."""
+        add_installs(tx, self._counts)
+
+    def forget(self) -> None:
+        self._counts.clear()
+        self._written_at = time.monotonic()
+
+
+def today_of(store: Store) -> int:
+    """As a number of days since 1970."""
+    return store.now_ms() // _DAY_MS
+
+
+def read_installs(store: Store, widget_id: int, days: int) -> tuple[int, list[tuple[int, int]]]:
+    """Today, as a number of days since 1970, and the counts of the last `days` days."""
+    today = today_of(store)
+    with store.reading() as connection:
+        return today, list_installs(connection, widget_id, today - days + 1)

@@ -1,0 +1,1 @@
+"""An opened data folder."""

@@ -1,0 +1,212 @@
+"""Node: an opened data folder, and what is done before it is served."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ...core import clock
+from ...core.clock import Clock
+from ...core.data_folder import DataFolder
+from ...core.db.connection_watch import ConnectionWatch
+from ...core.db.damage import DamageAlarm
+from ...core.db.engine import Store, sqlite_engine
+from ...core.db.migrate import is_new, migrate
+from ...core.db.postgresql import postgresql_engine, transaction_horizon
+from ...core.db.writer_lock import COMMAND, WaitPolicy
+from ...core.errors import BundlesUnusable, DatabaseDown, FolderUnusable, StoreUnavailable
+from ...core.files.contract import Bundles, Uploads
+from ...core.settings import Backends
+from ..replica.file import discard
+from ..replica.filling import Bar, no_bar
+from ..replica.integrity import is_intact
+from ..replica.node_status import NodeStatus
+from ..replica.replica import Replica
+from ..replica.revision import Counts, Revision
+from .opening import (
+    bundles_in,
+    check_bundles,
+    check_writable,
+    make_folder,
+    require_no_loss,
+    require_no_traces_of,
+    unusable,
+    uploads_in,
+)
+
+_FOLDER = Backends()
+# How long an opened folder waits for others that update the replica, such as a large import.
+_APPLY_TIMEOUT_S = 60.0
+
+
+class Node(NamedTuple):
+    """An opened data folder: the store, the shared parts of its read model, and the bundles."""
+
+    folder: DataFolder
+    store: Store
+    replica: Replica
+    revision: Revision
+    counts: Counts
+    bundles: Bundles
+    uploads: Uploads
+    status: NodeStatus | None = None
+    """Of a node that shares its database with others."""
+    is_prepared: bool = True
+    """Whether the counts are as stored; not so if another process was writing."""
+    is_replica_intact: bool = True
+    """Whether the replica was, before it was rebuilt."""
+    is_cut_off: bool = False
+    """Whether the database did not answer, so that the replica is as it was."""
+
+
+def open_node(
+    path: Path,
+    *,
+    is_durable: bool = True,
+    now: Clock = clock.now,
+    is_watched: bool = False,
+    wait_policy: WaitPolicy = COMMAND,
+    may_create: bool = False,
+    backends: Backends = _FOLDER,
+    applies: bool = True,
+    watch: ConnectionWatch | None = None,
+) -> Node:
+    """Open a data folder whose database is prepared, or create an empty one with `may_create`.
+
+    `is_watched`: by a service, which alerts its operator to damage; a command prints it. Without
+    `applies` it has no read model, for commands that leave this to the nodes. `watch` ends waits
+    for a database that hangs.
+    """
+    folder = DataFolder(path)
+    revision, counts = Revision(folder.revision), Counts(folder.counts)
+    on_damage = DamageAlarm(folder.damage).report if is_watched else None
+    is_shared = bool(backends.database)
+    replica = Replica(
+        folder,
+        revision,
+        counts,
+        program=_program(),
+        on_damage=on_damage,
+        is_shared=is_shared,
+        applies=applies,
+    )
+    status = NodeStatus(folder.node_status) if is_shared else None
+    if status is not None:
+        engine = postgresql_engine(
+            backends.database, _program(), is_service=is_watched, first_host=lambda: status.host
+        )
+    else:
+        engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
+    store = Store(
+        engine,
+        None if is_shared else folder.writer_lock,
+        replica,
+        now,
+        on_damage=on_damage,
+        wait_policy=wait_policy,
+        program=_program(),
+        run_folder=folder.writer_lock.parent,
+        check_up=status.check_database if status is not None and is_watched else lambda: None,
+        check_release=status.check_release if status is not None and is_watched else lambda: None,
+        blocked_s=status.blocked_s if status is not None else lambda: 0.0,
+        watch=watch if is_watched else None,
+    )
+    if watch is not None:
+        watch.watch(engine)
+    bundles, uploads = bundles_in(folder, backends), uploads_in(folder, backends)
+    return Node(folder, store, replica, revision, counts, bundles, uploads, status)
+
+
+def make_index_ready(node: Node) -> None:
+    """Build the index after many changes, so that the next start, or a running service, need not
+    wait for it.
+    """
+    if not node.replica.applies:
+        return
+    from ..search.file import keep_index
+
+    keep_index(node.folder.replica, node.folder.search_index)
+
+
+def prepare_node(
+    path: Path,
+    *,
+    states_counts: bool = True,
+    checks_replica: bool = False,
+    bar: Bar = no_bar,
+    may_begin_anew: bool = False,
+    on_wait: Callable[[str], None] | None = None,
+    on_outage: Callable[[str], None] | None = None,
+    backends: Backends = _FOLDER,
+    applies: bool = True,
+) -> Node:
+    """Create the folder if necessary, migrate the database, update the replica, and open it.
+
+    Raises CatalogMissing if the database was lost, unless `may_begin_anew`. Waits for another
+    writer only if this changes the database; `on_wait` is then called with the holder. With
+    `checks_replica`, a damaged replica is rebuilt, like a missing one. If database or bundles are
+    unreachable, `on_outage` is called with the reason, and the node serves its last state; without
+    `on_outage`, or without any state, the error is raised.
+    """
+    folder = DataFolder(path)
+    may_begin_anew = may_begin_anew or bool(backends.database)
+    if not may_begin_anew:
+        require_no_loss(folder)
+    make_folder(folder)
+    try:
+        # A restored backup has no counts file, so there is nothing to check.
+        had_counts = folder.counts.exists()
+        is_replica_intact = not checks_replica or is_intact(folder.replica)
+        if not is_replica_intact:
+            discard(folder.replica)
+        node = open_node(
+            path,
+            wait_policy=COMMAND._replace(on_wait=on_wait),
+            may_create=True,
+            backends=backends,
+            applies=applies,
+        )
+    except OSError as error:
+        raise unusable(path, error) from None
+    check_writable(path)
+    # On a node that has never run here, the settings may be wrong.
+    can_show = had_counts and node.replica.is_readable()
+    report = on_outage if can_show else None
+    try:
+        if applies:
+            check_bundles(backends)
+    except BundlesUnusable as fault:
+        if report is None:
+            raise
+        report(fault.message)
+    try:
+        if not may_begin_anew and is_new(node.store):
+            require_no_traces_of(folder, is_opened=True)
+        migrate(node.store)
+        if not applies:
+            return node
+        node.replica.remove_leftovers()
+        node.replica.apply(node.store, bar=bar, timeout_s=_APPLY_TIMEOUT_S)
+        if node.status is not None:
+            # Before the counts are read, so that concurrent counts are not missed.
+            node.status.counted = transaction_horizon(node.store)
+            node.status.database_answered(node.replica.applied_seq())
+            node.status.applied(node.replica.applied_seq())
+        if states_counts or not had_counts:
+            node = node._replace(is_prepared=node.replica.state_counts(node.store))
+    except DatabaseDown as fault:
+        if report is None or node.status is None:
+            raise
+        report(f"The database cannot be used: {fault.reason}")
+        node.status.database_failed()
+        node = node._replace(is_cut_off=True)
+    except StoreUnavailable as error:
+        raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
+    return node._replace(is_replica_intact=is_replica_intact)
+
+
+def _program() -> str:
+    """The name that other processes see: the program and its command, without secrets."""
+    name = Path(sys.argv[0]).name
+    command = next((word for word in sys.argv[1:] if word.isalpha()), "")
+    return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]

@@ -1,0 +1,162 @@
+"""Checks a data folder before it is opened, and opens its database read-only.
+
+Separate from `wiring.py`, so that read-only commands do not import the read model.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...backup.mark import require_whole
+from ...core.data_folder import DataFolder
+from ...core.db.engine import Store, sqlite_reader
+from ...core.db.keys import KeyFile, Keys, SharedKeys
+from ...core.db.migrate import check_schema
+from ...core.db.postgresql import postgresql_engine
+from ...core.errors import BundlesUnusable, DataDamaged, FolderUnusable, StoreUnavailable
+from ...core.files.cache import BundleCache
+from ...core.files.contract import Bundles, Fetch, LocalFiles, Uploads
+from ...core.files.local import LocalBundles, sync_folder
+from ...core.files.uploads import LocalUploads
+from ...core.settings import Backends, Settings
+from ...operations.lost_database import has_database, require_no_backup, require_no_traces
+
+if TYPE_CHECKING:
+    from ...core.secret_box import SecretBox
+
+_FOLDER = Backends()
+# Accessible to the owner only: the folder contains password hashes and email addresses.
+_PRIVATE = 0o700
+
+
+def open_to_read(path: Path, backends: Backends = _FOLDER) -> Store:
+    """Only the database of a data folder, which must be of this release; nothing is changed."""
+    if backends.database:
+        store = Store(postgresql_engine(backends.database))
+        check_schema(store)
+        return store
+    try:
+        store = Store(sqlite_reader(DataFolder(path).database))
+    except OSError as error:
+        raise unusable(path, error) from None
+    try:
+        check_schema(store)
+    except DataDamaged:
+        raise
+    except StoreUnavailable:
+        if os.access(path, os.W_OK):
+            raise
+        raise FolderUnusable(
+            f"The data folder {path} is read-only, and its database cannot be opened there: it was "
+            "not closed. widget-catalog backup can copy it; restore that backup into another "
+            "folder, and use this folder."
+        ) from None
+    return store
+
+
+def require_no_loss(folder: DataFolder) -> None:
+    """Raises CatalogMissing if the database was lost. Changes nothing."""
+    if not has_database(folder.database):
+        require_whole(folder.path)
+        require_no_backup(folder.path)
+        require_no_traces_of(folder, is_opened=False)
+
+
+def bundles_in(folder: DataFolder, backends: Backends = _FOLDER) -> Bundles:
+    if backends.bundles is None:
+        return LocalBundles(folder.bundles)
+    # Slow to load, so only imported if used.
+    from ...core.files.s3 import S3Bundles
+    from ...core.files.s3_client import Bucket
+
+    return S3Bundles(Bucket(backends.bundles))
+
+
+def uploads_in(folder: DataFolder, backends: Backends = _FOLDER) -> Uploads:
+    if backends.bundles is None:
+        return LocalUploads(folder.uploads)
+    from ...core.files.s3 import S3Uploads
+    from ...core.files.s3_client import Bucket
+
+    return S3Uploads(Bucket(backends.bundles))
+
+
+def files_of(
+    folder: DataFolder, bundles: Bundles, backends: Backends
+) -> tuple[LocalFiles, Fetch | None]:
+    """The bundles as local files, and how to fetch those that are not local yet."""
+    if backends.bundles is None:
+        return LocalBundles(folder.bundles), None
+    folder.bundle_cache.mkdir(exist_ok=True)
+    cache = BundleCache(bundles, folder.bundle_cache, backends.bundle_cache_bytes)
+    return cache, cache.fetch
+
+
+def check_bundles(backends: Backends) -> None:
+    """Raises BundlesUnusable, with the store's error, if bundles cannot be stored there."""
+    if backends.bundles is None:
+        return
+    from ...core.files.s3_client import Bucket
+
+    bucket = Bucket(backends.bundles)
+    try:
+        bucket.check_writable()
+    except BundlesUnusable as fault:
+        raise BundlesUnusable(
+            f"The bundles at {bucket.address()} cannot be used. {fault.message}"
+        ) from None
+
+
+def make_folder(folder: DataFolder) -> None:
+    """Create the folder and its subfolders, if they do not exist."""
+    check_is_folder(folder.path)
+    try:
+        _make_durable(folder.path, mode=_PRIVATE)
+        for needed in (folder.bundles, folder.uploads, folder.revision.parent):
+            _make_durable(needed)
+    except OSError as error:
+        raise unusable(folder.path, error) from None
+
+
+def _make_durable(path: Path, mode: int = 0o777) -> None:
+    """Create a folder and its parents; all of them survive a power failure."""
+    new = [it for it in (path, *path.absolute().parents) if not it.exists()]
+    path.mkdir(parents=True, exist_ok=True, mode=mode)
+    for made in new:
+        sync_folder(made.parent)
+
+
+def open_keys(folder: DataFolder, store: Store, settings: Settings) -> Keys:
+    """The signing keys of this catalog."""
+    if settings.secrets:
+        return SharedKeys(settings.secrets, store.now_ms)
+    return KeyFile(folder.keys, store.now_ms)
+
+
+def open_secret_box(folder: DataFolder, settings: Settings) -> "SecretBox":
+    """The encryption of authenticator secrets."""
+    # Slow to load, so only imported if used.
+    from ...core.secret_box import SecretBox, SharedSecretBox
+
+    if settings.secrets:
+        return SharedSecretBox(settings.secrets)
+    return SecretBox(folder.second_factor_key)
+
+
+def require_no_traces_of(folder: DataFolder, *, is_opened: bool) -> None:
+    bundles, key = bundles_in(folder), folder.second_factor_key
+    require_no_traces(folder.database, bundles, key, is_opened=is_opened)
+
+
+def check_is_folder(path: Path) -> None:
+    if path.is_file():
+        raise FolderUnusable(f"{path} is a file. Pass a folder with --data.")
+
+
+def unusable(path: Path, error: OSError) -> FolderUnusable:
+    return FolderUnusable(f"The data folder {path} cannot be used: {error.strerror}.")
+
+
+def check_writable(path: Path) -> None:
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise FolderUnusable(f"The data folder {path} is not writable.")

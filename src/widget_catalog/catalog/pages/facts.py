@@ -1,0 +1,198 @@
+"""Content of widget pages, derived from the API's types: texts, drawings, snippets."""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from widget_contract.addresses import detail_path, style_address
+from widget_contract.capabilities import Permission, in_words, name_of, permission_changes
+from widget_contract.wire import Size, VersionEntry, WidgetDetail
+
+from ..catalog import BundleRef
+
+_GRID_CELLS = 8
+_WIDE_GRID_CELLS = 12
+
+_PERMISSIONS = {
+    "camera": "Use the camera",
+    "clipboard": "Use the clipboard",
+    "clipboard-read": "Read the clipboard",
+    "clipboard-write": "Write to the clipboard",
+    "fullscreen": "Use full screen",
+    "geolocation": "Access your location",
+    "microphone": "Use the microphone",
+    "network": "Connect to the network",
+    "notifications": "Show notifications",
+    "settings": "Read the dashboard's settings",
+    "storage": "Store data in the browser",
+    "user": "Access your identity",
+}
+
+
+class PermissionFact(NamedTuple):
+    """`words` is None if only its name is known."""
+
+    name: str
+    words: str | None
+
+
+def permission_fact(it: Permission) -> PermissionFact:
+    if not isinstance(it, str):
+        words = in_words(it)
+        return PermissionFact(name_of(it), words[0].upper() + words[1:])
+    kind, colon, detail = it.partition(":")
+    known = _PERMISSIONS.get(kind)
+    return PermissionFact(it, f"{known}: {detail}" if known and colon else known)
+
+
+class Footprint(NamedTuple):
+    """A widget's smallest and largest size, clipped to a grid of `columns` by `rows` cells."""
+
+    columns: int
+    rows: int
+    least: Size
+    most: Size
+
+
+def footprint(version: VersionEntry) -> Footprint:
+    """For a small square image."""
+    cells = _cells(version, 4, _GRID_CELLS)
+    return Footprint(cells, cells, _cut(version.min_size, cells), _cut(version.max_size, cells))
+
+
+def grid(version: VersionEntry) -> Footprint:
+    """For a large image, with a free cell at each side if there is room."""
+    cells = _WIDE_GRID_CELLS
+    least, most = _cut(version.min_size, cells), _cut(version.max_size, cells)
+    columns, rows = (min(max(it + 1, 4), cells) for it in (most.w, most.h))
+    return Footprint(columns, rows, least, most)
+
+
+def _cells(version: VersionEntry, least: int, most: int) -> int:
+    small, large = version.min_size, version.max_size
+    return min(max(small.w, small.h, large.w, large.h, least), most)
+
+
+def _cut(size: Size, cells: int) -> Size:
+    return Size(min(size.w, cells), min(size.h, cells))
+
+
+class VersionRow(NamedTuple):
+    """A version in the list, and the permissions that its predecessor did not require."""
+
+    it: VersionEntry
+    added: tuple[Permission, ...]
+    removed: tuple[Permission, ...]
+    before: str | None
+    revoked_reason: str | None = None
+
+
+Requested = Callable[[VersionEntry], tuple[Permission, ...]]
+"""The permissions of a version, with its capabilities in full."""
+
+
+def version_rows(
+    versions: Sequence[VersionEntry],
+    start: int,
+    stop: int,
+    requested: Requested,
+    revoked: Mapping[str, str],
+) -> list[VersionRow]:
+    """Some of the versions, which are sorted newest first; `revoked` has the reasons of revoked
+    ones."""
+    rows = []
+    asked = [requested(it) for it in versions[start : stop + 1]]
+    for i, it in enumerate(versions[start:stop]):
+        before = versions[start + i + 1] if start + i + 1 < len(versions) else None
+        added, removed = permission_changes(asked[i if before is None else i + 1], asked[i])
+        former = None if before is None else before.version
+        rows.append(VersionRow(it, added, removed, former, revoked.get(it.version)))
+    return rows
+
+
+class Compatibility(NamedTuple):
+    """An SDK range, its newest installable version, and the number of versions with it."""
+
+    sdk_range: str
+    newest: VersionEntry | None
+    versions: int
+
+
+def compatibilities(versions: Sequence[VersionEntry]) -> list[Compatibility]:
+    """Versions are sorted newest first."""
+    found: dict[str, Compatibility] = {}
+    for it in versions:
+        known = found.get(it.sdk_version, Compatibility(it.sdk_version, None, 0))
+        newest = known.newest or (None if it.yanked else it)
+        found[it.sdk_version] = Compatibility(it.sdk_version, newest, known.versions + 1)
+    return list(found.values())
+
+
+class Use(NamedTuple):
+    """The data needed to load a version."""
+
+    bundle_url: str
+    sha256_hash: str
+    integrity: str
+    style_url: str | None
+    style_integrity: str | None
+    api_url: str
+
+    @property
+    def html(self) -> str:
+        lines = [
+            f'<link rel="modulepreload" href="{self.bundle_url}"',
+            f'      integrity="{self.integrity}" crossorigin>',
+        ]
+        if self.style_url is not None:
+            lines = [
+                f'<link rel="stylesheet" href="{self.style_url}"',
+                f'      integrity="{self.style_integrity}" crossorigin>',
+                *lines,
+            ]
+        return "\n".join(
+            [
+                *lines,
+                # A widget fills its element, so this needs a size of its own.
+                '<div id="widget" style="height: 18rem"></div>',
+                '<script type="module">',
+                f'  import {{ mount }} from "{self.bundle_url}";',
+                '  mount(document.querySelector("#widget"), { config: {}, locale: "en" });',
+                "</script>",
+            ]
+        )
+
+    @property
+    def javascript(self) -> str:
+        return "\n".join(
+            [
+                f'const response = await fetch("{self.bundle_url}", {{',
+                f'  integrity: "{self.integrity}",',
+                "});",
+                'const module = new Blob([await response.blob()], { type: "text/javascript" });',
+                "const { mount } = await import(URL.createObjectURL(module));",
+                'const place = document.body.appendChild(document.createElement("div"));',
+                'place.style.height = "18rem"; // A widget fills its element.',
+                'mount(place, { config: {}, locale: "en" });',
+            ]
+        )
+
+
+def use(version: VersionEntry, style: BundleRef | None, public_url: str) -> Use:
+    return Use(
+        version.bundle_url,
+        version.sha256_hash,
+        integrity(version.sha256_hash),
+        None if style is None else style_address(version.bundle_url),
+        None if style is None else integrity(style.sha256_hash),
+        public_url + detail_path(version.scope, version.name),
+    )
+
+
+def integrity(sha256_hash: str) -> str:
+    """A hash in the format of Subresource Integrity."""
+    return "sha256-" + base64.b64encode(bytes.fromhex(sha256_hash)).decode()
+
+
+def find_version(detail: WidgetDetail, number: str) -> VersionEntry | None:
+    return next((it for it in detail.versions if it.version == number), None)

@@ -1,0 +1,166 @@
+"""The guides: the repository's docs as pages. A long one has a page for each of its parts."""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+# In the order of the overview.
+GUIDES = (
+    "integrating",
+    "loading-widgets-safely",
+    "python-client",
+    "following-changes",
+    "public-api",
+    "publishing",
+    "operating",
+    "settings",
+    "administering",
+    "import-and-export",
+    "backup",
+    "monitoring",
+    "scaling",
+    "errors",
+    "performance",
+)
+# A link in the repository, so that the package includes the guides.
+_FOLDER = Path(__file__).parents[2] / "docs"
+_WHOLE_BYTES = 30_000
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+
+
+class Part(NamedTuple):
+    """A page of a guide. The first one has no slug: it has the path of the guide."""
+
+    slug: str
+    title: str
+    heading: Markup
+    html: Markup
+    """What is below the heading."""
+
+
+class Guide(NamedTuple):
+    name: str
+    title: str
+    parts: list[Part]
+    headings: list[tuple[str, str]]
+    """Slugs and titles of the parts, for the contents."""
+
+    def find(self, slug: str) -> Part | None:
+        return next((it for it in self.parts if it.slug == slug), None)
+
+
+class Guides:
+    """Read and rendered on first use."""
+
+    def __init__(self, root: str) -> None:
+        """`root` is the prefix of links."""
+        self._root = root
+        self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+    @cached_property
+    def all(self) -> dict[str, Guide]:
+        texts = {name: (_FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in GUIDES}
+        tokens = {name: self._markdown.parse(text) for name, text in texts.items()}
+        places = {name: _places(some, len(texts[name])) for name, some in tokens.items()}
+        return {name: self._guide(name, some, places) for name, some in tokens.items()}
+
+    def _guide(self, name: str, tokens: list[Token], places: dict[str, dict[str, str]]) -> Guide:
+        is_split = bool(places[name]) and any(places[name].values())
+        parts = []
+        for slug, title, some in _split(tokens) if is_split else _whole(tokens):
+            self._link(name, some, places)
+            html = self._markdown.renderer.render(some, self._markdown.options, {})
+            for wide in ("pre", "table"):  # Scrollable elements must be accessible by keyboard.
+                html = html.replace(f"<{wide}>", f'<{wide} tabindex="0">')
+            heading, end, below = html.partition("</h1>")
+            own = Markup(heading + end), Markup(below)  # noqa: S704  Our own text.
+            parts.append(Part(slug, title, *own))
+        headings = [(it.slug, it.title) for it in parts[1:]] if is_split else _headings(tokens)
+        return Guide(name, parts[0].title, parts, headings)
+
+    def _link(self, name: str, tokens: list[Token], places: dict[str, dict[str, str]]) -> None:
+        """Give headings their ids, and make links point to pages."""
+        for i, token in enumerate(tokens):
+            if token.type == "heading_open":
+                token.attrSet("id", slug_of(_text(tokens[i + 1])))
+            if token.type == "inline":
+                children = token.children or []
+                unknown = False
+                for child in children:
+                    if child.type == "link_open":
+                        target = self._target(name, str(child.attrGet("href") or ""), places)
+                        unknown = target is None
+                        child.tag = "span" if unknown else "a"
+                        child.attrs = {} if target is None else {"href": target}
+                    elif child.type == "link_close":
+                        child.tag = "span" if unknown else "a"
+                token.children = [it for it in children if it.type != "image"]
+
+    def _target(self, name: str, href: str, places: dict[str, dict[str, str]]) -> str | None:
+        """None for a link to neither this site nor the web."""
+        if href.startswith(("https://", "http://")):
+            return href
+        file, _, anchor = href.partition("#")
+        guide = name if not file else file.removesuffix(".md")
+        if file == "openapi.json":
+            return f"{self._root}/openapi.json"
+        if guide not in places:
+            return None
+        part = places[guide].get(anchor, "")
+        path = f"{self._root}/docs/{guide}" + (f"/{part}" if part else "")
+        return f"{path}#{anchor}" if anchor else path
+
+
+def slug_of(heading: str) -> str:
+    """The anchor of a heading, as used by links in the docs."""
+    return _NOT_IN_SLUG.sub("", heading.lower()).replace(" ", "-")
+
+
+def _text(inline: Token) -> str:
+    return "".join(it.content for it in inline.children or [] if it.type in ("text", "code_inline"))
+
+
+def _whole(tokens: list[Token]) -> Iterator[tuple[str, str, list[Token]]]:
+    yield "", _text(tokens[1]), tokens
+
+
+def _split(tokens: list[Token]) -> Iterator[tuple[str, str, list[Token]]]:
+    """At the headings of the second level."""
+    starts = [i for i, it in enumerate(tokens) if it.type == "heading_open" and it.tag == "h2"]
+    yield "", _text(tokens[1]), tokens[: starts[0] if starts else None]
+    for start, stop in zip(starts, [*starts[1:], len(tokens)], strict=True):
+        part = tokens[start:stop]
+        title = _text(part[1])
+        part[0].tag = part[2].tag = "h1"
+        for it in part[3:]:
+            if it.type in ("heading_open", "heading_close"):
+                it.tag = f"h{int(it.tag[1]) - 1}"
+        yield slug_of(title), title, part
+
+
+def _headings(tokens: list[Token]) -> list[tuple[str, str]]:
+    titles = [
+        _text(tokens[i + 1])
+        for i, it in enumerate(tokens)
+        if it.type == "heading_open" and it.tag == "h2"
+    ]
+    return [(f"#{slug_of(it)}", it) for it in titles]
+
+
+def _places(tokens: list[Token], length: int) -> dict[str, str]:
+    """The part that contains each heading; a short guide has only one."""
+    found: dict[str, str] = {}
+    part = ""
+    for i, it in enumerate(tokens):
+        if it.type == "heading_open":
+            slug = slug_of(_text(tokens[i + 1]))
+            if it.tag == "h2" and length > _WHOLE_BYTES:
+                part = slug
+            found[slug] = part
+    return found

@@ -1,0 +1,85 @@
+"""Encodes widgets as records, from their rows in the store, or before these exist.
+
+Processes that rebuild a replica, or draft the widgets of an import, import only this and its few
+dependencies: no database, no LMDB.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+
+from ..store.rows import Row
+from ..store.widget_rows import WidgetRows, slice_of
+from ..widgets import Widget
+from .listings import encode_listing, numbered_listing
+from .records import encode_document, numbered_document
+from .rendering import Document, render
+
+Asked = list[tuple[int, Row, list[Row], list[Row]]]
+"""When each widget changed, and its rows."""
+Damaged = tuple[int, str, str, str]
+"""Of a widget that is damaged in the store: number, scope, name and what is wrong."""
+Encoded = tuple[list[Row], list[Damaged]]
+
+
+class Records(NamedTuple):
+    """All records of a widget, as plain values, which may come from another process."""
+
+    id: int
+    scope: str
+    name: str
+    is_listed: bool
+    changed_at: int
+    listing: bytes
+    document: bytes
+    revocations: bytes
+    manifests: tuple[tuple[str, str], ...]
+
+
+_pack = msgspec.msgpack.Encoder().encode
+decode_prepared = msgspec.msgpack.Decoder(Records).decode
+
+
+def prepare(widget: Widget) -> bytes:
+    """The prepared records of a widget, without its number and the time of the change. A writer
+    keeps them until the change is applied, so that nearly all of the encoding is done where the
+    widget is created.
+    """
+    return _pack(records_of(0, 0, render(widget)))
+
+
+def numbered(it: Records, widget_id: int, changed_at: int) -> Records:
+    """Prepared records completed with the widget's number and the time of its change."""
+    return Records(
+        widget_id,
+        it.scope,
+        it.name,
+        it.is_listed,
+        changed_at,
+        numbered_listing(it.listing, widget_id, changed_at),
+        numbered_document(it.document, widget_id),
+        it.revocations,
+        it.manifests,
+    )
+
+
+def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
+    return Records(
+        widget_id,
+        it.scope,
+        it.name,
+        it.is_listed,
+        changed_at,
+        encode_listing(widget_id, changed_at, it),
+        encode_document(widget_id, it),
+        it.revocations,
+        it.manifests,
+    )
+
+
+def encode_batch(asked: Asked) -> Encoded:
+    some = slice_of([WidgetRows(*it[1:]) for it in asked])
+    changed_at = {widget[0]: at for at, widget, *_ in asked}
+    records = [tuple(records_of(it.id, changed_at[it.id], render(it.widget))) for it in some.intact]
+    damaged = [(number, it.scope, it.name, it.sentence) for number, it in some.damaged.items()]
+    return records, damaged

@@ -1,0 +1,215 @@
+"""Follower: keeps the replica of a node up to date with the changes of all nodes on PostgreSQL.
+
+Every worker has one, and a file lock elects the active one: one per node. If its process ends, the
+kernel releases the lock, and another worker's follower takes over. One thread listens, so that
+database availability and replication lag are always known; another applies changes; a third looks
+for another writable host when the database does not respond.
+"""
+
+import contextlib
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from ...core.db.connection_watch import ConnectionWatch
+from ...core.db.engine import Store
+from ...core.db.migrate import SCHEMA, migrate
+from ...core.db.node_names import describe_strangers
+from ...core.db.postgresql import Listening, ReadOnlyServer, transaction_horizon
+from ...core.errors import StoreUnavailable
+from .counting import follow_counts, mend_shared_counts
+from .lock_watch import LockWatch
+from .node_status import NodeStatus
+from .replica import Replica
+from .revision import Counts
+
+_log = structlog.get_logger("widget_catalog.follower")
+
+# How often an idle follower checks whether it should take over.
+_RELIEF_S = 0.2
+# How often the database is queried if there are no notifications.
+_BEAT_S = 0.5
+# How often to look for changes and counts without a notification.
+_POLL_S = 1.0
+_RETRY_S = 0.5
+# How often to check the other nodes, and whether one of them blocks publishing.
+_NODES_S = 5.0
+
+
+class Follower:
+    def __init__(
+        self,
+        lock_file: Path,
+        status: NodeStatus,
+        store: Store,
+        replica: Replica,
+        counts: Counts,
+        listen: Callable[[int], Listening],
+        watch: ConnectionWatch,
+    ) -> None:
+        """`store` must not depend on this follower's status of the database. `listen` takes the
+        number of the host to start with. `watch` ends waits for a database that hangs.
+        """
+        self._lock_file = lock_file
+        self._status = status
+        self._store = store
+        self._replica = replica
+        self._counts = counts
+        self._listen = listen
+        self._watch = watch
+        self._strangers: list[str] = []
+        self._lock_watch = LockWatch(status)
+        self._is_failing = False
+        self._schema = SCHEMA
+        # Set with every new connection: see _follow_counts.
+        self._is_new = threading.Event()
+        self._ended = threading.Event()
+        self._woken = threading.Event()
+        self._threads = [threading.Thread(target=self._lead, name="follower", daemon=True)]
+        self._threads[0].start()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._woken.set()
+        for it in self._threads:
+            it.join(timeout=_BEAT_S * 4)
+        self._store.close()
+
+    def _lead(self) -> None:
+        descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            while not self._ended.is_set():
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    self._ended.wait(_RELIEF_S)
+                    continue
+                for work in (self._apply_forever, self._look_for_host):
+                    self._threads.append(threading.Thread(target=work, daemon=True))
+                    self._threads[-1].start()
+                self._listen_forever()
+        finally:
+            os.close(descriptor)
+
+    def _listen_forever(self) -> None:
+        while not self._ended.is_set():
+            try:
+                listening = self._listen(self._status.host)
+                self._watch.add(listening.connection)
+                with listening:
+                    self._status.host = listening.host
+                    self._is_new.set()
+                    self._hear(listening)
+            except ReadOnlyServer as fault:
+                # In this order, so that no connection is opened in between.
+                self._status.database_became_read_only()
+                self._status.end_connections()
+                self._note_fault("The database takes no writes. Reads go on.", fault)
+            except Exception as fault:  # An error of the driver or the network.
+                self._status.database_failed()
+                self._note_fault("The database does not answer. Reads go on.", fault)
+
+    def _note_fault(self, what: str, fault: Exception) -> None:
+        if not self._is_failing:
+            _log.error(what, fault=" ".join(str(fault).split()))
+        self._is_failing = True
+        self._ended.wait(_RETRY_S)
+
+    def _look_for_host(self) -> None:
+        """A lost machine closes no connections. If another host accepts writes, stop waiting for
+        this one; keep waiting for a server that is only slow.
+        """
+        while not self._ended.wait(_BEAT_S):
+            if not (self._status.is_database_up() and self._status.silent_s):
+                continue
+            present = self._status.host
+            # An error of the driver or the network: no host is found.
+            with contextlib.suppress(Exception):
+                found = self._listen(present + 1)
+                found.close()
+                if found.host != present and self._status.silent_s:
+                    _log.warning("Another host of the database takes writes now.")
+                    self._status.host_moved(found.host)
+
+    def _hear(self, listening: Listening) -> None:
+        """Runs until this ends, or the connection fails."""
+        looked_at = 0.0
+        while not self._ended.is_set():
+            newest_seq, schema = listening.read_state()
+            self._note_release(schema)
+            if schema >= SCHEMA:  # Otherwise it is migrated first.
+                listening.start()
+                self._status.database_answered(newest_seq, is_newer=schema > SCHEMA)
+                if self._is_failing:
+                    _log.info("The database answers again.")
+                self._is_failing = False
+            self._woken.set()
+            if time.monotonic() - looked_at >= _NODES_S:
+                looked_at = time.monotonic()
+                self._note_strangers(listening.find_strangers())
+                self._lock_watch.note(listening.find_publisher())
+            listening.wait(_BEAT_S)
+
+    def _note_release(self, schema: str) -> None:
+        if schema > max(SCHEMA, self._schema):
+            _log.warning(
+                "The database was migrated by a newer release. This node goes on to show what is "
+                "there, and changes nothing any more: upgrade it.",
+                schema=schema,
+                known=SCHEMA,
+            )
+        self._schema = schema
+
+    def _note_strangers(self, strangers: list[str]) -> None:
+        if strangers and strangers != self._strangers:
+            _log.warning(describe_strangers(strangers))
+        self._strangers = strangers
+
+    def _apply_forever(self) -> None:
+        counted_at = 0.0
+        is_failing = False
+        while not self._ended.is_set():
+            self._woken.wait(_POLL_S)
+            self._woken.clear()
+            if self._ended.is_set():
+                return
+            try:
+                if self._schema < SCHEMA:  # The database was down when this node started.
+                    migrate(self._store)
+                self._replica.apply(self._store)
+                self._status.applied(self._replica.applied_seq())
+                if time.monotonic() - counted_at >= _BEAT_S:
+                    counted_at = time.monotonic()
+                    self._follow_counts()
+                is_failing = False
+            except StoreUnavailable as fault:
+                if not is_failing:
+                    _log.error(
+                        "What other nodes have changed cannot be shown.", fault=fault.message
+                    )
+                is_failing = True
+                self._ended.wait(_RETRY_S)
+            except Exception:
+                _log.exception("What other nodes have changed cannot be shown.")
+                self._ended.wait(_RETRY_S * 2)
+
+    def _follow_counts(self) -> None:
+        """Other nodes' counts are found by transaction ids. A server that has crashed, or a
+        promoted standby, may reuse ids: so all counts are compared after every new connection.
+        """
+        if self._is_new.is_set():
+            self._is_new.clear()
+            try:
+                counted = transaction_horizon(self._store)
+                mend_shared_counts(self._counts, self._store)
+            except StoreUnavailable:
+                self._is_new.set()
+                raise
+        else:
+            counted = follow_counts(self._counts, self._store, self._status.counted)
+        self._status.counted = counted

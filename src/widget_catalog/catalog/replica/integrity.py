@@ -1,0 +1,111 @@
+"""Checks in a child process whether a replica's file is intact.
+
+LMDB trusts its own pages: a damaged one may crash the process that reads it. So a start, and a
+worker whose predecessor died, first let a child read all of them.
+"""
+
+import operator
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+import lmdb
+import numpy as np
+
+from ...core.errors import DataDamaged, StoreUnavailable
+from . import child
+from .file import ReplicaFile, faults_named, find_current
+from .listings import count_listed
+from .records import KEYS, LISTED, SCOPE, DocumentRecord, member_key, scope_checksum
+
+Reading: TypeAlias = "lmdb.Transaction[bytes]"
+
+# Larger batches are slower, because freed memory is then no longer in the CPU cache.
+_AT_ONCE = 1_000
+_INTACT, _DAMAGED, _UNKNOWN = range(3)
+
+
+def is_intact(folder: Path, *, is_thorough: bool = False) -> bool:
+    """Also true if there is none, or if that cannot be determined. `is_thorough` reads every
+    document.
+
+    Call this before this process opens the replica.
+    """
+    path = find_current(folder)
+    if path is None:
+        return True
+    code = child.wait(child.start(partial(_walk_all, path, is_thorough=is_thorough)))
+    return code in (_INTACT, _UNKNOWN)
+
+
+def _walk_all(path: Path, *, is_thorough: bool) -> int:
+    try:
+        file = ReplicaFile(path)
+        with faults_named(), file.environment.begin() as reading:
+            _walk(file, reading, is_thorough=is_thorough)
+    except (StoreUnavailable, OSError) as fault:
+        # Other errors, such as a full disk, are not damage.
+        return _DAMAGED if isinstance(fault, DataDamaged) else _UNKNOWN
+    return _INTACT
+
+
+def _walk(file: ReplicaFile, reading: Reading, *, is_thorough: bool) -> None:
+    """Raises ValueError or DataDamaged. In chunks: a million keys take a second or two."""
+    for table in file.tables:
+        count, last = 0, b""
+        for keys in _chunks(reading.cursor(table).iternext(keys=True, values=False)):
+            if not all(map(operator.lt, [last, *keys], keys)):
+                raise ValueError("Two keys are in the wrong order.")
+            count, last = count + len(keys), keys[-1]
+        if count != reading.stat(table)["entries"]:
+            raise ValueError("There are keys missing.")
+    _check_scopes(file, reading)
+    _check_listings(file, reading)
+    if is_thorough:
+        for record in reading.cursor(file.documents).iternext(keys=False, values=True):
+            it = DocumentRecord(record)
+            _ = it.styles, it.outline, it.entries
+
+
+def are_scopes_intact(file: ReplicaFile) -> bool:
+    try:
+        with faults_named(), file.environment.begin() as reading:
+            _check_scopes(file, reading)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_scopes(file: ReplicaFile, reading: Reading) -> None:
+    """Raises ValueError if a scope does not have its recorded number of widgets."""
+    counts: Counter[bytes] = Counter()
+    for keys in _chunks(reading.cursor(file.keys).iternext(keys=True, values=False)):
+        counts.update([key[: key.index(0)] for key in keys])
+    for scope, value in reading.cursor(file.scopes):
+        changed_at, count, written = SCOPE.unpack(value)
+        if counts.pop(scope, 0) != count or scope_checksum(scope, changed_at, count) != written:
+            raise ValueError(f"The scope {scope!r} is damaged.")
+        if reading.get(member_key(scope), db=file.members) is None:
+            raise ValueError(f"The scope {scope!r} is lost.")
+    if counts:
+        raise ValueError("A scope is missing.")
+
+
+def _check_listings(file: ReplicaFile, reading: Reading) -> None:
+    """Raises ValueError if listings are missing, and DataDamaged."""
+    listed = 0
+    for records in _chunks(reading.cursor(file.listings).iternext(keys=False, values=True)):
+        listed += count_listed(records)
+    for values in _chunks(reading.cursor(file.keys).iternext(keys=False, values=True)):
+        flags = np.frombuffer(b"".join(values), KEYS)["flags"]
+        listed -= int(np.count_nonzero(flags & LISTED))
+    if listed:
+        raise ValueError("The table of names is damaged.")
+
+
+def _chunks(them: Iterator[bytes]) -> Iterator[list[bytes]]:
+    while some := list(islice(them, _AT_ONCE)):
+        yield some

@@ -1,0 +1,170 @@
+"""NodeStatus: what the processes of a node know about the database they share with other nodes.
+
+A small file that all of them map. The follower writes it; the others answer health checks and
+metrics from it, and do not wait for a database that is known to be down.
+"""
+
+import mmap
+import os
+import time
+from pathlib import Path
+
+from ...core.errors import DatabaseDown, DatabaseReadOnly, OlderRelease
+from .revision import allocate
+
+# After this long without a response, the database is considered down.
+_SILENT_MS = 5_000
+# The follower queries it twice per second.
+_USUAL_MS = 1_500
+_ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE = range(5)
+_COUNTED, _IS_NEWER, _HOST, _MOVED_AT, _BLOCKED_SINCE = range(5, 10)
+_BYTES = 8 * 10
+# Values of _IS_UP.
+_DOWN, _UP, _READ_ONLY = range(3)
+
+
+class NodeStatus:
+    def __init__(self, path: Path) -> None:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            allocate(descriptor, _BYTES)
+            self._words = memoryview(mmap.mmap(descriptor, _BYTES)).cast("Q")
+        finally:
+            os.close(descriptor)
+
+    # Called by the follower
+
+    def database_answered(self, newest_seq: int, *, is_newer: bool = False) -> None:
+        """`is_newer`: a newer release than this one has migrated it."""
+        self._words[_IS_NEWER] = int(is_newer)
+        self._words[_NEWEST] = newest_seq
+        self._note_lag()
+        self._words[_ANSWERED_AT] = _now_ms()
+        self._words[_IS_UP] = _UP
+
+    def database_failed(self) -> None:
+        self._words[_IS_UP] = _DOWN
+
+    def database_became_read_only(self) -> None:
+        self._words[_IS_UP] = _READ_ONLY
+
+    def applied(self, seq: int) -> None:
+        self._words[_APPLIED] = max(0, seq)
+        self._note_lag()
+
+    def _note_lag(self) -> None:
+        if self.lag_changes == 0:
+            self._words[_BEHIND_SINCE] = 0
+        elif self._words[_BEHIND_SINCE] == 0:
+            self._words[_BEHIND_SINCE] = _now_ms()
+
+    def publishing_blocked(self, for_s: float) -> None:
+        """One transaction has held the lock for publishing this long; 0: it is free."""
+        self._words[_BLOCKED_SINCE] = _now_ms() - round(for_s * 1000) if for_s else 0
+
+    # Called by other code
+
+    def is_database_up(self) -> bool:
+        return self._words[_IS_UP] == _UP and not self.is_silent()
+
+    def is_silent(self) -> bool:
+        """Whether the database has not responded for longer than usual."""
+        return self._silent_ms() >= _SILENT_MS
+
+    @property
+    def silent_s(self) -> float:
+        """How long it has not responded; 0 in normal operation."""
+        silent_ms = self._silent_ms()
+        return silent_ms / 1000 if silent_ms > _USUAL_MS else 0.0
+
+    def check_database(self) -> None:
+        """Whether it responds, from memory: a query would make all callers wait."""
+        if self.is_read_only:
+            raise DatabaseReadOnly
+        if not self.is_database_up():
+            raise DatabaseDown
+
+    def check_release(self) -> None:
+        """Raises OlderRelease if a newer release has migrated the database, and may expect other
+        data.
+        """
+        if self.is_newer:
+            raise OlderRelease
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it responds but accepts no writes: it is a standby, or was made one."""
+        return self._words[_IS_UP] == _READ_ONLY
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer release has migrated the database."""
+        return self._words[_IS_NEWER] == 1
+
+    @property
+    def lag_changes(self) -> int:
+        """How many known changes are not applied yet."""
+        return max(0, self._words[_NEWEST] - self._words[_APPLIED])
+
+    @property
+    def lag_s(self) -> float:
+        """How long there have been such changes, or how long the database has not responded."""
+        since = self._words[_BEHIND_SINCE]
+        behind_ms = _now_ms() - since if since else 0
+        return max(behind_ms / 1000, self.silent_s)
+
+    def blocked_s(self) -> float:
+        """How long one transaction has held the lock for publishing, as far as known."""
+        since = self._words[_BLOCKED_SINCE]
+        return (_now_ms() - since) / 1000 if since and self.is_database_up() else 0.0
+
+    def find_delay(self) -> str | None:
+        """Why known changes are not shown. Changes in a database that is down are unknown."""
+        is_behind = self.is_database_up() and self.lag_changes
+        return "Changes of other nodes are not applied yet." if is_behind else None
+
+    def _silent_ms(self) -> int:
+        return _now_ms() - self._words[_ANSWERED_AT]
+
+    # The first transaction whose counts may not have been read: see catalog/store/downloads.py.
+
+    @property
+    def counted(self) -> int:
+        return self._words[_COUNTED]
+
+    @counted.setter
+    def counted(self, transaction: int) -> None:
+        self._words[_COUNTED] = transaction
+
+    # The host of the database's address that accepts writes, as far as known.
+
+    @property
+    def host(self) -> int:
+        return self._words[_HOST]
+
+    @host.setter
+    def host(self, number: int) -> None:
+        self._words[_HOST] = number
+
+    def host_moved(self, number: int) -> None:
+        """Another host accepts writes now, and the old one does not respond."""
+        self.host = number
+        self.end_connections()
+
+    def end_connections(self) -> None:
+        """Close all current connections: their server accepts no writes."""
+        self._words[_MOVED_AT] = _now_ms()
+
+    def stale_before_s(self) -> float:
+        """Connections opened before this time of the monotonic clock are stale: the database has
+        moved to another host, is read-only, or has not responded since.
+        """
+        now_ms, moved_ms = _now_ms(), self._words[_MOVED_AT]
+        silent_ms = now_ms - _SILENT_MS if self.is_silent() else 0
+        # The clock restarts when the machine boots; the file may be older.
+        return max(silent_ms, moved_ms if moved_ms <= now_ms else 0) / 1000
+
+
+def _now_ms() -> int:
+    """The same clock in every process of this machine."""
+    return time.monotonic_ns() // 1_000_000

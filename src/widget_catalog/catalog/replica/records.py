@@ -1,0 +1,307 @@
+"""Records: the binary format of a widget in the replica, with checksums.
+
+A widget has two: its listing (`listings.py`) and its document, from which readers slice what they
+need. Every part has a checksum, and lengths are validated first: a damaged file may return any
+bytes, and any number of them.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+import xxhash
+
+from ...core.db.checksums import checksum
+from ...core.errors import DataDamaged
+from .rendering import CDN_MARK, Document, Place
+from .rows import MAX_INLINE_BYTES, Listing
+
+# Incremented whenever the records or the rendering change: the replica is then rebuilt.
+FORMAT = 11
+
+Bytes: TypeAlias = bytes | memoryview
+
+# Not truncated to 32 bits: the tag of a detail is derived from it.
+full_hash = xxhash.xxh3_64_intdigest
+
+# A document: its header, the text of its detail without the count, style sheets, outline. The
+# header, which every reader needs: the checksum of everything up to the place of the count,
+# number, flags, the hashes of the key and of the text, the length of the text, and of its part
+# before the count.
+_DOCUMENT = struct.Struct("<IqBQQII")
+# Lengths of the text between the count and the entries, of the entries, and of the style sheets;
+# the place of the latest version in the entries; checksums of it, the style sheets and the
+# outline.
+_PARTS = struct.Struct("<IIIIIIII")
+CHECKSUM_BYTES = 4
+_TEXT_AT = _DOCUMENT.size + _PARTS.size
+_NUMBER_ENDS = CHECKSUM_BYTES + 8
+_BEFORE_HEAD, _BEFORE_COUNT = b'{"widget":', b',"downloadCount":'
+_BEFORE_CREATED, _BEFORE_ENTRIES = b',"createdAt":"', b'"},"versions":'
+_BEFORE_LATEST = b',"latestVersion":'
+_NULL = b"null"
+
+# The entry of a key: the widget's number, and whether it is listed, or damaged in the store.
+KEY = struct.Struct("<qB")
+KEYS = np.dtype([("id", "<i8"), ("flags", "u1")])
+LISTED, LOST = 1, 2
+# Further flags of a document: it contains markers for the CDN URL; `isOfficial` is null.
+_MARKED, _NULL_OFFICIAL = 4, 8
+# A scope: when it last changed, its number of widgets, and the checksum of both with its name.
+SCOPE = struct.Struct("<qII")
+CHANGE = struct.Struct("<qq")
+
+
+def key_of(scope: str, name: str) -> bytes:
+    return f"{scope}\0{name}".encode()
+
+
+def number_key(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+def member_key(key: bytes) -> bytes:
+    return xxhash.xxh3_64_digest(key)
+
+
+def scope_checksum(scope: bytes, changed_at: int, count: int) -> int:
+    return checksum(b"%b %d %d" % (scope, changed_at, count))
+
+
+def encode_document(number: int, it: Document) -> bytes:
+    # Only in a detail, it is never null, because the fields of a detail keep their types.
+    is_null = it.head.endswith(_NULL)
+    head = it.head.removesuffix(_NULL) + b"false" if is_null else it.head
+    before = b"%b%b%b" % (_BEFORE_HEAD, head, _BEFORE_COUNT)
+    between = b"%b%b%b" % (_BEFORE_CREATED, it.created_at.encode(), _BEFORE_ENTRIES)
+    after = b"%b%b}" % (_BEFORE_LATEST, msgspec.json.encode(it.latest_version))
+    text = b"".join((before, between, it.entries, after))
+    flags = it.is_listed * LISTED | is_null * _NULL_OFFICIAL
+    # Searching for one byte is almost free.
+    flags |= (b"\\" in it.entries and CDN_MARK in it.entries) * _MARKED
+    key = key_of(it.scope, it.name)
+    header = _DOCUMENT.pack(
+        0, number, flags, full_hash(key), full_hash(text), len(text), len(before)
+    )[CHECKSUM_BYTES:] + _PARTS.pack(
+        len(between),
+        len(it.entries),
+        len(it.styles),
+        it.latest_start,
+        it.latest_length,
+        it.latest_checksum,
+        it.styles_checksum,
+        it.outline_checksum,
+    )
+    written = checksum(header + before).to_bytes(CHECKSUM_BYTES, "little")
+    return b"".join((written, header, text, it.styles, it.outline))
+
+
+def numbered_document(record: bytes, number: int) -> bytes:
+    """A document of `encode_document` for the widget with this number."""
+    before = _DOCUMENT.unpack_from(record)[-1]
+    head = number.to_bytes(8, "little") + record[_NUMBER_ENDS : _TEXT_AT + before]
+    written = checksum(head).to_bytes(CHECKSUM_BYTES, "little")
+    return b"".join((written, head, record[_TEXT_AT + before :]))
+
+
+class DocumentRecord:
+    """A stored document. It is verified up to the place of the count; the rest when it is read.
+
+    It is a view of the file: not usable after its transaction.
+    """
+
+    __slots__ = ("_count_at", "_end", "_record", "flags", "hash", "id", "key_hash")
+
+    def __init__(self, record: Bytes) -> None:
+        """Raises DataDamaged if this is not what was written."""
+        if len(record) < _TEXT_AT:
+            raise damaged("a document")
+        fields: tuple[int, ...] = _DOCUMENT.unpack_from(record)
+        written, self.id, self.flags, self.key_hash, self.hash, text, before = fields
+        self._count_at = count_at = _TEXT_AT + before
+        self._end = _TEXT_AT + text
+        self._record = record
+        if checksum(record[CHECKSUM_BYTES:count_at]) != written:
+            raise self._damaged()
+
+    @property
+    def is_listed(self) -> bool:
+        return self.flags & LISTED != 0
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the CDN URL must be filled in."""
+        return self.flags & _MARKED != 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is too large to be read on the event loop."""
+        return self._end - self._count_at > MAX_INLINE_BYTES
+
+    @property
+    def text(self) -> "tuple[Bytes, Bytes]":
+        """The detail: the parts before and after the count."""
+        record = self._record
+        if full_hash(record[_TEXT_AT : self._end]) != self.hash:
+            raise self._damaged()
+        return record[_TEXT_AT : self._count_at], record[self._count_at : self._end]
+
+    @property
+    def around(self) -> tuple[bytes, bytes, bytes]:
+        """The detail without the count and the entries; the last two parts are not verified."""
+        start, stop = self._entries_place
+        places = ((_TEXT_AT, self._count_at), (self._count_at, start), (stop, self._end))
+        before, between, after = [bytes(self._record[start:stop]) for start, stop in places]
+        return before, between, after
+
+    @property
+    def head(self) -> bytes:
+        """The widget's own fields, as search and registry show them."""
+        start, stop = _TEXT_AT + len(_BEFORE_HEAD), self._count_at - len(_BEFORE_COUNT)
+        head = bytes(self._record[start:stop])
+        is_null = self.flags & _NULL_OFFICIAL
+        return head.removesuffix(b"false") + _NULL if is_null else head
+
+    @property
+    def created_at(self) -> str:
+        _, between, _ = self.around
+        return between[len(_BEFORE_CREATED) : -len(_BEFORE_ENTRIES)].decode()
+
+    @property
+    def latest_version(self) -> bytes:
+        """As JSON."""
+        _, _, after = self.around
+        return after[len(_BEFORE_LATEST) : -1]
+
+    @property
+    def place(self) -> Place:
+        """The place of the latest version."""
+        return Place(*self._parts[3:6])
+
+    @property
+    def entries(self) -> bytes:
+        _, rest = self.text
+        start, stop = self._entries_place
+        return bytes(rest[start - self._count_at : stop - self._count_at])
+
+    def entries_at(self, place: Place) -> bytes:
+        """A part of the entries."""
+        start = self._entries_place[0] + place.start
+        return self._part(start, start + place.length, place.checksum)
+
+    def stream_entries(self, piece_bytes: int) -> Iterator[bytes]:
+        """All entries, in chunks. They are verified at the end: use nothing before that."""
+        start, stop = self._entries_place
+        hashing = xxhash.xxh3_64(self._record[_TEXT_AT:start])
+        for at in range(start, stop, piece_bytes):
+            piece = bytes(self._record[at : min(at + piece_bytes, stop)])
+            hashing.update(piece)
+            yield piece
+        hashing.update(self._record[stop : self._end])
+        if hashing.intdigest() != self.hash:
+            raise self._damaged()
+
+    @property
+    def styles(self) -> bytes:
+        return self._part(self._end, self._end + self._parts[2], self._parts[6])
+
+    @property
+    def outline(self) -> bytes:
+        return self._part(self._end + self._parts[2], len(self._record), self._parts[7])
+
+    @property
+    def outline_and_start(self) -> tuple[bytes, int]:
+        """The outline, and the offset of the entries, for `entry`: reading several versions of
+        many widgets decodes the lengths only once.
+        """
+        record = self._record
+        between, _, styles, _, _, _, _, written = _PARTS.unpack_from(record, _DOCUMENT.size)
+        outline = bytes(record[self._end + styles :])
+        if checksum(outline) != written:
+            raise self._damaged()
+        return outline, self._count_at + between
+
+    def entry(self, start: int, length: int, written: int) -> bytes:
+        """A part of the entries; `start` is their offset in the record."""
+        part = bytes(self._record[start : start + length])
+        if checksum(part) != written:
+            raise self._damaged()
+        return part
+
+    @property
+    def _parts(self) -> tuple[int, ...]:
+        return _PARTS.unpack_from(self._record, _DOCUMENT.size)
+
+    @property
+    def _entries_place(self) -> tuple[int, int]:
+        between, entries, *_ = self._parts
+        start = self._count_at + between
+        return start, start + entries
+
+    def _part(self, start: int, stop: int, written: int) -> bytes:
+        part = bytes(self._record[start:stop])
+        if len(part) != stop - start or checksum(part) != written:
+            raise self._damaged()
+        return part
+
+    def _damaged(self) -> DataDamaged:
+        return damaged(f"the document of widget {self.id}")
+
+    def to_document(
+        self, listing: Listing, revocations: bytes, manifests: tuple[tuple[str, str], ...]
+    ) -> Document:
+        """The complete document. Raises DataDamaged if any part is damaged."""
+        entries = self.entries  # First, because this verifies the whole text.
+        styles_checksum, outline_checksum = self._parts[6:]
+        return Document(
+            listing.scope,
+            listing.name,
+            self.is_listed,
+            listing.is_official,
+            listing.version_count,
+            listing.display_name,
+            listing.description,
+            listing.created_ms,
+            listing.released_ms,
+            listing.sdk_ranges,
+            listing.permissions,
+            listing.keywords,
+            self.created_at,
+            msgspec.json.decode(self.latest_version),
+            *self.place,
+            styles_checksum,
+            outline_checksum,
+            self.head,
+            self.styles,
+            revocations,
+            manifests,
+            self.outline,
+            entries,
+        )
+
+
+def seal(content: bytes) -> bytes:
+    """Prepends its checksum."""
+    return checksum(content).to_bytes(CHECKSUM_BYTES, "little") + content
+
+
+def unseal(record: Bytes, what: str) -> bytes:
+    """Raises DataDamaged if the checksum does not match."""
+    content = bytes(record[CHECKSUM_BYTES:])
+    if int.from_bytes(record[:CHECKSUM_BYTES], "little") != checksum(content):
+        raise damaged(what)
+    return content
+
+
+def version_key(number: int, identity: str) -> bytes:
+    """At most 264 bytes; LMDB allows 511."""
+    return number_key(number) + identity.encode()
+
+
+def damaged(what: str) -> DataDamaged:
+    return DataDamaged(
+        f"{what[0].upper()}{what[1:]} in the read model is damaged or missing. Run doctor: it "
+        "rebuilds the read model if the rest of the database is sound."
+    )

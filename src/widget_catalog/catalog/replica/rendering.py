@@ -1,0 +1,230 @@
+"""Renders widgets as JSON, once at write time, with the types of `widget_contract.wire`.
+
+A document is stored in fragments that are shared by detail, search and registry: the widget's own
+fields up to `isOfficial`, and its version entries.
+"""
+
+from operator import attrgetter
+from typing import NamedTuple
+
+import msgspec
+
+from widget_contract.addresses import file_path
+from widget_contract.manifests import Declared
+from widget_contract.wire import VersionEntry, WidgetHead
+
+from ...core.clock import iso, to_ms
+from ...core.db.checksums import checksum
+from ..keywords import keywords_of
+from ..widgets import Version, Widget
+
+# The marker for the CDN URL, which is a setting and filled in when a document is read. No text
+# contains an encoded NUL.
+_CDN = "\0"
+CDN_MARK = b'"\\u0000/'
+
+
+# Separates the items of a list in a listing; no text contains it.
+FACET_SEPARATOR = "\1"
+
+
+class Document(NamedTuple):
+    """A widget in the read model. `entries` is the JSON array of all its versions, newest first.
+
+    `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
+    `revocations` are its revoked versions: JSON, an array of `RevokedVersion`, or nothing.
+    `manifests` are the manifests that versions were published with, by the version's identity.
+    `outline` has the place of each version in `entries`: JSON, an array of `Outline`.
+    `created_ms`, `released_ms` (the latest version's), `sdk_ranges` (of versions not yanked) and
+    `permissions` (the latest version's) are for sorting and filtering; the lists are joined by
+    FACET_SEPARATOR. `keywords` (the latest version's), joined by spaces, are only searched.
+    """
+
+    scope: str
+    name: str
+    is_listed: bool
+    is_official: bool | None
+    version_count: int
+    display_name: str
+    description: str | None
+    created_ms: int
+    released_ms: int
+    sdk_ranges: str
+    permissions: str
+    keywords: str
+    created_at: str
+    latest_version: str | None
+    latest_start: int
+    latest_length: int
+    latest_checksum: int
+    styles_checksum: int
+    outline_checksum: int
+    head: bytes
+    styles: bytes
+    revocations: bytes
+    manifests: tuple[tuple[str, str], ...]
+    outline: bytes
+    entries: bytes
+
+
+class RevokedVersion(NamedTuple):
+    version: str
+    sha256_hash: str
+    reason: str
+    at: str
+
+
+class Place(NamedTuple):
+    """The position of a version in the entries of its widget, and its checksum."""
+
+    start: int
+    length: int
+    checksum: int
+
+
+class Outline(NamedTuple):
+    """What decides whether a version matches, its place among the entries, and its checksum."""
+
+    version: str
+    sdk_version: str
+    is_yanked: bool
+    start: int
+    length: int
+    checksum: int
+
+    @property
+    def place(self) -> Place:
+        return Place(self.start, self.length, self.checksum)
+
+
+# The declared fields of a version after the texts it may share with its widget.
+_after_texts = attrgetter(*Declared.__struct_fields__[4:])
+_encode = msgspec.json.Encoder().encode
+
+
+def render(widget: Widget) -> Document:
+    scope, name = str(widget.scope), str(widget.name)
+    head = WidgetHead(
+        scope,
+        name,
+        widget.display_name,
+        widget.description,
+        widget.icon,
+        widget.is_official,
+    )
+    entries, outline = [], []
+    latest, start = None, 1
+    place = (0, 0, checksum(b""))
+    for version in widget.versions:
+        number, is_withdrawn = version.number, version.is_withdrawn
+        entry = _encode(_entry(scope, name, number, is_withdrawn, widget, version))
+        entries.append(entry)
+        length, written = len(entry), checksum(entry)
+        # A plain tuple, because an import creates millions of these.
+        outline.append((number, version.sdk_version, is_withdrawn, start, length, written))
+        if latest is None and not is_withdrawn:
+            latest, place = version, (start, length, written)
+        start += length + 1
+    encoded_outline, encoded_entries = _encode(outline), b"[" + b",".join(entries) + b"]"
+    styles = _styles(widget)
+    ranges = [it.sdk_version for it in widget.versions if not it.is_yanked]
+    # Positional, like the entries.
+    return Document(
+        scope,
+        name,
+        widget.is_listed,
+        widget.is_official,
+        len(entries),
+        widget.display_name,
+        widget.description,
+        to_ms(widget.created_at),
+        0 if latest is None else to_ms(latest.published_at),
+        FACET_SEPARATOR.join(dict.fromkeys(ranges)),
+        "" if latest is None else FACET_SEPARATOR.join(latest.permissions),
+        "" if latest is None else " ".join(keywords_of(latest.manifest)),
+        iso(widget.created_at),
+        None if latest is None else latest.number,
+        *place,
+        checksum(styles),
+        checksum(encoded_outline),
+        _encode(head)[:-1],
+        styles,
+        _revocations(widget),
+        tuple([(it.identity, it.manifest) for it in widget.versions if it.manifest is not None]),
+        encoded_outline,
+        encoded_entries,
+    )
+
+
+def detail_bytes(widget: Widget) -> int:
+    """The size of its detail in bytes, without what is filled in on reading."""
+    document = render(widget)
+    return len(document.head) + len(document.entries)
+
+
+def render_detail(widget: Widget, count: int, cdn_url: str) -> dict[str, object]:
+    """A widget in the format of the public detail, for its owners, including unlisted ones."""
+    document = render(widget)
+    head = msgspec.json.decode(document.head + b"}")
+    shown = {**head, "isOfficial": bool(head["isOfficial"]), "downloadCount": count}
+    return {
+        "widget": {**shown, "createdAt": document.created_at},
+        "versions": msgspec.Raw(with_cdn(document.entries, cdn_url)),
+        "latestVersion": document.latest_version,
+    }
+
+
+def _entry(
+    scope: str, name: str, number: str, is_withdrawn: bool, widget: Widget, version: Version
+) -> VersionEntry:
+    description, icon = version.description, version.icon
+    # Positional arguments are faster, and an import creates millions of these.
+    return VersionEntry(
+        scope,
+        name,
+        number,
+        version.bundle_url or f"{_CDN}{file_path(scope, name, number, 'js')}",
+        version.bundle_size,
+        version.sha256_hash,
+        iso(version.published_at),
+        is_withdrawn,
+        version.withdrawn_reason if is_withdrawn else version.yanked_reason,
+        version.deprecation_message,
+        version.release_notes,
+        version.display_name or widget.display_name,
+        widget.description if description is None else description,
+        widget.icon if icon is None else icon,
+        *_after_texts(version),
+    )
+
+
+def _styles(widget: Widget) -> bytes:
+    styles = {
+        version.number: (version.style.size_bytes, version.style.sha256_hash)
+        for version in widget.versions
+        if version.style is not None
+    }
+    return _encode(styles) if styles else b""
+
+
+def _revocations(widget: Widget) -> bytes:
+    revoked = [
+        RevokedVersion(
+            it.number, it.sha256_hash, it.revocation.reason, iso(it.revocation.revoked_at)
+        )
+        for it in widget.versions
+        if it.revocation is not None
+    ]
+    return _encode(revoked) if revoked else b""
+
+
+def with_cdn(entries: bytes, cdn_url: str) -> bytes:
+    """Fill in the CDN URL. `cdn_url` has no trailing slash."""
+    if b"\\" not in entries:  # No marker; searching for one byte is almost free.
+        return entries
+    return entries.replace(CDN_MARK, b'"' + cdn_url.encode() + b"/")
+
+
+def is_stored_here(bundle_url: str) -> bool:
+    """Whether a document's bundle is stored here: the CDN URL is not filled in yet."""
+    return bundle_url.startswith(_CDN)

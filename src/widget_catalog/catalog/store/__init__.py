@@ -1,0 +1,1 @@
+"""The source of truth of widgets: rows, events, the change feed, counts."""

@@ -1,0 +1,225 @@
+"""The audit log: who did what, when and why. Entries are immutable; old ones may be removed.
+
+Entries are written by `events.append`.
+"""
+
+from collections.abc import Collection
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ...accounts import events as account_events
+from ...accounts.events import ScopeReleased
+from ...core.actors import Actor, Stranger
+from ...core.db.engine import Transaction
+from ...core.db.schema import audit
+from .. import events
+from ..events import Event, actions_in
+
+_MAX_ADDRESS = 64
+_REMOVED_AT_ONCE = 1_000
+_READ_AT_ONCE = 500
+_ACTIONS = actions_in(events, account_events)
+ACTIONS = sorted(set(_ACTIONS.values()))
+"""Every word that the log is shown in."""
+
+
+# No recovery codes left, or no publishers: that is what the entry is about.
+_TELLING_WHEN_EMPTY = ("left", "publishers")
+
+
+class Entry(NamedTuple):
+    at: int
+    actor: str
+    via: str
+    action: str
+    """What has happened, in the words that the log is shown in."""
+    scope: str | None
+    name: str | None
+    version: str | None
+    details: dict[str, Any]
+    client_id: str | None = None
+    client_name: str | None = None
+    address: str | None = None
+
+    @property
+    def telling_details(self) -> dict[str, Any]:
+        """For people: without values that are missing, false or zero."""
+        return {
+            key: value for key, value in self.details.items() if value or key in _TELLING_WHEN_EMPTY
+        }
+
+
+class AuditFilter(NamedTuple):
+    """All given conditions must hold. `until` is exclusive."""
+
+    actor: str | None = None
+    action: str | None = None
+    scope: str | None = None
+    name: str | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+def add_line(tx: Transaction, by: Actor | Stranger, event: Event) -> None:
+    """For `events.append`, which every event goes through."""
+    tx.connection.execute(
+        sa.insert(audit).values(
+            at=tx.at_ms,
+            actor=by.name,
+            via=by.via.value,
+            kind=event.kind,
+            scope=event.scope,
+            name=event.name,
+            version=event.version,
+            details=msgspec.json.encode(event.details()).decode(),
+            client_id=by.client_id,
+            client_name=by.client_name,
+            address=_short(by.address),
+        )
+    )
+
+
+def find_release(connection: Connection, scope: str) -> int:
+    """The number of the entry that last released this name; 0 if none did."""
+    query = sa.select(sa.func.max(audit.c.seq)).where(
+        audit.c.scope == scope, audit.c.kind == ScopeReleased.kind
+    )
+    return connection.execute(query).scalar() or 0
+
+
+def list_instants(
+    connection: Connection, actor: str, kinds: Collection[str], since: int, now_ms: int
+) -> list[int]:
+    """The times of a person's actions of this kind after an instant, oldest first.
+
+    Reads only the entries since then. Entries dated after `now_ms` are ignored: the clock was
+    ahead.
+    """
+    query = sa.select(audit.c.seq, audit.c.at, audit.c.kind).where(audit.c.actor == actor)
+    query = query.order_by(audit.c.seq.desc()).limit(_READ_AT_ONCE)
+    found: list[int] = []
+    rows = connection.execute(query).all()
+    while rows:
+        recent = list(takewhile(lambda it: bool(it.at > since), rows))
+        found += [it.at for it in recent if it.kind in kinds and it.at <= now_ms]
+        if len(recent) < _READ_AT_ONCE:
+            break
+        rows = connection.execute(query.where(audit.c.seq < rows[-1].seq)).all()
+    return sorted(found)
+
+
+def list_oldest(connection: Connection, before_ms: int) -> list[int]:
+    """Numbers of the oldest entries, up to the first one that is not older than this time.
+
+    So everything before a removed entry is removed as well: see `find_release`.
+    """
+    query = sa.select(audit.c.seq, audit.c.at).order_by(audit.c.seq).limit(_REMOVED_AT_ONCE)
+    rows = connection.execute(query)
+    return [row.seq for row in takewhile(lambda it: bool(it.at < before_ms), rows)]
+
+
+def remove_entries(tx: Transaction, up_to: int) -> None:
+    """All up to this number."""
+    tx.connection.execute(sa.delete(audit).where(audit.c.seq <= up_to))
+
+
+def list_entries(
+    connection: Connection,
+    scope: str | None,
+    name: str | None,
+    page: int,
+    limit: int,
+    *,
+    about: str | None = None,
+    after: int = 0,
+) -> tuple[list[Entry], int]:
+    """A page of the log of a widget, of a scope or of all, newest first; and the total.
+
+    `about`: only what this account did, and what happened to it or in its scope. `after`: only
+    entries after this number.
+    """
+    query = sa.select(audit).where(audit.c.seq > after)
+    if scope is not None:
+        query = query.where(audit.c.scope == scope)
+    if name is not None:
+        query = query.where(audit.c.name == name)
+    if about is not None:
+        query = query.where((audit.c.actor == about) | (audit.c.scope == about))
+    return _page(connection, query, page, limit)
+
+
+def list_filtered(
+    connection: Connection, which: AuditFilter, page: int, limit: int
+) -> tuple[list[Entry], int]:
+    """A page of the entries that match a filter, newest first; and the total."""
+    return _page(connection, _filtered(which), page, limit)
+
+
+def read_filtered(
+    connection: Connection, which: AuditFilter, before: int | None, limit: int
+) -> tuple[list[Entry], int | None]:
+    """The newest entries that match a filter, before a number; and the number to continue from,
+    None at the end.
+    """
+    query = _filtered(which).order_by(audit.c.seq.desc()).limit(limit)
+    if before is not None:
+        query = query.where(audit.c.seq < before)
+    rows = connection.execute(query).all()
+    return [_entry_from(row) for row in rows], rows[-1].seq if len(rows) == limit else None
+
+
+def _filtered(which: AuditFilter) -> sa.Select[Any]:
+    query = sa.select(audit)
+    for column, value in (
+        (audit.c.actor, which.actor),
+        (audit.c.scope, which.scope),
+        (audit.c.name, which.name),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if which.action is not None:
+        query = query.where(
+            audit.c.kind.in_([kind for kind, it in _ACTIONS.items() if it == which.action])
+        )
+    if which.since is not None:
+        query = query.where(audit.c.at >= which.since)
+    if which.until is not None:
+        query = query.where(audit.c.at < which.until)
+    return query
+
+
+def _page(
+    connection: Connection, query: sa.Select[Any], page: int, limit: int
+) -> tuple[list[Entry], int]:
+    total = connection.execute(
+        sa.select(sa.func.count()).select_from(query.subquery())
+    ).scalar_one()
+    rows = connection.execute(
+        query.order_by(audit.c.seq.desc()).limit(limit).offset((page - 1) * limit)
+    )
+    return [_entry_from(row) for row in rows], total
+
+
+def _short(address: str | None) -> str | None:
+    """A proxy's header may contain anything in place of an address."""
+    return address[:_MAX_ADDRESS] if address is not None else None
+
+
+def _entry_from(row: Any) -> Entry:
+    return Entry(
+        at=row.at,
+        actor=row.actor,
+        via=row.via,
+        action=_ACTIONS.get(row.kind, row.kind),
+        scope=row.scope,
+        name=row.name,
+        version=row.version,
+        details=msgspec.json.decode(row.details),
+        client_id=row.client_id,
+        client_name=row.client_name,
+        address=row.address,
+    )

@@ -1,0 +1,92 @@
+"""Download counts in the store."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ...core.db.bulk import insert_rows, stream_numbers, value_rows
+from ...core.db.engine import Transaction
+from ...core.db.postgresql import current_transaction, next_transaction
+from ...core.db.transaction import Write
+from .count_table import downloads
+
+_IDS_PER_QUERY = 500
+_ADDED_AT_ONCE = 100
+_COUNTS = sa.select(downloads.c.widget_id, downloads.c.count).where(
+    downloads.c.widget_id.in_(sa.bindparam("ids", expanding=True))
+)
+
+
+# One statement for any number of widgets, in the order of the keys, so that two nodes never
+# deadlock.
+_ADDITION_ON_POSTGRESQL = """
+    INSERT INTO downloads (widget_id, count, changed_in)
+    SELECT widget_id, added, pg_current_xact_id()::text::bigint
+    FROM unnest(%s::bigint[], %s::bigint[]) AS counted(widget_id, added)
+    ORDER BY widget_id
+    ON CONFLICT (widget_id) DO UPDATE
+    SET count = downloads.count + excluded.count, changed_in = excluded.changed_in
+    RETURNING widget_id, count
+"""
+
+
+def add_downloads(tx: Write, increments: Mapping[int, int]) -> None:
+    """Add to the counts of these widgets."""
+    ids = list(increments)
+    if tx.dialect == "postgresql":
+        counted = tx.run(_ADDITION_ON_POSTGRESQL, (ids, list(increments.values())))
+        tx.counts |= {row[0]: row[1] for row in counted}
+        return
+    for start in range(0, len(ids), _ADDED_AT_ONCE):
+        some = ids[start : start + _ADDED_AT_ONCE]
+        values = tuple(it for key in some for it in (key, increments[key]))
+        counted = tx.run(_addition(len(some)), values)
+        tx.counts |= {row[0]: row[1] for row in counted}
+
+
+@cache
+def _addition(rows: int) -> str:
+    return (
+        "INSERT INTO downloads (widget_id, count) "  # noqa: S608
+        f"VALUES {value_rows('sqlite', rows, 2)} ON CONFLICT (widget_id) DO UPDATE "
+        "SET count = downloads.count + excluded.count RETURNING widget_id, count"
+    )
+
+
+def set_counts(tx: Transaction, counts: Mapping[int, int]) -> None:
+    """Set the counts of widgets that have none yet; zeros take no row."""
+    number = current_transaction(tx.connection)
+    insert_rows(tx.connection, downloads, [(*it, number) for it in counts.items() if it[1]])
+    tx.counts |= counts
+
+
+def get_counts(connection: Connection, ids: Sequence[int]) -> dict[int, int]:
+    """The counts of these widgets; widgets that were never downloaded are omitted."""
+    found: dict[int, int] = {}
+    for start in range(0, len(ids), _IDS_PER_QUERY):
+        rows = connection.execute(_COUNTS, {"ids": ids[start : start + _IDS_PER_QUERY]})
+        found |= {row[0]: row[1] for row in rows}
+    return found
+
+
+def stream_counts(connection: Connection) -> Iterator[list[str]]:
+    """Numbers of widgets and their counts, joined by commas; widgets without downloads are
+    omitted.
+    """
+    key = downloads.c.widget_id
+    return stream_numbers(connection, key, key, downloads.c.count)
+
+
+def list_counted(connection: Connection, since: int) -> list[tuple[int, int]]:
+    """On PostgreSQL: counts that may have changed after a snapshot with this `oldest_transaction`.
+    Some may be returned twice, none is missing, however long its transaction took.
+
+    A database restored from a dump has larger transaction ids from its former server, which are
+    meaningless.
+    """
+    query = sa.select(downloads.c.widget_id, downloads.c.count).where(
+        downloads.c.changed_in >= since, downloads.c.changed_in < next_transaction(connection)
+    )
+    return [(row[0], row[1]) for row in connection.execute(query)]

@@ -1,0 +1,88 @@
+"""The change feed: events of widgets, numbered without gaps.
+
+Readers follow it from their last number. Rows are written by `events.append`.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ...core.clock import to_ms
+from ...core.db.bulk import insert_rows, stream_numbers
+from ...core.db.engine import Store, Transaction
+from ...core.db.schema import changes
+from ..events import Revoked
+
+# Run by every write: as text, which takes SQLAlchemy a third of the time.
+LATEST_SEQ = "SELECT coalesce(max(seq), 0) FROM changes"
+
+
+class Change(NamedTuple):
+    seq: int
+    widget_id: int
+    scope: str
+    changed_at: int
+    kind: str
+    """One of those in `catalog/events.py`."""
+    version: str | None
+    """None if it happened to the widget, or to several versions."""
+
+
+def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]) -> int:
+    """Number, scope, kind and version, in order; returns the new end of the feed.
+
+    Numbers follow the order of commits, because publishing is serialized.
+    """
+    if not tx.is_publishing:
+        raise ValueError("What the public sees is changed in Store.publishing.")
+    first = latest_seq(tx.connection) + 1
+    at = tx.at_ms
+    rows = [
+        (seq, widget_id, scope, at, kind, version)
+        for seq, (widget_id, scope, kind, version) in enumerate(new, first)
+    ]
+    insert_rows(tx.connection, changes, rows)
+    return first + len(new) - 1
+
+
+def newest_change(store: Store) -> int:
+    """The number of the newest change, of any node."""
+    with store.reading() as connection:
+        return latest_seq(connection)
+
+
+def latest_seq(connection: Connection) -> int:
+    return int(connection.exec_driver_sql(LATEST_SEQ).scalar_one())
+
+
+def find_change(connection: Connection, seq: int) -> Change | None:
+    row = connection.execute(sa.select(changes).where(changes.c.seq == seq)).first()
+    return None if row is None else Change(*row)
+
+
+def stream_times(connection: Connection) -> Iterator[list[str]]:
+    """Numbers of widgets and the time of each change, oldest first, joined by commas."""
+    return stream_numbers(connection, changes.c.seq, changes.c.widget_id, changes.c.changed_at)
+
+
+def was_revoked_here(
+    connection: Connection, widget_id: int, version: str, revoked_at: datetime
+) -> bool:
+    """Whether this revocation was made in this catalog. One copied from another catalog is older
+    than its event here.
+    """
+    query = sa.select(changes.c.seq).where(
+        changes.c.changed_at == to_ms(revoked_at),
+        changes.c.widget_id == widget_id,
+        changes.c.kind == Revoked.kind,
+        changes.c.version == version,
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def list_changes(connection: Connection, after: int, limit: int = 1000) -> list[Change]:
+    query = sa.select(changes).where(changes.c.seq > after).order_by(changes.c.seq).limit(limit)
+    return [Change(*row) for row in connection.execute(query)]

@@ -1,0 +1,64 @@
+"""Files that are being removed. A version cannot begin to refer to one of them, so they can be
+removed without holding a lock.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple, cast
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ...core.db.bulk import insert_rows
+from ...core.db.engine import Transaction
+from ...publishing.store import FileKey, Kind, find_referred_to
+from ...transfer.staging_store import list_staged_files
+from .file_tables import file_removals
+
+# Longer than a batch takes even if every request to an object store times out.
+_LEASE_MS = 15 * 60_000
+
+
+class Marked(NamedTuple):
+    """Files that only the process that has marked them removes."""
+
+    files: list[FileKey]
+    until: int
+
+
+def mark_for_removal(tx: Transaction, files: Iterable[FileKey]) -> Marked:
+    """Those of these files that nothing refers to, and that no other process is removing. In
+    `Store.publishing`: nothing can begin to refer to them meanwhile.
+    """
+    connection, until = tx.connection, tx.at_ms + _LEASE_MS
+    unused = set(files) - list_marked(connection, after_ms=tx.at_ms)
+    unused -= _find_referred_to(connection, unused)
+    if unused:
+        unused -= {cast(FileKey, (it.sha256_hash, it.kind)) for it in list_staged_files(connection)}
+    _delete(tx, unused)
+    insert_rows(connection, file_removals, [(*it, until) for it in sorted(unused)])
+    return Marked(sorted(unused), until)
+
+
+def unmark(tx: Transaction, marked: Marked) -> None:
+    _delete(tx, marked.files, file_removals.c.until == marked.until)
+
+
+def list_marked(connection: Connection, after_ms: int = 0) -> set[FileKey]:
+    """All marked files, abandoned or not; or those whose mark is valid after this time."""
+    query = sa.select(file_removals.c.sha256_hash, file_removals.c.kind)
+    rows = connection.execute(query.where(file_removals.c.until > after_ms))
+    return {cast(FileKey, tuple(row)) for row in rows}
+
+
+def _find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[FileKey]:
+    kinds: tuple[Kind, ...] = ("js", "css")
+    found: set[FileKey] = set()
+    for kind in kinds:
+        hashes = [sha256_hash for sha256_hash, its_kind in files if its_kind == kind]
+        found |= {(it, kind) for it in find_referred_to(connection, hashes, kind)}
+    return found
+
+
+def _delete(tx: Transaction, files: Iterable[FileKey], *which: sa.ColumnElement[bool]) -> None:
+    key = sa.tuple_(file_removals.c.sha256_hash, file_removals.c.kind)
+    tx.connection.execute(sa.delete(file_removals).where(key.in_(list(files)), *which))

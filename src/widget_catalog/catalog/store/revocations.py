@@ -1,0 +1,114 @@
+"""Revocations: versions that must not run, and their files that no other version needs."""
+
+from collections.abc import Iterator, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ...core.clock import to_ms
+from ...core.db.bulk import insert_rows
+from ...core.db.checksums import row_checksum
+from ...core.db.engine import Transaction
+from ...core.db.schema import revocations, versions, widgets
+from ..widgets import Version
+from .file_tables import revoked_bytes
+from .rows import StoredFile
+
+_SAME = (versions.c.widget_id == revocations.c.widget_id) & (
+    versions.c.identity == revocations.c.identity
+)
+
+
+def save_revocation(tx: Transaction, widget_id: int, version: Version) -> None:
+    """Store whether a version is revoked."""
+    is_it = (revocations.c.widget_id == widget_id) & (revocations.c.identity == version.identity)
+    tx.connection.execute(sa.delete(revocations).where(is_it))
+    if version.revocation is not None:
+        reason, revoked_at = version.revocation.reason, to_ms(version.revocation.revoked_at)
+        add_revocations(tx, [(widget_id, version.identity, reason, revoked_at)])
+
+
+def add_revocations(tx: Transaction, rows: Sequence[tuple[int, str, str, int]]) -> None:
+    """Widget number, version identity, reason and time of each."""
+    insert_rows(tx.connection, revocations, [(*row, row_checksum(row)) for row in rows])
+
+
+def revoke_bytes(tx: Transaction, sha256_hash: str, reason: str) -> None:
+    """Nobody may publish these bytes from now on."""
+    is_it = revoked_bytes.c.sha256_hash == sha256_hash
+    tx.connection.execute(sa.delete(revoked_bytes).where(is_it))
+    insert_rows(tx.connection, revoked_bytes, [(sha256_hash, reason, tx.at_ms)])
+
+
+def release_bytes(tx: Transaction, sha256_hash: str) -> None:
+    """Undo that if no version with these bytes is revoked any more."""
+    revoked = sa.select(revocations.c.widget_id).join_from(revocations, versions, _SAME)
+    is_left = revoked.where(versions.c.sha256_hash == sha256_hash).limit(1)
+    if tx.connection.execute(is_left).first() is None:
+        is_it = revoked_bytes.c.sha256_hash == sha256_hash
+        tx.connection.execute(sa.delete(revoked_bytes).where(is_it))
+
+
+def are_bytes_revoked(connection: Connection, sha256_hash: str) -> bool:
+    """Whether nobody may publish them."""
+    query = sa.select(revoked_bytes.c.reason).where(revoked_bytes.c.sha256_hash == sha256_hash)
+    return connection.execute(query).first() is not None
+
+
+def find_refusal(connection: Connection, scope: str, name: str, sha256_hash: str) -> str | None:
+    """Why these bytes cannot be published as this widget: they were revoked everywhere, or as a
+    version of this widget. The same bytes elsewhere prove nothing: anybody can publish a copy.
+    """
+    everywhere = sa.select(revoked_bytes.c.reason).where(revoked_bytes.c.sha256_hash == sha256_hash)
+    here = (
+        sa.select(revocations.c.reason)
+        .join_from(revocations, versions, _SAME)
+        .join(widgets, widgets.c.id == versions.c.widget_id)
+        .where(versions.c.sha256_hash == sha256_hash)
+        .where(widgets.c.scope == scope, widgets.c.name == name)
+    )
+    for query in (everywhere, here):
+        reason: str | None = connection.execute(query.limit(1)).scalar()
+        if reason is not None:
+            return reason
+    return None
+
+
+def list_sharing(connection: Connection, sha256_hash: str) -> list[str]:
+    """Versions with this bundle that are not revoked, as `scope/name version`."""
+    query = (
+        sa.select(widgets.c.scope, widgets.c.name, versions.c.version)
+        .join_from(versions, widgets)
+        .outerjoin(revocations, _SAME)
+        .where(versions.c.sha256_hash == sha256_hash, revocations.c.widget_id.is_(None))
+        .order_by(widgets.c.scope, widgets.c.name, versions.c.version)
+    )
+    return [f"{scope}/{name} {version}" for scope, name, version in connection.execute(query)]
+
+
+def list_revoked_files(connection: Connection) -> Iterator[StoredFile]:
+    """The files of revoked versions that are stored here, withdrawn or not."""
+    query = (
+        sa.select(widgets.c.scope, widgets.c.name, versions)
+        .join_from(revocations, versions, _SAME)
+        .join(widgets, widgets.c.id == versions.c.widget_id)
+    )
+    for row in connection.execute(query).all():
+        whose = (row.scope, row.name, row.version)
+        if row.bundle_url is None:
+            yield StoredFile(*whose, "js", row.sha256_hash, row.bundle_size)
+        if row.css_size is not None:
+            yield StoredFile(*whose, "css", row.css_sha256_hash, row.css_size)
+
+
+def is_needed(connection: Connection, file: StoredFile) -> bool:
+    """Whether a version that is not revoked has this file, too."""
+    is_it = versions.c.css_sha256_hash == file.sha256_hash
+    if file.kind == "js":
+        is_it = (versions.c.sha256_hash == file.sha256_hash) & versions.c.bundle_url.is_(None)
+    query = (
+        sa.select(versions.c.widget_id)
+        .join_from(versions, revocations, _SAME, isouter=True)
+        .where(is_it, revocations.c.widget_id.is_(None))
+    )
+    return connection.execute(query.limit(1)).first() is not None

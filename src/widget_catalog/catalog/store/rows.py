@@ -1,0 +1,238 @@
+"""Converts between domain values and table rows: the only place that knows both."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import SemVer
+from widget_contract.wire import Size
+
+from ...core.clock import from_ms, to_ms
+from ...core.db.checksums import row_checksum
+from ...core.errors import DataDamaged
+from ..widgets import Revocation, Style, Version, Widget, newest_first
+
+Row = tuple[Any, ...]
+Prepare = Callable[[Widget], bytes]
+"""Prepares the records of a widget for the listener of the store."""
+
+# Their positions in the rows of a widget and a version.
+_IS_OFFICIAL = 5
+_IDENTITY, _NUMBER, _BUNDLE_URL, _BUNDLE_SIZE, _SHA256_HASH = range(5)
+_CSS_SIZE, _CSS_SHA256_HASH = 21, 22
+
+_encode = msgspec.json.Encoder().encode
+_decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+class StoredWidget(NamedTuple):
+    """A widget and its number in the store."""
+
+    id: int
+    widget: Widget
+
+
+class Draft(NamedTuple):
+    """A new widget as its rows, without the widget's number.
+
+    Only plain values, so that it can be created in another process. `prepared` are its prepared
+    records for the store's listener; an unknown format is prepared again.
+    """
+
+    scope: str
+    name: str
+    downloads: int
+    widget: Row
+    versions: list[Row]
+    prepared: bytes | Row
+    # Identity, reason and time of its revoked versions.
+    revocations: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.scope, self.name)
+
+    @property
+    def is_official(self) -> bool:
+        return bool(self.widget[_IS_OFFICIAL])
+
+    @property
+    def only_version(self) -> str | None:
+        """The number of its version, if it has just one."""
+        return self.versions[0][_NUMBER] if len(self.versions) == 1 else None
+
+    @property
+    def numbers(self) -> list[str]:
+        return [it[_NUMBER] for it in self.versions]
+
+    @property
+    def hashes(self) -> Iterator[tuple[str, str, str]]:
+        """Of each version: its identity, its number and the hash of its bundle."""
+        return ((it[_IDENTITY], it[_NUMBER], it[_SHA256_HASH]) for it in self.versions)
+
+    @property
+    def files(self) -> Iterator["StoredFile"]:
+        """The files of its versions that are stored here."""
+        for it in self.versions:
+            if it[_BUNDLE_URL] is None:
+                yield StoredFile(*self.key, it[_NUMBER], "js", it[_SHA256_HASH], it[_BUNDLE_SIZE])
+            if it[_CSS_SIZE] is not None:
+                yield StoredFile(*self.key, it[_NUMBER], "css", it[_CSS_SHA256_HASH], it[_CSS_SIZE])
+
+    @property
+    def revoked(self) -> Iterator[tuple[str, str]]:
+        """Of its revoked versions: number and reason."""
+        why = {identity: reason for identity, reason, _ in self.revocations}
+        return ((it[_NUMBER], why[it[_IDENTITY]]) for it in self.versions if it[_IDENTITY] in why)
+
+    def to_widget(self) -> Widget:
+        versions = [version_from(*self.key, (None, *it)) for it in self.versions]
+        if self.revocations:
+            why = {it[0]: Revocation(it[1], from_ms(it[2])) for it in self.revocations}
+            versions = [it.with_revocation(why.get(it.identity)) for it in versions]
+        return widget_from((None, *self.widget), versions)
+
+
+class StoredFile(NamedTuple):
+    """A file that a version refers to and that is stored here."""
+
+    scope: str
+    name: str
+    version: str
+    kind: str
+    sha256_hash: str
+    size_bytes: int
+
+
+def draft(widget: Widget, downloads: int, prepared: bytes) -> Draft:
+    scope, name = str(widget.scope), str(widget.name)
+    return Draft(
+        scope,
+        name,
+        downloads,
+        widget_row(widget),
+        [version_row(scope, name, version) for version in widget.versions],
+        prepared,
+        tuple(
+            [
+                (it.identity, it.revocation.reason, to_ms(it.revocation.revoked_at))
+                for it in widget.versions
+                if it.revocation is not None
+            ]
+        ),
+    )
+
+
+def widget_row(widget: Widget) -> Row:
+    """In the order of the table's columns after the first, the widget's number."""
+    row = (
+        # Plain strings, because the driver is slow to adapt a subclass.
+        str(widget.scope),
+        str(widget.name),
+        widget.display_name,
+        widget.description,
+        widget.icon,
+        widget.is_official,
+        widget.is_listed,
+        to_ms(widget.created_at),
+    )
+    return (*row, row_checksum(row))
+
+
+def version_row(scope: str, name: str, version: Version) -> Row:
+    """Of a version of this widget: in the order of the table's columns after the first, the
+    widget's number."""
+    min_size, max_size, style = version.min_size, version.max_size, version.style
+    row = (
+        version.identity,
+        version.number,
+        version.bundle_url,
+        version.bundle_size,
+        version.sha256_hash,
+        to_ms(version.published_at),
+        version.is_yanked,
+        version.yanked_reason,
+        version.deprecation_message,
+        version.release_notes,
+        version.display_name,
+        version.description,
+        version.icon,
+        min_size.w,
+        min_size.h,
+        max_size.w,
+        max_size.h,
+        version.sdk_version,
+        version.config_version,
+        _encode(version.permissions).decode(),
+        version.license,
+        style and style.size_bytes,
+        style and style.sha256_hash,
+        version.manifest,
+    )
+    return (*row, row_checksum((scope, name, *row)))
+
+
+def check_widget(row: Sequence[Any]) -> None:
+    """Raises DataDamaged if the checksum does not match."""
+    number, *values, written = row
+    if row_checksum(values) != written:
+        raise _damaged(f"the widget {values[0]}/{values[1]} (number {number})")
+
+
+def widget_from(row: Sequence[Any], versions: Sequence[Version]) -> Widget:
+    """From a verified row."""
+    _, scope, name, display_name, description, icon, is_official, is_listed, created_at, _ = row
+    return Widget(
+        scope=Scope(scope),
+        name=WidgetName(name),
+        display_name=display_name,
+        description=description,
+        icon=icon,
+        is_official=is_official,
+        is_listed=is_listed,
+        created_at=from_ms(created_at),
+        versions=newest_first(list(versions)),
+    )
+
+
+def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
+    """A version of this widget. Raises DataDamaged if the checksum does not match."""
+    # By position and not by name, because an export reads millions of these.
+    _, identity, number, bundle_url, bundle_size, sha256_hash, published_at = row[:7]
+    is_yanked, yanked_reason, deprecation_message, release_notes = row[7:11]
+    display_name, description, icon, min_w, min_h, max_w, max_h = row[11:18]
+    sdk_version, config_version, permissions, license_ = row[18:22]
+    css_size, css_sha256_hash, manifest, written = row[22:]
+    if row_checksum((scope, name, *row[1:-1])) != written:
+        raise _damaged(f"version {identity} of {scope}/{name}")
+    return Version(
+        version=SemVer.parse(number),
+        bundle_url=bundle_url,
+        bundle_size=bundle_size,
+        sha256_hash=sha256_hash,
+        published_at=from_ms(published_at),
+        is_yanked=is_yanked,
+        yanked_reason=yanked_reason,
+        deprecation_message=deprecation_message,
+        release_notes=release_notes,
+        display_name=display_name,
+        description=description,
+        icon=icon,
+        min_size=Size(min_w, min_h),
+        max_size=Size(max_w, max_h),
+        sdk_version=sdk_version,
+        config_version=config_version,
+        permissions=_decode_permissions(permissions),
+        license=license_,
+        style=None if css_size is None else Style(css_size, css_sha256_hash),
+        manifest=manifest,
+    )
+
+
+def _damaged(what: str) -> DataDamaged:
+    return DataDamaged(
+        f"The database is damaged: what it holds of {what} is not what was written. Restore it "
+        "from a backup."
+    )

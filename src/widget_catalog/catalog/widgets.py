@@ -1,0 +1,165 @@
+"""Widget and Version and their rules: newest, latest, compatible.
+
+Both are immutable; a change creates a new value.
+"""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from widget_contract.capabilities import (
+    Permission,
+    capabilities_in,
+    may_state_capabilities,
+    requested,
+    with_capabilities,
+)
+from widget_contract.manifests import Declared
+from widget_contract.names import Scope, WidgetName
+from widget_contract.semver import SemVer, is_compatible
+
+from ..core.clock import iso
+from ..core.errors import StoreUnavailable
+
+# How far a clock may be behind the newest version: more than the difference between any two time
+# zones, which is the usual mistake.
+MAX_BEHIND = timedelta(days=1)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+class Style(msgspec.Struct, frozen=True):
+    """The style sheet of a version. It is always stored here, under its hash."""
+
+    size_bytes: int
+    sha256_hash: str
+
+
+class Revocation(msgspec.Struct, frozen=True):
+    """Why and since when a version is revoked."""
+
+    reason: str
+    revoked_at: datetime
+
+
+class Version(Declared, frozen=True, kw_only=True):
+    """One published version. Its bundle never changes; yanking and deprecation may.
+
+    `bundle_url` is None if the bundle is stored here, under its hash. `manifest` is the author's
+    text, None for imported versions without one. `permissions` always include those of its
+    capabilities, also for versions that were stored without them.
+    """
+
+    version: SemVer
+    bundle_url: str | None
+    bundle_size: int
+    sha256_hash: str
+    published_at: datetime
+    is_yanked: bool = False
+    yanked_reason: str | None = None
+    deprecation_message: str | None = None
+    style: Style | None = None
+    manifest: str | None = None
+    revocation: Revocation | None = None
+
+    def __post_init__(self) -> None:
+        if self.manifest is not None and may_state_capabilities(self.manifest):
+            complete = with_capabilities(self.permissions, capabilities_in(self.manifest))
+            msgspec.structs.force_setattr(self, "permissions", complete)
+
+    @property
+    def requested(self) -> tuple[Permission, ...]:
+        """Its permissions, with its capabilities in full."""
+        return requested(self.permissions, self.manifest)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether it is shown as yanked: it was, or it is revoked."""
+        return self.is_yanked or self.revocation is not None
+
+    @property
+    def withdrawn_reason(self) -> str | None:
+        return self.yanked_reason if self.revocation is None else self.revocation.reason
+
+    def with_revocation(self, revocation: Revocation | None) -> "Version":
+        return msgspec.structs.replace(self, revocation=revocation)
+
+    @property
+    def number(self) -> str:
+        """The full version, including build metadata."""
+        return self.version.text
+
+    @property
+    def identity(self) -> str:
+        """The version without build metadata, which identifies it."""
+        return self.number.partition("+")[0]
+
+
+def runs_on(sdk: SemVer, *, sdk_version: str, is_yanked: bool) -> bool:
+    """Whether a version is compatible: not yanked, and its SDK range admits the SDK."""
+    return not is_yanked and is_compatible(sdk_version, sdk)
+
+
+def newness(version: Version) -> tuple[datetime, SemVer]:
+    """The sort key of *newest*: when it was published, then SemVer precedence."""
+    return (version.published_at, version.version)
+
+
+def newest_first(versions: list[Version]) -> tuple[Version, ...]:
+    return tuple(sorted(versions, key=newness, reverse=True))
+
+
+class Widget(msgspec.Struct, frozen=True, kw_only=True):
+    """A widget with all its versions, newest first."""
+
+    scope: Scope
+    name: WidgetName
+    display_name: str
+    description: str | None = None
+    icon: str | None = None
+    is_official: bool | None = None
+    is_listed: bool = True
+    created_at: datetime
+    versions: tuple[Version, ...] = ()
+
+    @property
+    def latest(self) -> Version | None:
+        """The newest version that is neither yanked nor revoked."""
+        return next((version for version in self.versions if not version.is_withdrawn), None)
+
+    @property
+    def text(self) -> tuple[str, str | None, str | None]:
+        """The texts shown to people, which do not depend on the version."""
+        return (self.display_name, self.description, self.icon)
+
+    def next_instant(self, now: datetime) -> datetime:
+        """The time at which a version published now counts as published: after all others.
+
+        *Newest* means published last, so a clock that was set back must not put a new version
+        behind an old one. Raises StoreUnavailable if the newest is dated so far ahead that either
+        its date or the clock is wrong: it is unknown which.
+        """
+        if not self.versions:
+            return now
+        newest = self.versions[0]
+        if newest.published_at - now > MAX_BEHIND:
+            raise StoreUnavailable(
+                f"The newest version of {self.scope}/{self.name}, {newest.number}, is dated "
+                f"{iso(newest.published_at)}, and the server's clock says {iso(now)}. Nothing was "
+                "published. The operator of this catalog must correct the clock; or, if the date "
+                f"is wrong, run: widget-catalog version redate {self.scope}/{self.name}"
+            )
+        return max(now, newest.published_at + _MILLISECOND)
+
+    def redated(self, now: datetime) -> "Widget":
+        """The same widget without versions dated after `now`, in the same order."""
+        last = now
+        versions = []
+        for version in self.versions:  # Newest first.
+            at = min(version.published_at, last)
+            versions.append(msgspec.structs.replace(version, published_at=at))
+            last = at - _MILLISECOND if at < version.published_at else last
+        return self.with_versions(versions)
+
+    def with_versions(self, versions: list[Version]) -> "Widget":
+        """The same widget with these versions, sorted."""
+        return msgspec.structs.replace(self, versions=newest_first(versions))

@@ -1,0 +1,1 @@
+"""What every capability is built on. It knows none of them."""

@@ -1,0 +1,1 @@
+"""The database: engine, transactions, locks, migrations; SQLite or PostgreSQL."""

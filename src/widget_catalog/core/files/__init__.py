@@ -1,0 +1,1 @@
+"""Storage of published files: on disk or in an object store, with a cache."""

@@ -1,0 +1,140 @@
+"""BundleCache: an LRU cache of an object store's bundles on this node's disk, bounded by bytes.
+Each worker checks the bound after adding a hundredth of it, so it may be exceeded by that much.
+
+All workers of a node share it. Cached bundles are served without the store, also while it is down.
+"""
+
+import contextlib
+import os
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import structlog
+
+from widget_contract.errors import CatalogError
+
+from ..errors import BundleNotFound, BundlesDown, StoreUnavailable
+from .contract import Bundles, Kind
+from .hashing import hash_stream
+
+_log = structlog.get_logger("widget_catalog.bundles")
+
+_INCOMING = ".incoming-"
+# Accuracy of the time a file was last used; updating it costs a write.
+_USED_WITHIN_S = 60
+# No fetch takes this long.
+_ABANDONED_S = 3600
+# Share of the limit that is kept when files are evicted.
+_KEPT = 0.9
+_CHECKED_EVERY_S = 5.0
+_RETRY_S = 1.0
+
+
+class BundleCache:
+    def __init__(self, bundles: Bundles, folder: Path, most_bytes: int) -> None:
+        self._bundles = bundles
+        self._folder = folder
+        self._most_bytes = most_bytes
+        # Scanning takes a second per 20,000 files, so it is not done after every fetch.
+        self._step_bytes = most_bytes // 100
+        self._added_bytes = self._step_bytes
+
+    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
+        """The file may be missing, or incomplete after a power failure. It has just been used."""
+        path = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _USED_WITHIN_S:
+                os.utime(path)
+        return path
+
+    def fetch(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
+        """Fetch it to disk, never more than its size. Raises BundleNotFound, StoreUnavailable."""
+        try:
+            self._fetch(sha256_hash, kind, size_bytes)
+        except OSError as fault:
+            reason = fault.strerror or fault
+            raise StoreUnavailable(f"The bundle cache cannot be written ({reason}).") from fault
+
+    def _fetch(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
+        target = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with self._bundles.open(sha256_hash, kind, 0, size_bytes) as content:
+            descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
+            try:
+                with os.fdopen(descriptor, "wb") as copy:
+                    found = hash_stream(content, copy)
+                if found.sha256_hash != sha256_hash:
+                    _log.error("A bundle in the store is damaged; run doctor.", file=target.name)
+                    raise BundleNotFound("This bundle is damaged in the store.")
+                Path(temporary).replace(target)
+            finally:
+                Path(temporary).unlink(missing_ok=True)
+        self._added_bytes += found.size_bytes
+        if self._added_bytes >= self._step_bytes:
+            self._added_bytes = 0
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Evict the least recently used files, and remove leftovers of killed fetches."""
+        for path in self._folder.glob(f"{_INCOMING}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _ABANDONED_S:
+                    path.unlink()
+        found = []
+        for path in self._folder.glob("*/*"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                found.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in found)
+        if total <= self._most_bytes:
+            return
+        for _, size, path in sorted(found):
+            if total <= self._most_bytes * _KEPT:
+                return
+            path.unlink(missing_ok=True)
+            total -= size
+
+
+class StoreWatch:
+    """Whether the object store responds, checked periodically in a thread, so that no request
+    waits.
+    """
+
+    def __init__(self, bundles: Bundles) -> None:
+        self._bundles = bundles
+        self._fault: CatalogError | None = None
+        self._ended = threading.Event()
+        threading.Thread(target=self._run, name="bundles", daemon=True).start()
+
+    @property
+    def is_failing(self) -> bool:
+        return self._fault is not None
+
+    def check(self) -> None:
+        if self._fault is not None:
+            raise self._fault
+
+    def close(self) -> None:
+        self._ended.set()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._bundles.check()
+                if self._fault is not None:
+                    _log.info("The object store answers again.")
+                self._fault = None
+            except CatalogError as fault:
+                if self._fault is None:
+                    _log.error(
+                        "The object store does not answer. Reads go on, and bundles in the cache.",
+                        fault=" ".join(str(fault.__cause__ or fault).split()),
+                    )
+                self._fault = fault
+            except Exception:
+                _log.exception("The bundle store cannot be asked.")
+                self._fault = BundlesDown()
+            if self._ended.wait(_RETRY_S if self.is_failing else _CHECKED_EVERY_S):
+                return

@@ -1,0 +1,138 @@
+"""The interface of bundle storage. Files are addressed by their SHA-256.
+
+`tests/bundles/test_contract.py` checks every implementation.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, Protocol
+
+Kind = Literal["js", "css"]
+"""A module, or the style sheet beside it."""
+
+
+class Stored(NamedTuple):
+    """A stored file; without a hash it is a leftover of an interrupted write."""
+
+    sha256_hash: str | None
+    kind: Kind
+    size_bytes: int
+    stored_at: float
+    """In seconds since 1970, by the clock of whatever keeps it."""
+    place: str
+    """Where it is, for a person: a path, or an address."""
+
+
+class Bundles(Protocol):
+    """Write-once: a file stored under a hash has that hash, and is never replaced.
+
+    Nothing here acquires a lock of the store. Files are stored first, then a transaction refers to
+    them, if they still exist: see `are_present` in `catalog/remove_unused.py`. Only
+    `remove_unused` there removes them.
+    """
+
+    def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+        """Store these bytes permanently; False if they exist already. `source` is seekable.
+
+        Raises BundleRefused if the hash differs; then nothing is stored.
+        """
+
+    def open(
+        self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
+    ) -> BinaryIO:
+        """The bytes from `start` up to `stop`, as a stream, withdrawn or not. Raises
+        BundleNotFound."""
+
+    def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
+        """None if it does not exist, or was withdrawn."""
+
+    def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
+        """Remove a file that no version refers to. Does nothing if it does not exist."""
+
+    def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
+        """Move a file out of the served folder. Does nothing if it does not exist or was withdrawn
+        already. In `Store.publishing`, so that no version begins to need it.
+        """
+
+    def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
+        """Undo `withdraw`."""
+
+    def upload_target(
+        self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str
+    ) -> str | None:
+        """A presigned URL at which the storage itself accepts a file; None if the service must
+        receive it (`uploads.py`).
+        """
+
+    def check(self) -> None:
+        """Raises FolderUnusable or BundlesDown if bundles cannot be read just now."""
+
+    def list_stored(self) -> Iterator[Stored]:
+        """All stored files, modules first."""
+
+    def list_leftovers(self) -> Iterator[Stored]:
+        """Leftovers of interrupted writes."""
+
+    def remove_leftovers(self) -> None:
+        """Remove those. Writes in progress are not affected."""
+
+    def set_aside(self, stored: Stored, folder: Path) -> None:
+        """Move a file out of the way, into a folder of this machine."""
+
+
+class LocalFiles(Protocol):
+    """Additional operations if bundles are local files, which the server sends without reading
+    them.
+    """
+
+    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
+        """The file may be missing or damaged."""
+
+
+Fetch = Callable[[str, Kind, int], None]
+"""Has a bundle, by hash, kind and size, where `local_path` says. Raises BundleNotFound,
+BundlesDown.
+"""
+
+
+class Upload(Protocol):
+    """A file that is being received. Its methods may be called by any thread."""
+
+    def write(self, chunk: bytes) -> None:
+        """Raises BundleRefused if this exceeds the announced size."""
+
+    def finish(self) -> None:
+        """Replace an earlier upload by this file, if it is complete."""
+
+    def give_up(self) -> None:
+        """Remove what was received so far. Does nothing after `finish`."""
+
+
+class Uploads(Protocol):
+    """Uploaded files that are not published yet. A client may replace its file at any time, so it
+    is verified and copied when it is published.
+    """
+
+    def open(self, request_id: str, kind: Kind, most_bytes: int) -> BinaryIO:
+        """The last upload; of a larger file in an object store, only so many bytes. Raises
+        BundleNotFound.
+        """
+
+    def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
+        """Store a file that reached the service in another way than through an upload URL.
+        `source` is seekable.
+        """
+
+    def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
+        """Start receiving a file of this size. Raises Conflict if it is being received already,
+        and NotFound if the storage itself receives uploads.
+        """
+
+    def remove(self, request_id: str) -> None:
+        """Remove all uploads of a request."""
+
+    def remove_leftovers(self) -> int:
+        """Remove partial uploads whose process has ended; returns how many."""
+
+    def list_requests(self) -> set[str]:
+        """The requests that have uploads."""

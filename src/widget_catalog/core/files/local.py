@@ -1,0 +1,200 @@
+"""Bundles on local disk: `bundles/ab/cdef….js`, named by hash, read-only once written.
+
+Style sheets are next to them, as `….css`. Withdrawn files have the suffix `.revoked`.
+"""
+
+import contextlib
+import fcntl
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from ..errors import BundleNotFound, BundleRefused, FolderUnusable
+from .contract import Kind, Stored
+from .hashing import hash_file, hash_stream
+
+_INCOMING = ".incoming-"
+# A copy that was only just created may be removed as a leftover; it is then made again.
+_TRIES = 3
+
+
+class LocalBundles:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+        """Copy to a temporary file, hash the copy, then link it under its hash if it is free.
+
+        A reader never sees a partial bundle, and two writers of the same bytes do not conflict.
+        """
+        target = self.local_path(sha256_hash, kind)
+        with _faults_with_path(self._folder):
+            with contextlib.suppress(BundleNotFound):
+                if hash_file(target).sha256_hash == sha256_hash:
+                    return False
+                target.unlink(missing_ok=True)  # Damaged: replaced by the new copy.
+            for _ in range(_TRIES - 1):
+                with contextlib.suppress(FileNotFoundError):
+                    return self._copy(source, target, sha256_hash)
+            return self._copy(source, target, sha256_hash)
+
+    def _copy(self, source: BinaryIO, target: Path, sha256_hash: str) -> bool:
+        source.seek(0)
+        descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
+        try:
+            with os.fdopen(descriptor, "wb") as copy:
+                # While this lock is held, the copy is not considered a leftover.
+                fcntl.flock(copy, fcntl.LOCK_EX)
+                hashed = hash_stream(source, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
+                if hashed.sha256_hash != sha256_hash:
+                    raise BundleRefused(f"These bytes have the SHA-256 {hashed.sha256_hash}.")
+                os.fchmod(copy.fileno(), 0o444)
+                # As late as possible: another process that removes a file also removes its empty
+                # folder.
+                target.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    os.link(temporary, target)
+                except FileExistsError:
+                    return False
+            sync_folder(target.parent)
+            # Always: a process that created the folder may have been killed before this point.
+            sync_folder(self._folder)
+            return True
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+
+    def open(
+        self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
+    ) -> BinaryIO:
+        path = self.local_path(sha256_hash, kind)
+        try:
+            try:
+                file = path.open("rb")
+            except FileNotFoundError:
+                file = _withdrawn(path).open("rb")
+        except FileNotFoundError:
+            raise BundleNotFound(
+                f"The stored bundle {path} is missing; doctor says whose it is."
+            ) from None
+        if stop is None:
+            file.seek(start)
+            return file
+        return cast(BinaryIO, io.BufferedReader(_Part(file, start, stop)))
+
+    def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
+        try:
+            return _stored(self.local_path(sha256_hash, kind), sha256_hash, kind)
+        except FileNotFoundError:
+            return None
+
+    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
+        return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+
+    def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
+        path = self.local_path(sha256_hash, kind)
+        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # Not empty, or already removed.
+            path.parent.rmdir()
+
+    def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
+        path = self.local_path(sha256_hash, kind)
+        with contextlib.suppress(FileNotFoundError):
+            path.rename(_withdrawn(path))
+            sync_folder(path.parent)
+
+    def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
+        path = self.local_path(sha256_hash, kind)
+        with contextlib.suppress(FileNotFoundError):
+            _withdrawn(path).rename(path)
+            sync_folder(path.parent)
+
+    def upload_target(
+        self, _upload_id: str, _kind: Kind, _size_bytes: int, _sha256_hash: str
+    ) -> None:
+        """The service itself receives files for a local disk."""
+
+    def check(self) -> None:
+        if not os.access(self._folder, os.R_OK | os.X_OK):
+            raise FolderUnusable("The folder of the bundles cannot be read.")
+
+    def list_stored(self) -> Iterator[Stored]:
+        kinds: tuple[Kind, ...] = ("js", "css")
+        for kind in kinds:
+            for path in sorted(self._folder.glob(f"??/*.{kind}")):
+                with contextlib.suppress(FileNotFoundError):  # Removed concurrently.
+                    yield _stored(path, path.parent.name + path.stem, kind)
+
+    def list_leftovers(self) -> Iterator[Stored]:
+        for path in sorted(self._folder.glob(f"{_INCOMING}*")):
+            with contextlib.suppress(FileNotFoundError):
+                yield _stored(path, None, "js")
+
+    def remove_leftovers(self) -> None:
+        for path in self._folder.glob(f"{_INCOMING}*"):
+            # Already removed, being written to, or not removable: doctor reports what is left.
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+
+    def set_aside(self, stored: Stored, folder: Path) -> None:
+        """Its path below that folder is the same as below the data folder."""
+        path = Path(stored.place)
+        target = folder / path.relative_to(self._folder.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(path, target)
+
+
+class _Part(io.RawIOBase):
+    """A part of a file as a stream."""
+
+    def __init__(self, file: BinaryIO, start: int, stop: int) -> None:
+        self._file = file
+        self._left = max(0, stop - start)
+        file.seek(start)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
+        chunk = self._file.read(min(len(buffer), self._left))
+        buffer[: len(chunk)] = chunk
+        self._left -= len(chunk)
+        return len(chunk)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _withdrawn(path: Path) -> Path:
+    return path.with_name(f"{path.name}.revoked")
+
+
+def _stored(path: Path, sha256_hash: str | None, kind: Kind) -> Stored:
+    found = path.stat()
+    return Stored(sha256_hash, kind, found.st_size, found.st_mtime, str(path))
+
+
+@contextlib.contextmanager
+def _faults_with_path(path: Path) -> Iterator[None]:
+    """Adds the path to write errors such as a full disk, for the log."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Fsync a folder: makes new files and folders in it durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

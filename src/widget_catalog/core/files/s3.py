@@ -1,0 +1,157 @@
+"""Bundles and uploads in an S3-compatible store.
+
+`bundles/ab/cdef….js`, as on disk. Uploads are under `uploads/`, with presigned URLs; they are
+never served.
+"""
+
+import base64
+import contextlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NoReturn
+
+from ..errors import BundleNotFound, BundleRefused, NotFound
+from .contract import Kind, Stored
+from .hashing import hash_stream, is_intact
+from .s3_client import Bucket, FoundObject
+
+_BUNDLES, _WITHDRAWN, _UPLOADS = "bundles/", "withdrawn/", "uploads/"
+_KINDS: tuple[Kind, ...] = ("js", "css")
+
+
+class S3Bundles:
+    """Write-once: with a conditional put where the store supports it. In any case the hash is
+    looked up first, and only bytes with that hash are sent.
+    """
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def put(self, source: BinaryIO, sha256_hash: str, kind: Kind = "js") -> bool:
+        is_there = self.stat(sha256_hash, kind) is not None
+        source.seek(0)
+        hashed = hash_stream(source)
+        if hashed.sha256_hash != sha256_hash:
+            if is_there:
+                return False
+            raise BundleRefused(f"These bytes have the SHA-256 {hashed.sha256_hash}.")
+        if is_there and is_intact(self, sha256_hash, kind, hashed.size_bytes):
+            return False
+        # A damaged object is replaced.
+        key, digest = _key(sha256_hash, kind), _base64(sha256_hash)
+        return self._bucket.put(key, source, digest, replaces=is_there)
+
+    def open(
+        self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None
+    ) -> BinaryIO:
+        if stop is not None and stop <= start:
+            return io.BytesIO()
+        try:
+            return self._bucket.read(_key(sha256_hash, kind), start, stop)
+        except BundleNotFound:
+            pass
+        with contextlib.suppress(BundleNotFound):
+            return self._bucket.read(_key(sha256_hash, kind, _WITHDRAWN), start, stop)
+        place = self._bucket.address(_key(sha256_hash, kind))
+        raise BundleNotFound(f"The stored bundle {place} is missing; doctor says whose it is.")
+
+    def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
+        found = self._bucket.find(_key(sha256_hash, kind))
+        return None if found is None else self._stored(found)
+
+    def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
+        self._bucket.remove(_key(sha256_hash, kind))
+
+    def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
+        with contextlib.suppress(BundleNotFound):
+            self._bucket.rename(_key(sha256_hash, kind), _key(sha256_hash, kind, _WITHDRAWN))
+
+    def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
+        with contextlib.suppress(BundleNotFound):
+            self._bucket.rename(_key(sha256_hash, kind, _WITHDRAWN), _key(sha256_hash, kind))
+
+    def upload_target(self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str) -> str:
+        key = f"{_UPLOADS}{upload_id}.{kind}"
+        return self._bucket.sign_put(key, size_bytes, _base64(sha256_hash))
+
+    def check(self) -> None:
+        self._bucket.check_readable()
+
+    def list_stored(self) -> Iterator[Stored]:
+        styles = []
+        for found in self._bucket.list(_BUNDLES):
+            if found.key.endswith(".css"):
+                styles.append(self._stored(found))
+            elif found.key.endswith(".js"):
+                yield self._stored(found)
+        yield from styles
+
+    def list_leftovers(self) -> Iterator[Stored]:
+        """None: objects are written atomically."""
+        yield from ()
+
+    def remove_leftovers(self) -> None:
+        pass
+
+    def set_aside(self, stored: Stored, folder: Path) -> None:
+        if stored.sha256_hash is None:
+            return
+        key = _key(stored.sha256_hash, stored.kind)
+        target = folder / key
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with self._bucket.read(key) as content, target.open("wb") as copy:
+            hash_stream(content, copy)
+        self._bucket.remove(key)
+
+    def _stored(self, found: FoundObject) -> Stored:
+        folder, _, name = found.key[len(_BUNDLES) :].partition("/")
+        stem, _, kind = name.rpartition(".")
+        place = self._bucket.address(found.key)
+        return Stored(
+            folder + stem,
+            "css" if kind == "css" else "js",
+            found.size_bytes,
+            found.stored_at,
+            place,
+        )
+
+
+class S3Uploads:
+    """Uploads in the store that are not published yet."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def open(self, request_id: str, kind: Kind, most_bytes: int) -> BinaryIO:
+        try:
+            return self._bucket.read(f"{_UPLOADS}{request_id}.{kind}", 0, most_bytes)
+        except BundleNotFound:
+            raise BundleNotFound("This file was not uploaded.") from None
+
+    def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
+        source.seek(0)
+        digest = base64.b64encode(bytes.fromhex(hash_stream(source).sha256_hash)).decode()
+        self._bucket.put(f"{_UPLOADS}{request_id}.{kind}", source, digest)
+
+    def receive(self, _request_id: str, _kind: Kind, _size_bytes: int) -> NoReturn:
+        raise NotFound("Files are uploaded to the bundle store itself. Request an address there.")
+
+    def remove(self, request_id: str) -> None:
+        for kind in _KINDS:
+            self._bucket.remove(f"{_UPLOADS}{request_id}.{kind}")
+
+    def remove_leftovers(self) -> int:
+        return 0
+
+    def list_requests(self) -> set[str]:
+        found = self._bucket.list(_UPLOADS)
+        return {it.key[len(_UPLOADS) :].rpartition(".")[0] for it in found}
+
+
+def _base64(sha256_hash: str) -> str:
+    return base64.b64encode(bytes.fromhex(sha256_hash)).decode()
+
+
+def _key(sha256_hash: str, kind: Kind, folder: str = _BUNDLES) -> str:
+    return f"{folder}{sha256_hash[:2]}/{sha256_hash[2:]}.{kind}"

@@ -1,0 +1,1 @@
+"""HTTP: requests and responses, routing, dispatch, rendering, bindings to the server."""

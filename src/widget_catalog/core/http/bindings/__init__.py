@@ -1,0 +1,1 @@
+"""Bindings of the service to server protocols."""

@@ -1,0 +1,199 @@
+"""Call: a request to the internal API with its context, and helpers to respond."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from ...accounts.browsers import browser_label
+from ...accounts.oauth.serving import OAuthConfig
+from ...accounts.second_factor.policy import FactorPolicy
+from ...accounts.sign_in import Browser, Lifetimes, Visitor
+from ...publishing.quotas import Quotas
+from ...webhooks.model import WebhookRules
+from ..actors import Actor, Via
+from ..credentials import hash_secret
+from ..db.engine import Store
+from ..db.keys import SigningKey
+from ..errors import InvalidRequest, NotSignedIn
+from ..files.contract import Bundles, Uploads
+from ..settings import Settings
+from .bodies import read_fields
+from .http import NOSNIFF, Request, Response
+from .multipart import NO_FILES, FormFile
+from .rendering import PageRenderer
+
+if TYPE_CHECKING:
+    from ...accounts.oidc.provider import Provider
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+COOKIE = "session"
+OAUTH_BASE = "/api/auth/oauth2"
+_JSON = ("content-type", "application/json; charset=utf-8")
+_NO_STORE = ("cache-control", "no-store")
+_MAX_FIELDS = 100
+# The encoder does not know our subclasses of str.
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+
+
+class Services(NamedTuple):
+    """The services available to handlers."""
+
+    store: Store
+    bundles: Bundles
+    check_bundles: Callable[[], None]
+    """Raises FolderUnusable or BundlesDown, without waiting for the object store."""
+    uploads: Uploads
+    settings: Settings
+    lifetimes: Lifetimes
+    upload_key: SigningKey
+    oauth: OAuthConfig
+    renderer: PageRenderer
+    signing_key: SigningKey
+    provider: "Provider | None"
+    factor_policy: FactorPolicy
+    quotas: Quotas
+    webhook_rules: WebhookRules
+    reserved: frozenset[str]
+    applied_seq: Callable[[], int]
+    """The newest change that this node shows to readers."""
+
+
+class Call:
+    """Handlers run in a thread; everything here is already available, without waiting."""
+
+    def __init__(
+        self,
+        request: Request,
+        address: str,
+        params: Mapping[str, str],
+        body: bytes,
+        visitor: Visitor | None,
+        files: Mapping[str, FormFile] = NO_FILES,
+    ) -> None:
+        """`files` are closed when the handler returns."""
+        self.request = request
+        self.address = address
+        self.params = params
+        self.body = body
+        self.files = files
+        self._visitor = visitor
+
+    @property
+    def visitor(self) -> Visitor:
+        if self._visitor is None:
+            raise NotSignedIn("Sign in first.")
+        return self._visitor
+
+    @property
+    def actor(self) -> Actor:
+        return self.visitor.actor
+
+    @property
+    def is_signed_in(self) -> bool:
+        return self._visitor is not None
+
+    @property
+    def is_by_session(self) -> bool:
+        """Whether the request is authenticated by cookie, which browsers send for any page."""
+        return self._visitor is not None and self._visitor.actor.via is Via.SESSION
+
+    @property
+    def browser(self) -> Browser:
+        """The client that signs in, and the session it replaces."""
+        label = browser_label(self.request.headers.get("user-agent"))
+        return Browser(label, cookie_of(self.request))
+
+    @property
+    def key(self) -> str:
+        """The widget that the path names."""
+        return f"{self.params['scope']}/{self.params['name']}"
+
+    def json(self, shape: type[S]) -> S:
+        """The decoded body; raises InvalidRequest with all errors."""
+        return read_fields(self.body, shape)
+
+    def form(self) -> dict[str, str]:
+        """The fields of a form; of duplicates, the first is used."""
+        return _first(self.form_pairs())
+
+    def form_pairs(self) -> list[tuple[str, str]]:
+        return _pairs(self.body.decode("utf-8", "replace"))
+
+    def query(self) -> dict[str, str]:
+        return _first(self.query_pairs())
+
+    def query_pairs(self) -> list[tuple[str, str]]:
+        return _pairs(self.request.query_string)
+
+    @property
+    def address_here(self) -> str:
+        """Path and query, to return to."""
+        query = self.request.query_string
+        return f"{self.request.path}?{query}" if query else self.request.path
+
+    @property
+    def csrf_token(self) -> str:
+        """For the forms of a page; empty without a session."""
+        return csrf_token(cookie_of(self.request) or "") if self._visitor else ""
+
+    def page(self) -> tuple[int, int]:
+        """`page` and `limit` of a list, as in the public API."""
+        query = self.query()
+        page, limit = query.get("page", "1"), query.get("limit", "20")
+        for name, text in (("page", page), ("limit", limit)):
+            if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) >= 1):
+                raise InvalidRequest(f"{name} must be a whole number, 1 or more.")
+        return int(page), min(int(limit), 100)
+
+
+def email_for(actor: Actor) -> str | None:
+    """The user's e-mail address, for the user; hidden from access tokens."""
+    return actor.account.email if actor.account is not None and actor.limits is None else None
+
+
+def is_asked_by_program(request: Request) -> bool:
+    """Whether the client of an /api/ path that has pages wants no HTML."""
+    wants_page = "text/html" in (request.headers.get("accept") or "")
+    return request.path.startswith("/api/") and not wants_page
+
+
+def cookie_of(request: Request, name: str = COOKIE) -> str | None:
+    """The cookie with this name. `Cookies` has removed duplicates."""
+    for key, line in request.headers.items():
+        if key == "cookie":
+            for pair in line.split(";"):
+                found, _, value = pair.strip().partition("=")
+                if found == name:
+                    return value
+    return None
+
+
+def csrf_token(session_secret: str) -> str:
+    """The token that requests of this session must include: other sites cannot know it."""
+    return hash_secret(f"csrf {session_secret}")
+
+
+def reply(value: Any, *headers: tuple[str, str], status: int = 200) -> Response:
+    """A JSON response that must not be cached."""
+    return Response(status, [_JSON, _NO_STORE, NOSNIFF, *headers], _encode(value))
+
+
+def done(*headers: tuple[str, str]) -> Response:
+    return reply({"success": True}, *headers)
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        raise InvalidRequest(f"At most {_MAX_FIELDS} fields are taken.") from None
+
+
+def _first(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for key, value in pairs:
+        fields.setdefault(key, value)
+    return fields

@@ -1,0 +1,283 @@
+"""Dispatcher: authenticates a request, reads its body, and runs its handler in a thread."""
+
+import asyncio
+import hmac
+from concurrent.futures import ThreadPoolExecutor
+
+from widget_contract.errors import CatalogError, InvalidManifest
+from widget_contract.manifests import MAX_MANIFEST_BYTES
+
+from ...accounts.second_factor.policy import require_second_factor, require_step_up
+from ...accounts.sign_in import Visitor, identify_bearer, identify_session
+from ..actors import Right
+from ..data_folder import DataFolder
+from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
+from ..networks import network_of
+from .call import OAUTH_BASE, Call, Services, cookie_of, is_asked_by_program
+from .cookies import Cookies
+from .errors import (
+    STATUSES,
+    TooLarge,
+    TooSlow,
+    UnsupportedType,
+    WrongMethod,
+    failure,
+    failure_page,
+    log_fault,
+    oauth_failure,
+)
+from .hashing import HashingPool
+from .http import Body, Request, Response
+from .middleware import client_of
+from .multipart import MAX_FILES, NO_FILES, MultipartForm, MultipartReader, boundary_of
+from .origins import refuse_other_sites
+from .receiving import Receiver
+from .routing import AuthMode, Found, Route, Routes, Who, allowed
+
+_UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
+_TIMEOUT_S = 30
+# More of a form with files is read than is kept, so that a person who uploads a file that is too
+# large gets the form with an error instead of a closed connection.
+_MAX_FORM_BYTES = 32 << 20
+_CLOSED = "This address is for signed-in people only."
+
+
+class Dispatcher:
+    def __init__(
+        self,
+        services: Services,
+        routes: Routes[Route],
+        readers: ThreadPoolExecutor,
+        writers: ThreadPoolExecutor,
+        hashing: HashingPool,
+        receiver: Receiver,
+    ) -> None:
+        """Read-only requests have a separate thread pool, so they never wait for a writer."""
+        self._services = services
+        self._routes = routes
+        self._readers = readers
+        self._writers = writers
+        self._hashing = hashing
+        self._receiver = receiver
+        self._cookies = Cookies(services.settings.public_url)
+
+    def knows(self, path: str) -> bool:
+        return self._routes.find(path) is not None
+
+    async def answer(self, request: Request, body: Body) -> Response:
+        response = await self._answer(self._cookies.received(request), body)
+        return self._cookies.sent(request, response)
+
+    async def _answer(self, request: Request, body: Body) -> Response:
+        found = self._routes.find(request.path)
+        method = "GET" if request.method == "HEAD" else request.method
+        route = found.methods.get(method) if found is not None else None
+        is_open = found is not None and any(it.needs is Who.ANYONE for it in found.methods.values())
+        # All methods of a path report errors in the same format.
+        some = route or (next(iter(found.methods.values())) if found is not None else None)
+        auth = some.auth if some is not None else AuthMode.API
+
+        def fail(fault: CatalogError) -> Response:
+            match auth:
+                case AuthMode.API | AuthMode.SIGN_IN | AuthMode.OAUTH_ASIDE:
+                    return failure(fault)
+                case AuthMode.OAUTH:
+                    return oauth_failure(fault)
+                case _ if is_asked_by_program(request):
+                    is_oauth = request.path.startswith(OAUTH_BASE)
+                    return oauth_failure(fault) if is_oauth else failure(fault)
+                case _:
+                    back = self._page_at(request)
+                    return failure_page(self._services.renderer, request, fault, back)
+
+        if not is_open and not has_credentials(request):
+            return fail(NotSignedIn(_CLOSED))
+        params = found.params if found is not None else {}
+        address = client_address(self._services, request)
+        sent: bytes | CatalogError = b""
+        files = NO_FILES
+        if route is not None:
+            try:
+                boundary = boundary_of(content_type_of(request)) if route.takes_files else None
+                if boundary is not None:
+                    form = await self._receive_form(request, body, boundary, auth, address)
+                    sent, files = form.urlencoded, form.files
+                else:
+                    reading = read_whole(request, body, route.max_body)
+                    sent = await asyncio.wait_for(reading, _TIMEOUT_S)
+            except TimeoutError:
+                sent = TooSlow("The body did not come in time.")
+            except tuple(STATUSES) as fault:
+                sent = fault
+
+        def work() -> Response:
+            try:
+                visitor = identify(self._services, request, auth, address)
+                # First of all, so that anonymous clients cannot find out what exists.
+                if visitor is None and not is_open:
+                    raise NotSignedIn(_CLOSED)
+                if route is None:
+                    raise _no_route(request, found)
+                if visitor is None and route.needs is not Who.ANYONE:
+                    raise NotSignedIn(_CLOSED)
+                if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
+                    # Reported like the other errors of a manifest.
+                    raise InvalidManifest([sent.message])
+                if isinstance(sent, CatalogError):
+                    raise sent
+                check_content_type(request, route, sent)
+                call = Call(request, address, params, sent, visitor, files)
+                check_csrf(self._services, call, route)
+                if visitor is not None and not route.without_factor:
+                    services = self._services
+                    require_second_factor(services.store, services.factor_policy, visitor)
+                if visitor is not None:
+                    require_step_up(self._services.store, visitor, route.step_up)
+                return route.handler(self._services, call)
+            except tuple(STATUSES) as fault:
+                log_fault(request, fault)
+                return fail(fault)
+            finally:
+                for file in files.values():
+                    file.content.close()
+
+        if route is not None and route.hashes:
+            try:
+                response = await self._hashing.run(network_of(address), work)
+            except Busy as fault:
+                response = fail(fault)
+        else:
+            loop = asyncio.get_running_loop()
+            threads = self._writers if route is not None and route.writes else self._readers
+            response = await loop.run_in_executor(threads, work)
+        return response._replace(body=None) if request.method == "HEAD" else response
+
+    def _page_at(self, request: Request) -> str:
+        """The page to return to if something else must be done first. A submitted form is lost, so
+        this is the page that has the form: at the same path, or at the nearest one above.
+        """
+        query, path = request.query_string, request.path
+        if request.method in ("GET", "HEAD"):
+            return f"{path}?{query}" if query else path
+        while path:
+            found = self._routes.find(path)
+            if found is not None and "GET" in found.methods:
+                return f"{path}?{query}" if query and path == request.path else path
+            path = path.rpartition("/")[0]
+        return ""
+
+    async def _receive_form(
+        self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str
+    ) -> MultipartForm:
+        """Receive a form with files. Nothing is read and no memory reserved for unauthenticated or
+        cross-site requests.
+        """
+        services, receiver, in_thread = self._services, self._receiver, self._receiver.in_thread
+        visitor = await in_thread(identify, services, request, auth, address)
+        if visitor is None:
+            raise NotSignedIn(_CLOSED)
+        refuse_other_sites(services, Call(request, address, {}, b"", visitor))
+        most = max(services.settings.max_bundle_bytes, MAX_MANIFEST_BYTES)
+        folder = DataFolder(services.settings.data).uploads
+        kept = MAX_FILES * most
+        reader = MultipartReader(boundary, folder, most, max(_MAX_FORM_BYTES, 2 * kept))
+        with (
+            receiver.limit_forms(visitor.actor.name),
+            receiver.limit_uploads(network_of(address)),
+            receiver.limit_bytes(min(kept, length_of(request, kept))),
+        ):
+            try:
+                await receiver.pass_on(body, reader.write)
+                return await in_thread(reader.finish)
+            except BaseException:
+                await in_thread(reader.give_up)
+                raise
+
+
+def _no_route(request: Request, found: Found[Route] | None) -> CatalogError:
+    if found is not None:
+        return WrongMethod(request.method, allowed(found.methods))
+    return NotFound(f"There is nothing at {request.path[:200]}.")
+
+
+def has_credentials(request: Request) -> bool:
+    return request.headers.get("authorization") is not None or cookie_of(request) is not None
+
+
+def identify(services: Services, request: Request, auth: AuthMode, address: str) -> Visitor | None:
+    """Authenticate the request; raises NotSignedIn for an invalid or expired bearer token."""
+    if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.ENTRANCE):
+        return None
+    given = request.headers.get("authorization")
+    if given is not None and auth is AuthMode.API:
+        scheme, _, token = given.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise NotSignedIn("Authorization must be `Bearer` and a token.")
+        return identify_bearer(services.store, token.strip(), address)
+    secret = cookie_of(request)
+    if secret is None:
+        return None
+    return identify_session(services.store, secret, services.lifetimes, address)
+
+
+def check_csrf(services: Services, call: Call, route: Route) -> None:
+    """Browsers send cookies on behalf of any site; only our own pages can send the CSRF token."""
+    if route.method not in _UNSAFE or not call.is_by_session:
+        return
+    if route.takes_form:
+        refuse_other_sites(services, call)
+    token = call.request.headers.get("x-csrf-token") or ""
+    if not token and route.takes_form:
+        token = call.form().get("csrf_token", "")
+    if not hmac.compare_digest(token.encode(), call.csrf_token.encode()):
+        raise NotAllowed(
+            "This form is out of date. Go back, load the page again, and send it once more."
+            if route.takes_form
+            else "The CSRF token is missing or wrong: send the session's csrfToken in the header "
+            "X-CSRF-Token."
+        )
+
+
+def check_content_type(request: Request, route: Route, sent: bytes) -> None:
+    """JSON must be declared as JSON, which other sites cannot do without a preflight."""
+    if request.method not in _UNSAFE or not sent:
+        return
+    kind = content_type_of(request).partition(";")[0].strip().lower()
+    if route.takes_form:
+        if kind == "multipart/form-data" and not route.takes_files:
+            raise UnsupportedType("The form must be application/x-www-form-urlencoded.")
+    elif kind != "application/json":
+        raise UnsupportedType("The body must be application/json.")
+
+
+def content_type_of(request: Request) -> str:
+    return request.headers.get("content-type") or ""
+
+
+def length_of(request: Request, otherwise: int) -> int:
+    """The announced length of the body, if any."""
+    text = request.headers.get("content-length") or ""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else otherwise
+
+
+def client_address(services: Services, request: Request) -> str:
+    return client_of(request, trust_forwarded_for=services.settings.trust_forwarded_for)
+
+
+async def read_whole(request: Request, body: Body, most: int) -> bytes:
+    """Raises TooLarge, without reading a body that is announced as such, and InvalidRequest."""
+    announced = length_of(request, 0)
+    chunks: list[bytes] = []
+    size = 0
+    if announced <= most:
+        async for chunk in body:
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > most:
+                break
+    if max(size, announced) > most:
+        raise TooLarge(f"The body is too large: at most {most:,} bytes are taken here.")
+    if size < announced:
+        # The connection was closed. A form that is cut off may still look complete.
+        raise InvalidRequest("The body is incomplete. Send the request again.")
+    return b"".join(chunks)

@@ -1,0 +1,200 @@
+"""Errors as responses: the common format under /api/, and the status of each error."""
+
+from typing import cast
+
+import msgspec
+import structlog
+
+from widget_contract.addresses import WIDGETS
+from widget_contract.errors import CatalogError, InvalidManifest, InvalidName
+from widget_contract.wire import Error
+
+from ..errors import (
+    BundleRefused,
+    Busy,
+    ConfirmationNeeded,
+    Conflict,
+    InvalidAccount,
+    InvalidRequest,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    ProviderFailed,
+    SecondFactorMissing,
+    StoreUnavailable,
+    TooOften,
+)
+from .http import CORS, NOSNIFF, Headers, Request, Response
+from .rendering import PageRenderer
+
+_log = structlog.get_logger("widget_catalog.faults")
+
+# Paths that pages of other origins may read, including errors.
+_OPEN = (WIDGETS, "/cdn/", "/client/")
+
+_JSON = ("content-type", "application/json; charset=utf-8")
+_OAUTH = [
+    _JSON,
+    ("cache-control", "no-store"),
+    NOSNIFF,
+]
+_TITLES = {
+    401: "Sign in first",
+    403: "You do not have permission to do this",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "This is no longer possible",
+    429: "Too many requests",
+    502: "Temporarily unavailable",
+    503: "Temporarily unavailable",
+}
+
+
+# Where people are redirected to complete a missing step.
+_FIRST = {
+    SecondFactorMissing: "/account/second-factor",
+    ConfirmationNeeded: "/account/confirm",
+}
+
+
+class TooSlow(CatalogError):
+    """The request body did not arrive in time."""
+
+
+class TooLarge(CatalogError):
+    """The request body is too large."""
+
+
+class UnsupportedType(CatalogError):
+    """The request body has an unsupported type."""
+
+
+class WrongMethod(CatalogError):
+    """The method is not supported; `allow` lists those that are."""
+
+    def __init__(self, method: str, allow: str) -> None:
+        super().__init__(f"{method[:40]} is not possible here; use {allow}.")
+        self.allow = allow
+
+
+STATUSES: dict[type[CatalogError], int] = {
+    InvalidRequest: 400,
+    InvalidManifest: 400,
+    InvalidAccount: 400,
+    InvalidName: 400,
+    BundleRefused: 400,
+    NotSignedIn: 401,
+    NotAllowed: 403,
+    NotFound: 404,
+    WrongMethod: 405,
+    TooSlow: 408,
+    Conflict: 409,
+    TooLarge: 413,
+    UnsupportedType: 415,
+    TooOften: 429,
+    ProviderFailed: 502,
+    StoreUnavailable: 503,
+    Busy: 503,
+}
+
+
+def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
+    """The common format of every error under /api/."""
+    body = msgspec.json.encode(Error(message))
+    return Response(status, [_JSON, NOSNIFF, *headers], body)
+
+
+def message_of(answer: Response) -> str:
+    """The message of such an error."""
+    return msgspec.json.decode(cast(bytes, answer.body), type=Error).error
+
+
+def internal_fault(path: str) -> Response:
+    """The response to an internal error, without details."""
+    return error(500, "Something went wrong on our side. It has been logged.", *cors_of(path))
+
+
+def unavailable(path: str) -> Response:
+    sentence = "The catalog cannot be read just now. Try again soon."
+    return error(503, sentence, ("retry-after", "5"), *cors_of(path))
+
+
+def damaged(path: str) -> Response:
+    sentence = (
+        "What is stored here is damaged, so it is not shown. The operator of this catalog must "
+        "repair it."
+    )
+    return error(503, sentence, ("retry-after", "60"), *cors_of(path))
+
+
+def cors_of(path: str) -> Headers:
+    """The CORS header, also for errors, where other origins may read the response."""
+    return [CORS] if path.startswith(_OPEN) else []
+
+
+def status_of(fault: CatalogError) -> int:
+    return next(status for kind, status in STATUSES.items() if isinstance(fault, kind))
+
+
+def log_fault(request: Request, fault: CatalogError) -> None:
+    """Log errors that clients did not cause: disk, database, object store."""
+    cause = fault.__cause__
+    if isinstance(fault, StoreUnavailable) and cause is not None:
+        about = {}
+        if isinstance(cause, OSError):
+            about = {"errno": cause.errno, "file": cause.filename}
+        _log.error(
+            "A request failed, since the disk, the database or the object store did.",
+            method=request.method,
+            path=request.path,
+            fault=str(cause),
+            **about,
+        )
+
+
+def failure(fault: CatalogError) -> Response:
+    """The response to an exception of ours."""
+    headers = headers_of(fault)
+    if isinstance(fault, NotSignedIn):
+        headers.append(("www-authenticate", "Bearer"))
+    return error(status_of(fault), fault.message, *headers)
+
+
+def oauth_failure(fault: CatalogError) -> Response:
+    """The same in OAuth's format."""
+    status = status_of(fault)
+    code = "temporarily_unavailable" if status in (429, 503) else "invalid_request"
+    headers = headers_of(fault)
+    if isinstance(fault, NotSignedIn):
+        code = "invalid_token"
+        headers.append(("www-authenticate", 'Bearer error="invalid_token"'))
+    body = msgspec.json.encode({"error": code, "error_description": fault.message})
+    return Response(status, [*_OAUTH, *headers], body)
+
+
+def failure_page(
+    renderer: PageRenderer, request: Request, fault: CatalogError, back: str = ""
+) -> Response:
+    """The same as a page; or a redirect, if something else must be done first, and then `back`."""
+    query = request.query_string
+    here = f"{request.path}?{query}" if query else request.path
+    if isinstance(fault, NotSignedIn):
+        return renderer.sign_in_first(here)
+    for kind, path in _FIRST.items():
+        if isinstance(fault, kind):
+            is_form = request.method not in ("GET", "HEAD")
+            return renderer.go_first(path, back, status=303 if is_form else 302)
+    status = status_of(fault)
+    title = _TITLES.get(status, "That did not work")
+    return renderer.message(status, title, fault.message, *headers_of(fault))
+
+
+def headers_of(fault: CatalogError) -> Headers:
+    match fault:
+        case TooOften() | Busy():
+            return [("retry-after", str(fault.wait_s))]
+        case StoreUnavailable():
+            return [("retry-after", "5")]
+        case WrongMethod():
+            return [("allow", fault.allow)]
+    return []

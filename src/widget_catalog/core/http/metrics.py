@@ -1,0 +1,192 @@
+"""Prometheus metrics. Workers write them to files; the parent process serves the sum."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from ...catalog.replica.node_status import NodeStatus
+from ...catalog.replica.revision import allocate
+from .http import Request, WorkerCounts
+from .worker_metrics import GAUGES, LIVE_SUM, forget_ended
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+_log = structlog.get_logger("widget_catalog.start")
+
+_BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
+_FILE_BYTES = 1 << 19
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "OPTIONS"})
+_OUTCOMES = ("delivered", "retried", "failed", "disabled")
+_KINDS = ("counter", "histogram", GAUGES)
+
+
+def prepare_metrics(folder: Path) -> None:
+    """Empty the folder the workers write to. Must come before anything imports the library."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+
+
+def serve_metrics(
+    folder: Path,
+    host: str,
+    port: int,
+    counts: WorkerCounts,
+    find_damage: Callable[[], str | None],
+    node: NodeStatus | None = None,
+) -> None:
+    """Serve `/metrics` from a thread of the parent process."""
+    from prometheus_client import CollectorRegistry, start_http_server
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+    from prometheus_client.multiprocess import MultiProcessCollector
+    from prometheus_client.registry import Collector
+
+    class Workers(Collector):
+        def collect(self) -> Iterator[Metric]:
+            forget_ended(folder)
+            missing = GaugeMetricFamily(
+                "widget_catalog_workers_missing", "Workers that died and are not back."
+            )
+            missing.add_metric([], counts.missing)
+            yield missing
+            deaths = CounterMetricFamily(
+                "widget_catalog_worker_deaths", "Workers that died unexpectedly."
+            )
+            deaths.add_metric([], counts.deaths)
+            yield deaths
+            damage = GaugeMetricFamily(
+                "widget_catalog_damaged", "1 while the database is known to be damaged."
+            )
+            damage.add_metric([], 0 if find_damage() is None else 1)
+            yield damage
+            if node is not None:
+                yield from _node_metrics(node)
+
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    registry.register(Workers())
+    start_http_server(port, addr=host, registry=registry)
+
+
+def _node_metrics(node: NodeStatus) -> Iterator["Metric"]:
+    """Metrics of a node that shares its database with others."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    for name, about, value in (
+        ("database_up", "1 while the database answers.", int(node.is_database_up())),
+        ("lag_changes", "Changes of the catalog that are not applied yet.", node.lag_changes),
+        ("lag_seconds", "For how long this node has been behind or cut off.", node.lag_s),
+    ):
+        metric = GaugeMetricFamily(f"widget_catalog_{name}", about)
+        metric.add_metric([], value)
+        yield metric
+
+
+def open_metrics(folder: Path) -> "Metrics | None":
+    """None, with a log entry, if there is no disk space for them."""
+    try:
+        return Metrics(folder)
+    except OSError as fault:
+        _log.error("There is no room for metrics; this worker has none.", fault=fault.strerror)
+        return None
+
+
+class Metrics:
+    """One worker's metrics. Raises OSError if there is no disk space for them."""
+
+    def __init__(self, folder: Path) -> None:
+        # The library maps these files, and grows them without allocating disk space: on a full
+        # disk, the next write would kill the process. Allocated in advance they are used as they
+        # are, and are much larger than all routes and statuses need.
+        for kind in _KINDS:
+            with (folder / f"{kind}_{os.getpid()}.db").open("ab") as file:
+                allocate(file.fileno(), _FILE_BYTES)
+        # Imported here, because the library reads its folder from the environment on import.
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+        self.registry = registry = CollectorRegistry()
+        self._requests = Counter(
+            "widget_catalog_requests",
+            "Requests answered.",
+            ["route", "method", "status"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "widget_catalog_request_seconds",
+            "Time to answer, without the network.",
+            ["route"],
+            buckets=_BUCKETS_S,
+            registry=registry,
+        )
+
+        self._found: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self._deliveries = Counter(
+            "widget_catalog_webhook_deliveries",
+            "Attempts to deliver webhooks, by what became of them; and webhooks disabled.",
+            ["outcome"],
+            registry=registry,
+        )
+        for outcome in _OUTCOMES:
+            self._deliveries.labels(outcome)
+        self._waiting = Gauge(
+            "widget_catalog_webhook_deliveries_waiting",
+            "Deliveries of webhooks that are not over.",
+            registry=registry,
+            multiprocess_mode=LIVE_SUM,
+        )
+
+    def count_deliveries(self, outcome: str, number: int) -> None:
+        self._deliveries.labels(outcome).inc(number)
+
+    def show_waiting(self, number: int) -> None:
+        self._waiting.set(number)
+
+    def observe(self, request: Request, status: int, seconds: float) -> None:
+        route = route_of(request.path)
+        key = (route, request.method, status)
+        found = self._found.get(key)
+        if found is None:
+            # Looking these up in the library takes as long as updating them all.
+            method = request.method if request.method in _METHODS else "other"
+            found = self._requests.labels(route, method, status), self._seconds.labels(route)
+            if method != "other":
+                self._found[key] = found
+        found[0].inc()
+        found[1].observe(seconds)
+
+
+def route_of(path: str) -> str:
+    """A label with low cardinality: never the path itself."""
+    match path.split("/")[1:]:
+        case ["api", "v1", "widgets", "search"]:
+            return "search"
+        case ["api", "v1", "widgets", "changes" | "resolve" | "revocations" as route]:
+            return route
+        case ["api", "v1", "widgets", _, _]:
+            return "detail"
+        case ["api", "v1", "widgets", _, _, _]:
+            return "version"
+        case ["api", "widgets", _, "registry.json"]:
+            return "registry"
+        case ["api", "widgets", "publish"]:
+            return "publish"
+        case ["uploads", *_]:
+            return "upload"
+        case ["api", "health" | "version" | "stats" | "settings"] | [
+            "api",
+            "widgets",
+            "cli-version",
+        ]:
+            return "operational"
+        case ["api", *_]:
+            return "api-other"
+        case ["healthz", *_]:
+            return "operational"
+        case ["cdn", *_]:
+            return "cdn"
+    return "page"

@@ -1,0 +1,112 @@
+"""Optional middleware: rate limit, access log, metrics.
+
+Each wraps an `answer` function and returns one; disabled middleware is not installed.
+"""
+
+import math
+import re
+import time
+
+import structlog
+
+from widget_contract.texts import printable
+
+from ..durations import format_duration
+from ..networks import is_this_machine, network_of
+from .errors import cors_of, error
+from .http import Answer, Body, Request, Response
+from .metrics import Metrics
+from .rate_limit import FixedWindows
+
+_log = structlog.get_logger("widget_catalog.access")
+
+# Paths used by monitoring and load balancers.
+_WATCHED = frozenset({"/api/health", "/healthz/live", "/healthz/ready"})
+
+# Parameters that would give readers of the log access; `next` may contain one of them.
+_SECRETS = re.compile(r"((?:^|&)(?:code|invitation|next|secret|signature|user_code)=)[^&]+")
+
+
+def client_of(request: Request, *, trust_forwarded_for: bool) -> str:
+    """The client's address. A proxy in front appends it to X-Forwarded-For, so the last one is
+    used.
+
+    Some proxies append to the line, some add another; what the client sent comes first.
+    """
+    if trust_forwarded_for:
+        lines = [value for key, value in request.headers.items() if key == "x-forwarded-for"]
+        if lines:
+            return lines[-1].rpartition(",")[2].strip()
+    return request.client.rpartition(":")[0]
+
+
+def remote_client_of(request: Request, *, trust_forwarded_for: bool) -> str | None:
+    """The key by which a connection limit counts a client.
+
+    None for a connection from this machine: a proxy that does not forward the address, or the
+    operator.
+    """
+    client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
+    return None if not client or is_this_machine(client) else client
+
+
+def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> Answer:
+    """429 with Retry-After for a client that exceeds its limit.
+
+    Each worker counts separately: with connections to all workers, a client may reach as many
+    times the limit as there are workers.
+    """
+    from limits import parse_many  # Slow to load, so only imported if there is a limit.
+
+    windows = [FixedWindows(it.amount, it.get_expiry()) for it in parse_many(limits)]
+
+    async def limited(request: Request, body: Body) -> Response:
+        # Monitoring must always get a response, and a preflight does not count as a request.
+        if request.path in _WATCHED or request.method == "OPTIONS":
+            return await answer(request, body)
+        client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
+        now_s = time.monotonic()
+        for window in windows:
+            wait_s = window.hit(client, now_s)
+            if wait_s is not None:
+                return _too_many(request, limits, wait_s=max(1, math.ceil(wait_s)))
+        return await answer(request, body)
+
+    return limited
+
+
+def _too_many(request: Request, limits: str, wait_s: int) -> Response:
+    sentence = (
+        f"Too many requests: at most {limits} are answered. Try again in {format_duration(wait_s)}."
+    )
+    return error(429, sentence, ("retry-after", str(wait_s)), *cors_of(request.path))
+
+
+def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
+    """Logs each request when its response is ready."""
+
+    async def logged(request: Request, body: Body) -> Response:
+        began = time.perf_counter()
+        response = await answer(request, body)
+        _log.info(
+            "request",
+            client=client_of(request, trust_forwarded_for=trust_forwarded_for),
+            method=request.method,
+            path=printable(request.path),
+            query=printable(_SECRETS.sub(r"\1…", request.query_string)),
+            status=response.status,
+            ms=round((time.perf_counter() - began) * 1000, 3),
+        )
+        return response
+
+    return logged
+
+
+def metered(answer: Answer, metrics: Metrics) -> Answer:
+    async def measured(request: Request, body: Body) -> Response:
+        began = time.perf_counter()
+        response = await answer(request, body)
+        metrics.observe(request, response.status, time.perf_counter() - began)
+        return response
+
+    return measured

@@ -1,0 +1,247 @@
+"""PageRenderer: templates, style sheets and headers shared by all pages."""
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+from urllib.parse import quote, urlsplit
+
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
+
+from widget_contract.capabilities import in_words
+from widget_contract.preview import preview_file, preview_files, preview_tag
+
+from .. import release
+from ..clock import from_ms
+from .audit_details import details_in_words
+from .content import Content
+from .http import NOSNIFF, Headers, Response
+
+_TEMPLATES = Path(__file__).parent / "templates"
+STATIC = Path(__file__).parent / "static"
+
+HTML = ("content-type", "text/html; charset=utf-8")
+_NO_STORE = ("cache-control", "no-store")
+
+Header = tuple[str, str]
+
+
+class PageRenderer:
+    def __init__(
+        self,
+        service_name: str,
+        public_url: str,
+        *,
+        has_dashboard: bool = False,
+        takes_reports: bool = False,
+        is_static: bool = False,
+    ) -> None:
+        """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
+        self.service_name = service_name
+        self.public_url = public_url
+        self.style = _style("site", "people", "browse", "reference")
+        self.style_path = f"/static/site.{Content(self.style).tag}.css"
+        self.dashboard_style = _style("site", "dashboard")
+        self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
+        self.script = (STATIC / "passkeys.js").read_bytes()
+        self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
+        self.card = (STATIC / "card.png").read_bytes()
+        self.card_path = f"/static/card.{Content(self.card).tag}.png"
+        self.site_script = (STATIC / "site.js").read_bytes()
+        self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
+        self.publish_script = (STATIC / "publish.js").read_bytes()
+        self.publish_script_path = f"/static/publish.{Content(self.publish_script).tag}.js"
+        dashboard = preview_file("dashboard.js", (STATIC / "dashboard.js").read_bytes())
+        # They import each other by relative URLs, so they share one folder, whose name changes.
+        self.preview_files = preview_files() | {"dashboard.js": dashboard}
+        self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
+        self.static_search = (STATIC / "static-search.js").read_bytes()
+        self.static_search_path = f"/static/search.{Content(self.static_search).tag}.js"
+        self.has_dashboard = has_dashboard
+        self.mirror_url = ""
+        self.is_static = is_static
+        # If the service is published under a path, links start with it.
+        self.root = urlsplit(public_url).path.rstrip("/")
+        self.templates = _environment(
+            root=self.root,
+            style_url=self.root + self.style_path,
+            dashboard_style_url=self.root + self.dashboard_style_path,
+            script_url=self.root + self.script_path,
+            preview_url=self.root + self.preview_path,
+            has_dashboard="yes" if has_dashboard else "",
+            takes_reports="yes" if takes_reports else "",
+            is_static="yes" if is_static else "",
+            static_search_url=self.root + self.static_search_path,
+            card_url=public_url + self.card_path,
+            site_script_url=self.root + self.site_script_path,
+            publish_script_url=self.root + self.publish_script_path,
+            service_name=service_name,
+            public_url=public_url,
+            release=release.VERSION,
+            mirror_url="",
+        )
+
+    def show_mirror(self, url: str) -> None:
+        """Show the upstream in the footer of every page, if this is a mirror."""
+        self.mirror_url = url
+        self.templates.globals["mirror_url"] = url
+
+    def list_files(self) -> list[str]:
+        """The paths of the static files that the pages of a static site need."""
+        return [self.style_path, self.card_path, self.site_script_path, self.static_search_path]
+
+    def render(self, template: str, **values: object) -> bytes:
+        return self.templates.get_template(template).render(values).encode()
+
+    def security_headers(
+        self, form_targets: str = "'self'", *, has_script: bool = False, more: str = ""
+    ) -> Headers:
+        """Nothing is loaded from other origins, and no framing. Scripts are allowed only on pages
+        that need them; `more` are additional rules of the policy for these.
+
+        Our origin also serves authors' files, under `/cdn/`. So a second policy, which applies in
+        addition, names our folders, on any host: this one may have several names.
+        """
+        script = "script-src 'self'; " if has_script else ""
+        more = more and f"{more}; "
+        any_host = "*:*" + quote(self.root, safe="/%")
+        policy = (
+            f"default-src 'none'; {script}{more}style-src 'self'; img-src 'self' data:; "
+            f"form-action {form_targets}; base-uri 'none'; frame-ancestors 'none', "
+            f"script-src {any_host}/static/ {any_host}/client/; style-src {any_host}/static/"
+        )
+        return [
+            ("content-security-policy", policy),
+            # With no-referrer, browsers send `Origin: null` with our own forms.
+            ("referrer-policy", "same-origin"),
+            ("x-frame-options", "DENY"),
+            NOSNIFF,
+        ]
+
+    def page(
+        self,
+        template: str,
+        *headers: Header,
+        status: int = 200,
+        form_targets: str = "'self'",
+        has_script: bool = False,
+        script_rules: str | None = None,
+        **values: object,
+    ) -> Response:
+        """A personal page. It must not be cached, and is not compressed, because it contains
+        secrets next to text that others may control (BREACH). `has_script`: the script for
+        passkeys; with `script_rules`, the template names other scripts, and these rules are added
+        to the policy.
+        """
+        runs = has_script or script_rules is not None
+        policy = self.security_headers(form_targets, has_script=runs, more=script_rules or "")
+        described = [HTML, _NO_STORE, *policy, *headers]
+        body = self.render(template, has_script=has_script, **values)
+        return Response(status, described, body)
+
+    def message(self, status: int, title: str, sentence: str, *headers: Header) -> Response:
+        return self.page("message.html", *headers, status=status, title=title, sentence=sentence)
+
+    def redirect(self, path: str, *headers: Header, status: int = 303) -> Response:
+        """To another local path; after a form, with GET."""
+        return leave(self.root + path, *headers, status=status)
+
+    def sign_in_first(self, next_: str) -> Response:
+        return self.go_first("/sign-in", next_)
+
+    def go_first(self, path: str, next_: str, *headers: Header, status: int = 302) -> Response:
+        """To a required page, which then redirects to the original target."""
+        address = f"{path}?next={quote(next_, safe='')}" if next_ else path
+        return self.redirect(address, *headers, status=status)
+
+
+def _style(*names: str) -> bytes:
+    """These style sheets as one, and that of the preview."""
+    styles = [(STATIC / f"{it}.css").read_bytes() for it in names]
+    return b"".join([*styles, preview_files()["preview.css"].content])
+
+
+def leave(address: str, *headers: Header, status: int = 303) -> Response:
+    described = [("location", address), _NO_STORE, ("referrer-policy", "no-referrer"), *headers]
+    return Response(status, described, b"")
+
+
+def local_path(text: str) -> str | None:
+    """A local redirect target; None for anything that might lead to another site."""
+    is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= 8192
+    is_local = text.startswith("/") and not text.startswith("//")
+    return text if is_plain and is_local else None
+
+
+class CompiledTemplates(BytecodeCache):
+    """A cache of compiled templates, shared by all renderers of a process.
+
+    Compiling a template takes a hundred times as long as rendering it.
+    """
+
+    def __init__(self) -> None:
+        self._code: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code is not None:
+            self._code[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = CompiledTemplates()
+
+
+def _environment(**texts: str) -> Environment:
+    """The template environment, with these globals."""
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        bytecode_cache=_COMPILED,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # The settings of a widget are shown in the order in which the author describes them.
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
+    environment.globals.update(texts)
+    environment.filters["grouped"] = "{:,}".format
+    environment.filters["noun"] = lambda word, count: word if count == 1 else f"{word}s"
+    environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
+    environment.filters["in_words"] = in_words
+    environment.filters["bytes"] = _bytes
+    environment.filters["details_in_words"] = details_in_words
+    environment.filters["short"] = _short
+    environment.filters["day"] = day
+    environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
+    return environment
+
+
+def day(iso: str) -> str:
+    """The date of a time, in human-readable form."""
+    return _day(iso[:10])
+
+
+@lru_cache(maxsize=10_000)  # Formatting takes 20 µs, and a page of results has twenty dates.
+def _day(date: str) -> str:
+    return f"{datetime.fromisoformat(date):%-d %b %Y}"
+
+
+def _bytes(count: int) -> str:
+    """A human-readable size."""
+    for unit, size in (("MB", 1_000_000), ("kB", 1_000)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"
+
+
+def _short(text: str, most: int) -> str:
+    """Truncates a long text, at a word boundary if possible."""
+    if len(text) <= most:
+        return text
+    kept = text[:most]
+    return (kept.rpartition(" ")[0] or kept).rstrip(" ,;:.") + "…"

@@ -1,0 +1,128 @@
+"""Routes: which handler serves a request, and who may use it."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from ...accounts.second_factor.rules import StepUp
+from ..actors import Right
+from .call import Call, Services
+from .http import Response
+
+Handler = Callable[[Services, Call], Response]
+
+_SMALL = 16_384
+
+
+class Who(StrEnum):
+    """Who may use a route. Authorization is checked by the action."""
+
+    ANYONE = "anyone"
+    SIGNED_IN = "signed in"
+    PERSON = "a person, or a program that acts as one"
+    BROWSER = "a person with a session"
+    OPERATOR = "the operator"
+
+
+class AuthMode(StrEnum):
+    """How a route authenticates requests, and how it refuses them."""
+
+    API = "by token or session; an error in JSON"
+    SIGN_IN = "nobody is known; an error in JSON"
+    OAUTH = "nobody is known; a form; an error in OAuth's way"
+    OAUTH_ASIDE = "nobody is known; a form; an error in JSON"
+    PAGE = "by session alone; a page, or the way to sign in"
+    ENTRANCE = "nobody is known; a page"
+
+
+class Route(NamedTuple):
+    """`needs` declares the required permission, for readers and for the test that checks every
+    route.
+
+    A permission applies to the scope in the path or, for `publish`, in the body. People who lack a
+    required second factor can use only routes `without_factor`.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    needs: Who | Right
+    max_body: int = _SMALL
+    auth: AuthMode = AuthMode.API
+    hashes: bool = False
+    """Whether the handler hashes a password: it then runs in the small pool for that."""
+    without_factor: bool = False
+    writes_on_get: bool = False
+    step_up: StepUp = StepUp.NONE
+    """What a session must have proved recently. Declared for everything that outlives the session
+    or cannot be undone, and for the pages that lead there.
+    """
+    takes_files: bool = False
+    """Whether its form may bring files along, which are not part of `max_body`."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the handler may have to wait for other writers."""
+        return self.method != "GET" or self.writes_on_get
+
+    @property
+    def takes_form(self) -> bool:
+        return self.auth not in (AuthMode.API, AuthMode.SIGN_IN)
+
+
+class AnyRoute(Protocol):
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str:
+        """Parts in braces are values: `/widgets/{scope}/{name}`."""
+
+
+R = TypeVar("R", bound=AnyRoute)
+
+
+class Found(NamedTuple, Generic[R]):
+    """The routes of a path by method, and its parameters."""
+
+    methods: dict[str, R]
+    params: dict[str, str]
+
+
+class Routes(Generic[R]):
+    """A route table, of the API or of the pages."""
+
+    def __init__(self, routes: Sequence[R]) -> None:
+        self.all = tuple(routes)
+        self._by_length: dict[int, list[tuple[list[str], dict[str, R]]]] = {}
+        for route in routes:
+            parts = route.path.split("/")
+            known = self._by_length.setdefault(len(parts), [])
+            methods = next((methods for it, methods in known if it == parts), None)
+            if methods is None:
+                methods = {}
+                known.append((parts, methods))
+            methods[route.method] = route
+
+    def find(self, path: str) -> Found[R] | None:
+        """The routes of a path. Literal segments precede parameters, in table order."""
+        parts = path.split("/")
+        for wanted, methods in self._by_length.get(len(parts), ()):
+            params = {}
+            for want, have in zip(wanted, parts, strict=True):
+                if want.startswith("{"):
+                    if not have.isprintable() or not have:  # Never a valid name.
+                        break
+                    params[want[1:-1]] = have
+                elif want != have:
+                    break
+            else:
+                return Found(methods, params)
+        return None
+
+
+def allowed(methods: dict[str, R]) -> str:
+    """The methods of a path, for `Allow`. HEAD is allowed wherever GET is."""
+    names = set(methods)
+    if "GET" in names:
+        names.add("HEAD")
+    return ", ".join(sorted(names))

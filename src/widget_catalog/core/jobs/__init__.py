@@ -1,0 +1,1 @@
+"""Background work: periodic jobs, other processes, work with limits."""

@@ -1,0 +1,167 @@
+"""Processes untrusted input in a child process with resource limits.
+
+Some texts make a parser take hours, or hold the interpreter in a single call that no thread can
+interrupt. Here the kernel ends the child process instead, and the next task gets a new one.
+`python -m` this module is such a process.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import marshal
+import pkgutil
+import resource
+import select
+import signal
+import subprocess
+import sys
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any, Generic, TypeVar, cast
+
+from ..errors import Busy
+from .fair_turns import FairTurns
+from .process_pool import name_of, receive, send
+
+# CPU time, so that a busy machine does not cause timeouts.
+_MAX_CPU_S = 2.0
+_MAX_MEMORY_BYTES = 512 << 20
+_MAX_WAITING = 64
+_MAX_WAITING_OF_ONE_SCOPE = 16
+# Longer than the two tasks that may be ahead if only one other scope is waiting. After this time a
+# page is shown without the result, and what nobody waits for leaves the queue.
+_MAX_WAIT_S = 5
+# An idle process exits after this time and frees its memory.
+_IDLE_S = 60
+_MAX_REMEMBERED = 5_000
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+
+class BoundedWork(Generic[Q, A]):
+    """Runs one task at a time, fair by scope; arguments and results are plain values that are
+    marshalled. Used from one event loop.
+    """
+
+    def __init__(self, work: Callable[[Q], A]) -> None:
+        """`work` is a module-level function, passed by name."""
+        self._work = name_of(work)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._end_process: Callable[[], object] = bool
+        self._thread: ThreadPoolExecutor | None = None
+        self._turns = FairTurns(
+            1,
+            max_waiting=_MAX_WAITING,
+            max_waiting_of_one=_MAX_WAITING_OF_ONE_SCOPE,
+            busy=_busy,
+        )
+        self._asked: dict[bytes, asyncio.Task[A | None]] = {}
+        # Digests of the questions that exceeded the limits, so that each does so only once.
+        self._too_expensive: OrderedDict[bytes, None] = OrderedDict()
+
+    async def ask(self, question: Q, scope: str) -> A | None:
+        """The result, or None if it would exceed the limits. Raises Busy if others come first.
+
+        `scope` is the one whose author wrote the question. The same question is processed once,
+        however many wait for it. Once started, it is finished also if nobody waits, so that its
+        cost is known.
+        """
+        key = hashlib.sha256(marshal.dumps(cast(Any, question))).digest()
+        if key in self._too_expensive:
+            return None
+        asked = self._asked.get(key)
+        if asked is None:
+            asked = asyncio.create_task(self._process_in_turn(key, question, scope))
+            self._asked[key] = asked
+            asked.add_done_callback(lambda it: self._finish(key, it))
+        return await asyncio.shield(asked)
+
+    def _finish(self, key: bytes, asked: "asyncio.Task[A | None]") -> None:
+        del self._asked[key]
+        if not asked.cancelled():
+            asked.exception()  # Retrieved here in case all callers were cancelled.
+
+    async def _process_in_turn(self, key: bytes, question: Q, scope: str) -> A | None:
+        try:
+            async with asyncio.timeout(_MAX_WAIT_S):
+                await self._turns.take(scope)
+        except TimeoutError:
+            raise _busy() from None
+        try:
+            # Created on first use, so that no thread exists when a process forks.
+            if self._thread is None:
+                self._thread = ThreadPoolExecutor(1, "bounded-work")
+            run = asyncio.get_running_loop().run_in_executor
+            answer = await run(self._thread, self._ask, question)
+        finally:
+            self._turns.give_back()
+        if answer is None:
+            self._remember(key)
+        return answer
+
+    def _remember(self, key: bytes) -> None:
+        self._too_expensive[key] = None
+        if len(self._too_expensive) > _MAX_REMEMBERED:
+            self._too_expensive.popitem(last=False)
+
+    def _ask(self, question: Q) -> A | None:
+        try:
+            process = self._running()
+        except OSError:  # No process can be started now.
+            raise _busy() from None
+        try:
+            send(cast(IO[bytes], process.stdin), question)
+            return cast(A, receive(cast(IO[bytes], process.stdout)))
+        except (OSError, EOFError):
+            is_idle_exit = process.wait() == 0
+            self._end_process()
+            if is_idle_exit:
+                raise _busy() from None
+            return None
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        if self._process is None or self._process.poll() is not None:
+            self._end_process()
+            self._process = _start(self._work)
+            self._end_process = weakref.finalize(self, _end, self._process)
+        return self._process
+
+
+def _busy() -> Busy:
+    return Busy("Too many people ask for this at the same time. Try again soon.", _MAX_WAIT_S)
+
+
+def _start(work: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, "-P", "-m", __name__, work],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # Errors here are caused by the input, not by our code.
+        start_new_session=True,  # Ctrl-C is handled by the parent.
+    )
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(BrokenPipeError), process:
+        process.kill()
+
+
+def _answer_all(work: Callable[[Any], Any]) -> None:
+    """Until the parent closes the pipe."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while select.select([questions], [], [], _IDLE_S)[0]:
+            question = receive(questions)
+            # The signal has no handler, so the kernel ends the process whatever it is doing.
+            signal.setitimer(signal.ITIMER_PROF, _MAX_CPU_S)
+            answer = work(question)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            send(answers, answer)
+
+
+if __name__ == "__main__":
+    _answer_all(pkgutil.resolve_name(sys.argv[1]))

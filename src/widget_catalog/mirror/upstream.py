@@ -1,0 +1,260 @@
+"""Upstream: widgets of the mirrored catalog as local values, with their files
+verified and stored.
+"""
+
+import re
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import httpx
+import msgspec
+
+from widget_catalog_client import (
+    Catalog,
+    PublishedFile,
+    Revocations,
+    Settings,
+    VersionDetail,
+    VersionEntry,
+    WidgetDetail,
+)
+from widget_contract.errors import CatalogError
+from widget_contract.texts import printable
+from widget_contract.wire import RegistryWidget
+
+from ..catalog.widgets import Revocation, Version, Widget
+from ..core.clock import from_ms, iso
+from ..core.files.contract import Bundles, Kind
+from ..core.files.hashing import is_intact
+from ..publishing.change_version import MAX_REASON
+from ..transfer.ndjson import ImportedBundle, Rules, decode_line
+
+_HASH = re.compile("[0-9a-f]{64}")
+_IN_MEMORY_BYTES = 1 << 20
+# Tolerance for a clock of the other catalog that is ahead of ours.
+_CLOCK_SKEW = timedelta(days=1)
+
+
+class MirrorFault(CatalogError):
+    """A widget of the upstream cannot be copied."""
+
+
+class Head(NamedTuple):
+    """A widget as listed by the upstream. A registry does not include the creation time."""
+
+    scope: str
+    name: str
+    display_name: str
+    description: str | None
+    icon: str | None
+    is_official: bool | None
+    versions: tuple[VersionEntry, ...]
+    created_at: str | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.scope}/{self.name}"
+
+
+def head_in_registry(scope: str, it: RegistryWidget) -> Head:
+    about = (it.display_name, it.description, it.icon, it.is_official)
+    return Head(scope, it.name, *about, it.versions)
+
+
+def head_in_detail(found: WidgetDetail, known: Widget) -> Head:
+    """A detail has `false` where a registry has `null`."""
+    it = found.widget
+    is_official = known.is_official if it.is_official is bool(known.is_official) else it.is_official
+    about = (it.display_name, it.description, it.icon, is_official)
+    return Head(str(known.scope), str(known.name), *about, found.versions, it.created_at)
+
+
+class Upstream:
+    """The upstream's state in one round of mirroring. Used by several threads.
+
+    `elsewhere` downloads files from other hosts than the upstream's.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        elsewhere: Catalog,
+        settings: Settings,
+        revocations: Revocations,
+        bundles: Bundles,
+        max_bundle_bytes: int,
+        now_ms: int,
+    ) -> None:
+        self.catalog = catalog
+        self._elsewhere = elsewhere
+        self._base_url = settings.base_url.rstrip("/") + "/"
+        self._own = tuple({f"{settings.cdn_base_url.rstrip('/')}/", f"{self._base_url}cdn/"})
+        self._revoked = {
+            (it.id, it.version.partition("+")[0]): (it.reason, it.at)
+            for it in revocations.revocations
+        }
+        self._bundles = bundles
+        self._max_bundle_bytes = max_bundle_bytes
+        self._rules = Rules(from_ms(now_ms) + _CLOCK_SKEW, is_lenient=True)
+
+    def copy(self, head: Head, known: Widget | None) -> Widget:
+        """The widget as it should be here. Its files are stored when this returns."""
+        before = {it.identity: it for it in known.versions} if known is not None else {}
+        created_at = iso(known.created_at) if known is not None else head.created_at
+        sizes: dict[str, int] = {}
+        lines = []
+        for entry in head.versions:
+            old = before.get(entry.version.partition("+")[0])
+            if old is not None and self._has_all(head, entry, old):
+                lines.append(_known_line(entry, old, sizes))
+                continue
+            detail = self.catalog.version(head.id, entry.version)
+            created_at = created_at or detail.widget.created_at
+            lines.append(self._new_line(head, entry, detail, sizes))
+        if created_at is None:
+            created_at = self.catalog.detail(head.id).widget.created_at
+        line = {
+            "scope": head.scope,
+            "name": head.name,
+            "displayName": head.display_name,
+            "description": head.description,
+            "icon": head.icon,
+            "isOfficial": head.is_official,
+            "createdAt": created_at,
+            "versions": lines,
+        }
+        return self.with_revocations(self._decoded(line, sizes), before)
+
+    def with_revocations(self, widget: Widget, before: Mapping[str, Version]) -> Widget:
+        """The versions with the upstream's revocations. For a revoked version it is not known
+        whether it was yanked, too.
+        """
+        versions = []
+        for it in widget.versions:
+            revocation = self._revocation(f"{widget.scope}/{widget.name}", it.identity)
+            is_yanked, reason = it.is_yanked, it.yanked_reason
+            if revocation is not None:
+                old = before.get(it.identity)
+                is_yanked = old is not None and old.is_yanked
+                reason = old.yanked_reason if old is not None else None
+            versions.append(
+                msgspec.structs.replace(
+                    it, revocation=revocation, is_yanked=is_yanked, yanked_reason=reason
+                )
+            )
+        return widget.with_versions(versions)
+
+    def _revocation(self, widget_id: str, identity: str) -> Revocation | None:
+        found = self._revoked.get((widget_id, identity))
+        if found is None:
+            return None
+        reason, at = found
+        try:
+            moment = datetime.fromisoformat(at)
+            # Without a time zone, it is UTC.
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
+            raise MirrorFault(f"{identity} is said to be revoked at {at[:40]!r}.") from None
+        # The version must not run here either, so an invalid reason is cleaned up, not rejected.
+        return Revocation(printable(reason)[:MAX_REASON], moment)
+
+    def _has_all(self, head: Head, entry: VersionEntry, old: Version) -> bool:
+        """Whether the files of a version are here. A published version never changes."""
+        if (old.sha256_hash, old.bundle_size) != (entry.sha256_hash, entry.bundle_size):
+            raise MirrorFault(
+                f"version {old.number} is said to have the SHA-256 {entry.sha256_hash[:64]}, and "
+                f"has {old.sha256_hash} here. A published version never changes."
+            )
+        is_revoked = (head.id, old.identity) in self._revoked
+        return old.bundle_url is None or is_revoked or not self._is_own(entry.bundle_url)
+
+    def _new_line(
+        self, head: Head, entry: VersionEntry, detail: VersionDetail, sizes: dict[str, int]
+    ) -> dict[str, Any]:
+        line = _line(entry)
+        if detail.manifest is not None:
+            line["manifest"] = msgspec.json.encode(detail.manifest).decode()
+        is_revoked = (head.id, entry.version.partition("+")[0]) in self._revoked
+        # Files of revoked versions are not served. They are fetched when the revocation is
+        # withdrawn.
+        if is_revoked:
+            return line
+        for file in detail.files:
+            kind: Kind = "css" if file.path == "index.css" else "js"
+            stated = (file.sha256_hash, file.size)
+            if kind == "js" and stated != (entry.sha256_hash, entry.bundle_size):
+                raise MirrorFault(f"two hashes or sizes are stated for {entry.version}.")
+            if not self._is_own(file.url):
+                continue  # Hosted elsewhere, as on the other catalog.
+            self._take(file, kind)
+            sizes[file.sha256_hash] = file.size
+            line["cssFile" if kind == "css" else "bundleFile"] = file.sha256_hash
+        if "bundleFile" in line:
+            del line["bundleUrl"]
+        return line
+
+    def _take(self, file: PublishedFile, kind: Kind) -> None:
+        if _HASH.fullmatch(file.sha256_hash) is None:
+            raise MirrorFault(f"{file.url} is said to have the SHA-256 {file.sha256_hash[:80]!r}.")
+        if file.size > self._max_bundle_bytes:
+            raise MirrorFault(
+                f"{file.url} has {file.size:,} bytes; the setting max_bundle_bytes allows "
+                f"{self._max_bundle_bytes:,}."
+            )
+        if is_intact(self._bundles, file.sha256_hash, kind, file.size):
+            return
+        reached = msgspec.structs.replace(file, url=self._reached(file.url))
+        is_there = _origin_of(reached.url) == _origin_of(self.catalog.url)
+        source = self.catalog if is_there else self._elsewhere
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as copy:
+            stream = cast(BinaryIO, copy)
+            source.download_bundle(reached, stream)
+            self._bundles.put(stream, file.sha256_hash, kind)
+
+    def _is_own(self, url: str) -> bool:
+        return url.startswith(self._own)
+
+    def _reached(self, url: str) -> str:
+        """The same URL below the address at which we reach the catalog, which may differ from its
+        own.
+        """
+        if url.startswith(self._base_url):
+            return f"{self.catalog.url}/{url.removeprefix(self._base_url)}"
+        return url
+
+    def _decoded(self, line: dict[str, Any], sizes: Mapping[str, int]) -> Widget:
+        def imported(name: str, _kind: Kind) -> ImportedBundle:
+            return ImportedBundle(name, sizes[name])
+
+        return decode_line(msgspec.json.encode(line), imported, self._rules).widget
+
+
+def _origin_of(url: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port of a URL, as the library that connects parses it."""
+    try:
+        parsed = httpx.URL(url)
+        return parsed.scheme, parsed.host, parsed.port
+    except httpx.InvalidURL:
+        raise MirrorFault(f"{url[:200]!r} is not the URL of a file.") from None
+
+
+def _line(entry: VersionEntry) -> dict[str, Any]:
+    line: dict[str, Any] = msgspec.to_builtins(entry)
+    del line["scope"], line["name"]
+    return line
+
+
+def _known_line(entry: VersionEntry, old: Version, sizes: dict[str, int]) -> dict[str, Any]:
+    line = _line(entry)
+    if old.bundle_url is None:
+        del line["bundleUrl"]
+        line["bundleFile"] = old.sha256_hash
+        sizes[old.sha256_hash] = old.bundle_size
+    if old.style is not None:
+        line["cssFile"] = old.style.sha256_hash
+        sizes[old.style.sha256_hash] = old.style.size_bytes
+    if old.manifest is not None:
+        line["manifest"] = old.manifest
+    return line

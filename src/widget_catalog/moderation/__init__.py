@@ -1,0 +1,1 @@
+"""Moderation: reports, revocations, reserved names."""

@@ -1,0 +1,89 @@
+"""For operators: lists scopes that have widgets but no owner, and gives them one."""
+
+from widget_contract.names import Scope
+from widget_contract.texts import name_fault
+
+from ..accounts.events import ScopeAssigned
+from ..accounts.manage_account import get_open
+from ..accounts.permissions import require_operator_now
+from ..accounts.store import free_scope, take_scope
+from ..catalog.store.events import append
+from ..catalog.store.ownerless import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
+from ..core.actors import COMMAND_LINE, Actor, Role
+from ..core.db.engine import Snapshot, Store
+from ..core.errors import Conflict, InvalidRequest, NotFound
+from ..mirror.store import find_mirror
+from ..organizations.organize import MAX_NAME
+from ..organizations.store import add_organization, put_member, scope_kind
+
+
+def search_ownerless(
+    store: Store, actor: Actor, page: int, limit: int
+) -> tuple[list[OwnerlessScope], int]:
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return list_ownerless_scopes(connection, page, limit)
+
+
+def assign_scope(
+    store: Store,
+    name: str,
+    username: str,
+    display_name: str = "",
+    *,
+    actor: Actor = COMMAND_LINE,
+) -> OwnerlessScope:
+    """Make an organization of the scope, owned by this account; returns what it has received.
+
+    An organization, because the name of an account cannot be changed, and because the owner can
+    then invite others or transfer it.
+    """
+    scope = Scope.parse(name)
+    title = display_name.strip() or name
+    if fault := name_fault(title, MAX_NAME):
+        raise InvalidRequest(f"The display name {fault}")
+    with store.publishing() as tx:
+        require_operator_now(tx.connection, actor)
+        found = _get_ownerless(tx.connection, scope)
+        if scope_kind(tx.connection, username) == "organization":
+            raise Conflict(
+                f"{username} is an organization, which has one scope: its own name. Name an "
+                f"account: it becomes the owner of the organization {scope}, and can invite others."
+            )
+        account = get_open(tx, username)
+        if account.is_disabled:
+            raise Conflict(f"{account.username} is disabled. Enable the account first.")
+        free_scope(tx, scope)  # It may be reserved.
+        take_scope(tx, scope, "organization", adopts=True)
+        organization = add_organization(tx, scope, title)
+        put_member(tx, organization.id, account.id, Role.OWNER)
+        append(
+            tx,
+            actor,
+            ScopeAssigned(
+                scope=scope,
+                member=str(account.username),
+                widgets=found.widgets,
+                installs=found.installs,
+            ),
+        )
+    return found
+
+
+def _get_ownerless(connection: Snapshot, scope: Scope) -> OwnerlessScope:
+    if (mirror := find_mirror(connection)) is not None:
+        raise Conflict(
+            f"This catalog is a mirror: its scopes belong to their owners at {mirror.url}."
+        )
+    found = find_ownerless_scope(connection, scope)
+    if found is not None:
+        return found
+    match scope_kind(connection, scope):
+        case "personal":
+            raise Conflict(f"The scope {scope} belongs to the account {scope}.")
+        case "organization":
+            raise Conflict(
+                f"The scope {scope} belongs to the organization {scope}. Owners can transfer it."
+            )
+        case _:
+            raise NotFound(f"There are no widgets in the scope {scope}.")

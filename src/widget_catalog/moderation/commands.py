@@ -1,0 +1,118 @@
+"""`widget-catalog scope …`: names in use, reserved ones, and scopes without an owner."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from ..catalog.node.context import (
+    ConfigOption,
+    DataOption,
+    JsonOption,
+    command_group,
+    existing_node,
+    open_existing,
+    report,
+)
+from ..core.actors import reserved_names
+from ..core.settings import load_settings
+
+scopes = command_group("scope", "Manage scopes, the namespaces that widgets are published in.")
+
+Name = Annotated[str, typer.Argument(metavar="SCOPE", help="The scope.")]
+_ALL = 1_000_000_000
+
+
+@scopes.command("list")
+def list_(
+    ownerless: Annotated[
+        bool,
+        typer.Option("--ownerless", help="Only scopes that have widgets but no owner."),
+    ] = False,
+    as_json: JsonOption = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """List the names of accounts and organizations, and reserved names; or scopes without an owner.
+
+    An import creates scopes that have no owner. To give them one, use scope assign.
+    """
+    from ..accounts.store import list_scopes
+    from ..catalog.store.ownerless import list_ownerless_scopes
+
+    shown: list[dict[str, object]]
+    with open_existing(data, config).store.reading() as connection:
+        if ownerless:
+            found, _ = list_ownerless_scopes(connection, 1, _ALL)
+            lines = [(it.name, it.summary) for it in found]
+            shown = [
+                {"name": it.name, "widgets": it.widgets, "installs": it.installs} for it in found
+            ]
+        else:
+            taken, _ = list_scopes(connection, None, 1, _ALL)
+            lines = [(it.name, it.kind) for it in taken]
+            shown = [{"name": it.name, "kind": it.kind} for it in taken]
+    if as_json:
+        print(json.dumps(shown, indent=2))  # noqa: T201
+        return
+    width = max((len(name) for name, _ in lines), default=0)
+    for name, about in lines:
+        print(f"{name:<{width}}  {about}")  # noqa: T201
+
+
+@scopes.command()
+def assign(
+    name: Name,
+    account: Annotated[str, typer.Argument(metavar="ACCOUNT", help="The new owner.")],
+    display_name: Annotated[
+        str,
+        typer.Option(
+            "--display-name", help="What people call the organization.", show_default="SCOPE"
+        ),
+    ] = "",
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Give a scope that has widgets but no owner to an account.
+
+    The scope becomes an organization, which the account owns. It can invite others.
+    """
+    from .assign_scope import assign_scope
+
+    found = assign_scope(open_existing(data, config).store, name, account, display_name)
+    report(f"{name} ({found.summary}) is now an organization owned by {account}.")
+
+
+@scopes.command()
+def reserve(
+    name: Name,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Reserve a name, so that no account or organization can use it."""
+    from .reserve_scope import reserve_scope
+
+    reserve_scope(open_existing(data, config).store, name)
+    report(f"{name} is reserved.")
+
+
+@scopes.command()
+def release(
+    name: Name,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Release a reserved name, or the name of an organization without published widgets.
+
+    The organization is removed, with its memberships and invitations. The name of an account, or
+    of a scope with published widgets, cannot be released.
+    """
+    from .reserve_scope import release_scope
+
+    settings = load_settings({"data": data}, config)
+    was = release_scope(existing_node(settings).store, name)
+    ended = f"The organization {name} was removed. " if was == "organization" else ""
+    if name in reserved_names(settings.reserved_names):
+        report(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
+    else:
+        report(f"{ended}The name {name} is now available to everyone.")

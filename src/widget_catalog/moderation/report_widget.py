@@ -1,0 +1,154 @@
+"""Reports: visitors report a widget, and the operator decides.
+
+Reporting needs no account. Reports are visible only to operators: neither they nor their audit
+entries are in the log of the widget, which its owners can read.
+"""
+
+from typing import NamedTuple
+
+from widget_contract.errors import InvalidName
+from widget_contract.names import Scope, WidgetName
+from widget_contract.texts import line_fault, text_fault
+
+from ..accounts.attempts import count_attempt
+from ..accounts.events import ReportDecided, Reported
+from ..accounts.permissions import require_operator_now
+from ..catalog.store.events import append
+from ..catalog.store.widgets import find_widget
+from ..catalog.widgets import Widget
+from ..core.actors import Actor, Stranger
+from ..core.credentials import new_id
+from ..core.db.engine import Snapshot, Store
+from ..core.errors import Conflict, InvalidRequest, NotFound
+from ..core.networks import network_of
+from .store import (
+    Report,
+    add_report,
+    count_open_reports,
+    decide_report,
+    find_report,
+    has_decided_reports,
+    list_reports,
+    remove_decided_reports,
+)
+
+CATEGORIES = ("harmful", "impersonation", "rights", "offensive", "other")
+STATES = ("open", "resolved", "dismissed")
+MAX_TEXT = 4_000
+_MAX_CONTACT = 200
+_MAX_NOTE = 500
+# Limits on open reports, per widget and in total: they take up space and an operator's time.
+_MAX_OF_WIDGET = 100
+_MOST = 10_000
+# How long a report is kept after it was resolved. The audit log keeps the decision.
+_KEPT_MS = 365 * 86_400_000
+_OFF = "Reports are switched off in this catalog."
+
+
+class ReportForm(NamedTuple):
+    """The content of a report. An empty version means the widget as a whole."""
+
+    category: str
+    text: str
+    version: str = ""
+    contact: str = ""
+
+
+def find_reportable(store: Store, scope: str, name: str, most: int) -> Widget:
+    """The widget, if it is listed; NotFound otherwise, and if reports are disabled (`most` 0)."""
+    if not most:
+        raise NotFound(_OFF)
+    with store.reading() as connection:
+        return _get_listed(connection, scope, name)
+
+
+def report_widget(
+    store: Store, address: str, scope: str, name: str, said: ReportForm, most: int
+) -> None:
+    """Store a report; at most `most` are accepted from one network per window (`attempts.py`)."""
+    widget = find_reportable(store, scope, name, most)
+    _check(said, widget)
+    sentence = "You have sent many reports in a short time."
+    count_attempt(store, {f"report {network_of(address)}": most}, sentence)
+    with store.writing() as tx:
+        _check_room(tx.connection, scope, name)
+        report = Report(
+            id=new_id(),
+            scope=scope,
+            name=name,
+            version=said.version or None,
+            category=said.category,
+            text=said.text,
+            contact=said.contact or None,
+            created_at=tx.at_ms,
+        )
+        add_report(tx, report)
+        append(tx, Stranger(address), Reported(report=report.id, widget=f"{scope}/{name}"))
+
+
+def search_reports(
+    store: Store, actor: Actor, state: str | None, page: int, limit: int
+) -> tuple[list[Report], int]:
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return list_reports(connection, state, page, limit)
+
+
+def decide_about(store: Store, actor: Actor, id_: str, state: str, note: str) -> None:
+    """`state`: `resolved`, if something was done about it, or `dismissed`."""
+    if note and (fault := line_fault(note, _MAX_NOTE)):
+        raise InvalidRequest(f"note: {fault}")
+    with store.writing() as tx:
+        require_operator_now(tx.connection, actor)
+        report = find_report(tx.connection, id_)
+        if report is None:
+            raise NotFound("There is no such report.")
+        if not decide_report(tx, id_, state, actor.name, note or None):
+            raise Conflict("Somebody has decided about this report already.")
+        decided = ReportDecided(
+            report=id_, widget=f"{report.scope}/{report.name}", state=state, note=note or None
+        )
+        append(tx, actor, decided)
+
+
+def forget_reports(store: Store) -> None:
+    """Remove reports decided long ago, because they may contain contact details."""
+    decided_before = store.now_ms() - _KEPT_MS
+    with store.reading() as connection:
+        if not has_decided_reports(connection, decided_before):
+            return
+    with store.writing() as tx:
+        remove_decided_reports(tx, decided_before)
+
+
+def _check(said: ReportForm, widget: Widget) -> None:
+    faults = []
+    if said.category not in CATEGORIES:
+        faults.append("Choose what is wrong.")
+    if fault := text_fault(said.text, MAX_TEXT) if said.text else "must not be empty.":
+        faults.append(f"What you have seen {fault}")
+    if said.contact and (fault := line_fault(said.contact, _MAX_CONTACT)):
+        faults.append(f"How to reach you {fault}")
+    if said.version and said.version not in {it.number for it in widget.versions}:
+        faults.append("Choose one of the versions.")
+    if faults:
+        raise InvalidRequest(" ".join(faults))
+
+
+def _check_room(connection: Snapshot, scope: str, name: str) -> None:
+    if count_open_reports(connection, scope, name) >= _MAX_OF_WIDGET:
+        raise Conflict(
+            "The operator has many reports about this widget already, and will look into them."
+        )
+    if count_open_reports(connection) >= _MOST:
+        raise Conflict("The operator has more reports than can be kept. Try again another day.")
+
+
+def _get_listed(connection: Snapshot, scope: str, name: str) -> Widget:
+    try:
+        stored = find_widget(connection, Scope.parse(scope), WidgetName.parse(name))
+    except InvalidName:
+        stored = None
+    if stored is None or not stored.widget.is_listed:
+        raise NotFound(f"There is no widget {scope}/{name}.")
+    return stored.widget

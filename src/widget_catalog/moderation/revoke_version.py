@@ -1,0 +1,149 @@
+"""Revokes a version, and undoes that. A revoked version is shown as yanked and must not run.
+
+Only that version: anybody can publish a copy of somebody's bundle, which is not a reason to stop
+the original. Revoking the bytes everywhere is a separate choice.
+
+Its files are moved out of the served folder and kept for inspection, unless another version has
+the same bytes. They are moved after the commit, and moved back before it, so that a version that
+is not revoked never lacks its files; after a crash the next start completes the move.
+"""
+
+from collections.abc import Sequence
+
+from ..accounts.permissions import require
+from ..catalog.events import Revoked, Unrevoked
+from ..catalog.store.revocations import (
+    is_needed,
+    list_revoked_files,
+    list_sharing,
+    release_bytes,
+    revoke_bytes,
+)
+from ..catalog.store.rows import StoredFile, StoredWidget
+from ..catalog.store.widgets import get_widget, replace_widget
+from ..catalog.widgets import Revocation, Version
+from ..core.actors import Actor, Right
+from ..core.clock import from_ms
+from ..core.db.engine import Snapshot, Store, Transaction
+from ..core.errors import Conflict
+from ..core.files.contract import Bundles, Kind
+from ..publishing.change_version import checked_reason, get_version, parse_key
+
+
+def revoke_version(
+    store: Store, bundles: Bundles, actor: Actor, key: str, number: str, reason: str
+) -> list[str]:
+    """Returns the versions with the same bundle that are not revoked, as `scope/name version`."""
+    checked = checked_reason("reason", reason)
+    with store.publishing() as tx:
+        stored, old = _find(tx.connection, actor, key, number)
+        if old.revocation is None or old.revocation.reason != checked:
+            _save(tx, actor, stored, old, Revocation(checked, from_ms(tx.at_ms)))
+    withdraw_files(store, bundles)
+    with store.reading() as connection:
+        return list_sharing(connection, old.sha256_hash)
+
+
+def revoke_everywhere(
+    store: Store,
+    bundles: Bundles,
+    actor: Actor,
+    key: str,
+    number: str,
+    reason: str,
+    agreed: Sequence[str],
+) -> None:
+    """Revoke a version and all others with the same bundle, which nobody can publish any more.
+
+    `agreed` are those others, as `list_same_bundle` returns them. Conflict if there are more, or
+    fewer: then nothing is changed.
+    """
+    checked = checked_reason("reason", reason)
+    with store.publishing() as tx:
+        stored, old = _find(tx.connection, actor, key, number)
+        others = _others(tx.connection, stored, old)
+        if set(agreed) != set(others):
+            raise Conflict(
+                f"This also revokes {', '.join(others) or 'no other version'}. Check that, and "
+                "confirm it."
+            )
+        revoke_bytes(tx, old.sha256_hash, checked)
+        revocation = Revocation(checked, from_ms(tx.at_ms))
+        if old.revocation is None or old.revocation.reason != checked:
+            _save(tx, actor, stored, old, revocation, is_everywhere=True)
+        for other in others:
+            found = _find(tx.connection, actor, *other.split(" "))
+            _save(tx, actor, *found, revocation, is_everywhere=True)
+    withdraw_files(store, bundles)
+
+
+def list_same_bundle(store: Store, actor: Actor, key: str, number: str) -> list[str]:
+    """The other versions with the same bundle that are not revoked, as `scope/name version`."""
+    with store.reading() as connection:
+        return _others(connection, *_find(connection, actor, key, number))
+
+
+def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, number: str) -> None:
+    """The last one with these bytes also allows to publish them again."""
+    with store.publishing() as tx:
+        stored, old = _find(tx.connection, actor, key, number)
+        if old.revocation is not None:
+            if old.bundle_url is None:
+                bundles.restore(old.sha256_hash, "js")
+            if old.style is not None:
+                bundles.restore(old.style.sha256_hash, "css")
+            _save(tx, actor, stored, old, None)
+            release_bytes(tx, old.sha256_hash)
+
+
+def withdraw_files(store: Store, bundles: Bundles) -> None:
+    """Move the files of revoked versions that are still in the served folder."""
+    with store.reading() as connection:
+        files = list(list_revoked_files(connection))
+    served = [it for it in files if bundles.stat(*_place(it))]
+    if not served:
+        return
+    with store.publishing() as tx:
+        revoked = {_place(it) for it in list_revoked_files(tx.connection)}
+        for file in served:
+            if _place(file) in revoked and not is_needed(tx.connection, file):
+                bundles.withdraw(*_place(file))
+
+
+def _place(file: StoredFile) -> tuple[str, Kind]:
+    return file.sha256_hash, "css" if file.kind == "css" else "js"
+
+
+def _find(
+    connection: Snapshot, actor: Actor, key: str, number: str
+) -> tuple[StoredWidget, Version]:
+    scope, name = parse_key(key)
+    require(connection, actor, Right.REVOKE, scope, name)
+    stored = get_widget(connection, scope, name)
+    return stored, get_version(stored.widget.versions, key, number)
+
+
+def _others(connection: Snapshot, stored: StoredWidget, version: Version) -> list[str]:
+    this = f"{stored.widget.scope}/{stored.widget.name} {version.number}"
+    return [it for it in list_sharing(connection, version.sha256_hash) if it != this]
+
+
+def _save(
+    tx: Transaction,
+    actor: Actor,
+    stored: StoredWidget,
+    old: Version,
+    revocation: Revocation | None,
+    *,
+    is_everywhere: bool = False,
+) -> None:
+    widget = stored.widget
+    new = old.with_revocation(revocation)
+    changed = widget.with_versions([new if it is old else it for it in widget.versions])
+    subject = {"scope": widget.scope, "name": widget.name, "version": old.number}
+    event = (
+        Unrevoked(**subject)
+        if revocation is None
+        else Revoked(**subject, reason=revocation.reason, everywhere=is_everywhere)
+    )
+    replace_widget(tx, stored, changed, actor, event)

@@ -1,0 +1,1 @@
+"""Operations: doctor, health, the audit log, the operator's pages."""

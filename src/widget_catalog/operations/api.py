@@ -1,0 +1,29 @@
+"""Handlers: the audit log, page by page."""
+
+from ..catalog.store.audit import Entry
+from ..core.http.call import Call, Services, reply
+from ..core.http.http import Response
+from .read_audit import read_organization_audit, read_whole_audit, read_widget_audit, shown_entry
+
+
+def get_widget_audit(services: Services, call: Call) -> Response:
+    page, limit = call.page()
+    found = read_widget_audit(services.store, call.actor, call.key, page, limit)
+    return _shown(*found, page, limit)
+
+
+def get_organization_audit(services: Services, call: Call) -> Response:
+    page, limit = call.page()
+    found = read_organization_audit(services.store, call.actor, call.params["slug"], page, limit)
+    return _shown(*found, page, limit)
+
+
+def get_audit(services: Services, call: Call) -> Response:
+    page, limit = call.page()
+    found = read_whole_audit(services.store, call.actor, page, limit)
+    return _shown(*found, page, limit)
+
+
+def _shown(entries: list[Entry], total: int, page: int, limit: int) -> Response:
+    shown = [shown_entry(entry) for entry in entries]
+    return reply({"entries": shown, "total": total, "page": page, "limit": limit})

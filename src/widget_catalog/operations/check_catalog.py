@@ -1,0 +1,174 @@
+"""Doctor: checks a data folder, and repairs what can be rebuilt."""
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from widget_contract.errors import CatalogError
+
+from ..catalog.replica.comparison import check_replica
+from ..catalog.replica.replica import Replica
+from ..catalog.store.rows import StoredFile
+from ..catalog.store.widgets import count_widgets, list_stored_files
+from ..core.bars import Advance, Bar, no_bar
+from ..core.db.engine import Snapshot, Store
+from ..core.db.integrity import check_integrity, discard_other_pages
+from ..core.errors import DataDamaged, StoreUnavailable
+from ..core.files.contract import Bundles, Stored
+from ..core.files.hashing import Hashed, hash_stream
+from ..core.files.parallel import map_parallel
+from ..moderation.revoke_version import withdraw_files
+from ..publishing.store import FileKey, list_awaited_files
+
+# Publishing and imports store a file before its version is committed.
+_YOUNG_S = 15 * 60
+
+
+class Findings(msgspec.Struct):
+    """The result of a check: errors, warnings, and repairs."""
+
+    widgets: int = 0
+    bundles: int = 0
+    faults: list[str] = msgspec.field(default_factory=list)
+    orphans: list[str] = msgspec.field(default_factory=list)
+    mended: list[str] = msgspec.field(default_factory=list)
+    counts_mended: int = 0
+    is_store_intact: bool = True
+
+    @property
+    def is_healthy(self) -> bool:
+        return not (self.faults or self.orphans or self.mended or self.counts_mended)
+
+
+def check_catalog(store: Store, bundles: Bundles, replica: Replica, bar: Bar = no_bar) -> Findings:
+    """Continues after damaged rows, to name all of them; then no orphans are reported."""
+    with store.reading() as connection:
+        widgets = count_widgets(connection)
+    with bar("Checking widgets", widgets) as progress:
+        findings = check_database(store, replica, progress)
+    if findings.is_store_intact:
+        with _damage_noted(findings):
+            withdraw_files(store, bundles)
+    _check_bundles(store, bundles, findings, bar)
+    if findings.is_store_intact:  # Otherwise a damaged row may be the one that refers to a file.
+        with _damage_noted(findings):
+            with store.reading() as connection:
+                known = list_known_files(connection)
+            findings.orphans += [it.place for it in list_orphans(bundles, known)]
+    return findings
+
+
+def check_database(store: Store, replica: Replica, progress: Advance = lambda _: None) -> Findings:
+    """Check the database, and compare the replica with it; the replica is repaired if
+    it differs.
+    """
+    findings = Findings()
+    with store.reading() as connection:
+        broken = check_integrity(connection)
+    findings.faults += broken.truth
+    if broken.truth:  # Nothing may be derived from damaged tables.
+        findings.is_store_intact = False
+        return findings
+    database = store.engine.url.database
+    if broken.elsewhere and database is not None:
+        store.close()  # Its connections cache the schema, which is about to change.
+        discard_other_pages(Path(database))
+        findings.mended.append("unused pages of the database were damaged.")
+    found = check_replica(store, replica, progress)
+    findings.faults += found.damaged
+    findings.is_store_intact = not found.damaged
+    findings.mended += found.mended
+    findings.counts_mended = found.counts
+    return findings
+
+
+def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar) -> None:
+    """Reading all bundles may take hours: no transaction is open meanwhile."""
+    files: set[FileKey] = set()
+    with _damage_noted(findings), store.reading() as connection:
+        findings.widgets = count_widgets(connection)
+        # A row with anything else as its hash is damaged, and already reported.
+        files.update(_key(it) for it in list_stored_files(connection) if _is_hash(it.sha256_hash))
+    findings.bundles = len(files)
+    measured = {}
+    with bar("Checking bundles", len(files)) as progress:
+        for key, found in map_parallel(partial(_measure, bundles), sorted(files)):
+            measured[key] = found
+            progress(1)
+    faults = []
+    with _damage_noted(findings), store.reading() as connection:
+        for it in list_stored_files(connection):
+            key = _key(it)
+            # Files that were stored meanwhile have not been read.
+            if key in measured and (fault := _fault(it, measured[key])):
+                faults.append(f"{it.scope}/{it.name} {it.version}: {fault}")
+    findings.faults += sorted(faults)
+
+
+@contextlib.contextmanager
+def _damage_noted(findings: Findings) -> Iterator[None]:
+    """The check continues after this block."""
+    try:
+        yield
+    except DataDamaged as fault:
+        findings.is_store_intact = False
+        if fault.message not in findings.faults:
+            findings.faults.append(fault.message)
+
+
+class KnownFiles(NamedTuple):
+    """The files that versions and requests refer to, as of this time."""
+
+    keys: set[FileKey]
+    at_s: float
+
+
+def list_known_files(connection: Snapshot) -> KnownFiles:
+    at_s = time.time()
+    # Those of requests may still be confirmed; they are removed with their requests.
+    known = {*map(_key, list_stored_files(connection)), *list_awaited_files(connection)}
+    return KnownFiles(known, at_s)
+
+
+def list_orphans(bundles: Bundles, known: KnownFiles) -> list[Stored]:
+    """Bundles that no version refers to, and leftovers of interrupted writes.
+
+    A recent file is not an orphan: its version may have been committed since.
+    """
+    unknown = [it for it in bundles.list_stored() if (it.sha256_hash, it.kind) not in known.keys]
+    before = known.at_s - _YOUNG_S
+    return [it for it in (*unknown, *bundles.list_leftovers()) if it.stored_at < before]
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def _key(file: StoredFile) -> FileKey:
+    return (file.sha256_hash, "css" if file.kind == "css" else "js")
+
+
+def _measure(bundles: Bundles, key: FileKey) -> tuple[FileKey, Hashed | None]:
+    """The hash and size of a stored file; None if it is missing or cannot be read."""
+    try:
+        with bundles.open(*key) as content:
+            return key, hash_stream(content)
+    except StoreUnavailable:
+        raise  # An unreachable store, or a full disk here, says nothing about the file.
+    except (CatalogError, OSError):
+        return key, None
+
+
+def _fault(file: StoredFile, found: Hashed | None) -> str | None:
+    what = "style sheet" if file.kind == "css" else "bundle"
+    if found is None:
+        return f"its {what} is missing or cannot be read."
+    if found != (file.sha256_hash, file.size_bytes):
+        return f"its {what} is damaged (its hash is {found[0]})."
+    return None

@@ -1,0 +1,235 @@
+"""Organizations: members, publishers, and the role of an account in a scope."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from widget_contract.names import Scope, is_name
+
+from ..core.actors import Account, Role, Standing
+from ..core.db.engine import Transaction
+from ..core.db.schema import accounts, invitations, memberships, organizations, publishers, scopes
+from ..core.errors import NotFound
+
+
+class Organization(NamedTuple):
+    id: int
+    slug: str
+    display_name: str
+    created_at: int
+    are_members_public: bool
+    """Whether the page of its scope shows them to everybody."""
+
+
+class Membership(NamedTuple):
+    """An organization, and an account's role in it."""
+
+    organization: Organization
+    role: Role
+
+
+class Member(NamedTuple):
+    account_id: int
+    username: str
+    role: Role
+    since: int
+    is_disabled: bool
+
+
+class Place(NamedTuple):
+    """A scope that an account may publish in."""
+
+    name: str
+    kind: str
+    display_name: str
+
+
+def add_organization(tx: Transaction, slug: Scope, display_name: str) -> Organization:
+    """Add an organization whose slug is already taken for it."""
+    values = {"slug": slug, "display_name": display_name, "created_at": tx.at_ms}
+    tx.connection.execute(sa.insert(organizations).values(values))
+    return get_organization(tx.connection, slug)
+
+
+def remove_organization(tx: Transaction, organization: Organization) -> None:
+    """With its memberships, publishers and invitations. Its name stays taken."""
+    for table in (memberships, invitations):
+        here = table.c.organization_id == organization.id
+        tx.connection.execute(sa.delete(table).where(here))
+    tx.connection.execute(sa.delete(publishers).where(publishers.c.scope == organization.slug))
+    here = organizations.c.id == organization.id
+    tx.connection.execute(sa.delete(organizations).where(here))
+
+
+def find_organization(connection: Connection, slug: str) -> Organization | None:
+    if not is_name(slug):
+        return None
+    query = sa.select(organizations).where(organizations.c.slug == slug)
+    row = connection.execute(query).first()
+    return Organization(*row) if row is not None else None
+
+
+def get_organization(connection: Connection, slug: str) -> Organization:
+    found = find_organization(connection, slug)
+    if found is None:
+        raise NotFound(f"There is no organization {slug[:80]!r}.")
+    return found
+
+
+def lock_organization(tx: Transaction, slug: str) -> None:
+    """Lock its membership until this transaction ends, if it exists."""
+    if is_name(slug):
+        query = sa.select(organizations.c.id).where(organizations.c.slug == slug)
+        tx.connection.execute(query.with_for_update(key_share=True))
+
+
+def set_members_public(tx: Transaction, organization: Organization, is_public: bool) -> None:
+    here = organizations.c.id == organization.id
+    changed = sa.update(organizations).where(here).values(are_members_public=is_public)
+    tx.connection.execute(changed)
+
+
+def list_memberships(connection: Connection, account_id: int) -> list[Membership]:
+    query = (
+        sa.select(organizations, memberships.c.role)
+        .join(memberships)
+        .where(memberships.c.account_id == account_id)
+        .order_by(organizations.c.slug)
+    )
+    return [
+        Membership(Organization(*row[:-1]), Role(row.role)) for row in connection.execute(query)
+    ]
+
+
+def owns_organization(connection: Connection, account_id: int) -> bool:
+    """Whether this account is an owner of any organization."""
+    query = sa.select(memberships.c.account_id).where(
+        memberships.c.account_id == account_id, memberships.c.role == Role.OWNER.value
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def list_members(connection: Connection, organization_id: int) -> list[Member]:
+    columns = (memberships.c.role, memberships.c.since, accounts.c.is_disabled)
+    query = (
+        sa.select(accounts.c.id, accounts.c.username, *columns)
+        .join_from(memberships, accounts)
+        .where(memberships.c.organization_id == organization_id)
+        .order_by(accounts.c.username)
+    )
+    rows = connection.execute(query)
+    return [Member(it.id, it.username, Role(it.role), it.since, it.is_disabled) for it in rows]
+
+
+def put_member(tx: Transaction, organization_id: int, account_id: int, role: Role) -> None:
+    """Add a member, or change a member's role."""
+    here = sa.and_(
+        memberships.c.organization_id == organization_id, memberships.c.account_id == account_id
+    )
+    changed = tx.connection.execute(sa.update(memberships).where(here).values(role=role.value))
+    if changed.rowcount == 0:
+        tx.connection.execute(
+            sa.insert(memberships).values(
+                organization_id=organization_id,
+                account_id=account_id,
+                role=role.value,
+                since=tx.at_ms,
+            )
+        )
+
+
+def remove_member(tx: Transaction, organization: Organization, account_id: int) -> list[str]:
+    """End a membership, and its publishing rights; returns the names of those widgets."""
+    named = sa.and_(publishers.c.scope == organization.slug, publishers.c.account_id == account_id)
+    names = sa.select(publishers.c.name).where(named).order_by(publishers.c.name)
+    lost = list(tx.connection.execute(names).scalars())
+    tx.connection.execute(
+        sa.delete(memberships).where(
+            memberships.c.organization_id == organization.id,
+            memberships.c.account_id == account_id,
+        )
+    )
+    tx.connection.execute(sa.delete(publishers).where(named))
+    return lost
+
+
+def standing_of(
+    connection: Connection, account: Account | None, scope: str, name: str | None
+) -> Standing:
+    """The role of an account in a scope, and whether it is a publisher of the widget."""
+    if account is None or not is_name(scope):
+        return Standing()
+    if account.username == scope:
+        return Standing(Role.OWNER)
+    role = connection.execute(
+        sa.select(memberships.c.role)
+        .join(organizations)
+        .where(organizations.c.slug == scope, memberships.c.account_id == account.id)
+    ).scalar()
+    if role is None:
+        return Standing()
+    named = sa.select(publishers.c.name).where(
+        publishers.c.scope == scope,
+        publishers.c.name == name,
+        publishers.c.account_id == account.id,
+    )
+    return Standing(Role(role), connection.execute(named).first() is not None)
+
+
+def list_publishing_places(connection: Connection, account: Account) -> list[Place]:
+    """The personal scope, then the organizations in which this account may publish something."""
+    named = sa.select(publishers.c.scope).where(publishers.c.account_id == account.id)
+    query = (
+        sa.select(organizations.c.slug, organizations.c.display_name)
+        .join(memberships)
+        .where(
+            memberships.c.account_id == account.id,
+            memberships.c.role.in_([Role.OWNER.value, Role.ADMIN.value])
+            | organizations.c.slug.in_(named),
+        )
+        .order_by(organizations.c.slug)
+    )
+    own = Place(account.username, "personal", account.username)
+    return [own, *(Place(row[0], "organization", row[1]) for row in connection.execute(query))]
+
+
+def list_publishers(connection: Connection, scope: str, name: str) -> list[str]:
+    query = (
+        sa.select(accounts.c.username)
+        .join_from(publishers, accounts)
+        .where(publishers.c.scope == scope, publishers.c.name == name)
+        .order_by(accounts.c.username)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def set_publishers(tx: Transaction, scope: str, name: str, account_ids: Sequence[int]) -> None:
+    here = sa.and_(publishers.c.scope == scope, publishers.c.name == name)
+    tx.connection.execute(sa.delete(publishers).where(here))
+    rows = [{"scope": scope, "name": name, "account_id": it} for it in account_ids]
+    if rows:
+        tx.connection.execute(sa.insert(publishers), rows)
+
+
+def scope_kind(connection: Connection, name: str) -> str | None:
+    """What a name is used for: personal, organization, reserved; None if it is free."""
+    return connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).scalar()
+
+
+def find_owned_scopes(connection: Connection, names: Sequence[str]) -> dict[str, str]:
+    """Which of these scopes have an owner, and their kind: personal, organization.
+
+    In batches: SQLite allows at most 32,766 parameters per statement.
+    """
+    query = sa.select(scopes.c.name, scopes.c.kind).where(
+        scopes.c.name.in_(names), scopes.c.kind.in_(["personal", "organization"])
+    )
+    return {row.name: row.kind for row in connection.execute(query)}
+
+
+def all_owned_scopes(connection: Connection) -> set[str]:
+    """Every scope of an account or organization."""
+    is_owned = scopes.c.kind.in_(["personal", "organization"])
+    return set(connection.execute(sa.select(scopes.c.name).where(is_owned)).scalars())

@@ -1,0 +1,1 @@
+"""Publishing: request, upload, confirm; then yank, deprecate, unlist."""

@@ -1,0 +1,186 @@
+"""Publishing from the browser: the upload form, the preview, and the confirmation."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from widget_contract.errors import CatalogError, InvalidManifest
+from widget_contract.preview import FRAME_SOURCES
+
+from ...accounts.pages.own_page import own_page
+from ...catalog.pages.preview_panel import of_manifest
+from ...core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
+from ...core.files.contract import Kind
+from ...core.http.call import Call, Services
+from ...core.http.errors import headers_of, status_of
+from ...core.http.http import NOSNIFF, Response
+from ...core.http.multipart import FormFile
+from ..pending_version import PendingVersion, discard_pending, read_pending_file, view_pending
+from ..publish_version import publish_version
+from ..request_version import list_scopes, request_version
+from .publish_faults import FieldFaults, sorted_faults
+from .widgets import WIDGETS
+
+PUBLISH = "/account/publish"
+# Errors that the author can correct: the form or the confirmation page is shown again.
+_CORRECTABLE = (InvalidManifest, InvalidRequest, Conflict, NotAllowed, TooOften)
+# The file is not published, so browsers must not run it as a script or render it.
+_BYTES = [
+    ("content-type", "text/plain; charset=utf-8"),
+    ("content-security-policy", "default-src 'none'; sandbox"),
+    ("cache-control", "no-store"),
+    NOSNIFF,
+]
+
+
+class _Typed(NamedTuple):
+    scope: str = ""
+    name: str = ""
+
+
+def get_publish(services: Services, call: Call) -> Response:
+    query = call.query()
+    typed = _Typed(query.get("scope", "")[:64], query.get("name", "")[:64])
+    return _form(services, call, typed, FieldFaults())
+
+
+def post_publish(services: Services, call: Call) -> Response:
+    """Store the files, as a request that its author has to confirm."""
+    form = call.form()
+    typed = _Typed(form.get("scope", "").strip(), form.get("name", "").strip())
+    body = _request_body(call, typed)
+    most = services.settings.max_bundle_bytes
+    try:
+        request = request_version(services.store, call.actor, body, most, services.quotas)
+    except _CORRECTABLE as fault:
+        return _form(services, call, typed, sorted_faults(fault, call.files), fault)
+    kinds: dict[str, Kind] = {"bundle": "js", "style": "css"}
+    for name, kind in kinds.items():
+        if name in call.files:
+            services.uploads.put(call.files[name].content, request.id, kind)
+    return services.renderer.redirect(f"{PUBLISH}/{request.id}")
+
+
+def get_pending(services: Services, call: Call) -> Response:
+    return _confirm_page(services, call)
+
+
+def post_pending(services: Services, call: Call) -> Response:
+    try:
+        request = publish_version(
+            services.store,
+            services.bundles,
+            services.uploads,
+            call.actor,
+            call.params["id"],
+            services.quotas,
+        )
+    except _CORRECTABLE as fault:
+        return _confirm_page(services, call, fault)
+    return services.renderer.redirect(f"{WIDGETS}/{request.scope}/{request.name}?done=published")
+
+
+def post_discard(services: Services, call: Call) -> Response:
+    discard_pending(services.store, services.uploads, call.actor, call.params["id"])
+    return services.renderer.redirect(PUBLISH)
+
+
+def get_bundle(services: Services, call: Call) -> Response:
+    return _file(services, call, "js")
+
+
+def get_style(services: Services, call: Call) -> Response:
+    return _file(services, call, "css")
+
+
+def _file(services: Services, call: Call, kind: Kind) -> Response:
+    id_ = call.params["id"]
+    with read_pending_file(services.store, services.uploads, call.actor, id_, kind) as content:
+        return Response(200, _BYTES, content.read())
+
+
+def _request_body(call: Call, typed: _Typed) -> dict[str, object]:
+    """The same as the body of the API."""
+    text = _text_of(call.files.get("manifest"))
+    said = _scope_in(text) if text is not None else None
+    body: dict[str, object] = {"scope": typed.scope.removeprefix("@") or said or call.actor.name}
+    if typed.name:
+        body["name"] = typed.name
+    if text is not None:
+        body["manifestJson"] = text
+    if (bundle := call.files.get("bundle")) is not None:
+        body |= {"bundleSize": bundle.size_bytes, "sha256Hash": bundle.sha256_hash}
+    if (style := call.files.get("style")) is not None:
+        body |= {"cssSize": style.size_bytes, "cssSha256Hash": style.sha256_hash}
+    return body
+
+
+def _text_of(manifest: FormFile | None) -> str | None:
+    """Input that is not UTF-8 becomes text with surrogates, which is then rejected."""
+    return None if manifest is None else manifest.content.read().decode("utf-8", "surrogateescape")
+
+
+def _scope_in(text: str) -> object:
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+    return found.get("scope") if isinstance(found, dict) else None
+
+
+def _form(
+    services: Services,
+    call: Call,
+    typed: _Typed,
+    faults: FieldFaults,
+    fault: CatalogError | None = None,
+) -> Response:
+    return own_page(
+        services,
+        call,
+        "author/publish.html",
+        *(headers_of(fault) if fault is not None else []),
+        status=status_of(fault) if fault is not None else 200,
+        script_rules="connect-src 'self'",
+        places=list_scopes(services.store, call.actor),
+        typed=typed,
+        faults=faults,
+        max_bundle_bytes=services.settings.max_bundle_bytes,
+    )
+
+
+def _confirm_page(services: Services, call: Call, fault: CatalogError | None = None) -> Response:
+    pending = view_pending(services.store, call.actor, call.params["id"])
+    request = pending.request
+    if request.confirmed_at is not None:
+        return services.renderer.redirect(f"{WIDGETS}/{request.scope}/{request.name}")
+    return own_page(
+        services,
+        call,
+        "author/publish_confirm.html",
+        *(headers_of(fault) if fault is not None else []),
+        status=status_of(fault) if fault is not None else 200,
+        script_rules=f"connect-src 'self'; {FRAME_SOURCES}",
+        pending=pending,
+        place=f"{PUBLISH}/{request.id}",
+        preview=_panel(services, pending),
+        faults=[fault.message] if fault is not None else [],
+    )
+
+
+def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
+    """For `preview/panel.html`: the uploaded bytes, fetched with the author's session."""
+    request, manifest = pending.request, pending.manifest
+    place = f"{services.renderer.root}{PUBLISH}/{request.id}"
+    return {
+        "displayName": manifest.display_name,
+        "bundleUrl": f"{place}/index.js",
+        "sha256Hash": request.sha256_hash,
+        "styleUrl": f"{place}/index.css" if request.css_size is not None else None,
+        "credentials": "same-origin",
+        "minSize": msgspec.to_builtins(manifest.min_size),
+        "maxSize": msgspec.to_builtins(manifest.max_size),
+        "permissions": manifest.permissions,
+        "manifest": of_manifest(msgspec.json.decode(manifest.text)),
+    }

@@ -1,0 +1,104 @@
+"""The management page of a version: yank, deprecate, and for operators revoke."""
+
+from collections.abc import Mapping
+
+from ...accounts.pages.own_page import own_page
+from ...core.errors import TooOften
+from ...core.http.call import Call, Services
+from ...core.http.http import Response
+from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
+from ...moderation.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
+from ..change_version import deprecate_version, undeprecate_version, unyank_version, yank_version
+from ..view_own import view_managed_version
+from .widgets import place_of
+
+_DONE = {
+    "yank": "The version was yanked and is no longer offered. Dashboards that use it keep working.",
+    "unyank": "The version is offered again.",
+    "deprecate": "The version was deprecated. Its users see a warning.",
+    "undeprecate": "The version is no longer deprecated.",
+    "revoke": "The version was revoked. Its bundle is no longer served.",
+    "revoke-everywhere": "All versions with this bundle were revoked. Nobody can publish it again.",
+    "unrevoke": "The revocation was undone. The bundle is served again.",
+}
+
+
+def _place(call: Call) -> str:
+    identity = call.params["version"].partition("+")[0]
+    return f"{place_of(call)}/versions/{identity}"
+
+
+def _page(services: Services, call: Call, sent: SentForm) -> Response:
+    number = call.params["version"]
+    shown = view_managed_version(services.store, call.actor, call.key, number)
+    care = shown.managed
+    return own_page(
+        services,
+        call,
+        "author/version.html",
+        *sent.headers,
+        status=sent.status,
+        widget=care.widget,
+        version=shown.version,
+        same_bundle=shown.same_bundle,
+        are_bytes_revoked=shown.are_bytes_revoked,
+        may={it.name for it in care.rights},
+        widget_place=place_of(call),
+        place=_place(call),
+        sent=sent,
+        done=_DONE.get(call.query().get("done", "")),
+    )
+
+
+_form = forms_of(_page, _place, (*CORRECTABLE, TooOften))
+
+
+def get_version(services: Services, call: Call) -> Response:
+    return _page(services, call, NOT_SENT)
+
+
+@_form("yank")
+def post_yank(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    reason = fields.get("reason", "")
+    number, quotas = call.params["version"], services.quotas
+    yank_version(services.store, call.actor, call.key, number, reason, quotas)
+
+
+@_form("unyank")
+def post_unyank(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    number, quotas = call.params["version"], services.quotas
+    unyank_version(services.store, call.actor, call.key, number, quotas)
+
+
+@_form("deprecate")
+def post_deprecate(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    message = fields.get("message", "")
+    number, quotas = call.params["version"], services.quotas
+    deprecate_version(services.store, call.actor, call.key, number, message, quotas)
+
+
+@_form("undeprecate")
+def post_undeprecate(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    number, quotas = call.params["version"], services.quotas
+    undeprecate_version(services.store, call.actor, call.key, number, quotas)
+
+
+@_form("revoke")
+def post_revoke(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    store, bundles = services.store, services.bundles
+    reason, version = fields.get("reason", ""), call.params["version"]
+    revoke_version(store, bundles, call.actor, call.key, version, reason)
+
+
+@_form("revoke-everywhere")
+def post_revoke_everywhere(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    store, bundles = services.store, services.bundles
+    reason, version = fields.get("reason", ""), call.params["version"]
+    agreed = [it for it in fields.get("sameBundle", "").split(",") if it]
+    revoke_everywhere(store, bundles, call.actor, call.key, version, reason, agreed)
+
+
+@_form("unrevoke")
+def post_unrevoke(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    store, bundles, version = services.store, services.bundles, call.params["version"]
+    unrevoke_version(store, bundles, call.actor, call.key, version)

@@ -1,0 +1,234 @@
+"""Quotas of an account. Operators have none.
+
+They are counted from the tables, inside the transaction that uses them. Publishing is serialized,
+and a new owner's account is locked: so they are exact across all processes and tokens, and survive
+a restart. Only successful operations count.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..accounts.events import (
+    WebhookAdded,
+    WebhookDeliveryReplayed,
+    WebhookDisabled,
+    WebhookEnabled,
+    WebhookPinged,
+    WebhookRemoved,
+    WebhookSecretRotated,
+)
+from ..catalog.events import (
+    Deprecated,
+    Listed,
+    PublishersChanged,
+    Undeprecated,
+    Unlisted,
+    Unyanked,
+    Yanked,
+)
+from ..catalog.replica.rendering import detail_bytes
+from ..catalog.store.audit import list_instants
+from ..catalog.widgets import Widget
+from ..core.actors import Account, Actor, Role
+from ..core.db.engine import Snapshot, Transaction
+from ..core.durations import format_duration
+from ..core.errors import InvalidRequest, TooOften
+from ..organizations.store import list_memberships
+from .quota_store import add_publication, list_publications, remove_publications
+from .store import LIFETIME_MS, count_open_requests, end_open_request, list_unconfirmed
+
+_HOUR_MS = 3_600_000
+_DAY_MS = 24 * _HOUR_MS
+_WIDGET_CHANGES = frozenset(
+    it.kind
+    for it in (Yanked, Unyanked, Deprecated, Undeprecated, Listed, Unlisted, PublishersChanged)
+)
+_WEBHOOK_CHANGES = frozenset(
+    it.kind
+    for it in (
+        WebhookAdded,
+        WebhookRemoved,
+        WebhookSecretRotated,
+        WebhookEnabled,
+        WebhookDisabled,
+        WebhookPinged,
+        WebhookDeliveryReplayed,
+    )
+)
+_ASK = "or ask the operator of this catalog to raise the limit."
+
+
+class Quotas(NamedTuple):
+    """0 is no limit."""
+
+    organizations: int = 0
+    new_widgets_per_day: int = 0
+    versions_per_hour: int = 0
+    bytes_per_day: int = 0
+    changes_per_hour: int = 0
+    open_requests: int = 0
+    document_bytes: int = 0
+
+
+# For the command line, and for tests of other features.
+NO_QUOTAS = Quotas()
+
+
+class Load(NamedTuple):
+    """What publishing a version would add."""
+
+    size_bytes: int
+    is_new_widget: bool
+
+
+def check_may_publish(
+    connection: Snapshot, actor: Actor, quotas: Quotas, load: Load, now_ms: int
+) -> None:
+    """Raises TooOften if the account has reached its publishing quotas."""
+    if actor.is_operator:
+        return
+    today = list_publications(connection, actor.account_id, now_ms - _DAY_MS, now_ms)
+    this_hour = [it for it in today if it.published_at > now_ms - _HOUR_MS]
+    _check(
+        [(it.published_at, 1) for it in this_hour],
+        1,
+        quotas.versions_per_hour,
+        now_ms - _HOUR_MS,
+        f"At most {quotas.versions_per_hour:,} versions can be published in an hour.",
+    )
+    _check(
+        [(it.published_at, it.size_bytes) for it in today],
+        load.size_bytes,
+        quotas.bytes_per_day,
+        now_ms - _DAY_MS,
+        f"At most {quotas.bytes_per_day:,} bytes can be published in 24 hours, and this version "
+        f"has {load.size_bytes:,}.",
+    )
+    if load.is_new_widget:
+        _check(
+            [(it.published_at, 1) for it in today if it.is_new_widget],
+            1,
+            quotas.new_widgets_per_day,
+            now_ms - _DAY_MS,
+            f"At most {quotas.new_widgets_per_day:,} new widgets can be published in 24 hours.",
+        )
+
+
+def count_publication(tx: Transaction, actor: Actor, load: Load) -> None:
+    """Call this in the transaction that publishes, so that failures are not counted."""
+    remove_publications(tx, tx.at_ms - _DAY_MS)
+    add_publication(tx, actor.account_id, load.size_bytes, is_new_widget=load.is_new_widget)
+
+
+def check_document_size(widget: Widget, quotas: Quotas) -> None:
+    """Raises InvalidRequest if the widget's detail would be too large: every reader downloads it,
+    so this applies to operators, too.
+    """
+    most = quotas.document_bytes
+    if most and (size_bytes := detail_bytes(widget)) > most:
+        raise InvalidRequest(
+            f"With this version, the detail of {widget.scope}/{widget.name} would have "
+            f"{size_bytes:,} bytes, and at most {most:,} are allowed: all its "
+            f"{len(widget.versions):,} versions with their release notes are in it. Shorten the "
+            "release notes of this version (a link to a changelog will do), publish under a new "
+            f"widget name, {_ASK}"
+        )
+
+
+def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
+    """Raises TooOften if the account has reached its quota of changes to widgets."""
+    _check_changes(
+        tx,
+        actor,
+        quotas,
+        _WIDGET_CHANGES,
+        "changes to widgets can be made in an hour: to yank, deprecate, list or unlist them, or "
+        "to name their publishers.",
+    )
+
+
+def check_may_change_webhooks(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
+    """The same for webhooks, with the same limit. The account must be locked."""
+    _check_changes(
+        tx,
+        actor,
+        quotas,
+        _WEBHOOK_CHANGES,
+        "changes to webhooks can be made in an hour, including test events and redeliveries.",
+    )
+
+
+def _check_changes(
+    tx: Transaction, actor: Actor, quotas: Quotas, kinds: frozenset[str], sentence: str
+) -> None:
+    most, since = quotas.changes_per_hour, tx.at_ms - _HOUR_MS
+    if actor.is_operator or not most:
+        return
+    used = list_instants(tx.connection, actor.name, kinds, since, tx.at_ms)
+    _check([(at, 1) for at in used], 1, most, since, f"At most {most:,} {sentence}")
+
+
+def make_room_for_request(
+    tx: Transaction, actor: Actor, quotas: Quotas, scope: str, name: str, version: str
+) -> None:
+    """Raises TooOften at the limit, unless an older request for the same version can be replaced.
+
+    The upload URLs of an object store stay valid after a request has ended, so these are limited,
+    too.
+    """
+    most = quotas.open_requests
+    if actor.is_operator or not most:
+        return
+    account_id, since = actor.account_id, tx.at_ms - LIFETIME_MS
+    _check(
+        [(at, 1) for at in list_unconfirmed(tx.connection, account_id, since)],
+        1,
+        2 * most,
+        since,
+        f"You have made {2 * most:,} requests to publish in the last hour that were not confirmed, "
+        "which is the limit.",
+    )
+    if count_open_requests(tx.connection, account_id, tx.at_ms) < most:
+        return
+    if not end_open_request(tx, account_id, scope, name, version):
+        sentence = (
+            f"You have {most:,} requests to publish that are not confirmed, which is the limit. "
+            "Confirm some, or wait: a request ends an hour after it was made."
+        )
+        raise TooOften(sentence, wait_s=60)
+
+
+def check_may_own(connection: Snapshot, account: Account, quotas: Quotas) -> None:
+    """Raises TooOften if the account owns as many organizations as allowed."""
+    if account.is_operator or not quotas.organizations:
+        return
+    owned = [it for it in list_memberships(connection, account.id) if it.role is Role.OWNER]
+    if len(owned) >= quotas.organizations:
+        sentence = (
+            f"{account.username} owns {len(owned):,} organizations, and at most "
+            f"{quotas.organizations:,} are allowed. Leave one that has another owner, {_ASK}"
+        )
+        raise TooOften(sentence, wait_s=_DAY_MS // 1000)
+
+
+def _check(
+    used: Iterable[tuple[int, int]], more: int, most: int, since: int, sentence: str
+) -> None:
+    """`used` are times and amounts after `since`, oldest first. Each expires after as much time as
+    lies between `since` and now.
+    """
+    used = list(used)
+    over = sum(amount for _, amount in used) + more - most
+    if most == 0 or over <= 0:
+        return
+    if more > most:
+        raise TooOften(f"{sentence} Make it smaller, {_ASK}", wait_s=_DAY_MS // 1000)
+    wait_ms = 0
+    for at, amount in used:
+        over -= amount
+        if over <= 0:
+            wait_ms = at - since
+            break
+    wait_s = max(1, math.ceil(wait_ms / 1000))
+    raise TooOften(f"{sentence} Try again in {format_duration(wait_s)}, {_ASK}", wait_s=wait_s)

@@ -1,0 +1,169 @@
+"""Publish requests, from the request to its confirmation or expiry."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..core.db.engine import Transaction
+from ..core.db.schema import publish_requests, versions
+
+Kind = Literal["js", "css"]
+FileKey = tuple[str, Kind]
+"""The hash of a stored file, and its kind."""
+
+LIFETIME_MS = 3_600_000
+"""Of a request, and of its upload URLs."""
+
+
+class PublishRequest(NamedTuple):
+    id: str
+    account_id: int
+    scope: str
+    name: str
+    version: str
+    bundle_size: int
+    sha256_hash: str
+    css_size: int | None
+    css_sha256_hash: str | None
+    manifest: str
+    beside: str
+    created_at: int
+    expires_at: int
+    confirmed_at: int | None
+
+
+def add_request(tx: Transaction, request: PublishRequest) -> None:
+    tx.connection.execute(sa.insert(publish_requests).values(request._asdict()))
+
+
+def find_request(connection: Connection, id_: str) -> PublishRequest | None:
+    if not id_.isalnum():  # External input, which a database may reject.
+        return None
+    query = sa.select(publish_requests).where(publish_requests.c.id == id_)
+    row = connection.execute(query).first()
+    return PublishRequest(*row) if row is not None else None
+
+
+def confirm_request(tx: Transaction, id_: str) -> None:
+    done = sa.update(publish_requests).where(publish_requests.c.id == id_)
+    tx.connection.execute(done.values(confirmed_at=tx.at_ms))
+
+
+def count_open_requests(connection: Connection, account_id: int, now_ms: int) -> int:
+    query = sa.select(sa.func.count()).where(
+        publish_requests.c.account_id == account_id,
+        publish_requests.c.confirmed_at.is_(None),
+        publish_requests.c.expires_at > now_ms,
+    )
+    return int(connection.execute(query).scalar_one())
+
+
+def list_unconfirmed(connection: Connection, account_id: int, since_ms: int) -> list[int]:
+    """When the account made its requests after this time that are not confirmed, ended ones
+    included; oldest first.
+    """
+    table = publish_requests.c
+    query = sa.select(table.created_at).where(
+        table.account_id == account_id,
+        table.confirmed_at.is_(None),
+        table.created_at > since_ms,
+    )
+    return list(connection.execute(query.order_by(table.created_at)).scalars())
+
+
+def end_open_request(tx: Transaction, account_id: int, scope: str, name: str, version: str) -> bool:
+    """End the oldest open request of an account for this version; returns whether there was
+    one.
+    """
+    table = publish_requests.c
+    query = sa.select(table.id).where(
+        table.account_id == account_id,
+        table.scope == scope,
+        table.name == name,
+        table.version == version,
+        table.confirmed_at.is_(None),
+        table.expires_at > tx.at_ms,
+    )
+    id_ = tx.connection.execute(query.order_by(table.created_at, table.id).limit(1)).scalar()
+    if id_ is None:
+        return False
+    end_request(tx, id_)
+    return True
+
+
+def end_request(tx: Transaction, id_: str) -> None:
+    """Expire it now. The row stays as long as an upload URL of an object store is valid, to be
+    counted, but without its texts.
+    """
+    ended = sa.update(publish_requests).where(publish_requests.c.id == id_)
+    tx.connection.execute(ended.values(expires_at=tx.at_ms, manifest="", beside=""))
+
+
+def list_requests(connection: Connection) -> list[PublishRequest]:
+    return [PublishRequest(*row) for row in connection.execute(sa.select(publish_requests))]
+
+
+def list_request_ids(connection: Connection) -> set[str]:
+    return set(connection.execute(sa.select(publish_requests.c.id)).scalars())
+
+
+def list_awaited_files(connection: Connection) -> set[FileKey]:
+    """The files of all requests."""
+    return _files(connection, sa.true())
+
+
+class EndedRequests(NamedTuple):
+    """`files` are those of requests that were not confirmed: a confirmation that was killed may
+    have stored them.
+    """
+
+    ids: list[str]
+    files: set[FileKey]
+
+
+def list_ended(connection: Connection, now_ms: int, most: int) -> EndedRequests:
+    """Some of the requests that have ended, and whose upload URLs have expired."""
+    table = publish_requests.c
+    query = (
+        sa.select(table.id)
+        .where(table.expires_at <= now_ms, table.created_at <= now_ms - LIFETIME_MS)
+        .order_by(table.expires_at)
+        .limit(most)
+    )
+    ids = list(connection.execute(query).scalars())
+    return EndedRequests(
+        ids, _files(connection, table.id.in_(ids) & table.confirmed_at.is_(None)) if ids else set()
+    )
+
+
+def remove_requests(tx: Transaction, ids: Sequence[str]) -> None:
+    tx.connection.execute(sa.delete(publish_requests).where(publish_requests.c.id.in_(ids)))
+
+
+def _files(connection: Connection, which: sa.ColumnElement[bool]) -> set[FileKey]:
+    columns = publish_requests.c.sha256_hash, publish_requests.c.css_sha256_hash
+    files: set[FileKey] = set()
+    for js, css in connection.execute(sa.select(*columns).where(which)):
+        files.add((js, "js"))
+        if css is not None:
+            files.add((css, "css"))
+    return files
+
+
+def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:
+    """Whether any version refers to this stored bundle or style sheet."""
+    return bool(find_referred_to(connection, [sha256_hash], kind))
+
+
+def find_referred_to(connection: Connection, hashes: Sequence[str], kind: str) -> set[str]:
+    """Which of these stored bundles or style sheets any version refers to.
+
+    In batches: SQLite allows at most 32,766 parameters per statement.
+    """
+    column = versions.c.css_sha256_hash if kind == "css" else versions.c.sha256_hash
+    query = sa.select(column).distinct().where(column.in_(hashes))
+    if kind != "css":
+        query = query.where(versions.c.bundle_url.is_(None))
+    return set(connection.execute(query).scalars())

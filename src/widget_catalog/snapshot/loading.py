@@ -1,0 +1,176 @@
+"""Loads a verified snapshot: imports new widgets and versions, and updates existing ones.
+
+Bundles come first, because nothing refers to them yet; then the import, which is atomic; then
+changes to existing widgets, in batches. If this is interrupted, loading the same snapshot again
+completes it.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from widget_contract.errors import CatalogError
+
+from ..catalog.store.widgets import Key, count_widgets
+from ..catalog.widgets import Widget
+from ..core.bars import Bar
+from ..core.db.engine import Store
+from ..core.errors import BundleNotFound, BundleRefused, SnapshotRefused
+from ..core.files.contract import Bundles, Kind
+from ..core.files.hashing import hash_stream
+from ..moderation.revoke_version import withdraw_files
+from ..transfer.import_bundles import BundleImporter
+from ..transfer.import_catalog import import_with_bundles, rules_of_now
+from ..transfer.import_checks import ImportSummary
+from ..transfer.ndjson import ImportedBundle, decode_line
+from .following import follow_widgets
+from .layout import Header
+from .reading import Part, Snapshot
+from .store import LoadedSnapshot, find_loaded, save_loaded
+
+_BATCH = 250
+# The sequence number of a catalog whose first snapshot is only partly loaded.
+_BEGUN = 0
+
+
+class Loaded(NamedTuple):
+    imported: ImportSummary
+    changed: int
+    """How many of the widgets that were there were not as their origin has them."""
+
+
+def load_snapshot(
+    store: Store,
+    bundles: Bundles,
+    snapshot: Snapshot,
+    bar: Bar,
+    *,
+    into_owned: bool = False,
+    is_alone: bool = False,
+    make_index_ready: Callable[[], None] = lambda: None,
+) -> Loaded:
+    """Load a verified snapshot. Raises SnapshotRefused, without changing anything, if it does not
+    match the catalog.
+    """
+    header = snapshot.header
+    with store.reading() as connection:
+        before = find_loaded(connection)
+        was_empty = count_widgets(connection) == 0
+    _check_goes_with(header, before, was_empty=was_empty)
+    if before is None:
+        with store.writing() as tx:
+            save_loaded(tx, LoadedSnapshot(header.origin, _BEGUN, "", header.scopes))
+    importer = _PartImporter(store, bundles)
+    try:
+        with bar("Storing bundles", header.files) as advance:
+            for part, sha256_hash in snapshot.parts():
+                if part.path.startswith("bundles/"):
+                    importer.store_part(snapshot, part, sha256_hash)
+                    advance(1)
+        with bar("Importing", header.widgets) as advance:
+            imported = import_with_bundles(
+                importer,
+                snapshot.catalog(),
+                advance,
+                file_name=snapshot.path.name,
+                into_owned=into_owned,
+                is_lenient=True,
+                is_alone=is_alone,
+                make_index_ready=make_index_ready,
+            )
+    except CatalogError:
+        with store.writing() as tx:
+            save_loaded(tx, before)
+        raise
+    changed = 0 if was_empty else _follow(store, bundles, snapshot, importer, bar)
+    with store.writing() as tx:
+        loaded = LoadedSnapshot(header.origin, header.seq, header.position, header.scopes)
+        save_loaded(tx, loaded)
+    return Loaded(imported, changed)
+
+
+def _check_goes_with(header: Header, before: LoadedSnapshot | None, *, was_empty: bool) -> None:
+    if before is None:
+        if header.base is not None:
+            raise SnapshotRefused(
+                "This is a delta, and no snapshot was loaded here that it could be loaded over. "
+                "Load the whole one first."
+            )
+        if not was_empty:
+            raise SnapshotRefused(
+                "This catalog has widgets that came from no snapshot. Load it into a new folder."
+            )
+        return
+    if header.origin != before.origin:
+        raise SnapshotRefused("The snapshot that was loaded here was one of another catalog.")
+    here, this = (before.seq, before.position), (header.seq, header.position)
+    base = header.base
+    if base is not None and here not in ((base.seq, base.position), this):
+        raise SnapshotRefused(
+            "This is a delta to another snapshot than the one that was loaded here last: it begins "
+            f"at change {base.seq:,}, and that one ended with change {before.seq:,}."
+        )
+    if header.seq < before.seq or (header.seq == before.seq and here != this):
+        raise SnapshotRefused(
+            f"The snapshot is older than what is here: it ends with change {header.seq:,}, and the "
+            f"one that was loaded last with {before.seq:,}."
+        )
+    lacks_some = header.scopes is not None and (
+        before.scopes is None or not set(before.scopes) <= set(header.scopes)
+    )
+    if lacks_some or (base is not None and header.scopes != before.scopes):
+        raise SnapshotRefused("The snapshot that was loaded here has other scopes than this one.")
+
+
+class _PartImporter(BundleImporter):
+    """Bundles that were in the snapshot, or are here already, as those that a delta leaves out."""
+
+    def store_part(self, snapshot: Snapshot, part: Part, sha256_hash: str) -> None:
+        with snapshot.open(part) as content:
+            self._put(content, sha256_hash, _kind(part.path))
+
+    def add(self, name: str, kind: Kind) -> ImportedBundle:
+        sha256_hash = name.removeprefix("bundles/").removesuffix(f".{kind}")
+        if name != f"bundles/{sha256_hash}.{kind}":
+            raise BundleRefused(f"{name} is no bundle of a snapshot.")
+        stored = self.bundles.stat(sha256_hash, kind)
+        if stored is not None:
+            return self._record(ImportedBundle(sha256_hash, stored.size_bytes), kind)
+        try:
+            with self.bundles.open(sha256_hash, kind) as withdrawn:
+                size_bytes = hash_stream(withdrawn).size_bytes
+        except BundleNotFound:
+            raise BundleRefused(
+                f"{name} is neither in the snapshot nor here. Load a whole snapshot."
+            ) from None
+        return ImportedBundle(sha256_hash, size_bytes)
+
+
+def _kind(path: str) -> Kind:
+    return "css" if path.endswith(".css") else "js"
+
+
+def _follow(
+    store: Store, bundles: Bundles, snapshot: Snapshot, importer: _PartImporter, bar: Bar
+) -> int:
+    changed = 0
+    with bar("Comparing", snapshot.header.widgets) as advance:
+        for some in _batches(snapshot, store, importer):
+            changed += follow_widgets(store, bundles, some)
+            advance(len(some))
+    withdraw_files(store, bundles)
+    return changed
+
+
+def _batches(
+    snapshot: Snapshot, store: Store, importer: _PartImporter
+) -> Iterator[dict[Key, Widget]]:
+    rules = rules_of_now(store, is_lenient=True)
+    batch: dict[Key, Widget] = {}
+    for line in snapshot.catalog():
+        widget = decode_line(line, importer.add, rules).widget
+        batch[(widget.scope, widget.name)] = widget
+        if len(batch) == _BATCH:
+            yield batch
+            batch = {}
+    if batch:
+        yield batch

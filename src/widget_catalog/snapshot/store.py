@@ -1,0 +1,35 @@
+"""Which snapshot was last loaded into this catalog, if any."""
+
+from typing import NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..core.db.engine import Transaction
+from ..transfer.tables import loaded_snapshots
+
+_THE_ONE = 1
+
+
+class LoadedSnapshot(NamedTuple):
+    origin: str
+    seq: int
+    position: str
+    scopes: list[str] | None
+
+
+def find_loaded(connection: Connection) -> LoadedSnapshot | None:
+    row = connection.execute(sa.select(loaded_snapshots)).first()
+    if row is None:
+        return None
+    scopes = None if row.scopes is None else msgspec.json.decode(row.scopes, type=list[str])
+    return LoadedSnapshot(row.origin, row.seq, row.position, scopes)
+
+
+def save_loaded(tx: Transaction, loaded: LoadedSnapshot | None) -> None:
+    tx.connection.execute(sa.delete(loaded_snapshots))
+    if loaded is not None:
+        scopes = None if loaded.scopes is None else msgspec.json.encode(loaded.scopes).decode()
+        row = loaded._asdict() | {"id": _THE_ONE, "scopes": scopes}
+        tx.connection.execute(sa.insert(loaded_snapshots).values(row))

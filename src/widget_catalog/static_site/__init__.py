@@ -1,0 +1,1 @@
+"""The public catalog as static files."""

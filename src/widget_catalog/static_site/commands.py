@@ -1,0 +1,80 @@
+"""`widget-catalog site`: the catalog as plain files for any static host."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from ..catalog.node.context import ConfigOption, DataOption, existing_node, report, say
+from ..core.settings import load_settings
+
+if TYPE_CHECKING:
+    from ..core.files.contract import Bundles
+    from ..core.progress import Advance
+    from .folder import SiteFolder
+    from .static_site import StaticSite
+
+
+def site(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder to write to.", show_default=False)
+    ],
+    base_url: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="The public URL of the site; it may have a path.",
+            show_default=False,
+        ),
+    ],
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Export the catalog as a static site: pages, API responses, feeds, badges and bundles.
+
+    Any static host or CDN can serve it. Only changed files are written, atomically; obsolete files
+    are removed at the end. The folder must be new, empty, or created by this command. If
+    cdn_base_url is set, bundles are linked from there and not copied. The service may be running.
+    """
+    from ..app.greeting import counted
+    from ..catalog.node.wiring import build_static_site
+    from ..core.progress import counting
+    from .folder import SiteFolder
+
+    has_path = bool(urlsplit(base_url).path.strip("/"))
+    flags = {"data": data, "base_url": base_url}
+    settings = load_settings(flags, config, {"shares_origin": "true"} if has_path else {})
+    node = existing_node(settings, reads_replica=True)
+    target = SiteFolder(folder)
+    target.begin()
+    made, close = build_static_site(node, settings)
+    bundles = None if settings.cdn_base_url else node.bundles
+    try:
+        with counting(say, "Writing widgets", made.widgets) as advance:
+            asyncio.run(_write(made, target, bundles, advance))
+    finally:
+        close()
+        node.store.close()
+    removed = target.finish()
+    report(
+        f"Wrote {counted(target.changed, 'file')} to {folder}; {target.files - target.changed:,} "
+        f"were up to date, {removed:,} removed."
+    )
+
+
+async def _write(
+    made: "StaticSite", target: "SiteFolder", bundles: "Bundles | None", advance: "Advance"
+) -> None:
+    from .static_site import BundleFile
+
+    seen = 0
+    async for file in made.files():
+        if not isinstance(file, BundleFile):
+            target.put(*file)
+        elif bundles is not None and not target.has(file.path, file.size_bytes):
+            with bundles.open(file.sha256_hash, file.kind) as content:
+                target.put_bundle(file.path, content)
+        advance(made.written - seen)
+        seen = made.written

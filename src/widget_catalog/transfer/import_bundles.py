@@ -1,0 +1,141 @@
+"""Stores the bundle files of an import immediately, without any lock.
+
+Nothing refers to them until the import is accepted. New files that are not referred to in the end
+are removed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from widget_contract.errors import CatalogError
+
+from ..catalog.remove_unused import are_present, remove_unused
+from ..catalog.store.rows import StoredFile
+from ..core.db.engine import Snapshot, Store
+from ..core.errors import BundleNotFound, BundleRefused, StoreUnavailable
+from ..core.files.contract import Bundles, Kind
+from ..core.files.hashing import hash_file
+from ..core.files.parallel import map_parallel
+from ..publishing.store import FileKey, find_referred_to
+from .ndjson import ImportedBundle
+
+_FILES_PER_QUERY = 500
+
+
+class BundleImporter:
+    """Stores files by name, and tracks which are new."""
+
+    def __init__(self, store: Store, bundles: Bundles) -> None:
+        self.store = store
+        self.bundles = bundles
+        self._added: set[FileKey] = set()
+        self._new: set[FileKey] = set()
+        self._kept: set[FileKey] = set()
+
+    def add(self, name: str, kind: Kind) -> ImportedBundle:
+        """Store the file with this name. Raises BundleNotFound, BundleRefused."""
+        raise NotImplementedError
+
+    def add_ahead(self, files: Iterable[tuple[str, Kind]]) -> None:
+        """Files that are likely to be added next."""
+
+    @property
+    def has_any(self) -> bool:
+        return bool(self._added)
+
+    def keep(self, files: Iterable[StoredFile]) -> None:
+        """Versions that will be added refer to these files."""
+        self._kept |= {(it.sha256_hash, _kind(it.kind)) for it in files}
+
+    def count_stored(self, connection: Snapshot) -> int:
+        """How many new files stay: kept, or previously missing from an existing version."""
+        self._kept |= _referred_to(connection, self._new - self._kept)
+        return len(self._new & self._kept)
+
+    def check_present(self, connection: Snapshot) -> None:
+        """Raise if a file was removed meanwhile, as `doctor --clean` does with unused ones."""
+        if not are_present(connection, self.bundles, self._added & self._kept):
+            raise StoreUnavailable("A stored bundle was removed during the import. Import again.")
+
+    def remove_new(self) -> None:
+        """Remove new files, unless something refers to them now."""
+        remove_unused(self.store, self.bundles, self._new)
+
+    def remove_unused(self) -> None:
+        """The same, after the import: existing versions keep their URLs."""
+        self._new -= self._kept
+        self.remove_new()
+
+    def _put(self, content: BinaryIO, sha256_hash: str, kind: Kind) -> None:
+        if self.bundles.put(content, sha256_hash, kind):
+            self._new.add((sha256_hash, kind))
+
+    def _record(self, bundle: ImportedBundle, kind: Kind) -> ImportedBundle:
+        """A version refers to this file, which must stay."""
+        self._added.add((bundle.sha256_hash, kind))
+        return bundle
+
+
+class FileImporter(BundleImporter):
+    """Files next to the imported one."""
+
+    def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
+        super().__init__(store, bundles)
+        self._beside = beside.resolve()
+        self._max_bytes = max_bytes
+        self._ahead: dict[tuple[str, Kind], ImportedBundle | CatalogError] = {}
+
+    def add(self, name: str, kind: Kind) -> ImportedBundle:
+        stored = self._ahead.get((name, kind)) or self._try(name, kind)
+        if isinstance(stored, CatalogError):
+            raise stored
+        return stored
+
+    def add_ahead(self, files: Iterable[tuple[str, Kind]]) -> None:
+        """In parallel: each file takes several slow requests to an object store."""
+        self._ahead = dict(map_parallel(lambda it: (it, self._try(*it)), dict.fromkeys(files)))
+
+    def _try(self, name: str, kind: Kind) -> ImportedBundle | CatalogError:
+        try:
+            return self._store(name, kind)
+        except (BundleNotFound, BundleRefused) as fault:
+            return fault
+
+    def _store(self, name: str, kind: Kind) -> ImportedBundle:
+        try:
+            path = (self._beside / name).resolve()
+            is_something_else = path.exists() and not path.is_file()
+        # A path that is too long, a symlink loop, a NUL.
+        except (OSError, RuntimeError, ValueError):
+            raise BundleRefused(f"{name[:200]} leads to no file.") from None
+        if not path.is_relative_to(self._beside):
+            raise BundleRefused(f"{name} is not in the folder of the file that names it.")
+        if is_something_else:  # Opening a pipe could block forever.
+            raise BundleRefused(f"{name} is not a file.")
+        sha256_hash, size_bytes = hash_file(path)
+        if size_bytes > self._max_bytes:
+            raise BundleRefused(
+                f"{name} has {size_bytes} bytes; at most {self._max_bytes} are allowed."
+            )
+        with path.open("rb") as file:
+            self._put(file, sha256_hash, kind)
+        return self._record(ImportedBundle(sha256_hash, size_bytes), kind)
+
+
+def _referred_to(connection: Snapshot, files: Iterable[FileKey]) -> set[FileKey]:
+    """The files among these that a version refers to."""
+    by_kind = defaultdict(list)
+    for sha256_hash, kind in files:
+        by_kind[kind].append(sha256_hash)
+    found: set[FileKey] = set()
+    for kind, hashes in by_kind.items():
+        for start in range(0, len(hashes), _FILES_PER_QUERY):
+            some = hashes[start : start + _FILES_PER_QUERY]
+            found |= {(it, kind) for it in find_referred_to(connection, some, kind)}
+    return found
+
+
+def _kind(kind: str) -> Kind:
+    return "css" if kind == "css" else "js"

@@ -1,0 +1,129 @@
+"""Import: adds a file of widgets to the catalog, atomically.
+
+Import adds what is missing and never changes what exists: a version that is already published with
+the same hash is skipped, with another hash it is an error.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from pathlib import Path
+
+from ..catalog.store.widgets import add_drafts
+from ..core.clock import from_ms
+from ..core.db.engine import Store
+from ..core.errors import StoreUnavailable
+from ..core.files.contract import Bundles
+from ..core.jobs.process_pool import collector_paused
+from ..mirror.store import require_no_mirror
+from ..moderation.revoke_version import withdraw_files
+from .import_bundles import BundleImporter, FileImporter
+from .import_checks import ImportChecks, ImportSummary, by_decision
+from .import_lines import ImportLines
+from .ndjson import Rules
+from .spool import Spool
+from .staged_import import Started, import_staged, only_import
+from .write_drafts import merge_drafts
+
+# Tolerance for a clock ahead of ours on the machine that wrote the file.
+_CLOCK_SKEW = timedelta(minutes=5)
+# Up to this many batches fit into one short transaction, and need not be staged.
+_MAX_AT_ONCE = 1
+
+
+def import_catalog(
+    store: Store,
+    bundles: Bundles,
+    lines: Iterable[bytes],
+    beside: Path,
+    max_bundle_bytes: int,
+    progress: Callable[[int], None] = lambda _lines: None,
+    *,
+    file_name: str = "standard input",
+    into_owned: bool = False,
+    is_lenient: bool = False,
+    is_alone: bool = False,
+    make_index_ready: Callable[[], None] = lambda: None,
+) -> ImportSummary:
+    """Import every line, or raise InvalidImport with all errors and store nothing.
+
+    `beside` is the folder that `bundleFile` paths are relative to; `file_name` goes into the audit
+    log. Only with `into_owned` may a line add to a scope of an account or organization.
+    `is_lenient` removes unwanted characters from texts, instead of rejecting the file. With
+    `is_alone` everything is one transaction, from the first line on: that is faster, but blocks
+    all other writers. `make_index_ready` is called after many changes.
+    """
+    return import_with_bundles(
+        FileImporter(store, bundles, beside, max_bundle_bytes),
+        lines,
+        progress,
+        file_name=file_name,
+        into_owned=into_owned,
+        is_lenient=is_lenient,
+        is_alone=is_alone,
+        make_index_ready=make_index_ready,
+    )
+
+
+def import_with_bundles(
+    importer: BundleImporter,
+    lines: Iterable[bytes],
+    progress: Callable[[int], None],
+    *,
+    file_name: str,
+    into_owned: bool,
+    is_lenient: bool,
+    is_alone: bool,
+    make_index_ready: Callable[[], None],
+) -> ImportSummary:
+    """The same for lines whose files are found by `importer`."""
+    store = importer.store
+    with store.reading() as connection:
+        require_no_mirror(connection)
+    rules = rules_of_now(store, is_lenient=is_lenient)
+    reading = ImportLines(lines, rules, store.prepare, importer, progress)
+    started = Started(store, importer, file_name, into_owned, make_index_ready)
+    try:
+        with collector_paused():
+            summary = _write_at_once(started, reading) if is_alone else _spool(started, reading)
+    except BaseException as fault:
+        with contextlib.suppress(StoreUnavailable):
+            if isinstance(fault, StoreUnavailable):
+                store.overwrite_failed_commit()
+            importer.remove_new()
+        raise
+    importer.remove_unused()
+    withdraw_files(store, importer.bundles)
+    return summary
+
+
+def rules_of_now(store: Store, *, is_lenient: bool) -> Rules:
+    return Rules(from_ms(store.now_ms()) + _CLOCK_SKEW, is_lenient)
+
+
+def _spool(started: Started, lines: ImportLines) -> ImportSummary:
+    with Spool(started.store.run_folder) as spool:
+        for batch in lines.read():
+            spool.add(batch)
+        if len(spool) > _MAX_AT_ONCE:
+            return import_staged(started, lines, spool)
+        return _write_at_once(started, lines, spool)
+
+
+def _write_at_once(
+    started: Started, lines: ImportLines, spool: Spool | None = None
+) -> ImportSummary:
+    """All in one transaction; without a spool, other writers wait until all lines are read."""
+    checks = ImportChecks(lines.faults, started.importer, into_owned=started.into_owned)
+    with only_import(started):
+        with started.store.publishing() as tx:
+            for batch in lines.read() if spool is None else spool:
+                new, more = by_decision(batch, checks.decide(tx.connection, batch))
+                add_drafts(tx, new)
+                merge_drafts(tx, more)
+            checks.check_noted(tx.connection)
+            lines.faults.check()
+            started.importer.check_present(tx.connection)
+            checks.finish(tx, started.file_name, lines.texts_cleaned)
+        started.make_index_ready()
+    return checks.summary

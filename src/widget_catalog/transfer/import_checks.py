@@ -1,0 +1,184 @@
+"""Checks an import against the catalog, and counts what it will do."""
+
+from collections.abc import Callable, Collection, Sequence
+from enum import Enum, auto
+
+import msgspec
+
+from ..catalog.events import CatalogImported
+from ..catalog.store.events import append
+from ..catalog.store.rows import Draft
+from ..catalog.store.widgets import Key, find_hashes
+from ..core.actors import COMMAND_LINE
+from ..core.db.engine import Snapshot, Transaction
+from ..organizations.store import find_owned_scopes
+from .import_bundles import BundleImporter
+from .import_faults import ImportFaults
+
+_SCOPES_PER_QUERY = 500
+
+Numbered = tuple[int, Draft]
+"""A draft and the line that it was made of."""
+
+
+class ImportSummary(msgspec.Struct, rename="camel"):
+    """The result of an import."""
+
+    widgets_added: int = 0
+    versions_added: int = 0
+    versions_skipped: int = 0
+    bundles_stored: int = 0
+    official_added: int = 0
+    texts_cleaned: int = 0
+
+
+class Decision(Enum):
+    """How a line is handled."""
+
+    ADDED = auto()  # A new widget.
+    MERGED = auto()  # New versions of an existing widget.
+    DROPPED = auto()  # Nothing new, or invalid.
+
+
+def by_decision(
+    lines: Sequence[Numbered], decisions: Sequence[Decision]
+) -> tuple[list[Draft], list[Draft]]:
+    """The drafts to be added, and those to be merged."""
+    added, merged = [], []
+    for (_, draft), decision in zip(lines, decisions, strict=True):
+        if decision is Decision.ADDED:
+            added.append(draft)
+        elif decision is Decision.MERGED:
+            merged.append(draft)
+    return added, merged
+
+
+class ImportChecks:
+    """Compares lines with the catalog, and counts. Continues after an error, to find the others.
+
+    `is_repeated` returns whether a widget is in several batches that are checked before any of
+    them is written.
+    """
+
+    def __init__(
+        self,
+        faults: ImportFaults,
+        importer: BundleImporter,
+        *,
+        into_owned: bool,
+        is_repeated: Callable[[Key], bool] = lambda _key: False,
+    ) -> None:
+        self.summary = ImportSummary()
+        self._faults = faults
+        self._importer = importer
+        self._into_owned = into_owned
+        self._is_repeated = is_repeated
+        self._scopes: set[str] = set()
+        # Scopes with an owner, and the changes in each.
+        self._owned: dict[str, ImportSummary] = {}
+        # The versions of repeated widgets after the previous lines.
+        self._ahead: dict[Key, dict[str, str]] = {}
+
+    def decide(self, connection: Snapshot, lines: Sequence[Numbered]) -> list[Decision]:
+        owned = self._note_scopes(connection, {draft.scope for _, draft in lines})
+        keys = {draft.key for _, draft in lines}
+        known = find_hashes(connection, sorted(keys))
+        for key in self._ahead.keys() & keys:
+            known[key] = known.get(key, {}) | self._ahead[key]
+        are_once = len(keys) == len(lines)
+        decisions = []
+        for number, draft in lines:
+            if draft.scope in owned and not self._into_owned:
+                self._faults.add_owned(number, draft.scope, owned[draft.scope])
+                decisions.append(Decision.DROPPED)
+                continue
+            key = draft.key
+            is_new, is_repeated = key not in known, self._is_repeated(key)
+            if is_new and are_once and not is_repeated:
+                # The usual case: there is nothing to compare with.
+                added: Collection[str] = draft.numbers
+            else:
+                added = self._compare(number, draft, known.setdefault(key, {}))
+            if is_repeated:
+                self._ahead[key] = known[key]
+            if is_new:
+                self.summary.official_added += draft.is_official
+            if is_new or added:
+                self._count(draft.scope, len(added), widgets=int(is_new))
+            if added and self._importer.has_any:
+                self._importer.keep(it for it in draft.files if it.version in added)
+            decisions.append(
+                Decision.ADDED if is_new else Decision.MERGED if added else Decision.DROPPED
+            )
+        return decisions
+
+    def check_noted(self, connection: Snapshot) -> None:
+        """For lines with other errors, report if they add to an owned scope as well."""
+        if self._into_owned:
+            return
+        owned = _find_owned(connection, {scope for _, scope in self._faults.noted})
+        for line, scope in self._faults.noted:
+            if scope in owned:
+                self._faults.add_owned(line, scope, owned[scope])
+
+    def still_hold(self, connection: Snapshot, changed_scopes: set[str]) -> bool:
+        """Whether the results would be the same if only these scopes have changed."""
+        owned = _find_owned(connection, self._scopes)
+        return not changed_scopes & self._scopes and owned.keys() == self._owned.keys()
+
+    def finish(self, tx: Transaction, file_name: str, texts_cleaned: int) -> None:
+        """Complete the summary, and write it to the audit log."""
+        self.summary.texts_cleaned = texts_cleaned
+        self.summary.bundles_stored = self._importer.count_stored(tx.connection)
+        done = msgspec.structs.asdict(self.summary)
+        append(tx, COMMAND_LINE, CatalogImported(file=file_name, **done))
+        # For its owners, who can read only the log of their scope.
+        for scope, its in self._owned.items():
+            if its.widgets_added or its.versions_added:
+                imported = CatalogImported(
+                    scope=scope,
+                    file=file_name,
+                    widgets_added=its.widgets_added,
+                    versions_added=its.versions_added,
+                )
+                append(tx, COMMAND_LINE, imported)
+
+    def _note_scopes(self, connection: Snapshot, scopes: set[str]) -> dict[str, str]:
+        self._scopes |= scopes
+        owned = _find_owned(connection, scopes)
+        for scope in owned:
+            self._owned.setdefault(scope, ImportSummary())
+        return owned
+
+    def _compare(self, line: int, draft: Draft, known: dict[str, str]) -> set[str]:
+        """The numbers of the missing versions; they are added to `known`."""
+        added = set()
+        for identity, number, sha256_hash in draft.hashes:
+            before = known.get(identity)
+            if before is None:
+                known[identity] = sha256_hash
+                added.add(number)
+            elif before == sha256_hash:
+                self.summary.versions_skipped += 1
+            else:
+                self._faults.add(
+                    line,
+                    f"sha256Hash: {draft.scope}/{draft.name} {number} is already "
+                    f"published with another hash ({before}); "
+                    "a published version never changes.",
+                )
+        return added
+
+    def _count(self, scope: str, versions: int, *, widgets: int = 0) -> None:
+        for summary in (self.summary, self._owned.get(scope)):
+            if summary is not None:
+                summary.widgets_added += widgets
+                summary.versions_added += versions
+
+
+def _find_owned(connection: Snapshot, scopes: set[str]) -> dict[str, str]:
+    names = sorted(scopes)
+    owned: dict[str, str] = {}
+    for start in range(0, len(names), _SCOPES_PER_QUERY):
+        owned |= find_owned_scopes(connection, names[start : start + _SCOPES_PER_QUERY])
+    return owned

@@ -1,1 +1,0 @@
-"""The internal API: for signed-in people and the authors' tool."""

@@ -1,3 +1,0 @@
-"""Shared building blocks of the API and the pages: requests, routes, errors, rendering,
-middleware.
-"""

@@ -1,7 +1,0 @@
-"""Prints the committed copy: `python -m widget_catalog.web.openapi > docs/openapi.json`."""
-
-import sys
-
-from .document import openapi, printed
-
-sys.stdout.write(printed(openapi("Widget Catalog", "http://127.0.0.1:8080")))

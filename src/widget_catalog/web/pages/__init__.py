@@ -1,1 +1,0 @@
-"""HTML, rendered on the server: public pages, and pages of signed-in users."""

@@ -1,1 +1,0 @@
-"""Sign-in and account pages. They work without JavaScript."""

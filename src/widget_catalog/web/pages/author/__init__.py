@@ -1,1 +1,0 @@
-"""Pages for authors to manage their widgets. They work without JavaScript."""

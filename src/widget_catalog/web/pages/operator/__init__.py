@@ -1,1 +1,0 @@
-"""Pages for operators to manage the catalog. They work without JavaScript."""

@@ -1,1 +1,0 @@
-"""Sandboxed previews of widgets, and their files."""

@@ -1,0 +1,136 @@
+"""Deliverer: sends webhooks in the background, in one process among all that serve the catalog."""
+
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from ..core.db.engine import Store
+from ..core.db.leadership import Leadership
+from ..core.errors import StoreUnavailable
+from .dispatching import Dispatcher
+from .model import Delivery, Outcome, Webhook, WebhookRules
+from .name_lookups import NameLookups
+from .store import count_waiting
+
+_log = structlog.get_logger("widget_catalog.webhooks")
+
+_JOB = "webhooks"
+# How often to check the feed and the deliveries that are due.
+_LOOK_EVERY_S = 1.0
+_PRUNE_EVERY_S = 60.0
+_COUNT_EVERY_S = 5.0
+_LOGGED_EVERY_S = 60.0
+_CLOSE_S = 2.0
+
+
+class DeliveryCounter(Protocol):
+    def count_deliveries(self, outcome: str, number: int) -> None:
+        """The number of deliveries that were `delivered`, `retried` or `failed`, or of webhooks
+        that were `disabled`.
+        """
+
+    def show_waiting(self, number: int) -> None:
+        """The number of pending deliveries; 0 in a process that does not deliver."""
+
+
+class Deliverer:
+    def __init__(
+        self,
+        store: Store,
+        lock_file: Path,
+        open_secret: Callable[[str], str | None],
+        rules: WebhookRules,
+        counter: DeliveryCounter | None = None,
+    ) -> None:
+        self._store = store
+        self._rules = rules
+        self._counter = counter
+        self._lock_file = lock_file
+        self._tls: ssl.SSLContext | None = None
+        self._lookups = NameLookups()
+        self._woken = threading.Event()
+        self._is_ended = False
+        self._logged_at = self._pruned_at = self._counted_at = float("-inf")
+        self._dispatcher = Dispatcher(store, open_secret, self._send, self._woken.set)
+        self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._is_ended = True
+        self._woken.set()
+        self._thread.join(_CLOSE_S)
+
+    def _run(self) -> None:
+        leadership = Leadership(self._lock_file, self._store.engine, _JOB)
+        try:
+            while not self._is_ended:
+                self._woken.wait(_LOOK_EVERY_S)
+                self._woken.clear()
+                self._look(leadership)
+            self._dispatcher.wait(_CLOSE_S / 2)
+            self._guarded(self._dispatcher.record_last)
+        finally:
+            leadership.close()
+
+    def _look(self, leadership: Leadership) -> None:
+        def look() -> None:
+            if not leadership.is_held():
+                self._show_waiting(is_leader=False)
+                return
+            while not self._is_ended and self._dispatcher.run_round():
+                self._report_counts()
+            self._report_counts()
+            if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
+                self._counted_at = time.monotonic()
+                self._show_waiting(is_leader=True)
+            if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
+                self._pruned_at = time.monotonic()
+                self._dispatcher.prune()
+
+        self._guarded(look)
+
+    def _guarded(self, job: Callable[[], None]) -> None:
+        """Failures are retried the next time."""
+        try:
+            job()
+        except StoreUnavailable as fault:
+            self._log_now_and_then(fault.message)
+        except Exception as fault:
+            self._log_now_and_then(" ".join(str(fault).split()))
+
+    def _log_now_and_then(self, fault: str) -> None:
+        if time.monotonic() - self._logged_at >= _LOGGED_EVERY_S and not self._is_ended:
+            self._logged_at = time.monotonic()
+            _log.warning("Webhooks cannot be delivered just now.", fault=fault)
+
+    def _report_counts(self) -> None:
+        counts = self._dispatcher.counts
+        for outcome in list(counts):
+            number = counts.pop(outcome)
+            if self._counter is not None:
+                self._counter.count_deliveries(outcome, number)
+
+    def _show_waiting(self, *, is_leader: bool) -> None:
+        if self._counter is None:
+            return
+        number = 0
+        if is_leader:
+            with self._store.reading() as connection:
+                number = count_waiting(connection)
+        self._counter.show_waiting(number)
+
+    def _send(
+        self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
+    ) -> list[Outcome]:
+        # Imported here: slow to load, and most catalogs have no webhooks.
+        from .sending import create_tls_context, send_all
+
+        if self._tls is None:
+            self._tls = create_tls_context()
+        now_s = self._store.now_ms() // 1000
+        return send_all(webhook, secrets, deliveries, self._rules, self._tls, self._lookups, now_s)

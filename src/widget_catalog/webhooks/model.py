@@ -1,0 +1,195 @@
+"""Webhooks: events, targets, signatures, and the retry schedule.
+
+Signatures follow the Standard Webhooks specification: HMAC-SHA256 of `id.timestamp.body`.
+"""
+
+import base64
+import binascii
+import hmac
+import random
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, get_args
+from urllib.parse import urlsplit
+
+from widget_contract.wire_running import ChangeType
+
+from ..core.actors import COMMAND_LINE
+from ..core.errors import InvalidRequest
+from ..core.public_addresses import Network, is_public
+
+TYPES: tuple[str, ...] = get_args(ChangeType)
+PING = "ping"
+SECRET_PREFIX = "whsec_"  # noqa: S105
+_SECRET_BYTES = 32
+_MAX_URL = 2_000
+# Labels of a host name have 1 to 63 characters, and the name at most 253.
+_HOST = re.compile(r"(?=.{1,253}\Z)[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
+# Resolvers parse these as IPv4 addresses.
+_NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+))*")
+
+_SECOND_MS = 1_000
+_HOUR_MS = 3_600_000
+DAY_MS = 24 * _HOUR_MS
+# Retries follow after 5 s, 20 s, 80 s and so on, up to every 6 hours, for a day.
+_FIRST_PAUSE_MS = 5 * _SECOND_MS
+_LONGEST_PAUSE_MS = 6 * _HOUR_MS
+RETRIED_FOR_MS = DAY_MS
+# A webhook is disabled after all its deliveries have failed for this long.
+DISABLED_AFTER_MS = 3 * DAY_MS
+# Longest pause for a failing webhook, whatever is pending for it.
+_LONGEST_REST_MS = 5 * 60 * _SECOND_MS
+# For this long after a rotation, deliveries are also signed with the old secret.
+BOTH_SECRETS_MS = DAY_MS
+
+
+class WebhookRules(NamedTuple):
+    """The operator's settings for webhooks."""
+
+    allows_http: bool = False
+    networks: tuple[Network, ...] = ()
+    """Private networks that may be reached."""
+    most_per_scope: int = 0
+    """0 is no limit."""
+
+
+class Webhook(NamedTuple):
+    id: str
+    scope: str | None
+    """None: the whole catalog."""
+    url: str
+    types: tuple[str, ...]
+    """None of them named: all."""
+    sealed_secret: str
+    former_sealed_secret: str | None
+    rotated_at: int | None
+    created_at: int
+    created_by: str
+    position: int
+    """The number of the last change that was looked at for it."""
+    failures: int
+    """How many deliveries in a row have failed."""
+    failing_since: int | None
+    resumes_at: int
+    disabled_at: int | None
+    disabled_reason: str | None
+
+    @property
+    def owner(self) -> str:
+        """With whose webhooks it shares the limits on concurrent work: those of the account that
+        added it or, for one that was added on the command line, those of the scope.
+        """
+        return (self.scope or "") if self.created_by == COMMAND_LINE.name else self.created_by
+
+    def wants(self, scope: str, type_: str) -> bool:
+        return self.scope in (None, scope) and (not self.types or type_ in self.types)
+
+
+class Delivery(NamedTuple):
+    id: str
+    webhook_id: str
+    seq: int | None
+    """The change that it carries; None: a test."""
+    type: str
+    body: str
+    state: str
+    """`waiting`, `delivered` or `failed`."""
+    queued_at: int
+    attempts: int
+    next_at: int | None
+    tried_at: int | None
+    status: int | None
+    """What the receiver has answered last."""
+    error: str | None
+
+
+class Outcome(NamedTuple):
+    """The result of a delivery. Without a status and an error it was not sent."""
+
+    delivery: Delivery
+    status: int | None = None
+    error: str | None = None
+
+    @property
+    def was_sent(self) -> bool:
+        return self.status is not None or self.error is not None
+
+    @property
+    def is_delivered(self) -> bool:
+        return self.error is None and self.status is not None
+
+
+def new_webhook_secret() -> str:
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def sign(secret: str, id_: str, timestamp_s: int, body: bytes) -> str:
+    """Raises ValueError if this is not the secret of a webhook."""
+    try:
+        key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+    except binascii.Error as error:
+        raise ValueError("not base64") from error
+    signed = b"%b.%d.%b" % (id_.encode(), timestamp_s, body)
+    return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
+
+
+def pause_ms(attempts: int, chance: Callable[[], float] = random.random) -> int:
+    """The backoff after this many failed attempts, with a quarter of jitter."""
+    longest: int = min(_LONGEST_PAUSE_MS, _FIRST_PAUSE_MS * 4 ** min(attempts - 1, 20))
+    return round(longest * (0.75 + chance() / 4))
+
+
+def rest_ms(failures: int) -> int:
+    rest: int = min(_LONGEST_REST_MS, _SECOND_MS * 2 ** min(failures, 20))
+    return rest
+
+
+def parse_url(text: str, rules: WebhookRules) -> str:
+    """A valid target URL, as far as can be checked without resolving it."""
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise InvalidRequest("url: this is not an address.") from None
+    faults = []
+    schemes = ("https", "http") if rules.allows_http else ("https",)
+    if parts.scheme not in schemes:
+        faults.append(f"url: must begin with {' or '.join(f'{it}://' for it in schemes)}.")
+        if parts.scheme == "http":
+            faults.append("The setting webhook_http of the catalog allows http://.")
+    if not host or port == 0:
+        faults.append("url: has no host.")
+    elif ":" not in host and not _HOST.fullmatch(host.rstrip(".")):
+        faults.append("url: the host is not a host name.")
+    if len(text) > _MAX_URL or not text.isascii():
+        faults.append(f"url: must have at most {_MAX_URL:,} characters, all of them ASCII.")
+    elif not text.isprintable() or " " in text:
+        faults.append("url: must have no spaces and no control characters.")
+    if parts.username is not None or parts.password is not None or "#" in text or "\\" in text:
+        faults.append("url: must have no username, password or fragment.")
+    if not faults and _is_seen_to_be_private(host, rules.networks):
+        faults.append(
+            "url: leads into a private network. The setting webhook_networks of the catalog allows "
+            "some."
+        )
+    if faults:
+        raise InvalidRequest(" ".join(faults))
+    return text
+
+
+def parse_types(types: Sequence[str]) -> tuple[str, ...]:
+    """In the order of the feed's list; empty means every type."""
+    unknown = sorted(set(types) - set(TYPES))
+    if unknown:
+        raise InvalidRequest(f"types: must be some of {', '.join(TYPES)}.")
+    return tuple(it for it in TYPES if it in types)
+
+
+def _is_seen_to_be_private(host: str, networks: Sequence[Network]) -> bool:
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
+        return not networks
+    is_number = ":" in name or _NUMBER.fullmatch(name) is not None
+    return is_number and not is_public(name, networks)

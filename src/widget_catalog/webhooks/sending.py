@@ -1,0 +1,225 @@
+"""Sends events to a webhook: only to allowed addresses, with limits on time and size.
+
+The host name is resolved once per connection, every address is checked, and the connection goes to
+one of those addresses, which prevents DNS rebinding. Redirects are not followed. Of the response
+only the status is kept.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import httpcore
+
+from ..core import release
+from ..core.public_addresses import Network, is_public
+from .model import Delivery, Outcome, Webhook, WebhookRules, sign
+from .name_lookups import NameLookups, TooManyLookups
+
+# Timeout of one delivery, from the name lookup to the end of the response.
+_REQUEST_S = 10.0
+_LOOKUP_S = 5.0
+# After this time a batch ends, to give others a turn.
+_BATCH_S = 5.0
+_MAX_ANSWER_BYTES = 1 << 16
+_Headers = Mapping[bytes | str, bytes | str]
+_AGENT = f"widget-catalog/{release.VERSION} (webhooks)"
+
+
+class AddressRefused(Exception):
+    """The host resolves to an address that is not allowed."""
+
+
+class LookupTimedOut(Exception):
+    """The resolver did not respond in time."""
+
+
+class _Limits:
+    """The remaining time of a request, and how much may still be read."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        self._ends_at = time.monotonic() + _REQUEST_S
+        self._bytes_left = _MAX_ANSWER_BYTES
+
+    def left_s(self, timeout: float | None, fault: type[Exception]) -> float:
+        left_s = self._ends_at - time.monotonic()
+        if left_s <= 0:
+            raise fault("The time is over.")
+        return left_s if timeout is None else min(left_s, timeout)
+
+    def count(self, size: int) -> None:
+        self._bytes_left -= size
+        if self._bytes_left < 0:
+            raise httpcore.ReadError("The answer is too large.")
+
+
+class _LimitedStream(httpcore.NetworkStream):
+    def __init__(self, stream: httpcore.NetworkStream, limits: _Limits) -> None:
+        self._stream = stream
+        self._limits = limits
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        received = self._stream.read(max_bytes, self._limits.left_s(timeout, httpcore.ReadTimeout))
+        self._limits.count(len(received))
+        return received
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._limits.left_s(timeout, httpcore.WriteTimeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        left_s = self._limits.left_s(timeout, httpcore.ConnectTimeout)
+        secured = self._stream.start_tls(ssl_context, server_hostname, left_s)
+        return _LimitedStream(secured, self._limits)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class CheckedConnections(httpcore.NetworkBackend):
+    """Connects only to checked addresses."""
+
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        limits: _Limits,
+        lookups: NameLookups,
+        owner: str,
+    ) -> None:
+        self._networks = networks
+        self._limits = limits
+        self._lookups = lookups
+        self._owner = owner
+        self._plain = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        left_s = self._limits.left_s(_LOOKUP_S, httpcore.ConnectTimeout)
+        try:
+            addresses = self._lookups.addresses_of(host, port, self._owner, left_s)
+        except TimeoutError:
+            raise LookupTimedOut from None
+        if not all(is_public(it, self._networks) for it in addresses):
+            raise AddressRefused
+        for number, address in enumerate(addresses, 1):
+            try:
+                left_s = self._limits.left_s(timeout, httpcore.ConnectTimeout)
+                stream = self._plain.connect_tcp(
+                    address, port, left_s, local_address, socket_options
+                )
+            except httpcore.ConnectError:
+                if number == len(addresses):
+                    raise
+            else:
+                return _LimitedStream(stream, self._limits)
+        raise httpcore.ConnectError("The host has no address.")
+
+
+def create_tls_context() -> ssl.SSLContext:
+    """Trusts httpx's default certificates, or those in SSL_CERT_FILE. Expensive to create."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def send_all(
+    webhook: Webhook,
+    secrets: Sequence[str],
+    deliveries: Sequence[Delivery],
+    rules: WebhookRules,
+    tls: ssl.SSLContext,
+    lookups: NameLookups,
+    now_s: int,
+) -> list[Outcome]:
+    """In order, until one fails: the rest is sent later."""
+    limits = _Limits()
+    began_at = time.monotonic()
+    outcomes: list[Outcome] = []
+    with httpcore.ConnectionPool(
+        ssl_context=tls,
+        max_connections=1,
+        network_backend=CheckedConnections(rules.networks, limits, lookups, webhook.owner),
+    ) as pool:
+        for number, delivery in enumerate(deliveries):
+            limits.restart()
+            headers = _headers(delivery, secrets, now_s + round(time.monotonic() - began_at))
+            outcomes.append(_send(pool, webhook.url, headers, delivery))
+            is_late = time.monotonic() - began_at > _BATCH_S
+            if is_late or not outcomes[-1].is_delivered:
+                outcomes += [Outcome(it) for it in deliveries[number + 1 :]]
+                break
+    return outcomes
+
+
+def _headers(delivery: Delivery, secrets: Sequence[str], timestamp_s: int) -> _Headers:
+    body = delivery.body.encode()
+    signatures = [sign(it, delivery.id, timestamp_s, body) for it in secrets]
+    return {
+        "content-type": "application/json",
+        "user-agent": _AGENT,
+        "webhook-id": delivery.id,
+        "webhook-timestamp": str(timestamp_s),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def _send(
+    pool: httpcore.ConnectionPool,
+    url: str,
+    headers: _Headers,
+    delivery: Delivery,
+) -> Outcome:
+    status = None
+    try:
+        with pool.stream("POST", url, headers=headers, content=delivery.body.encode()) as got:
+            status = got.status
+            for _ in got.iter_stream():
+                pass  # Read to the end, so that the connection can be reused.
+    except (AddressRefused, socket.gaierror, UnicodeError):
+        # One message for all: an owner must not learn which names an internal network has.
+        unknown = "The host name is unknown, or leads to an address that is not allowed."
+        return Outcome(delivery, error=unknown)
+    except LookupTimedOut:
+        late = f"The host name was not resolved within {_LOOKUP_S:.0f} seconds."
+        return Outcome(delivery, error=late)
+    except TooManyLookups:
+        return Outcome(delivery, error="Too many host names wait to be resolved.")
+    except httpcore.TimeoutException:
+        return Outcome(delivery, status, f"There was no answer within {_REQUEST_S:.0f} seconds.")
+    except httpcore.ConnectError as fault:
+        return Outcome(delivery, error=_connect_fault(fault.__cause__ or fault.__context__))
+    except (httpcore.NetworkError, httpcore.ProtocolError, OSError, ValueError):
+        if status is None or not 200 <= status < 300:
+            return Outcome(delivery, status, "The answer could not be read.")
+    if 200 <= status < 300:
+        return Outcome(delivery, status)
+    also = " Redirects are not followed." if 300 <= status < 400 else ""
+    return Outcome(delivery, status, f"The receiver responded with {status}.{also}")
+
+
+def _connect_fault(cause: BaseException | None) -> str:
+    match cause:
+        case ssl.SSLCertVerificationError():
+            # OpenSSL's reason, such as "certificate has expired".
+            return f"The certificate is not accepted: {cause.verify_message.rstrip('.')}."
+        case ssl.SSLError():
+            return "TLS failed."
+    return "The connection failed."

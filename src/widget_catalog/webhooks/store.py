@@ -1,0 +1,274 @@
+"""Webhooks, and their pending deliveries."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ..catalog.store.feed import Change
+from ..core.actors import COMMAND_LINE
+from ..core.db.bulk import insert_into
+from ..core.db.engine import Transaction
+from ..core.db.schema import changes, scopes, widgets
+from .model import Delivery, Webhook
+from .tables import deliveries, webhooks
+
+WAITING, DELIVERED, FAILED = "waiting", "delivered", "failed"
+
+_decode = msgspec.json.Decoder(tuple[str, ...]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class NamedChange(NamedTuple):
+    """A change, and its widget's name and whether it is listed now."""
+
+    change: Change
+    name: str
+    is_listed: bool
+
+
+def lock_scope(tx: Transaction, scope: str) -> None:
+    """Locks adding webhooks to this scope."""
+    query = sa.select(scopes.c.name).where(scopes.c.name == scope)
+    tx.connection.execute(query.with_for_update()).first()
+
+
+def is_scope(connection: Connection, scope: str) -> bool:
+    """Whether it has an owner or widgets."""
+    taken = sa.select(scopes.c.name).where(scopes.c.name == scope)
+    used = sa.select(widgets.c.scope).where(widgets.c.scope == scope).limit(1)
+    return any(connection.execute(it).first() is not None for it in (taken, used))
+
+
+def add_webhook(tx: Transaction, webhook: Webhook) -> None:
+    values = webhook._asdict() | {"types": _encode(webhook.types).decode()}
+    tx.connection.execute(sa.insert(webhooks).values(values))
+
+
+def find_webhook(connection: Connection, id_: str) -> Webhook | None:
+    row = connection.execute(sa.select(webhooks).where(webhooks.c.id == id_)).first()
+    return None if row is None else _webhook_from(row)
+
+
+def list_webhooks(
+    connection: Connection, of: Collection[str | None] | None = None
+) -> list[Webhook]:
+    """Those of these scopes, with None for the whole catalog; or all of them."""
+    query = sa.select(webhooks).order_by(webhooks.c.created_at, webhooks.c.id)
+    if of is not None:
+        is_named = webhooks.c.scope.in_([it for it in of if it is not None])
+        query = query.where(
+            sa.or_(is_named, webhooks.c.scope.is_(None)) if None in of else is_named
+        )
+    return [_webhook_from(row) for row in connection.execute(query)]
+
+
+def list_enabled_webhooks(connection: Connection, scope: str | None = None) -> list[Webhook]:
+    """Those of one scope, or all of them."""
+    found = list_webhooks(connection, None if scope is None else [scope])
+    return [it for it in found if it.disabled_at is None]
+
+
+def count_webhooks(connection: Connection, scope: str) -> int:
+    query = sa.select(sa.func.count()).where(webhooks.c.scope == scope)
+    return int(connection.execute(query).scalar_one())
+
+
+def count_waiting(connection: Connection) -> int:
+    """Pending deliveries of all webhooks."""
+    query = sa.select(sa.func.count()).where(deliveries.c.state == WAITING)
+    return int(connection.execute(query).scalar_one())
+
+
+def change_webhook(tx: Transaction, id_: str, **values: Any) -> None:
+    tx.connection.execute(sa.update(webhooks).where(webhooks.c.id == id_).values(**values))
+
+
+def remove_webhook(tx: Transaction, id_: str) -> bool:
+    tx.connection.execute(sa.delete(deliveries).where(deliveries.c.webhook_id == id_))
+    return tx.connection.execute(sa.delete(webhooks).where(webhooks.c.id == id_)).rowcount > 0
+
+
+def remove_webhooks_of(tx: Transaction, scope: str) -> None:
+    """Together with the scope's owner."""
+    for webhook in list_webhooks(tx.connection, [scope]):
+        remove_webhook(tx, webhook.id)
+
+
+def disable_webhook(tx: Transaction, id_: str, reason: str) -> None:
+    change_webhook(tx, id_, disabled_at=tx.at_ms, disabled_reason=reason)
+    waiting = sa.and_(deliveries.c.webhook_id == id_, deliveries.c.state == WAITING)
+    ended = sa.update(deliveries).where(waiting)
+    tx.connection.execute(ended.values(state=FAILED, next_at=None, error=reason))
+
+
+def add_deliveries(tx: Transaction, rows: Sequence[Delivery]) -> None:
+    """Existing ones are not changed."""
+    if rows:
+        new = insert_into(tx.connection.dialect.name, deliveries).on_conflict_do_nothing()
+        tx.connection.execute(new, [it._asdict() for it in rows])
+
+
+def find_delivery(connection: Connection, webhook_id: str, id_: str) -> Delivery | None:
+    here = sa.and_(deliveries.c.webhook_id == webhook_id, deliveries.c.id == id_)
+    row = connection.execute(sa.select(deliveries).where(here)).first()
+    return None if row is None else Delivery(*row)
+
+
+def find_waiting(connection: Connection, webhook_id: str, kind: str) -> Delivery | None:
+    """A pending delivery of this type."""
+    here = sa.and_(
+        deliveries.c.webhook_id == webhook_id,
+        deliveries.c.state == WAITING,
+        deliveries.c.type == kind,
+    )
+    row = connection.execute(sa.select(deliveries).where(here).limit(1)).first()
+    return None if row is None else Delivery(*row)
+
+
+def list_deliveries(
+    connection: Connection, webhook_id: str, page: int, limit: int
+) -> tuple[list[Delivery], int]:
+    """Newest first, and the total."""
+    here = deliveries.c.webhook_id == webhook_id
+    query = (
+        sa.select(deliveries)
+        .where(here)
+        .order_by(deliveries.c.queued_at.desc(), deliveries.c.seq.desc(), deliveries.c.id)
+        .limit(limit)
+        .offset((page - 1) * limit)
+    )
+    total = connection.execute(sa.select(sa.func.count()).where(here)).scalar_one()
+    return [Delivery(*row) for row in connection.execute(query)], int(total)
+
+
+def change_delivery(tx: Transaction, id_: str, **values: Any) -> None:
+    tx.connection.execute(sa.update(deliveries).where(deliveries.c.id == id_).values(**values))
+
+
+def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
+    """Count the attempt; returns whether this process should send it."""
+    unchanged = sa.and_(
+        deliveries.c.id == delivery.id,
+        deliveries.c.state == WAITING,
+        deliveries.c.attempts == delivery.attempts,
+    )
+    claimed = sa.update(deliveries).where(unchanged)
+    return (
+        tx.connection.execute(
+            claimed.values(attempts=delivery.attempts + 1, next_at=until)
+        ).rowcount
+        == 1
+    )
+
+
+def list_due(
+    connection: Connection, now_ms: int, busy: Collection[str], most_each: int
+) -> list[Webhook]:
+    """Webhooks with due deliveries that are not busy, longest waiting first: a few of every
+    owner.
+    """
+    is_due = sa.and_(
+        deliveries.c.state == WAITING,
+        deliveries.c.next_at <= now_ms,
+        webhooks.c.disabled_at.is_(None),
+        webhooks.c.resumes_at <= now_ms,
+        webhooks.c.id.not_in(list(busy)),
+    )
+    since = sa.func.min(deliveries.c.next_at)
+    # As Webhook.owner.
+    added_on_the_command_line = webhooks.c.created_by == COMMAND_LINE.name
+    owner = sa.case((added_on_the_command_line, webhooks.c.scope), else_=webhooks.c.created_by)
+    place = sa.func.row_number().over(partition_by=owner, order_by=since)
+    due = (
+        sa.select(webhooks.c.id, since.label("since"), place.label("place"))
+        .join(deliveries, deliveries.c.webhook_id == webhooks.c.id)
+        .where(is_due)
+        .group_by(webhooks.c.id)
+        .subquery()
+    )
+    query = (
+        sa.select(webhooks)
+        .join(due, due.c.id == webhooks.c.id)
+        .where(due.c.place <= most_each)
+        .order_by(due.c.since)
+    )
+    return [_webhook_from(row) for row in connection.execute(query)]
+
+
+def list_deliveries_due(
+    connection: Connection, webhook_id: str, now_ms: int, most: int
+) -> list[Delivery]:
+    query = (
+        sa.select(deliveries)
+        .where(
+            deliveries.c.webhook_id == webhook_id,
+            deliveries.c.state == WAITING,
+            deliveries.c.next_at <= now_ms,
+        )
+        .order_by(deliveries.c.next_at, deliveries.c.seq)
+        .limit(most)
+    )
+    return [Delivery(*row) for row in connection.execute(query)]
+
+
+def list_followers(connection: Connection, most_waiting: int) -> list[Webhook]:
+    """Webhooks that queue new changes: not disabled, and without too many pending deliveries."""
+    full = (
+        sa.select(deliveries.c.webhook_id)
+        .where(deliveries.c.state == WAITING)
+        .group_by(deliveries.c.webhook_id)
+        .having(sa.func.count() >= most_waiting)
+    )
+    query = sa.select(webhooks).where(
+        webhooks.c.disabled_at.is_(None), webhooks.c.id.not_in(full.scalar_subquery())
+    )
+    return [_webhook_from(row) for row in connection.execute(query)]
+
+
+def advance(tx: Transaction, ids: Sequence[str], position: int) -> None:
+    behind = sa.and_(webhooks.c.id.in_(ids), webhooks.c.position < position)
+    tx.connection.execute(sa.update(webhooks).where(behind).values(position=position))
+
+
+def oldest_position(connection: Connection) -> int | None:
+    """None if there is no active webhook."""
+    query = sa.select(sa.func.min(webhooks.c.position)).where(webhooks.c.disabled_at.is_(None))
+    found = connection.execute(query).scalar()
+    return None if found is None else int(found)
+
+
+def list_named_changes(connection: Connection, after: int, limit: int) -> list[NamedChange]:
+    query = (
+        sa.select(changes, widgets.c.name, widgets.c.is_listed)
+        .join(widgets, widgets.c.id == changes.c.widget_id)
+        .where(changes.c.seq > after)
+        .order_by(changes.c.seq)
+        .limit(limit)
+    )
+    return [NamedChange(Change(*row[:-2]), *row[-2:]) for row in connection.execute(query)]
+
+
+def list_outdated(connection: Connection, before: int, most_each: int, limit: int) -> list[str]:
+    """Finished deliveries that need not be kept: too old, or not among the newest."""
+    place = sa.func.row_number().over(
+        partition_by=deliveries.c.webhook_id, order_by=deliveries.c.queued_at.desc()
+    )
+    over = (
+        sa.select(deliveries.c.id, deliveries.c.queued_at, place.label("place"))
+        .where(deliveries.c.state != WAITING)
+        .subquery()
+    )
+    is_outdated = sa.or_(over.c.queued_at < before, over.c.place > most_each)
+    query = sa.select(over.c.id).where(is_outdated).limit(limit)
+    return list(connection.execute(query).scalars())
+
+
+def remove_deliveries(tx: Transaction, ids: Sequence[str]) -> None:
+    tx.connection.execute(sa.delete(deliveries).where(deliveries.c.id.in_(ids)))
+
+
+def _webhook_from(row: Any) -> Webhook:
+    return Webhook(**(row._asdict() | {"types": _decode(row.types)}))
