@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from ..schema import metadata
+from widget_catalog.core.db.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from ...checksums import row_checksum
+from widget_catalog.core.db.checksums import row_checksum
 
 revision = "0008"
 down_revision = "0007"
