@@ -10,10 +10,13 @@ from playwright.sync_api import Browser
 
 from support.chromium import find_chromium, running_browser
 from support.folders import empty_folder
+from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
 from widget_catalog.catalog.node.wiring import Node, open_node
+
+pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
 
 # Half of the usual number of examples: properties that need more set it, and runs are frequent.
 settings.register_profile(
@@ -43,6 +46,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [it for it in items if it.get_closest_marker("in_the_folder")]
         items[:] = [it for it in items if it not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def passwords_are_quick() -> Iterator[None]:
+    """Passwords hashed in this process. `tests/core/test_credentials.py` checks the real cost."""
+    with quick_passwords():
+        yield
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """The folder of an imported file."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture

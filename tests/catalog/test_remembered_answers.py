@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from replica.histories import KEYS, Add, Count, Played, Yank, adds, changes, crowds, playing, some
+from catalog.histories import KEYS, Add, Count, Played, Yank, adds, changes, crowds, playing, some
 from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.replica.documents import Documents

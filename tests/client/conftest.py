@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.client import ClientCatalog, client_catalog
+from client.runtimes import ClientCatalog, client_catalog
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The expected output of `scenes.js`, wherever the client runs and whatever serves the catalog."""
 
-from support.client import ClientCatalog
+from client.runtimes import ClientCatalog
 
 STYLE = ".clock { color: red; }"
 

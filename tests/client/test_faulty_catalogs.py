@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.client import Runtime, process_runtime
+from client.runtimes import Runtime, process_runtime
 from support.scripted import DROPPED, Scripted, ScriptedServer, scripted_server
 
 CHANGES = "/api/v1/widgets/changes"

@@ -6,7 +6,7 @@ import tarfile
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from support.client import CLIENT
+from client.runtimes import CLIENT
 from support.npm import node_binary, run_npm
 from widget_catalog.core import release
 

@@ -17,7 +17,7 @@ from client.expected import (
     loaded,
     refused,
 )
-from support.client import (
+from client.runtimes import (
     CLIENT,
     JAVASCRIPT,
     RUNTIMES,

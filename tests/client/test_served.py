@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from support.client import CLIENT, PAGE
+from client.runtimes import CLIENT, PAGE
 from support.site import InProcessSite
 
 SCRIPT = (CLIENT / "client.js").read_bytes()

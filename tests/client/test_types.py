@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.client import CLIENT, js_blocks
+from client.runtimes import CLIENT, js_blocks
 from support.npm import check_types, locked_packages
 from widget_catalog.catalog.openapi.document import openapi
 from widget_catalog.catalog.openapi.typescript import typescript

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.manifests import FULL, LEAST, faults_of
+from contract.manifests import FULL, LEAST, faults_of
 from widget_contract.errors import InvalidManifest
 from widget_contract.manifest_texts import clean_manifest
 from widget_contract.manifests import Manifest, parse_manifest

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from support.manifests import FULL, LEAST, faults_of
+from contract.manifests import FULL, LEAST, faults_of
 from widget_contract.manifests import parse_manifest
 from widget_contract.wire import Size
 

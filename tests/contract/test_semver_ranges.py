@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.semver import (
+from contract.semver import (
     COMPARATORS,
     NUMBERS,
     PARTIALS,

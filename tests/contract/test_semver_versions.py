@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.semver import BUILDS, TEXTS, VERSIONS
+from contract.semver import BUILDS, TEXTS, VERSIONS
 from widget_contract.semver import MAX_NUMBER, InvalidVersion, SemVer
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from catalog.replica.replica_content import flip_bits, overwrite_pages, replica_of
 from support.commands import widget_catalog
 from support.folders import filled_folder
-from support.replica import flip_bits, overwrite_pages, replica_of
 from support.service import Service, free_port, running_service, wait_for
 from support.widgets import version_line, widget_line
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from support.dev_project import DevProject
+from dev.dev_project import DevProject
 
 
 @pytest.fixture

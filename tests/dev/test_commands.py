@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from support.dev_project import DevProject
+from dev.dev_project import DevProject
 
 _PYTEST = """
 import os, pathlib, sys

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from requirements.install import pip_settings, uv_settings
 
-from support.dev_project import ROOT, DevProject
+from dev.dev_project import ROOT, DevProject
 
 # No configuration of this machine is read.
 _NOTHING = {"PIP_CONFIG_FILE": os.devnull, "XDG_CONFIG_HOME": "/nowhere"}

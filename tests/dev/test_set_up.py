@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from support.dev_project import ROOT, DevProject
+from dev.dev_project import ROOT, DevProject
 
 
 def test_a_set_up_says_a_handful_of_lines_and_the_rest_is_in_a_log(project: DevProject) -> None:

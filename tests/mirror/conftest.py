@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from mirror.mirrors import file_lines
 from support.folders import empty_folder
-from support.mirrors import file_lines
 from support.service import Service, running_service
 from support.widgets import import_widgets
 from widget_catalog.catalog.node.wiring import Node, open_node

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mirror.mirrors import MAX_BUNDLE_BYTES, a_mirror, assert_bundles_are_whole, exported
 from support.commands import widget_catalog
 from support.folders import empty_folder, filled_folder
-from support.mirrors import MAX_BUNDLE_BYTES, a_mirror, assert_bundles_are_whole, exported
 from support.people import a_person, nobody
 from support.postgresql import a_database
 from support.s3 import object_store, rclone

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.mirrors import (
+from mirror.mirrors import (
     Passed,
     Tampering,
     a_mirror,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.mirrors import a_mirror, assert_bundles_are_whole, exported
+from mirror.mirrors import a_mirror, assert_bundles_are_whole, exported
 from support.service import Service
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
@@ -190,7 +190,7 @@ def test_a_catalog_that_was_restored_is_read_again(
     tmp_path: Path, origin: Node, service: Service, kept: bool
 ) -> None:
     """Its newest change is older than the last one seen, or the changes since are not retained."""
-    from support.mirrors import Passed, tampering_server
+    from mirror.mirrors import Passed, tampering_server
 
     with tampering_server(service.url) as between, a_mirror(tmp_path / "m", between.url) as copying:
         copying.mirroring.run()

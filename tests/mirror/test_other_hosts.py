@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from mirror.mirrors import Passed, Tampering, a_mirror, exported, tampering_server
 from support.commands import widget_catalog
-from support.mirrors import Passed, Tampering, a_mirror, exported, tampering_server
 from support.service import Service
 from widget_catalog.catalog.node.wiring import Node
 from widget_catalog.core.public_addresses import parse_networks

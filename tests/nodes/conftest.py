@@ -7,17 +7,10 @@ import pytest
 
 from support.nodes import RunningNode, Traveller, a_node, environment_of
 from support.people import PASSWORD
-from support.postgresql import a_database
 from support.service import free_port, run_command
 
 # Allows webhooks to this machine.
 TO_HERE = {"webhook_http": "true", "webhook_networks": "127.0.0.0/8"}
-
-
-@pytest.fixture(scope="module")
-def database(postgresql_url: str) -> Iterator[str]:
-    with a_database(postgresql_url) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import httpx
 
 from support.at_once import outcomes
 from support.nodes import RunningNode, Traveller, environment_of
-from support.receiver import Receiver
 from support.service import run_command, wait_for
 from support.widgets import ndjson, widget_line
+from webhooks.receiver import Receiver
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 MONITORING = Path(__file__).parents[2] / "docs" / "monitoring.md"

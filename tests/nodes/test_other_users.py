@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from support.commands import widget_catalog
 from support.nodes import RunningNode, Traveller, environment_of
 from support.postgresql import execute
-from support.receiver import Receiver
 from support.service import run_command, wait_for
 from support.site import SECRET_KEY
 from support.widgets import ndjson, widget_line
+from webhooks.receiver import Receiver
 from widget_catalog.core.db.postgresql import Listening
 
 JS = b"export function mount() {}\n"

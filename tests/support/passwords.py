@@ -11,7 +11,8 @@ from widget_catalog.core import credentials
 
 @contextlib.contextmanager
 def quick_passwords() -> Iterator[None]:
-    """The same hashing with other parameters. `tests/actions` checks those of the service."""
+    """The same hashing with other parameters. `tests/core/test_credentials.py` checks
+    those of the service."""
     with pytest.MonkeyPatch.context() as patch:
         quick = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         patch.setattr(credentials, "_hasher", quick)

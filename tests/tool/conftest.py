@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from support.publishing import BUNDLE_URL, DETAIL, NONE, OWN_DETAIL, PUBLISH, SCOPES
 from support.scripted import Scripted, ScriptedServer, scripted_server
-from support.tool import Tool
+from tool.publishing import BUNDLE_URL, DETAIL, NONE, OWN_DETAIL, PUBLISH, SCOPES
+from tool.tool import Tool
 from widget_cli.credentials import Credentials, SignIn
 
 SETTINGS = {"cliClientId": "widget-cli", "maxBundleBytes": 2_097_152, "serviceName": "Scripted"}

@@ -6,8 +6,8 @@ import pytest
 
 from support.commands import Said
 from support.scripted import Scripted, ScriptedServer
-from support.terminal import typed
-from support.tool import Tool
+from tool.terminal import typed
+from tool.tool import Tool
 from widget_cli.credentials import Credentials
 
 PASSWORD, CLOSE = "/api/auth/password", "/api/account/close"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from support.tool import Tool
+from tool.tool import Tool
 
 Dev = tuple[Path, str]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.tool import Tool
+from tool.tool import Tool
 from widget_cli import early_errors
 from widget_cli.javascript import ModuleCheck, ModuleFindings, check_module
 

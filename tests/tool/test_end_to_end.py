@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page
 from support.commands import Said
 from support.folders import empty_folder
 from support.service import Service, running_service
-from support.terminal import typed
-from support.tool import PASSWORD, Tool, register
+from tool.terminal import typed
+from tool.tool import PASSWORD, Tool, register
 from widget_cli.credentials import Credentials
 
 

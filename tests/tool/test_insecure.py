@@ -6,7 +6,7 @@ import pytest
 
 from support.commands import Said
 from support.scripted import Scripted, ScriptedServer
-from support.tool import Tool
+from tool.tool import Tool
 from widget_cli.credentials import Credentials, SignIn
 
 URL = "http://catalog.example"

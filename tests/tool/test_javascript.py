@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from support.commands import Said
-from support.publishing import PUBLISH
 from support.scripted import ScriptedServer
-from support.tool import Tool
+from tool.publishing import PUBLISH
+from tool.tool import Tool
 from widget_cli.javascript import ModuleCheck, check_module
 
 MODULE = """export function mount(element, context = {}) {

@@ -21,7 +21,7 @@ from support.commands import Said
 from support.decoys import write_decoy
 from support.scripted import Scripted, ScriptedServer
 from support.service import clean_environment
-from support.tool import Tool
+from tool.tool import Tool
 from widget_cli.credentials import Credentials
 from widget_cli.errors import ToolError
 from widget_cli.exits import ExitCode

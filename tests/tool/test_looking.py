@@ -13,7 +13,7 @@ import pytest
 from support.commands import Said
 from support.scripted import Scripted, ScriptedServer
 from support.service import Service, running_service
-from support.tool import Tool
+from tool.tool import Tool
 
 
 @pytest.fixture(scope="module")

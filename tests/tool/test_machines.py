@@ -10,7 +10,7 @@ import pytest
 from support.commands import Said
 from support.folders import empty_folder
 from support.service import Service, running_service
-from support.tool import Tool, register
+from tool.tool import Tool, register
 
 
 @pytest.fixture

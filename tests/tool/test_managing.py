@@ -7,7 +7,7 @@ import pytest
 
 from support.commands import Said
 from support.scripted import Scripted, ScriptedServer
-from support.tool import Tool
+from tool.tool import Tool
 
 DONE = Scripted(body={"success": True})
 VERSION = "/api/widgets/ann/clock/versions/1.0.0"

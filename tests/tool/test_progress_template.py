@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from support.commands import Said
 from support.npm import check_types
 from support.service import running_service
-from support.tool import Tool, register
+from tool.tool import Tool, register
 from widget_cli.scaffold import Template, begin_widget
 
 ROOT = Path(__file__).parents[2]

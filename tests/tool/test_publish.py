@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from support.commands import Said
-from support.publishing import BUNDLE_URL, DETAIL, PUBLISH, SCOPES, edit, published
 from support.scripted import Scripted, ScriptedServer
-from support.tool import DESCRIPTION, Tool
+from tool.publishing import BUNDLE_URL, DETAIL, PUBLISH, SCOPES, edit, published
+from tool.tool import DESCRIPTION, Tool
 
 
 def test_a_first_version_is_published(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from support.commands import Said
-from support.publishing import DETAIL, OWN_DETAIL, PUBLISH, edit, published
 from support.scripted import Scripted, ScriptedServer
-from support.tool import Tool
+from tool.publishing import DETAIL, OWN_DETAIL, PUBLISH, edit, published
+from tool.tool import Tool
 
 
 def test_what_has_changed_is_shown_new_permissions_above_all(

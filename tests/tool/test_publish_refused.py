@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from support.commands import Said
-from support.publishing import BUNDLE_URL, PUBLISH, SCOPES, edit
 from support.scripted import DROPPED, Scripted, ScriptedServer, scripted_server
-from support.tool import Tool
+from tool.publishing import BUNDLE_URL, PUBLISH, SCOPES, edit
+from tool.tool import Tool
 from widget_cli.exits import ExitCode
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from support.scripted import Scripted, ScriptedServer
-from support.tool import Tool
+from tool.tool import Tool
 from widget_cli.credentials import Credentials, SignIn
 
 TOKEN = "/api/auth/oauth2/token"

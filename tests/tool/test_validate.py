@@ -8,7 +8,7 @@ import pytest
 
 from support.commands import Said
 from support.scripted import Scripted, ScriptedServer
-from support.tool import Tool
+from tool.tool import Tool
 
 
 def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:

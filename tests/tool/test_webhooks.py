@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from support.author import Author, add_account, token_of
-from support.receiver import Receiver
 from support.service import Service, running_service, wait_for
-from support.signed_tool import signed_tool
-from support.tool import Tool
+from tool.signed_tool import signed_tool
+from tool.tool import Tool
+from webhooks.receiver import Receiver
 from widget_catalog.catalog.node.wiring import prepare_node
 
 SETTINGS = {

@@ -11,9 +11,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from support.hostile import Hostile, HostileRequests
 from support.service import Service
 from support.wire import WireAnswer, WireConnection, request, take_answer
+from wire.hostile_requests import Hostile, HostileRequests
 
 _REQUESTS = 50_000
 _CONNECTIONS = 6

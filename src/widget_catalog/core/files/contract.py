@@ -1,6 +1,6 @@
 """The interface of bundle storage. Files are addressed by their SHA-256.
 
-`tests/bundles/test_contract.py` checks every implementation.
+`tests/core/files/test_contract.py` checks every implementation.
 """
 
 from collections.abc import Callable, Iterator

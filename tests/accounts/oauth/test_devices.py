@@ -1,0 +1,227 @@
+"""Signing in on a machine without a browser: POST device, the page /device, POST token."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from accounts.oauth.program import CLIENTS, DEVICE_GRANT, ask, is_good
+from support.browsing import Browsing
+from support.people import a_person
+from support.site import Answer, InProcessSite
+from widget_catalog.accounts.manage_account import set_disabled
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[InProcessSite]:
+    with InProcessSite(tmp_path / "data", oauth_clients=CLIENTS) as site:
+        a_person(site, "ann")
+        yield site
+
+
+@pytest.fixture
+def ann(house: InProcessSite) -> Browsing:
+    return Browsing(house).sign_in("ann")
+
+
+def begin(site: InProcessSite) -> dict[str, str]:
+    answer = ask(site, "device", client_id="widget-cli", scope="openid profile email")
+    assert answer.status == 200
+    begun: dict[str, str] = answer.json()
+    return begun
+
+
+def poll(site: InProcessSite, begun: dict[str, str], client_id: str = "widget-cli") -> Answer:
+    fields = {"grant_type": DEVICE_GRANT, "device_code": begun["device_code"]}
+    return ask(site, "token", client_id=client_id, **fields)
+
+
+def decide(ann: Browsing, begun: dict[str, str], decision: str) -> Answer:
+    ann.get("/device")
+    assert ann.submit("/device", user_code=begun["user_code"]).status == 200
+    return ann.submit("/device", decision=decision)
+
+
+def test_a_machine_gets_a_code_for_itself_and_one_for_people(house: InProcessSite) -> None:
+    begun = begin(house)
+
+    code = begun["user_code"]
+    assert begun == {
+        "device_code": begun["device_code"],
+        "user_code": code,
+        "verification_uri": "https://catalog.example/device",
+        "verification_uri_complete": f"https://catalog.example/device?user_code={code}",
+        "expires_in": 900,
+        "interval": 5,
+    }
+    assert begun["device_code"].startswith("wcd_")
+    assert len(code) == 9
+    assert set(code.replace("-", "")) <= set("BCDFGHJKLMNPQRSTVWXZ")
+
+
+def test_as_long_as_nobody_has_decided_it_waits(house: InProcessSite) -> None:
+    begun = begin(house)
+
+    first, second = poll(house, begun), poll(house, begun)
+
+    assert (first.status, first.json()) == (
+        400,
+        {
+            "error": "authorization_pending",
+            "error_description": "The person has not agreed yet. Ask again later.",
+        },
+    )
+    assert (second.status, second.json()) == (
+        400,
+        {
+            "error": "slow_down",
+            "error_description": "You ask too often. Wait longer between two questions.",
+        },
+    )
+
+
+def test_the_page_asks_for_the_code_then_whether_to_let_it_in(ann: Browsing) -> None:
+    begun = begin(ann.site)
+    ann.get(f"/device?user_code={begun['user_code']}")
+    assert ann.title == "Sign in a device"
+    assert ann.page.one("input", id="user_code").attributes["value"] == begun["user_code"]
+
+    typed = f" {begun['user_code'].replace('-', '').lower()} "
+    answer = ann.submit("/device", user_code=typed)
+
+    assert answer.status == 200
+    assert ann.title == "Widget CLI wants to publish as @ann"
+    assert ann.page.one("p", class_="code").text == begun["user_code"]
+    assert poll(ann.site, begun).json()["error"] == "authorization_pending"
+
+
+def test_continue_lets_it_in_once(ann: Browsing) -> None:
+    begun = begin(ann.site)
+
+    assert decide(ann, begun, "continue").status == 200
+
+    assert ann.title == "Device signed in"
+    answer = poll(ann.site, begun)
+    assert answer.status == 200
+    assert is_good(ann.site, answer.json()["access_token"])
+    again = poll(ann.site, begun)
+    assert (again.status, again.json()["error"]) == (400, "invalid_grant")
+    assert is_good(ann.site, answer.json()["access_token"])
+
+
+@pytest.mark.parametrize("decision", ["cancel", ""])
+def test_cancel_does_not(ann: Browsing, decision: str) -> None:
+    begun = begin(ann.site)
+
+    assert decide(ann, begun, decision).status == 200
+
+    assert ann.title == "Sign-in denied"
+    answer = poll(ann.site, begun)
+    assert (answer.status, answer.json()) == (
+        400,
+        {"error": "access_denied", "error_description": "The person has not agreed."},
+    )
+
+
+def test_what_is_decided_nobody_decides_again(ann: Browsing) -> None:
+    begun = begin(ann.site)
+    decide(ann, begun, "cancel")
+
+    ann.get("/device")
+    answer = ann.submit("/device", user_code=begun["user_code"], decision="continue")
+
+    assert answer.status == 404
+    assert poll(ann.site, begun).json()["error"] == "access_denied"
+
+
+def test_a_code_for_one_client_is_of_no_use_to_another(ann: Browsing) -> None:
+    begun = begin(ann.site)
+    decide(ann, begun, "continue")
+
+    answer = poll(ann.site, begun, "other")
+
+    assert (answer.status, answer.json()) == (
+        400,
+        {
+            "error": "unauthorized_client",
+            "error_description": "This code or token was given to another client.",
+        },
+    )
+    assert poll(ann.site, begun).status == 200
+
+
+def test_who_is_disabled_in_between_lets_nothing_in(ann: Browsing) -> None:
+    begun = begin(ann.site)
+    decide(ann, begun, "continue")
+
+    set_disabled(ann.site.node.store, "ann", is_disabled=True)
+
+    assert poll(ann.site, begun).json()["error"] == "invalid_grant"
+
+
+def test_codes_cannot_be_guessed(ann: Browsing) -> None:
+    begun = begin(ann.site)
+    ann.get("/device")
+    for _ in range(10):
+        answer = ann.submit("/device", user_code="BCDF-GHJK")
+        assert answer.status == 404
+        assert ann.faults == ["Nothing waits with this code. Look again, or have a new one shown."]
+
+    answer = ann.submit("/device", user_code=begun["user_code"])
+
+    assert answer.status == 429
+    assert 0 < int(answer.headers["retry-after"]) <= 900
+    assert ann.faults[0].startswith("Too many wrong codes. Try again in ")
+
+
+def test_no_other_site_can_let_a_machine_in(ann: Browsing) -> None:
+    begun = begin(ann.site)
+
+    answer = ann.post("/device", {"user_code": begun["user_code"], "decision": "continue"})
+
+    assert answer.status == 403
+    assert poll(ann.site, begun).json()["error"] == "authorization_pending"
+
+
+def test_who_is_not_signed_in_does_so_first(house: InProcessSite) -> None:
+    answer = Browsing(house).get("/device?user_code=BCDF-GHJK")
+
+    assert (answer.status, answer.headers["location"]) == (
+        302,
+        "/sign-in?next=%2Fdevice%3Fuser_code%3DBCDF-GHJK",
+    )
+
+
+def test_nobody_has_many_machines_wait_not_from_a_whole_ipv6_network(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path, oauth_clients=CLIENTS, trust_forwarded_for=True) as site:
+        answers = [
+            site.request(
+                "POST",
+                "/api/auth/oauth2/device",
+                b"client_id=widget-cli",
+                content_type="application/x-www-form-urlencoded",
+                x_forwarded_for=f"2001:db8::{i}:1",
+            )
+            for i in range(31)
+        ]
+
+    assert [it.status for it in answers] == [200] * 30 + [429]
+    answer = answers[-1]
+
+    assert answer.status == 429
+    assert answer.json()["error"].startswith(
+        "Too many devices from this address are waiting for authorization."
+    )
+    assert 0 < int(answer.headers["retry-after"]) <= 900
+
+
+def test_an_unknown_client_gets_no_code(house: InProcessSite) -> None:
+    answer = ask(house, "device", client_id="nobody")
+
+    assert (answer.status, answer.json()) == (
+        400,
+        {
+            "error": "No program with the client id 'nobody' is registered here. The operator "
+            "registers programs with the setting oauth_clients."
+        },
+    )

@@ -1,0 +1,119 @@
+"""GET userinfo and metadata, and errors for programs under /api/auth/oauth2."""
+
+import pytest
+from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
+
+from accounts.oauth.program import (
+    BASE,
+    DEVICE_GRANT,
+    HEADERS,
+    refresh_fields,
+    sign_in_program,
+)
+from support.browsing import Browsing
+from support.site import InProcessSite
+
+INVALID_TOKEN = "This token is unknown, expired or revoked. Sign in again."
+
+
+def test_userinfo_tells_who_it_is(ann: Browsing) -> None:
+    token = sign_in_program(ann)["access_token"]
+
+    answer = ann.site.get(f"{BASE}/userinfo", authorization=f"bearer {token}")
+
+    told = answer.json()
+    assert (answer.status, answer.headers) == (200, HEADERS)
+    assert told == {
+        "sub": told["sub"],
+        "name": "ann",
+        "email": "ann@example.org",
+        "username": "ann",
+    }
+    assert isinstance(told["sub"], str)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (None, "Authorization must be `Bearer` and a token."),
+        ("", "Authorization must be `Bearer` and a token."),
+        ("Bearer", "Authorization must be `Bearer` and a token."),
+        ("Basic eA==", "Authorization must be `Bearer` and a token."),
+        ("Bearer wco_unknown", INVALID_TOKEN),
+        ("Bearer wcs_unknown", INVALID_TOKEN),
+        ("Bearer é", INVALID_TOKEN),
+    ],
+)
+def test_userinfo_is_for_those_with_a_good_token(
+    ann: Browsing, given: str | None, sentence: str
+) -> None:
+    headers = {} if given is None else {"authorization": given}
+
+    answer = ann.get(f"{BASE}/userinfo", **headers)
+
+    assert (answer.status, answer.json()) == (
+        401,
+        {"error": "invalid_token", "error_description": sentence},
+    )
+    assert answer.headers == {**HEADERS, "www-authenticate": 'Bearer error="invalid_token"'}
+
+
+def test_a_cookie_plays_no_role_where_programs_ask(ann: Browsing) -> None:
+    """Neither a valid one without its CSRF token, nor an invalid one."""
+    tokens = sign_in_program(ann)
+    for cookie in (ann.cookies["session"], "wcs_unknown"):
+        browsing = Browsing(ann.site)
+        browsing.cookies["session"] = cookie
+        renewed = browsing.post(f"{BASE}/token", refresh_fields(tokens["refresh_token"]))
+        assert renewed.status == 200
+        tokens = renewed.json()
+        assert browsing.post(f"{BASE}/device", {"client_id": "widget-cli"}).status == 200
+        assert browsing.get(f"{BASE}/userinfo").status == 401
+
+
+@pytest.mark.parametrize("endpoint", ["revoke", "device"])
+def test_what_stands_aside_refuses_in_our_own_way(house: InProcessSite, endpoint: str) -> None:
+    answer = house.get(f"{BASE}/{endpoint}")
+    sentence = "GET is not possible here; use POST."
+    assert (answer.status, answer.json()) == (405, {"error": sentence})
+
+
+def test_other_methods_are_refused_in_oauth_s_way(house: InProcessSite) -> None:
+    answer = house.get(f"{BASE}/token")
+    assert (answer.status, answer.json()) == (
+        405,
+        {
+            "error": "invalid_request",
+            "error_description": "GET is not possible here; use POST.",
+        },
+    )
+    assert answer.headers == {**HEADERS, "allow": "POST"}
+
+
+def test_a_body_without_end_is_refused_in_oauth_s_way(house: InProcessSite) -> None:
+    answer = house.request("POST", f"{BASE}/token", b"x" * 20_000)
+    assert (answer.status, answer.json()["error"]) == (413, "invalid_request")
+
+
+def test_the_metadata_tell_what_is_offered(house: InProcessSite) -> None:
+    answer = house.get("/.well-known/oauth-authorization-server")
+
+    here = "https://catalog.example/api/auth/oauth2"
+    assert (answer.status, answer.headers) == (200, HEADERS)
+    assert answer.json() == {
+        "issuer": "https://catalog.example",
+        "authorization_endpoint": f"{here}/authorize",
+        "token_endpoint": f"{here}/token",
+        "userinfo_endpoint": f"{here}/userinfo",
+        "revocation_endpoint": f"{here}/revoke",
+        "device_authorization_endpoint": f"{here}/device",
+        "scopes_supported": ["openid", "profile", "email"],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token", DEVICE_GRANT],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+    }
+    AuthorizationServerMetadata(answer.json()).validate()

@@ -1,0 +1,119 @@
+"""POST /api/v1/widgets/{scope}/{name}: the download counter."""
+
+import sqlite3
+
+import pytest
+
+from catalog.api.expected import SEARCH
+from support.site import InProcessSite
+from support.widgets import widget_line
+
+CLOCK = "/api/v1/widgets/acme/clock"
+
+
+def _counts(site: InProcessSite) -> tuple[int, int, int]:
+    """The counts in detail, search and statistics."""
+    [found] = site.get(SEARCH).json()["widgets"]
+    detail = site.get(CLOCK).json()["widget"]["downloadCount"]
+    return detail, found["downloadCount"], site.get("/api/stats").json()["downloads"]
+
+
+def test_a_count_answers_success_and_is_shown_everywhere_at_once(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock", downloadCount=41))
+    assert _counts(site) == (41, 41, 41)
+
+    answer = site.post(CLOCK)
+
+    assert answer.status == 200
+    assert answer.json() == {"success": True}
+    assert answer.headers == {
+        "content-type": "application/json; charset=utf-8",
+        "access-control-allow-origin": "*",
+        "x-content-type-options": "nosniff",
+    }
+    assert _counts(site) == (42, 42, 42)
+
+
+def test_every_count_counts_without_limit_or_deduplication(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock"))
+
+    for number in range(1, 26):
+        assert site.post(CLOCK).json() == {"success": True}
+        assert _counts(site) == (number, number, number)
+
+
+def test_counts_survive_a_restart(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock", downloadCount=5), widget_line("acme/other"))
+    site.post(CLOCK)
+
+    with InProcessSite(site.node.folder.path) as restarted:
+        assert restarted.get(CLOCK).json()["widget"]["downloadCount"] == 6
+        restarted.post(CLOCK)
+        assert site.get(CLOCK).json()["widget"]["downloadCount"] == 7
+
+
+@pytest.mark.in_the_folder
+def test_an_unlisted_widget_counts_but_shows_nowhere(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock"), widget_line("acme/hidden", listed=False))
+
+    answer = site.post("/api/v1/widgets/acme/hidden")
+
+    assert (answer.status, answer.json()) == (200, {"success": True})
+    assert site.get("/api/v1/widgets/acme/hidden").status == 404
+    assert site.get("/api/stats").json()["downloads"] == 0
+    counted = sqlite3.connect(site.node.folder.database)
+    assert counted.execute("SELECT sum(count) FROM downloads").fetchall() == [(1,)]
+    counted.close()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_an_unknown_widget_is_404_and_nothing_is_counted(site: InProcessSite, method: str) -> None:
+    site.add(widget_line("acme/clock"))
+
+    for key in ("acme/nothing", "nobody/clock"):
+        answer = site.request(method, f"/api/v1/widgets/{key}")
+        assert answer.status == 404
+        assert answer.json() == {"error": f"There is no widget '{key}'."}
+
+    assert _counts(site) == (0, 0, 0)
+
+
+def test_content_type_query_and_conditions_are_ignored(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock"))
+
+    for content_type in ("application/json", "text/plain", "multipart/form-data", "nonsense"):
+        answer = site.post(
+            f"{CLOCK}?by=10&x=%FF",
+            content_type=content_type,
+            content_length="7",
+            if_none_match="*",
+            accept_encoding="gzip",
+        )
+        assert (answer.status, answer.body) == (200, b'{"success":true}')
+
+    assert _counts(site) == (4, 4, 4)
+
+
+def test_reading_does_not_count(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock"))
+
+    for method in ("GET", "HEAD", "OPTIONS", "PUT"):
+        site.request(method, CLOCK)
+
+    assert _counts(site) == (0, 0, 0)
+
+
+@pytest.mark.in_the_folder
+def test_a_count_that_cannot_be_kept_is_not_acknowledged(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock"))
+    database = sqlite3.connect(site.node.folder.database)
+    database.execute("DROP TABLE downloads")
+    database.close()
+
+    answer = site.post(CLOCK)
+
+    assert answer.status == 503
+    assert list(answer.json()) == ["error"]
+    assert answer.headers["retry-after"] == "5"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert site.get(CLOCK).json()["widget"]["downloadCount"] == 0

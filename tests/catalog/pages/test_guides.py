@@ -1,0 +1,60 @@
+"""The guides on the site are the repository's docs."""
+
+import re
+from pathlib import Path
+
+from support.html import Html
+from support.site import InProcessSite
+from widget_catalog.catalog.pages.guides import GUIDES, Guides, slug_of
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_every_page_of_the_docs_is_small_and_every_link_leads_somewhere(
+    demo_site: InProcessSite,
+) -> None:
+    guides = Guides("").all
+    assert list(guides) == list(GUIDES)
+    pages: dict[str, Html] = {}
+    for guide in guides.values():
+        for part in guide.parts:
+            path = f"/docs/{guide.name}/{part.slug}".rstrip("/")
+            answer = demo_site.get(path)
+            assert (answer.status, len(answer.body) < 60_000) == (200, True), path
+            pages[path] = Html(answer.body)
+    for path, page in pages.items():
+        assert not page.open_at_end
+        for link in page.links:
+            target, _, anchor = link.partition("#")
+            if target.startswith("http") or not link.startswith(("/docs/", "#")):
+                continue
+            found = pages.get(target or path)
+            assert found is not None or demo_site.get(target).status == 200, (path, link)
+            assert not anchor or found is None or anchor in found.ids, (path, link)
+
+
+def test_nothing_of_a_guide_is_lost(demo_site: InProcessSite) -> None:
+    guides = Guides("").all
+    for name in GUIDES:
+        text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        html = "".join(part.html for part in guides[name].parts)
+        assert text.startswith(f"# {guides[name].title}\n")
+        assert html.count("<pre ") == len(re.findall(r"\n *```", text)) // 2
+
+
+def test_the_contents_are_below_the_heading_of_a_guide(demo_site: InProcessSite) -> None:
+    for path in ("/docs/publishing", "/docs/errors"):
+        tags = [it.tag for it in Html(demo_site.get(path).body).elements]
+        assert tags.count("h1") == 1
+        assert tags.index("h1") < tags.index("details") < tags.index("p", tags.index("h1"))
+
+
+def test_what_is_not_there_is_404(demo_site: InProcessSite) -> None:
+    for path in ("/docs/nothing", "/docs/operating/nothing", "/docs/decisions", "/docs/api/x"):
+        assert demo_site.get(path).status == 404
+
+
+def test_slugs_are_those_of_links_in_the_docs() -> None:
+    assert (
+        slug_of("Which version fits: SDK compatibility") == "which-version-fits-sdk-compatibility"
+    )

@@ -1,0 +1,295 @@
+"""The live preview in a real browser: real widgets run, and malicious ones are contained."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, expect
+
+from browser.test_pages import POOR_CONTRAST
+from catalog.pages.hostile_widgets import CALM, ESCAPES, FRAMES, MODULES
+from catalog.pages.previewed_widgets import publish_modules
+from support.service import Service, free_port, running_service
+from tool.tool import register
+
+Scheme = Literal["light", "dark"]
+
+FRAMES_ENDED = "The widget opened a frame, which is not allowed in a preview, so it was ended."
+
+
+class Listener:
+    """Another host: `heard` has everything that reached it, even a connection."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes] = []
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(1)
+                try:
+                    self.heard.append(connection.recv(200))
+                except OSError:
+                    self.heard.append(b"")
+
+    def close(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+@pytest.fixture(scope="module")
+def evil() -> Iterator[Listener]:
+    listener = Listener()
+    yield listener
+    listener.close()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, evil: Listener) -> Iterator[Service]:
+    data = tmp_path_factory.mktemp("trials") / "data"
+    modules = {name: text.replace("{evil}", evil.url) for name, text in MODULES.items()}
+    publish_modules(data, modules, {})
+    with running_service(data, "--set", "registration=open") as running:
+        yield running
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
+    yield made
+    made.close()
+
+
+def opened(context: BrowserContext, service: Service, key: str) -> Page:
+    page = context.new_page()
+    page.goto(f"{service.url}/preview/{key}")
+    page.get_by_role("button", name="Run the preview").click()
+    return page
+
+
+def status(page: Page) -> Any:
+    return page.get_by_role("status")
+
+
+def wait_until(frame: Frame, condition: str) -> None:
+    """Playwright's own wait needs eval, which the policy of the frame forbids."""
+    deadline = time.monotonic() + 10
+    while not frame.evaluate(condition):
+        assert time.monotonic() < deadline, condition
+
+
+def test_a_widget_runs_at_every_size_in_light_and_dark_and_stops(
+    context: BrowserContext, demo_service: Service
+) -> None:
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{demo_service.url}/preview/home/weather/2.1.0")
+    assert page.locator("iframe").count() == 0  # Nothing runs before it is started.
+    assert not any("/cdn/" in url for url in asked)
+
+    page.get_by_role("button", name="Run the preview").click()
+    expect(status(page)).to_have_text("Running.")
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("group", name="Weather in Zürich")).to_contain_text("14°")
+    assert page.locator("iframe").get_attribute("sandbox") == "allow-scripts"
+
+    inside = page.frames[1]
+    for size, pixels in (("Smallest", "192,192"), ("Largest", "576,576"), ("Default", "384,288")):
+        page.get_by_label(size).check(force=True)
+        wait_until(inside, f"String([innerWidth, innerHeight]) === '{pixels}'")
+    page.get_by_label("Free").check(force=True)
+    page.get_by_label("Columns").fill("5")
+    wait_until(inside, "innerWidth === 480")
+
+    page.get_by_label("Dark").check(force=True)
+    wait_until(inside, "document.documentElement.style.colorScheme === 'dark'")
+    assert inside.evaluate("origin") == "null"
+
+    page.get_by_label("Temperature in").select_option("F")
+    expect(frame.get_by_role("group")).to_contain_text("58°")
+
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("iframe")).to_have_count(0)
+    expect(status(page)).to_have_text("Stopped.")
+    page.get_by_role("button", name="Run again").click()
+    expect(frame.get_by_role("group")).to_contain_text("58°")
+    assert complaints == []
+    own = (f"{demo_service.url}/", "blob:null/", f"blob:{demo_service.url}/")
+    assert all(url.startswith(own) for url in asked), asked
+
+
+def test_bundles_may_come_from_another_host_of_the_operator(
+    context: BrowserContext, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data = tmp_path_factory.mktemp("cdn") / "data"
+    publish_modules(data, {"settings": MODULES["settings"]}, {})
+    port = free_port()
+    cdn = f"http://localhost:{port}/cdn"
+    service = Service(data, "--cdn-base-url", cdn, port=port)
+    try:
+        page = opened(context, service, "trial/settings/1.0.0")
+        expect(status(page)).to_have_text("Running.")
+        expect(page.frame_locator("iframe").locator("#place")).to_have_text("{}")
+    finally:
+        service.kill()
+
+
+def test_a_hostile_widget_reaches_nothing(
+    context: BrowserContext, service: Service, evil: Listener
+) -> None:
+    with service.client() as client:
+        register(client, "mallory")
+        session = [
+            {"name": it.name, "value": str(it.value), "url": service.url}
+            for it in client.cookies.jar
+        ]
+    context.add_cookies(session)  # type: ignore[arg-type]
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("response", lambda response: asked.append(response.url))
+    page.goto(f"{service.url}/preview/trial/attack/1.0.0", wait_until="networkidle")
+    page.evaluate("localStorage.setItem('secret', '1')")
+    asked.clear()
+    evil.heard.clear()
+    page.get_by_role("button", name="Run the preview").click()
+    shown = page.frame_locator("iframe").locator("pre")
+    shown.wait_for(timeout=30_000)
+    seen = json.loads(shown.inner_text())
+
+    assert {name: it for name, it in seen.items() if it != "refused"} == {}
+    assert len(seen) == 23
+    page.wait_for_timeout(1500)
+    assert evil.heard == []
+    assert page.url == f"{service.url}/preview/trial/attack/1.0.0"
+    assert context.pages == [page]
+    names = {url.rpartition("/")[2] for url in asked if url.startswith(service.url)}
+    assert names == {
+        "frame.html",
+        "index.js",
+        "sample-context.js",
+        "settings-form.js",
+        "widget-frame.js",
+    }
+
+
+@pytest.mark.parametrize("way", ESCAPES)
+def test_a_widget_that_leaves_its_frame_is_ended_and_takes_nothing_along(
+    context: BrowserContext, service: Service, evil: Listener, way: str
+) -> None:
+    evil.heard.clear()
+    page = opened(context, service, f"trial/escape-{way}/1.0.0")
+    sentence = "The widget tried to leave its frame, so it was ended."
+    expect(status(page)).to_have_text(sentence)
+    expect(page.locator("iframe")).to_have_count(0)
+    # The browser may have preconnected, but has sent no request.
+    assert b"".join(evil.heard) == b""
+    assert page.url == f"{service.url}/preview/trial/escape-{way}/1.0.0"
+
+
+@pytest.mark.parametrize("way", FRAMES)
+def test_a_widget_that_makes_frames_is_ended(
+    context: BrowserContext, service: Service, evil: Listener, way: str
+) -> None:
+    evil.heard.clear()
+    page = opened(context, service, f"trial/frame-{way}/1.0.0")
+    expect(status(page)).to_have_text(FRAMES_ENDED, timeout=10_000)
+    expect(page.locator("iframe")).to_have_count(0)
+    page.wait_for_timeout(1_500)
+    # The browser may have connected once, but has sent no request.
+    assert len(evil.heard) <= 1
+    assert b"".join(evil.heard) == b""
+
+
+@pytest.mark.parametrize("name", CALM)
+def test_whatever_is_wrong_with_a_widget_is_said_calmly_and_the_page_goes_on(
+    context: BrowserContext, service: Service, name: str
+) -> None:
+    page = opened(context, service, f"trial/{name}/1.0.0")
+    page.get_by_label("Dark").check(force=True)  # The page is usable while it runs.
+    expect(status(page)).to_have_text(CALM[name], timeout=25_000)
+    expect(page.locator("iframe")).to_have_count(0)
+    expect(page.get_by_role("button", name="Run the preview")).to_be_visible()
+
+
+def test_an_error_of_a_running_widget_is_shown(context: BrowserContext, service: Service) -> None:
+    page = opened(context, service, "trial/fails-later/1.0.0")
+    sentence = "The widget reported an error. It says: Uncaught Error: Later."
+    expect(status(page)).to_have_text(sentence)
+
+
+def test_forms_of_widgets_work_and_send_nothing(
+    context: BrowserContext, service: Service, evil: Listener
+) -> None:
+    evil.heard.clear()
+    page = opened(context, service, "trial/form/1.0.0")
+    place = page.frame_locator("iframe").locator("#place")
+    place.get_by_role("button").click()
+    expect(place).to_have_text("SendSend!")
+    place.get_by_role("textbox").press("Enter")
+    expect(place).to_have_text("SendSend!Send!")
+    assert evil.heard == []
+
+
+def test_a_widget_gets_what_it_declares_and_no_more(
+    context: BrowserContext, service: Service
+) -> None:
+    page = opened(context, service, "trial/offers/1.0.0")
+    place = page.frame_locator("iframe").locator("#place")
+    expect(place).to_have_text("config data fetchJson locale now sdkVersion storage watch")
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_panel_fits_its_window_and_can_be_read(
+    browser: Browser, demo_service: Service, width: int, scheme: Scheme
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = opened(context, demo_service, "catalog/clock/2.0.0")
+    expect(status(page)).to_have_text("Running.")
+    page.get_by_text("Settings", exact=True).click()
+    page.get_by_label("Largest").check(force=True)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(POOR_CONTRAST) == []
+    context.close()
+
+
+def test_the_panel_is_used_by_keyboard(context: BrowserContext, demo_service: Service) -> None:
+    page = context.new_page()
+    page.goto(f"{demo_service.url}/preview/catalog/clock/2.0.0")
+    page.get_by_role("button", name="Run the preview").focus()
+    page.keyboard.press("Enter")
+    expect(status(page)).to_have_text("Running.")
+    page.get_by_label("Default").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_label("Largest").is_checked()
+    outline = "getComputedStyle(document.activeElement.nextSibling).outlineStyle"
+    assert page.evaluate(outline) == "solid"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_label("Columns").input_value() == "5"
+
+
+def test_without_javascript_the_page_says_what_is_missing(
+    browser: Browser, demo_service: Service
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{demo_service.url}/preview/catalog/clock/2.0.0")
+    expect(page.get_by_text("it needs JavaScript")).to_be_visible()
+    context.close()

@@ -1,0 +1,36 @@
+"""How passwords and secrets are stored."""
+
+import pytest
+
+from widget_catalog.core.credentials import hash_password, is_outdated, is_password, new_secret
+
+
+@pytest.fixture(autouse=True)
+def passwords_are_quick() -> None:
+    """Here they are not."""
+
+
+def test_a_password_is_kept_at_a_cost_that_guessing_feels() -> None:
+    """At least what RFC 9106 recommends if memory is scarce: 64 MiB, three passes."""
+    kept = hash_password("correct horse battery")
+
+    assert kept.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    assert is_password(kept, "correct horse battery")
+    assert not is_password(kept, "correct horse batterz")
+    assert not is_outdated(kept)
+
+
+def test_where_there_is_no_password_none_is_right() -> None:
+    for guess in ("", "correct horse battery", "\ud800"):
+        assert not is_password(None, guess)
+
+
+def test_a_hash_of_lower_cost_is_outdated() -> None:
+    assert is_outdated("$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$TkLnv8TNYjMz6mcTk5vGdg")
+
+
+def test_no_two_secrets_are_alike() -> None:
+    secrets = {new_secret("wct_") for _ in range(1_000)}
+
+    assert len(secrets) == 1_000
+    assert {len(it) for it in secrets} == {47}

@@ -1,0 +1,195 @@
+"""Cleaning up after requests: nobody waits for it, and it never takes a published file."""
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from publishing.publish_requests import files, local, rows, sha
+from publishing.test_write_once import actor_of
+from support.people import BUNDLE, with_token
+from support.site import Answer
+from support.village import BuiltVillage, Village
+from widget_catalog.catalog.store.file_removals import list_marked
+from widget_catalog.core.errors import BundlesDown
+from widget_catalog.core.files.contract import Kind, Stored
+from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.core.http.http import PlainRequest
+from widget_catalog.publishing.pending_version import discard_pending
+from widget_catalog.publishing.publish_version import publish_version
+from widget_catalog.publishing.tidy_uploads import tidy_uploads
+
+JS = BUNDLE + b"// mine\n"
+ADDRESS = "/cdn/@ann/new/1.0.0/index.js"
+
+
+def killed_while_confirming(village: Village) -> None:
+    """An ended request whose confirmation stored its file, and was killed then."""
+    asked = village.eve.request("eve/new", "1.0.0", JS).json()
+    village.eve.upload(asked["uploadUrl"], JS)
+    node = village.site.node
+    with node.uploads.open(asked["versionId"], "js", len(JS)) as upload:
+        node.bundles.put(upload, sha(JS))
+    village.clock.forward(hours=1)
+
+
+def uploaded(village: Village, key: str = "ann/new") -> str:
+    asked = village.ann.request(key, "1.0.0", JS).json()
+    assert village.ann.upload(asked["uploadUrl"], JS).status == 200
+    return str(asked["versionId"])
+
+
+def marked(village: Village) -> int:
+    with village.site.node.store.reading() as connection:
+        return len(list_marked(connection))
+
+
+def test_nobody_waits_while_files_of_ended_requests_are_removed(village: Village) -> None:
+    killed_while_confirming(village)
+    node, removed = village.site.node, []
+
+    class Slow(LocalBundles):
+        def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
+            with node.store.publishing(waits=False):
+                super().remove(sha256_hash, kind)
+            removed.append(sha256_hash)
+
+    tidy_uploads(node.store, Slow(node.folder.bundles), node.uploads)
+
+    assert removed == [sha(JS)]
+    assert (rows(village), files(village)["uploads"], marked(village)) == ([], [], 0)
+    assert node.bundles.stat(sha(JS)) is None
+
+
+def test_bytes_confirmed_while_they_are_removed_as_unused_are_stored_again(
+    village: Village,
+) -> None:
+    """The confirmation finds the file, but it is about to be removed."""
+    killed_while_confirming(village)
+    version_id, node = uploaded(village), village.site.node
+    begun, stored = threading.Event(), threading.Event()
+
+    class Slow(LocalBundles):
+        def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
+            begun.set()
+            assert stored.wait(30)
+            super().remove(sha256_hash, kind)
+
+    def confirm() -> None:
+        assert begun.wait(30)
+        threading.Timer(0.2, stored.set).start()  # After its first attempt.
+        publish_version(node.store, node.bundles, node.uploads, actor_of(village), version_id)
+
+    with ThreadPoolExecutor() as threads:
+        confirming = threads.submit(confirm)
+        tidy_uploads(node.store, Slow(node.folder.bundles), node.uploads)
+        confirming.result()
+
+    assert village.site.get(ADDRESS).body == JS
+    assert marked(village) == 0
+
+
+def test_bytes_confirmed_before_they_are_removed_stay(village: Village) -> None:
+    killed_while_confirming(village)
+    version_id, node = uploaded(village), village.site.node
+
+    class Late(LocalBundles):
+        """The cleanup has seen the file; it is published before the cleanup continues."""
+
+        def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
+            found = super().stat(sha256_hash, kind)
+            publish_version(node.store, node.bundles, node.uploads, actor_of(village), version_id)
+            return found
+
+    tidy_uploads(node.store, Late(node.folder.bundles), node.uploads)
+
+    assert village.site.get(ADDRESS).body == JS
+    assert rows(village) == []
+
+
+def test_a_removal_that_failed_is_repeated_and_the_bytes_wait_for_it(village: Village) -> None:
+    killed_while_confirming(village)
+    version_id, node = uploaded(village), village.site.node
+
+    class Failing(LocalBundles):
+        def remove(self, _sha256_hash: str, _kind: Kind = "js") -> None:
+            raise BundlesDown
+
+    with pytest.raises(BundlesDown):
+        tidy_uploads(node.store, Failing(node.folder.bundles), node.uploads)
+    assert marked(village) == 1
+    tidy_uploads(node.store, node.bundles, node.uploads)
+    refused = village.ann.confirm(version_id)
+    assert refused.status == 503
+
+    village.clock.forward(minutes=15)
+    tidy_uploads(node.store, node.bundles, node.uploads)
+
+    assert marked(village) == 0
+    assert village.ann.confirm(version_id).status == 200
+    assert village.site.get(ADDRESS).body == JS
+
+
+@pytest.fixture
+def strict(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
+    with Village(built_village, tmp_path / "data", max_open_requests=2) as village:
+        yield village
+
+
+def test_an_upload_is_refused_once_its_request_has_been_replaced(strict: Village) -> None:
+    ann = strict.ann
+    urls = [ann.request("ann/new", version).json()["uploadUrl"] for version in ("1.0.0", "2.0.0")]
+    urls.append(ann.request("ann/new", "1.0.0").json()["uploadUrl"])
+
+    answers = [ann.upload(url, BUNDLE) for url in urls]
+
+    assert [it.status for it in answers] == [404, 200, 200]
+    assert answers[0].json() == {"error": "This request has ended. Request a new one."}
+    assert len(files(strict)["uploads"]) == 2
+
+
+def test_an_upload_that_began_before_its_request_ended_is_not_kept(strict: Village) -> None:
+    first, node = strict.ann.request("ann/new", "1.0.0").json(), strict.site.node
+
+    class Interrupted:
+        """Sent while the request is discarded."""
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield BUNDLE[:10]
+            discard_pending(node.store, node.uploads, actor_of(strict), first["versionId"])
+            yield BUNDLE[10:]
+
+    path, _, query = local(first["uploadUrl"]).partition("?")
+    request = PlainRequest("PUT", path, query, {}, "127.0.0.1:1")
+    answering = strict.site._worker.answer(request, Interrupted())
+
+    answer = Answer(strict.site._loop.run_until_complete(answering))
+
+    assert answer.status == 404
+    assert files(strict)["uploads"] == []
+
+
+def test_replaced_and_discarded_requests_count_for_an_hour(strict: Village) -> None:
+    """However a request ended, an upload URL of an object store stays valid."""
+    for person in (strict.ann, with_token(strict.ann)):
+        assert [person.request("ann/new", "1.0.0").status for _ in range(2)] == [200, 200]
+        strict.clock.forward(minutes=10)
+
+    refused = strict.ann.request("ann/new", "1.0.0")
+
+    assert (refused.status, refused.headers["retry-after"]) == (429, str(40 * 60))
+    assert refused.json()["error"].startswith(
+        "You have made 4 requests to publish in the last hour that were not confirmed, which is "
+        "the limit. Try again in 40 minutes"
+    )
+    assert len(rows(strict)) == 4
+    assert [it.manifest != "" for it in rows(strict)].count(True) == 2
+    node = strict.site.node
+    tidy_uploads(node.store, node.bundles, node.uploads)
+    assert strict.ann.request("ann/new", "1.0.0").status == 429
+    strict.clock.forward(minutes=40)
+    tidy_uploads(node.store, node.bundles, node.uploads)
+    assert len(rows(strict)) == 2
+    assert strict.ann.request("ann/new", "1.0.0").status == 200

@@ -1,0 +1,44 @@
+"""A person who types the answers to a command's questions at a terminal."""
+
+import os
+import pty
+import subprocess
+import termios
+
+from support.commands import Said
+from tool.tool import Tool
+
+
+def typed(tool: Tool, *arguments: str, lines: list[str]) -> Said:
+    """A command at a terminal, where a person types these lines, each after its question."""
+    controller, terminal = pty.openpty()
+    attributes = termios.tcgetattr(terminal)
+    attributes[3] &= ~termios.ECHO  # Otherwise input typed ahead is shown, too.
+    termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+    started = subprocess.Popen(
+        tool.command(*arguments),
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        env=tool.environ({"TERM": "dumb", "COLUMNS": "200"}),
+        start_new_session=True,  # It must not use the terminal that runs the tests.
+    )
+    os.close(terminal)
+    shown = b""
+    for line in lines:
+        while not shown.rstrip(b" ").endswith(b":"):
+            shown += os.read(controller, 4096)
+        shown += b"\n"
+        os.write(controller, f"{line}\n".encode())
+    out, _ = started.communicate(timeout=60)
+    while piece := _read(controller):
+        shown += piece
+    os.close(controller)
+    return Said(started.returncode, out.decode(), shown.decode().replace("\r\n", "\n"))
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:  # The other end was closed.
+        return b""

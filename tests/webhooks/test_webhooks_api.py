@@ -1,0 +1,201 @@
+"""Webhooks over the internal API: who manages which, and what happens to them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.people import PASSWORD, Person
+from support.service import wait_for
+from support.village import BuiltVillage, Village
+from webhooks.receiver import Receiver
+from widget_catalog.accounts.manage_account import set_disabled
+
+URL = "https://hooks.example/catalog"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as made:
+        yield made
+
+
+@pytest.fixture
+def open_village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
+    """Its webhooks may be sent to this machine."""
+    allowed = {"webhook_http": True, "webhook_networks": "127.0.0.0/8", "max_webhooks": 2}
+    with Village(built_village, tmp_path / "data", **allowed) as made:
+        yield made
+
+
+def add(person: Person, scope: str | None = None, url: str = URL, **more: Any) -> Any:
+    answer = person.post("/api/webhooks", {"url": url, "scope": scope, **more})
+    assert answer.status == 201, answer.body
+    return answer.json()
+
+
+def test_a_webhook_is_shown_whole_and_its_secret_once(village: Village) -> None:
+    made = add(village.ann, "acme", types=["yanked", "published"])
+    secret = made.pop("secret")
+    assert secret.startswith("whsec_")
+    assert made == {
+        "id": made["id"],
+        "scope": "acme",
+        "url": URL,
+        "types": ["published", "yanked"],
+        "createdAt": made["createdAt"],
+        "createdBy": "ann",
+        "rotatedAt": None,
+        "position": 2,
+        "failingSince": None,
+        "disabledAt": None,
+        "disabledReason": None,
+    }
+    assert village.ann.get(f"/api/webhooks/{made['id']}").json() == made
+    assert village.ann.get("/api/webhooks").json() == {"webhooks": [made]}
+    assert village.ann.get("/api/webhooks?scope=acme").json() == {"webhooks": [made]}
+    assert village.ann.get("/api/webhooks?scope=ann").json() == {"webhooks": []}
+
+    rotated = village.ann.post(f"/api/webhooks/{made['id']}/rotate").json()
+    assert rotated["secret"].startswith("whsec_")
+    assert rotated["secret"] != secret
+
+
+def test_whose_they_are_decides_who_manages_them(village: Village) -> None:
+    of_acme = add(village.ann, "acme")["id"]
+    of_ann = add(village.ann, "ann")["id"]
+    of_all = add(village.olly)["id"]
+
+    def seen(person: Person) -> set[str]:
+        listed = {it["id"] for it in person.get("/api/webhooks").json()["webhooks"]}
+        ids = (of_acme, of_ann, of_all)
+        assert listed == {it for it in ids if person.get(f"/api/webhooks/{it}").status == 200}
+        return listed
+
+    assert seen(village.ann) == {of_acme, of_ann}
+    assert seen(village.olly) == {of_acme, of_ann, of_all}
+    for person in (village.abe, village.mia, village.pia, village.eve):
+        assert seen(person) == set()
+        assert person.post("/api/webhooks", {"url": URL, "scope": "acme"}).status == 403
+        assert person.post("/api/webhooks", {"url": URL}).status == 403
+        assert person.get("/api/webhooks?scope=acme").status == 403
+        assert person.delete(f"/api/webhooks/{of_acme}").status == 404
+        assert person.post(f"/api/webhooks/{of_acme}/rotate").status == 404
+
+
+def test_anyone_who_is_no_owner_any_more_manages_nothing(village: Village) -> None:
+    hook = add(village.ann, "acme")["id"]
+    given = village.ann.post("/api/organizations/acme/transfer", {"username": "abe"})
+    assert given.status == 200
+
+    assert village.ann.get(f"/api/webhooks/{hook}").status == 404
+    assert village.ann.post(f"/api/webhooks/{hook}/ping").status == 404
+    assert village.abe.get(f"/api/webhooks/{hook}").json()["createdBy"] == "ann"
+    assert village.abe.delete(f"/api/webhooks/{hook}").status == 200
+    assert village.abe.get(f"/api/webhooks/{hook}").status == 404
+
+
+@pytest.mark.parametrize("how", ["demoted", "removed", "left", "transferred", "closed", "disabled"])
+def test_one_whose_maker_is_no_owner_any_more_rests_until_an_owner_enables_it(
+    village: Village, how: str
+) -> None:
+    ann, abe, acme = village.ann, village.abe, "/api/organizations/acme"
+    assert ann.put(f"{acme}/members/abe", {"role": "owner"}).status == 200
+    by_ann, by_abe = add(ann, "acme")["id"], add(abe, "acme")["id"]
+
+    match how:
+        case "demoted":
+            done = abe.put(f"{acme}/members/ann", {"role": "admin"})
+        case "removed":
+            done = abe.delete(f"{acme}/members/ann")
+        case "left":
+            done = ann.delete(f"{acme}/members/ann")
+        case "transferred":
+            done = ann.post(f"{acme}/transfer", {"username": "abe"})
+        case "closed":
+            done = ann.post("/api/account/close", {"password": PASSWORD})
+        case _:
+            set_disabled(village.site.node.store, "ann", is_disabled=True)
+            done = abe.get(acme)
+    assert done.status == 200, done.body
+
+    reason = "ann, who added it, is no longer an owner of acme."
+    if how == "disabled":
+        reason = "The account ann was disabled."
+    shown = abe.get(f"/api/webhooks/{by_ann}").json()
+    assert (shown["disabledReason"], shown["createdBy"]) == (reason, "ann")
+    assert shown["disabledAt"] is not None
+    assert abe.get(f"/api/webhooks/{by_abe}").json()["disabledAt"] is None
+    entries = abe.get(f"{acme}/audit").json()["entries"]
+    details = [it["details"] for it in entries if it["action"] == "disable webhook"]
+    assert details == [{"webhook": by_ann, "reason": reason}]
+    assert abe.post(f"/api/webhooks/{by_ann}/enable").status == 200
+    assert abe.get(f"/api/webhooks/{by_ann}").json()["disabledAt"] is None
+
+
+def test_those_of_a_closed_account_end_and_those_of_a_disabled_one_rest(village: Village) -> None:
+    of_eve, of_ann = add(village.eve, "eve")["id"], add(village.ann, "ann")["id"]
+    assert village.eve.post("/api/account/close", {"password": PASSWORD}).status == 200
+    assert village.olly.get(f"/api/webhooks/{of_eve}").status == 404
+
+    set_disabled(village.site.node.store, "ann", is_disabled=True)
+    shown = village.olly.get(f"/api/webhooks/{of_ann}").json()
+    assert shown["disabledReason"] == "The account ann was disabled."
+    assert village.olly.post(f"/api/webhooks/{of_ann}/ping").status == 409
+    assert village.olly.post(f"/api/webhooks/{of_ann}/enable").status == 200
+    assert village.olly.post(f"/api/webhooks/{of_ann}/enable").status == 409
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "told"),
+    [
+        ({"url": "http://hooks.example/", "scope": "ann"}, 400, "https://"),
+        ({"url": "https://127.0.0.1/", "scope": "ann"}, 400, "private network"),
+        ({"url": URL, "scope": "ann", "types": ["x"]}, 400, "types"),
+        ({"url": URL, "scope": "-"}, 400, "not a scope"),
+        ({"url": 7, "scope": "ann"}, 400, "url"),
+        ({"scope": "ann"}, 400, "url"),
+        ({"url": URL, "scope": "nobody"}, 403, "nobody"),
+    ],
+)
+def test_what_is_wrong_is_reported(
+    quiet_village: Village, body: dict[str, Any], status: int, told: str
+) -> None:
+    answer = quiet_village.ann.post("/api/webhooks", body)
+    assert answer.status == status
+    assert told in answer.json()["error"]
+
+
+def test_a_scope_has_a_limited_number(open_village: Village) -> None:
+    for _ in range(2):
+        add(open_village.ann, "acme")
+    add(open_village.ann, "ann")
+    answer = open_village.ann.post("/api/webhooks", {"url": URL, "scope": "acme"})
+    assert answer.status == 409
+    assert "limit" in answer.json()["error"]
+
+
+def test_an_event_is_delivered_logged_and_replayed(
+    open_village: Village, receiver: Receiver
+) -> None:
+    ann = open_village.ann
+    made = add(ann, "acme", receiver.url)
+    place = f"/api/webhooks/{made['id']}"
+    ann.publish("acme/clock", "1.1.0", b"export const mount = () => {};\n")
+    wait_for(lambda: receiver.received)
+    wait_for(lambda: ann.get(f"{place}/deliveries").json()["deliveries"][0]["lastStatus"])
+
+    (got,) = receiver.received
+    assert got.is_signed_with(made["secret"])
+    (shown,) = ann.get(f"{place}/deliveries").json()["deliveries"]
+    assert shown["id"] == got.id
+    assert shown["body"].encode() == got.body
+    assert (shown["state"], shown["lastStatus"], shown["attempts"]) == ("delivered", 204, 1)
+
+    assert ann.post(f"{place}/deliveries/{got.id}/replay").status == 202
+    wait_for(lambda: len(receiver.received) == 2)
+    assert receiver.received[1].id == got.id
+    assert ann.post(f"{place}/deliveries/nothing/replay").status == 404
+    log = open_village.olly.get("/api/audit?limit=2").json()["entries"]
+    assert [it["action"] for it in log] == ["replay webhook delivery", "publish"]
