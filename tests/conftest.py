@@ -14,6 +14,7 @@ from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
+from widget_catalog.app.features import install_features
 from widget_catalog.catalog.node.wiring import Node, open_node
 
 pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
@@ -26,6 +27,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("catalog")
+
+install_features()
 
 
 # Slow folders go first: the tests left at the end are short, and all cores stay busy.

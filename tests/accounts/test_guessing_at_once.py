@@ -14,11 +14,11 @@ from widget_catalog.accounts.second_factor.policy import FactorPolicy
 from widget_catalog.accounts.second_factor.proving import prove_by_code
 from widget_catalog.accounts.second_factor.rules import RequiredOf, site_at
 from widget_catalog.accounts.second_factor.store import put_app
-from widget_catalog.accounts.session_store import Session, add_session
-from widget_catalog.accounts.sign_in import Lifetimes, Visitor, sign_in
+from widget_catalog.accounts.session_store import add_session
+from widget_catalog.accounts.sign_in import Lifetimes, sign_in
 from widget_catalog.accounts.store import update_account
 from widget_catalog.catalog.store.audit import list_entries
-from widget_catalog.core.actors import Account, Actor, Via
+from widget_catalog.core.actors import Account, Actor, Session, Via, Visitor
 from widget_catalog.core.credentials import hash_password
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import AccountLocked, NotAllowed, NotSignedIn, TooOften

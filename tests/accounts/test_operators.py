@@ -8,6 +8,7 @@ from support.village import Village
 from widget_catalog.accounts.appoint_operator import appoint_operator, dismiss_operator
 from widget_catalog.accounts.create_account import OPERATOR, invite
 from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.settings import AccountSettings
 from widget_catalog.accounts.store import get_account
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import Conflict, NotAllowed
@@ -32,7 +33,7 @@ def joined(olly: Browsing, name: str) -> dict[str, object]:
 def test_where_registration_is_closed_people_of_both_roles_are_invited(
     village: Village, role: str
 ) -> None:
-    assert village.site.settings.registration == "closed"
+    assert village.site.settings.of(AccountSettings).registration == "closed"
     olly = browser_of(village.olly)
     olly.get(INVITATIONS)
     assert [it.text for it in olly.page.all("option")] == ["author", "operator"]

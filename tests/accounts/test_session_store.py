@@ -2,7 +2,6 @@
 
 from accounts.stored_accounts import an_account, an_organization, later
 from widget_catalog.accounts.session_store import (
-    Session,
     add_attempts,
     add_session,
     find_session,
@@ -25,7 +24,7 @@ from widget_catalog.accounts.tokens.store import (
     remove_tokens,
     touch_token,
 )
-from widget_catalog.core.actors import Limits, Right
+from widget_catalog.core.actors import Limits, Right, Session
 from widget_catalog.core.db.engine import Store
 from widget_catalog.organizations.invitation_store import (
     Invitation,

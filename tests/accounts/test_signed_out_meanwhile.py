@@ -27,7 +27,6 @@ from widget_catalog.accounts.second_factor.policy import FactorPolicy
 from widget_catalog.accounts.second_factor.rules import RequiredOf, Site
 from widget_catalog.accounts.second_factor.store import has_factor
 from widget_catalog.accounts.session_store import add_session
-from widget_catalog.accounts.sign_in import Visitor
 from widget_catalog.accounts.store import (
     find_account_by_identity,
     find_credentials,
@@ -38,7 +37,7 @@ from widget_catalog.accounts.tokens.confirm_token import code_of, decide_token, 
 from widget_catalog.accounts.tokens.issue_token import issue_token
 from widget_catalog.accounts.tokens.store import list_tokens
 from widget_catalog.catalog.store.widgets import add_widgets, get_widget
-from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via
+from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via, Visitor
 from widget_catalog.core.credentials import hash_password
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import NotAllowed, NotSignedIn

@@ -42,13 +42,13 @@ from widget_catalog.accounts.session_store import (
     list_attempts,
     list_sessions,
 )
-from widget_catalog.accounts.sign_in import Lifetimes, SignedIn, Visitor, sign_in
+from widget_catalog.accounts.sign_in import Lifetimes, SignedIn, sign_in
 from widget_catalog.accounts.store import lock_active_operators, update_account
 from widget_catalog.accounts.tokens.confirm_token import claim_token, decide_token, request_token
 from widget_catalog.accounts.tokens.request_store import TokenRequest
 from widget_catalog.catalog.store.downloads import add_downloads, get_counts
 from widget_catalog.catalog.store.widgets import add_widgets
-from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via
+from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via, Visitor
 from widget_catalog.core.credentials import hash_password
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.writer_lock import WaitPolicy

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from support.people import PASSWORD, Person, nobody, request_body, with_oauth, with_token
+from support.routes import API
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.app.routes import ROUTES
 from widget_catalog.core.actors import RULES, TOKEN_RIGHTS, Right, Role
 from widget_catalog.core.http.routing import AuthMode, Route, Who
 
@@ -199,7 +199,7 @@ def _is_in_a_scope(route: Route) -> bool:
     return isinstance(route.needs, Right)
 
 
-QUIET = [route for route in ROUTES.all if route.path not in SPOILING]
+QUIET = [route for route in API.all if route.path not in SPOILING]
 
 
 @pytest.mark.parametrize("route", QUIET, ids=[f"{it.method} {it.path}" for it in QUIET])
@@ -215,7 +215,7 @@ def test_everybody_gets_what_the_rule_of_the_route_says(
 def test_what_ends_a_session_is_ruled_as_well(
     built_village: BuiltVillage, tmp_path: Path, path: str
 ) -> None:
-    (route,) = (it for it in ROUTES.all if it.path == path)
+    (route,) = (it for it in API.all if it.path == path)
     with Village(built_village, tmp_path / "data") as village:
         people = [(kind, kind.become(village)) for kind in KINDS]
         # People who are rejected come first, and everybody's token before themselves.
@@ -246,7 +246,7 @@ OPTIONAL = ("/list", "/unlist", "/accept")
 def test_every_route_of_our_own_refuses_keys_it_does_not_know(quiet_village: Village) -> None:
     """Publishing does not: third-party tools speak its dialect."""
     tried = 0
-    for route in ROUTES.all:
+    for route in API.all:
         body = BODIES.get((route.method, route.path))
         if callable(body) or not (body or route.path.endswith(OPTIONAL)):
             continue
@@ -261,7 +261,7 @@ def test_every_route_of_our_own_refuses_keys_it_does_not_know(quiet_village: Vil
 
 def test_every_rule_lets_somebody_in_and_turns_somebody_away() -> None:
     """Otherwise a row of the matrix could not fail."""
-    for route in ROUTES.all:
+    for route in API.all:
         outcomes = {expected(route, kind, place) for kind in KINDS for place in PLACES}
         assert None in outcomes, route
         if route.needs is not Who.ANYONE:
@@ -273,7 +273,7 @@ def test_every_rule_lets_somebody_in_and_turns_somebody_away() -> None:
 def test_a_stranger_cannot_tell_whether_something_is_there(quiet_village: Village) -> None:
     """In another person's scope, in an unused one, and for existing and missing widgets."""
     eve = quiet_village.eve
-    for route in ROUTES.all:
+    for route in API.all:
         if isinstance(route.needs, Right) and "{name}" in route.path:
             answers = {
                 (it.status, it.body.replace(scope.encode(), b"SCOPE"))

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.people import request_body
+from support.routes import API
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.app.routes import ROUTES
 from widget_catalog.core.http.routing import AuthMode, Route
 
 PUBLISH = "/api/widgets/publish"
 # These would end the sessions that the other requests use.
 ENDING = ("/api/auth/sign-out", "/api/account/close", "/api/auth/password", "/api/auth/sessions/")
-TRIED = [it for it in ROUTES.all if not it.path.startswith(ENDING)]
+TRIED = [it for it in API.all if not it.path.startswith(ENDING)]
 WITH_BODY = [it for it in TRIED if it.method in ("POST", "PUT")]
 
 KEYS = st.sampled_from(
@@ -159,7 +159,7 @@ def test_a_publish_request_may_hold_anything_anywhere(crowd: Village, raw: str) 
                 sent = json.dumps(body)
             else:
                 sent = json.dumps(body | {key: "HERE"}).replace('"HERE"', raw)
-            route = next(it for it in ROUTES.all if it.path == PUBLISH)
+            route = next(it for it in API.all if it.path == PUBLISH)
             assert_answered(send(crowd, route, sent.encode()), key, is_inside, raw[:20])
 
 

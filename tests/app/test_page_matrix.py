@@ -8,15 +8,14 @@ from urllib.parse import urlencode
 import pytest
 
 from support.people import Person, nobody, with_token
+from support.routes import WORK_PAGES
 from support.site import Answer
 from support.village import BuiltVillage, Village
 from widget_catalog.core.actors import RULES, Right, Role
 from widget_catalog.core.http.call import csrf_token
 from widget_catalog.core.http.routing import Route, Who
-from widget_catalog.operations.pages.routes import OPERATOR_PAGES
-from widget_catalog.publishing.pages.routes import AUTHOR_PAGES
 
-ROUTES = (*AUTHOR_PAGES, *OPERATOR_PAGES)
+ROUTES = WORK_PAGES
 PLACES = ("acme/clock", "ann/clock")
 # Fields that a form needs, chosen so that an accepted form changes nothing that others need.
 FIELDS = {

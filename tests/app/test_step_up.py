@@ -13,19 +13,18 @@ import sqlalchemy as sa
 from support.browsing import Browsing
 from support.passwords import quick_passwords
 from support.people import Person, with_oauth
+from support.routes import ALL
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.accounts.second_factor.rules import StepUp
 from widget_catalog.accounts.second_factor.store import put_app, remove_factors
 from widget_catalog.accounts.session_store import add_session
 from widget_catalog.accounts.store import get_account
-from widget_catalog.app.worker import list_routes
 from widget_catalog.core.credentials import SESSION_PREFIX, hash_secret, new_id, new_secret
 from widget_catalog.core.db.schema import sessions
 from widget_catalog.core.http.call import csrf_token
-from widget_catalog.core.http.routing import AuthMode, Route
+from widget_catalog.core.http.routing import AuthMode, Route, StepUp
 
-ROUTES = list_routes().all
+ROUTES = ALL.all
 # Those that read ask nobody, unless they say so.
 DECLARED = [it for it in ROUTES if it.writes or it.step_up is not StepUp.NONE]
 CONFIRM = "/account/confirm"
@@ -300,7 +299,7 @@ def test_anyone_who_is_asked_on_a_page_reads_what_for_and_comes_back_to_a_page(
         browsing.cookies["session"] = secret
         browsing.get(sent.headers["location"])
         told[named(route)] = (next_, browsing.page.one("p", class_="lead").text)
-        found = list_routes().find(next_)
+        found = ALL.find(next_)
         assert found is not None, named(route)
         assert "GET" in found.methods, named(route)
 

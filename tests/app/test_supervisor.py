@@ -25,8 +25,8 @@ _DESCRIPTORS = 256
 _NEVER_STARTS = """
 import sys
 from unittest.mock import patch
-from widget_catalog import server
-from widget_catalog.settings import Settings
+from widget_catalog.app import server
+from widget_catalog.core.settings import Settings
 
 def fail(*_, **__):
     raise SystemExit("This worker cannot start.")

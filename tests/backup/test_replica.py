@@ -239,7 +239,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from support.widgets import import_widgets, widget_line
-from widget_catalog.wiring import prepare_node
+from widget_catalog.catalog.node.wiring import prepare_node
 
 node = prepare_node(Path(sys.argv[1]))
 for number in range(100_000):

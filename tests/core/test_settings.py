@@ -2,17 +2,25 @@
 
 import re
 import secrets
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from widget_catalog.catalog.settings import CatalogSettings
 from widget_catalog.core.errors import InvalidSettings
-from widget_catalog.core.settings import PREFIX, Settings, find_exposed_secrets, load_settings
+from widget_catalog.core.settings import (
+    PREFIX,
+    find_exposed_secrets,
+    list_settings,
+    load_settings,
+    settings_from,
+)
+
+DECLARED = [it for members in list_settings().values() for it in members]
 
 
 def test_nothing_given_is_the_defaults() -> None:
-    assert load_settings(environment={}) == Settings()
+    assert load_settings(environment={}) == settings_from({})
 
 
 def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_path: Path) -> None:
@@ -36,7 +44,7 @@ def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
 def test_settings_given_by_name_count_as_flags() -> None:
     settings = load_settings({}, None, {"cache_mb": "7"}, {"WIDGET_CATALOG_CACHE_MB": "8"})
 
-    assert settings.cache_mb == 7
+    assert settings.of(CatalogSettings).cache_mb == 7
 
 
 @pytest.mark.parametrize("text", ["true", "YES", "on", "1"])
@@ -166,9 +174,9 @@ def test_addresses_follow_from_what_is_set(
 
 
 def test_every_setting_can_come_from_the_environment() -> None:
-    given = {f"{PREFIX}{it.name.upper()}": str(it.default) for it in fields(Settings)}
+    given = {f"{PREFIX}{it.name.upper()}": str(it.default) for it in DECLARED}
 
-    assert load_settings(environment=given) == Settings()
+    assert load_settings(environment=given) == settings_from({})
 
 
 def test_the_variable_of_the_authors_tool_is_no_fault() -> None:
@@ -176,7 +184,7 @@ def test_the_variable_of_the_authors_tool_is_no_fault() -> None:
     assert load_settings(environment=environment) == load_settings(environment={})
 
 
-NUMBERS = [it.name for it in fields(Settings) if type(it.default) in (int, float)]
+NUMBERS = [it.name for it in DECLARED if type(it.default) in (int, float)]
 
 
 @pytest.mark.parametrize("name", NUMBERS)

@@ -12,6 +12,7 @@ import pytest
 from support.demo import import_demo
 from support.site import Answer, InProcessSite
 from widget_catalog.accounts.oauth.clients import parse_clients
+from widget_catalog.accounts.settings import AccountSettings
 from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.core.settings import PREFIX, load_settings
 from widget_catalog.transfer import ndjson
@@ -143,10 +144,17 @@ def test_the_settings_file_is_taken(tmp_path: Path) -> None:
     for example in (*blocks(SETTINGS, "toml"), *blocks(ADMINISTERING, "toml")):
         file.write_text(example)
         taken.append(load_settings(file=file, environment={}))
-    whole, clients, another_tool, provider = taken
+    whole, *others = taken
+    clients, another_tool, provider = (it.of(AccountSettings) for it in others)
     assert (whole.workers, whole.metrics_port) == (2, 9108)
-    assert list(parse_clients(clients.oauth_clients)) == ["widget-cli", "dashboard"]
-    assert list(parse_clients(another_tool.oauth_clients)) == ["widget-cli", "acme-publish"]
+    assert list(parse_clients(clients.oauth_clients)) == [
+        "widget-cli",
+        "dashboard",
+    ]
+    assert list(parse_clients(another_tool.oauth_clients)) == [
+        "widget-cli",
+        "acme-publish",
+    ]
     assert provider.oidc_name == "Example Login"
 
 

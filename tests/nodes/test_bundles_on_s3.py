@@ -24,7 +24,7 @@ from support.site import SECRET_KEY
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.core.db.schema import publish_requests
 from widget_catalog.core.files.s3_client import Bucket
-from widget_catalog.core.settings import Settings
+from widget_catalog.core.settings import settings_from
 from widget_catalog.publishing.store import PublishRequest
 from widget_catalog.publishing.tidy_uploads import tidy_uploads
 
@@ -166,7 +166,7 @@ def test_nobody_waits_while_many_ended_requests_are_cleaned_up(
     with Relay(("127.0.0.1", server.port), delay_s=0.02) as relay:
         settings: dict[str, Any] = {**settings_of(relay.port), "s3_path_style": True}
         given = {"data": tmp_path, "database": database, "secret_key": SECRET_KEY, **settings}
-        backends = Settings(**given).backends
+        backends = settings_from(given).backends
         with ThreadPoolExecutor() as threads:
             node = prepare_node(tmp_path / "tidier", backends=backends)
             tidying = threads.submit(tidy_uploads, node.store, node.bundles, node.uploads)

@@ -11,6 +11,7 @@ from support.people import BUNDLE, Person, request_body, with_token
 from support.service import wait_for
 from support.site import Answer
 from support.village import BuiltVillage, Village, join
+from widget_catalog.catalog.settings import CatalogSettings
 from widget_catalog.core.http.http import PlainRequest
 
 QUOTAS = {
@@ -321,5 +322,5 @@ def test_a_detail_cannot_grow_without_end(built_village: BuiltVillage, tmp_path:
 
 
 def test_two_megabytes_are_the_bound_by_default(village: Village) -> None:
-    assert village.site.settings.max_document_bytes == 2 << 20
+    assert village.site.settings.of(CatalogSettings).max_document_bytes == 2 << 20
     assert json.loads(village.site.get("/api/v1/widgets/ann/clock").body)["latestVersion"]

@@ -24,7 +24,7 @@ from widget_catalog.core.http.http import (
     SentBody,
     StreamBody,
 )
-from widget_catalog.core.settings import Settings
+from widget_catalog.core.settings import settings_from
 
 # The address of a server, if sites should be on PostgreSQL, each with its own database.
 ON_POSTGRESQL = "SITES_ON_POSTGRESQL"
@@ -66,7 +66,7 @@ class InProcessSite:
         if server := os.environ.get(ON_POSTGRESQL):
             database = self._cleaning.enter_context(database_of(data, server))
             given = {"database": database, "secret_key": SECRET_KEY, **given}
-        self.settings = Settings(data=data, **given)
+        self.settings = settings_from({"data": data, **given})
         self._now = now
         backends = self.settings.backends
         if not data.exists() and not self.settings.database:

@@ -133,7 +133,7 @@ def test_on_a_single_core_no_other_process_is_started(monkeypatch: pytest.Monkey
 
 # The command, as on a machine with two cores: on a single one it starts no helper.
 _ON_TWO_CORES = """
-from widget_catalog import process_pool
+from widget_catalog.core.jobs import process_pool
 from widget_catalog.__main__ import run
 process_pool._cores = lambda: 2
 run()

@@ -18,8 +18,8 @@ from ..catalog.node.context import (
     open_existing,
     report,
 )
-from ..core.actors import reserved_names
 from ..core.settings import load_settings
+from .settings import AccountSettings
 
 if TYPE_CHECKING:
     from ..catalog.node.wiring import Node
@@ -62,7 +62,7 @@ def create(
     from .create_account import create_account
 
     settings = load_settings({"data": data}, config)
-    reserved = reserved_names(settings.reserved_names)
+    reserved = settings.of(AccountSettings).reserved
     if name in reserved and not allow_reserved:
         fail(f"The name {name} is reserved. Choose another, or use --allow-reserved.")
     password = _password(password_stdin)

@@ -32,9 +32,10 @@ from ..organizations.invitation_store import (
     remove_invitations_to_catalog,
 )
 from .attempts import count_attempt
+from .browsers import UNKNOWN_BROWSER, Browser
 from .events import AccountCreated, InvitedToCatalog
 from .permissions import require_operator_now
-from .sign_in import UNKNOWN_BROWSER, Browser, Lifetimes, SignedIn, open_session
+from .sign_in import Lifetimes, SignedIn, open_session
 from .store import add_account, has_operators, is_email_used, take_scope
 
 OPERATOR, AUTHOR = "operator", "author"

@@ -7,7 +7,7 @@ from widget_contract.names import Scope
 from ..catalog.events import Unlisted
 from ..catalog.store.events import append
 from ..catalog.store.widgets import list_widgets_in, replace_widget
-from ..core.actors import COMMAND_LINE, Account, Actor, Role, password_fault
+from ..core.actors import COMMAND_LINE, Account, Actor, Role, Session, Visitor, password_fault
 from ..core.credentials import hash_password, is_password
 from ..core.db.engine import Store, Transaction
 from ..core.errors import Conflict, InvalidAccount, NotAllowed, NotFound, NotSignedIn
@@ -33,8 +33,8 @@ from .oauth.store import Grant, find_grant, list_grants, remove_grant, remove_gr
 from .permissions import require_operator_now, require_person
 from .second_factor.policy import refuse_program
 from .second_factor.store import has_factor, remove_factors
-from .session_store import Session, forgive_attempts, list_sessions, remove_session, remove_sessions
-from .sign_in import Lifetimes, Visitor, hold_session, is_fresh, limits_asked_again
+from .session_store import forgive_attempts, list_sessions, remove_session, remove_sessions
+from .sign_in import Lifetimes, hold_session, is_fresh, limits_asked_again
 from .store import (
     Credentials,
     end_account,

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ..catalog.store.events import append
-from ..core.actors import Account, Actor
+from ..core.actors import Account, Actor, Session
 from ..core.db.engine import Store
 from ..core.errors import NotFound
 from ..organizations.invitation_store import (
@@ -17,7 +17,7 @@ from .events import AccessEnded, InvitationWithdrawn, TokenRevoked
 from .oauth.store import Grant, find_grant, list_grants, remove_grant
 from .permissions import require_operator_now
 from .second_factor.store import has_factor
-from .session_store import Session, list_sessions
+from .session_store import list_sessions
 from .sign_in import Lifetimes
 from .store import get_account, list_accounts_page
 from .tokens.store import Token, list_tokens, remove_token

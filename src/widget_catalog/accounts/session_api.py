@@ -2,14 +2,18 @@
 
 import msgspec
 
+from ..accounts.services import AccountServices
 from ..core.clock import from_ms, iso
-from ..core.http.call import COOKIE, Call, Services, cookie_of, csrf_token, done, email_for, reply
+from ..core.http.call import COOKIE, Call, cookie_of, csrf_token, done, email_for, reply
 from ..core.http.cookies import cookie_attributes
 from ..core.http.http import Response
 from ..core.http.origins import refuse_other_sites
 from ..core.http.signed_cookies import delete_cookie
+from ..core.services import Services
+from .browsers import browser_of
 from .create_account import register
 from .manage_account import change_password, close_account, end_session, list_own_sessions
+from .settings import AccountSettings
 from .sign_in import SignedIn, sign_out
 
 
@@ -35,15 +39,15 @@ def post_register(services: Services, call: Call) -> Response:
     body = call.json(RegisterBody)
     signed_in = register(
         services.store,
-        services.settings.registration,
-        services.lifetimes,
+        services.settings.of(AccountSettings).registration,
+        services.of(AccountServices).lifetimes,
         username=body.username,
         email=body.email,
         password=body.password,
         address=call.address,
         secret=body.invitation,
-        browser=call.browser,
-        reserved=services.reserved,
+        browser=browser_of(call),
+        reserved=services.of(AccountServices).reserved,
     )
     return welcome(services, signed_in, status=201)
 
@@ -96,7 +100,9 @@ def get_sessions(services: Services, call: Call) -> Response:
             "expiresAt": iso(from_ms(it.expires_at)),
             "isCurrent": current is not None and it.id == current.id,
         }
-        for it in list_own_sessions(services.store, call.visitor, services.lifetimes)
+        for it in list_own_sessions(
+            services.store, call.visitor, services.of(AccountServices).lifetimes
+        )
     ]
     return reply({"sessions": sessions})
 
@@ -113,7 +119,7 @@ def post_close(services: Services, call: Call) -> Response:
 
 def session_cookie(services: Services, secret: str) -> tuple[str, str]:
     """The session cookie."""
-    seconds = services.lifetimes.most_ms // 1000
+    seconds = services.of(AccountServices).lifetimes.most_ms // 1000
     attributes = cookie_attributes(services.settings.public_url)
     return ("set-cookie", f"{COOKIE}={secret}; Max-Age={seconds}{attributes}")
 

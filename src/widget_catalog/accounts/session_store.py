@@ -1,29 +1,15 @@
 """Sessions and failed sign-ins."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ..core.actors import Account
+from ..core.actors import Account, Session
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
 from ..core.db.schema import accounts, attempts, sessions
 from .store import account_from
-
-
-class Session(NamedTuple):
-    id: str
-    secret_hash: str
-    account_id: int
-    created_at: int
-    last_seen_at: int
-    expires_at: int
-    confirmed_at: int
-    is_two_factor: bool
-    browser: str | None = None
-    address: str | None = None
 
 
 def add_session(

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeGuard
 from widget_contract.names import is_name
 
 from ..catalog.store.events import append
-from ..core.actors import Account, Actor, Via
+from ..core.actors import Account, Actor, Session, Via, Visitor
 from ..core.credentials import (
     OAUTH_PREFIX,
     SESSION_PREFIX,
@@ -25,12 +25,12 @@ from ..core.errors import AccountLocked, NotSignedIn, StoreUnavailable
 from ..core.networks import network_of
 from . import events as account_events
 from .attempts import add_failures, check_limits, record_failed_sign_in
+from .browsers import UNKNOWN_BROWSER, Browser
 from .events import SignedOut
 from .known_networks import is_known_by_password, remember_password_network
 from .oauth.store import find_access
 from .second_factor.store import has_factor
 from .session_store import (
-    Session,
     add_session,
     find_session,
     forgive_attempts,
@@ -77,29 +77,11 @@ class SignedIn(NamedTuple):
     account: Account
 
 
-class Browser(NamedTuple):
-    """The client that signs in: its name, and the secret of its current session."""
-
-    label: str | None = None
-    former: str | None = None
-
-
-UNKNOWN_BROWSER = Browser()
-
-
 class FactorNeeded(NamedTuple):
     """The password was right, and the second factor is still required."""
 
     account: Account
     password_hash: str
-
-
-class Visitor(NamedTuple):
-    """The authenticated account, and the session or OAuth sign-in it used."""
-
-    actor: Actor
-    session: Session | None = None
-    grant_id: str | None = None
 
 
 def is_fresh(store: Store, visitor: Visitor) -> bool:

@@ -5,13 +5,16 @@ from typing import Any
 
 import msgspec
 
+from ..accounts.services import AccountServices
 from ..core.clock import from_ms, iso
 from ..core.errors import InvalidRequest, NotSignedIn
-from ..core.http.call import Call, Services, reply
+from ..core.http.call import Call, reply
 from ..core.http.http import Response
 from ..core.http.origins import refuse_other_sites
 from ..core.http.rendering import Header
 from ..core.http.signed_cookies import delete_cookie, find_signed, set_signed
+from ..core.services import Services
+from .browsers import browser_of
 from .second_factor.managing import list_factors, needs_factor
 from .second_factor.passkeys import new_challenge, request_options
 from .second_factor.signing_in import (
@@ -66,25 +69,25 @@ def sign_in_by_password(
             username,
             password,
             call.address,
-            services.lifetimes,
-            browser=call.browser,
+            services.of(AccountServices).lifetimes,
+            browser=browser_of(call),
         )
     return sign_in_at_once(
         services.store,
-        services.factor_policy,
+        services.of(AccountServices).factor_policy,
         username,
         password,
         code,
         call.address,
-        services.lifetimes,
-        browser=call.browser,
+        services.of(AccountServices).lifetimes,
+        browser=browser_of(call),
     )
 
 
 def _half_way(services: Services, needed: FactorNeeded) -> Response:
     """The password was right: which second factors are possible, and how to send them."""
     half = half_signed_in(services.store, needed)
-    ways = ways_of(services.store, services.factor_policy, half)
+    ways = ways_of(services.store, services.of(AccountServices).factor_policy, half)
     shown = {
         "secondFactor": {
             "ways": ways_named(ways),
@@ -118,7 +121,9 @@ def get_second_factor(services: Services, call: Call) -> Response:
     factors = list_factors(services.store, call.visitor)
     app = factors.app
     shown = {
-        "isRequired": needs_factor(services.store, services.factor_policy, call.visitor),
+        "isRequired": needs_factor(
+            services.store, services.of(AccountServices).factor_policy, call.visitor
+        ),
         "passkeys": [
             {
                 "id": it.id,
@@ -157,18 +162,18 @@ def finish(services: Services, call: Call, given: Given) -> SignedIn:
         raise InvalidRequest("Give a code or a passkey.")
     return finish_sign_in(
         services.store,
-        services.factor_policy,
+        services.of(AccountServices).factor_policy,
         half,
         given,
         call.address,
-        services.lifetimes,
-        browser=call.browser,
+        services.of(AccountServices).lifetimes,
+        browser=browser_of(call),
     )
 
 
 def ask_for_passkey(services: Services) -> tuple[str, Header]:
     """The challenge for the browser, as JSON, and the cookie that identifies the browser."""
-    site = services.factor_policy.site
+    site = services.of(AccountServices).factor_policy.site
     if site.passkey_fault is not None:
         raise InvalidRequest(site.passkey_fault)
     asked = PasskeyAsked(new_challenge())
@@ -182,12 +187,12 @@ def sign_in_by_passkey(services: Services, call: Call, credential: dict[str, Any
         raise NotSignedIn("This has taken too long, or cookies are not kept. Try again.")
     return sign_in_with_passkey(
         services.store,
-        services.factor_policy,
+        services.of(AccountServices).factor_policy,
         asked,
         credential,
         call.address,
-        services.lifetimes,
-        browser=call.browser,
+        services.of(AccountServices).lifetimes,
+        browser=browser_of(call),
     )
 
 

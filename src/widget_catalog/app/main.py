@@ -18,33 +18,21 @@ from rich.markup import escape
 
 from widget_contract.errors import CatalogError
 
-from ..accounts.commands import accounts
-from ..accounts.secret_commands import secrets
-from ..backup.commands import backup, restore
 from ..catalog.node.context import (
     WHERE,
     ConfigOption,
     DataOption,
     fail,
     report,
-    require_catalog,
     say,
 )
 from ..core import release
 from ..core.commands.help import HELP_OPTIONS, build_command, examples
+from ..core.commands.registering import register
 from ..core.errors import BackendDown, BundlesDown, DatabaseReadOnly, InvalidImport, InvalidSettings
 from ..core.settings import load_settings, passed_sockets
-from ..mirror.commands import mirror
-from ..moderation.commands import scopes
-from ..operations.audit_commands import audit
-from ..operations.commands import doctor
-from ..publishing.commands import versions, widgets
-from ..snapshot.commands import keys, snapshots
-from ..static_site.commands import site
-from ..transfer.commands import export, import_
-from ..transfer.move_command import move
-from ..webhooks.commands import webhooks
 from .demo import add_examples, is_empty
+from .features import FEATURES, install_features
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CATALOG = "Catalog data"
@@ -267,77 +255,14 @@ def serve(
     )
 
 
-app.command(
-    "import",
-    rich_help_panel=_CATALOG,
-    epilog=examples("import widgets.ndjson", "import - --data /var/lib/catalog < widgets.ndjson"),
-)(import_)
-app.command(
-    rich_help_panel=_CATALOG,
-    epilog=examples("export backup/catalog.ndjson", "export - | gzip > catalog.ndjson.gz"),
-)(export)
-
-app.command(
-    rich_help_panel=_CATALOG,
-    epilog=examples(
-        "backup /mnt/backup/catalog",
-        "backup /mnt/backup/catalog --every 30s",
-        "backup catalog-2026-06-01.tar.zst",
-    ),
-)(backup)
-app.command(
-    rich_help_panel=_CATALOG,
-    epilog=examples(
-        "restore /mnt/backup/catalog --data restored",
-        "restore /mnt/backup/catalog --check",
-    ),
-)(restore)
-app.command(
-    rich_help_panel=_CATALOG,
-    epilog=examples("move --to-database postgresql://db/catalog --to-bundles s3://bundles"),
-)(move)
-
-app.command(
-    rich_help_panel=_CATALOG,
-    epilog=examples(
-        "mirror https://catalog.example --data mirror",
-        "mirror https://catalog.example --scope acme --official --follow",
-        "mirror --status --data mirror",
-    ),
-)(mirror)
-app.add_typer(snapshots, rich_help_panel=_CATALOG)
-app.add_typer(keys, rich_help_panel=_CATALOG)
-
-app.command(
-    rich_help_panel=_CATALOG,
-    epilog=examples("site public --base-url https://widgets.example"),
-)(site)
-
-app.command(rich_help_panel=_CATALOG)(doctor)
-
-
-@app.command(rich_help_panel=_CATALOG)
-def stats(data: DataOption = None, config: ConfigOption = None) -> None:
-    """Print statistics of the catalog as JSON, like /api/stats."""
-    from ..catalog.count_catalog import count_catalog
-    from ..catalog.node.opening import open_to_read
-
-    settings = load_settings({"data": data}, config)
-    require_catalog(settings)
-    print(count_catalog(open_to_read(settings.data, settings.backends)))  # noqa: T201
-
-
-app.add_typer(accounts, rich_help_panel=_MANAGING)
-app.add_typer(scopes, rich_help_panel=_MANAGING)
-app.add_typer(widgets, rich_help_panel=_MANAGING)
-app.add_typer(versions, rich_help_panel=_MANAGING)
-app.add_typer(webhooks, rich_help_panel=_MANAGING)
-app.add_typer(secrets, rich_help_panel=_MANAGING)
-app.command(rich_help_panel=_MANAGING)(audit)
+for _feature in FEATURES:
+    for _command in _feature.commands:
+        register(app, _command)
 
 
 def run() -> None:
     """The entry point: expected errors are printed as one sentence, without a stack trace."""
+    install_features()
     # New files are accessible to our user only, even in a folder that others can read.
     os.umask(0o077)
     if sys.stdout is None:  # Closed by the caller: the result is discarded.

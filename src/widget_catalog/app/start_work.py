@@ -14,6 +14,7 @@ from rich.markup import escape
 from widget_contract.semver import SemVer
 
 from ..catalog.node.context import say
+from ..catalog.settings import CatalogSettings
 from ..core.errors import StoreUnavailable, WriterBusy
 from ..core.release import CLI_LATEST
 from ..core.settings import Settings, find_exposed_secrets
@@ -85,7 +86,10 @@ def warn_of_settings(settings: Settings, file: Path | None = None) -> None:
     """Warn of settings that are valid, but hardly intended; `file` is the one given as a flag."""
     if (exposed := find_exposed_secrets(file)) is not None:
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
-    oldest, newest = SemVer.parse(settings.min_cli_version), SemVer.parse(CLI_LATEST)
+    oldest, newest = (
+        SemVer.parse(settings.of(CatalogSettings).min_cli_version),
+        SemVer.parse(CLI_LATEST),
+    )
     if oldest.sort_key > newest.sort_key:
         say.print(
             f"[yellow]Warning:[/] min_cli_version is {escape(oldest.text)}, and the newest release "

@@ -4,23 +4,23 @@ It is imported before workers are forked, so that they share the memory of its m
 """
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from ..accounts.oauth.successors import forget_successors
-from ..accounts.pages.routes import ACCOUNT_PAGES
-from ..accounts.tokens.issue_token import forget_tokens
+from ..accounts.services import Authentication
 from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
 from ..catalog.api.health import Health
 from ..catalog.api.healthz import Healthz
+from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..catalog.installs import CHART_DAYS, read_installs
 from ..catalog.node.node import Node, open_node
@@ -34,6 +34,7 @@ from ..catalog.pages.scope_page import MembersReader
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.mapped_memory import release_mapped
 from ..catalog.replica.node_status import NodeStatus
+from ..catalog.settings import CatalogSettings
 from ..catalog.store.feed import newest_change
 from ..core import clock
 from ..core.clock import Clock, JumpWatch
@@ -42,7 +43,9 @@ from ..core.db.connection_watch import ConnectionWatch
 from ..core.db.damage import DamageAlarm
 from ..core.db.writer_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
+from ..core.features import Closeable, WorkerContext, installed
 from ..core.files.cache import StoreWatch
+from ..core.http.current_settings import CurrentSettings
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.hashing import HashingPool
 from ..core.http.http import Answer, Worker, WorkerCounts
@@ -52,24 +55,19 @@ from ..core.http.receiving import Receiver
 from ..core.http.routing import Route, Routes
 from ..core.http.worker_metrics import WorkerMetrics
 from ..core.logs import report_clock_jump
+from ..core.services import Services
 from ..core.settings import Settings
-from ..moderation.report_page import REPORT_PAGES
-from ..moderation.report_widget import forget_reports
-from ..operations.pages.routes import OPERATOR_PAGES
-from ..operations.prune_audit import prune_audit
 from ..organizations.organize import list_public_members
 from ..organizations.store import Member
-from ..publishing.pages.routes import AUTHOR_PAGES
-from ..publishing.tidy_uploads import PeriodicJobs, tidy_uploads
+from ..publishing.tidy_uploads import PeriodicJobs
 from ..publishing.uploads import Uploads
-from ..transfer.staged_import import watch_imports
-from ..webhooks.delivering import Deliverer
-from .routes import ROUTES
-from .services import build_services, current_settings, read_worker
+from .services import build_services, read_worker
 from .site import Site
 
 if TYPE_CHECKING:
     from ..catalog.replica.following import Follower
+
+C = TypeVar("C", bound=Closeable)
 
 _log = structlog.get_logger("widget_catalog.start")
 
@@ -85,7 +83,7 @@ _RELEASE_EVERY_S = 10
 
 def list_routes() -> Routes[Route]:
     """Every route that depends on the user: the internal API, and the pages."""
-    return Routes((*ROUTES.all, *ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES, *REPORT_PAGES))
+    return Routes([route for feature in installed() for route in feature.routes()])
 
 
 def build_worker(
@@ -97,41 +95,128 @@ def build_worker(
     """Builds a worker. `now` is the clock for people's actions; `status` is that of the other
     workers, if any; `finish_start` does what the start could not do because another process was
     writing, and may wait for it.
+
+    Parts are closed in the reverse order of their opening.
     """
-    # Counts must survive a killed process, but not a power failure, so commits do not fsync.
-    backends = settings.backends
+    with contextlib.ExitStack() as parts:
+        node, watch = _open_node(parts, settings)
+        alarm = DamageAlarm(node.folder.damage)
+        catalog = _open_catalog(parts, node, settings, now, status, alarm)
+        counter = _closed(parts, DownloadCounter(node.store))
+        store_watch = None
+        if settings.backends.bundles is not None:
+            store_watch = _closed(parts, StoreWatch(node.bundles))
+        services = _build_services(parts, node, settings, now, watch, store_watch)
+        metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
+        _start_features(parts, WorkerContext(services, node.folder, metrics))
+        shown = CurrentSettings(services)
+        jobs = [job for feature in installed() for job in feature.jobs(services)]
+        _closed(parts, PeriodicJobs(*jobs, shown.read))
+        release = partial(release_mapped, node.folder.replica)
+        _closed(parts, PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
+        cdn = Cdn(catalog, *files_of(node.folder, node.bundles, settings.backends))
+        parts.callback(cdn.close)
+        readers, writers = _open_threads(parts)
+        receiver = _closed(parts, Receiver(settings.max_parallel_uploads))
+        dispatcher = Dispatcher(
+            services,
+            Authentication(services),
+            list_routes(),
+            readers,
+            writers,
+            _closed(parts, HashingPool()),
+            receiver,
+        )
+        health = _build_health(node, services, catalog, alarm, status)
+        api = _build_api(settings, services, catalog, counter, health, shown, dispatcher)
+        site = Site(
+            api,
+            cdn,
+            Uploads(services, receiver),
+            dispatcher,
+            PreviewPages(catalog, services.renderer, settings.cdn_url),
+            _build_pages(settings, services, catalog, node, readers),
+            _build_healthz(settings, node, catalog, health),
+            alarm,
+        )
+        answer = _limited(site.answer, settings)
+        if metrics is not None:
+            stores = (node.store, services.store)
+            read = partial(read_worker, stores, catalog, counter, cdn, receiver, store_watch)
+            _closed(parts, WorkerMetrics(metrics.registry, read))
+            answer = metered(answer, metrics)
+        if settings.access_log:
+            answer = access_logged(answer, trust_forwarded_for=settings.trust_forwarded_for)
+        if finish_start is not None:
+            threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
+        if node.status is not None:
+            _wait_for_database(node.status)
+        return Worker(answer, parts.pop_all().close, site.drain)
+
+
+def _closed(parts: contextlib.ExitStack, part: C) -> C:
+    """A part that is closed when the worker is."""
+    parts.callback(part.close)
+    return part
+
+
+def _open_node(
+    parts: contextlib.ExitStack, settings: Settings
+) -> tuple[Node, ConnectionWatch | None]:
+    """Counts must survive a killed process, but not a power failure, so commits do not fsync."""
     watch = _watch_connections(settings)
+    if watch is not None:
+        parts.callback(watch.close)
     node = open_node(
         settings.data,
         is_durable=False,
         is_watched=True,
         wait_policy=DEDICATED,
-        backends=backends,
+        backends=settings.backends,
         watch=watch,
     )
-    following = _follow(settings, node, watch)
-    store_watch = None if backends.bundles is None else StoreWatch(node.bundles)
-    check_bundles = node.bundles.check if store_watch is None else store_watch.check
-    alarm = DamageAlarm(node.folder.damage)
+    parts.callback(node.store.close)
+    parts.callback(_follow(settings, node, watch).close)
+    return node, watch
+
+
+def _open_catalog(
+    parts: contextlib.ExitStack,
+    node: Node,
+    settings: Settings,
+    now: Clock,
+    status: WorkerCounts | None,
+    alarm: DamageAlarm,
+) -> Catalog:
     try:
         if status is not None and status.memory_faults:
             _ensure_intact(node)  # Reading a damaged file would crash this process.
-        catalog = open_catalog(node, settings, now)
+        return _closed(parts, open_catalog(node, settings, now))
     except DataDamaged as fault:
         alarm.report(fault)
         raise
-    counter = DownloadCounter(node.store)
-    jump_watch = JumpWatch(report_clock_jump, now)
-    # Changes made by people are on disk before they are acknowledged.
+
+
+def _build_services(
+    parts: contextlib.ExitStack,
+    node: Node,
+    settings: Settings,
+    now: Clock,
+    watch: ConnectionWatch | None,
+    store_watch: StoreWatch | None,
+) -> Services:
+    """With a store of its own: changes made by people are on disk before they are acknowledged."""
     durable = open_node(
         settings.data,
-        now=jump_watch,
+        now=JumpWatch(report_clock_jump, now),
         is_watched=True,
         wait_policy=SERVICE,
-        backends=backends,
+        backends=settings.backends,
         watch=watch,
     ).store
-    services = build_services(
+    parts.callback(durable.close)
+    check_bundles = node.bundles.check if store_watch is None else store_watch.check
+    return build_services(
         node.folder,
         durable,
         node.bundles,
@@ -140,59 +225,98 @@ def build_worker(
         settings,
         node.replica.applied_seq,
     )
-    shown = current_settings(settings, services)
-    tidy = partial(tidy_uploads, durable, node.bundles, node.uploads)
-    forget = [
-        partial(forget_successors, durable),
-        partial(forget_reports, durable),
-        partial(forget_tokens, durable),
-        partial(prune_audit, durable, settings.audit_keep_days),
-    ]
-    tidier = PeriodicJobs(tidy, *forget, shown.read)
-    importing = watch_imports(durable)
-    releasing = PeriodicJobs(
-        partial(release_mapped, node.folder.replica), interval_s=_RELEASE_EVERY_S
-    )
-    metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
-    lock_file, open_secret = node.folder.webhook_lock, services.factor_policy.box.open
-    webhooks = Deliverer(durable, lock_file, open_secret, services.webhook_rules, metrics)
+
+
+def _start_features(parts: contextlib.ExitStack, context: WorkerContext) -> None:
+    for feature in installed():
+        for part in feature.start(context):
+            parts.callback(part.close)
+
+
+def _open_threads(parts: contextlib.ExitStack) -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
+    """For readers and for writers: writers wait for each other, readers for nobody."""
     readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
     writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
-    hashing = HashingPool()
-    receiver = Receiver(settings.max_parallel_uploads)
-    dispatcher = Dispatcher(services, list_routes(), readers, writers, hashing, receiver)
-    health = Health(
+    parts.callback(writers.shutdown)
+    parts.callback(readers.shutdown)
+    return readers, writers
+
+
+def _build_health(
+    node: Node,
+    services: Services,
+    catalog: Catalog,
+    alarm: DamageAlarm,
+    status: WorkerCounts | None,
+) -> Health:
+    store = services.store
+    return Health(
         catalog,
-        durable.check if node.status is None else node.status.check_database,
-        check_bundles,
-        durable.blocked_s,
+        store.check if node.status is None else node.status.check_database,
+        services.check_bundles,
+        store.blocked_s,
         alarm.current,
         lambda: node.replica.fault,
         status,
     )
-    api = PublicApi(
+
+
+def _build_healthz(settings: Settings, node: Node, catalog: Catalog, health: Health) -> Healthz:
+    limits = settings.of(CatalogSettings)
+    status = node.status
+    return Healthz(
+        catalog,
+        (lambda: node.replica.fault) if status is None else status.find_delay,
+        limits.max_lag_s,
+        lambda: 0.0 if status is None else status.silent_s,
+        limits.max_silence_s,
+        lambda: status is not None and status.is_read_only,
+        lambda: status is not None and status.is_newer,
+        health.find_blocked_s,
+    )
+
+
+def _build_api(
+    settings: Settings,
+    services: Services,
+    catalog: Catalog,
+    counter: DownloadCounter,
+    health: Health,
+    shown: CurrentSettings,
+    dispatcher: Dispatcher,
+) -> PublicApi:
+    ours = settings.of(CatalogSettings)
+    return PublicApi(
         catalog,
         counter,
         health,
         shown,
         dispatcher.answer,
-        settings.min_cli_version,
-        EventStreams(catalog, settings.max_event_streams, settings.max_event_streams_per_client),
+        ours.min_cli_version,
+        EventStreams(catalog, ours.max_event_streams, ours.max_event_streams_per_client),
         partial(remote_client_of, trust_forwarded_for=settings.trust_forwarded_for),
-        partial(newest_change, durable),
+        partial(newest_change, services.store),
     )
 
+
+def _build_pages(
+    settings: Settings,
+    services: Services,
+    catalog: Catalog,
+    node: Node,
+    readers: ThreadPoolExecutor,
+) -> PublicPages:
     async def find_installs(widget_id: int) -> Installs:
         loop = asyncio.get_running_loop()
-        read = partial(read_installs, durable, widget_id, CHART_DAYS)
+        read = partial(read_installs, services.store, widget_id, CHART_DAYS)
         today, days = await loop.run_in_executor(readers, read)
         return installs_of(today, dict(days))
 
     async def find_members(scope: str) -> list[Member]:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(readers, list_public_members, durable, scope)
+        return await loop.run_in_executor(readers, list_public_members, services.store, scope)
 
-    pages = PublicPages(
+    return PublicPages(
         catalog,
         services.renderer,
         settings.cdn_url,
@@ -201,60 +325,13 @@ def build_worker(
         InstallsReader(find_installs),
         MembersReader(find_members),
     )
-    previews = PreviewPages(catalog, services.renderer, settings.cdn_url)
-    cdn = Cdn(catalog, *files_of(node.folder, node.bundles, backends))
-    find_delay = (lambda: node.replica.fault) if node.status is None else node.status.find_delay
-    healthz = Healthz(
-        catalog,
-        find_delay,
-        settings.max_lag_s,
-        lambda: 0.0 if node.status is None else node.status.silent_s,
-        settings.max_silence_s,
-        lambda: node.status is not None and node.status.is_read_only,
-        lambda: node.status is not None and node.status.is_newer,
-        health.find_blocked_s,
-    )
-    site = Site(api, cdn, Uploads(services, receiver), dispatcher, previews, pages, healthz, alarm)
-    answer: Answer = site.answer
-    sampling: WorkerMetrics | None = None
+
+
+def _limited(answer: Answer, settings: Settings) -> Answer:
+    if not settings.rate_limit:
+        return answer
     trust = settings.trust_forwarded_for
-    if settings.rate_limit:
-        answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
-    if metrics is not None:
-        stores = (node.store, durable)
-        read = partial(read_worker, stores, catalog, counter, cdn, receiver, store_watch)
-        sampling = WorkerMetrics(metrics.registry, read)
-        answer = metered(answer, metrics)
-    if settings.access_log:
-        answer = access_logged(answer, trust_forwarded_for=trust)
-    if finish_start is not None:
-        threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
-
-    def close() -> None:
-        if sampling is not None:
-            sampling.close()
-        readers.shutdown()
-        writers.shutdown()
-        receiver.close()
-        hashing.close()
-        tidier.close()
-        importing.close()
-        releasing.close()
-        webhooks.close()
-        following.close()
-        cdn.close()
-        if store_watch is not None:
-            store_watch.close()
-        durable.close()
-        counter.close()
-        catalog.close()
-        node.store.close()
-        if watch is not None:
-            watch.close()
-
-    if node.status is not None:
-        _wait_for_database(node.status)
-    return Worker(answer, close, site.drain)
+    return rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
 
 
 def _wait_for_database(status: NodeStatus) -> None:

@@ -158,6 +158,29 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
         return self.account.id
 
 
+class Session(NamedTuple):
+    """A browser in which a person has signed in."""
+
+    id: str
+    secret_hash: str
+    account_id: int
+    created_at: int
+    last_seen_at: int
+    expires_at: int
+    confirmed_at: int
+    is_two_factor: bool
+    browser: str | None = None
+    address: str | None = None
+
+
+class Visitor(NamedTuple):
+    """The authenticated account, and the session or OAuth sign-in it used."""
+
+    actor: Actor
+    session: Session | None = None
+    grant_id: str | None = None
+
+
 class Stranger(msgspec.Struct, frozen=True):
     """An unauthenticated actor, in the audit log. No account can have this name."""
 

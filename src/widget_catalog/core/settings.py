@@ -1,7 +1,8 @@
 """Settings: frozen, read once from flags, environment and file; reports all errors at once.
 
-The only place that reads the environment. `docs/settings.md` lists the same fields, and a test
-compares the two.
+A setting is declared once: here, or in the `settings.py` of the feature it belongs to, with its
+range and its documentation; the table in `docs/settings.md` is generated. The only place that reads
+the environment.
 """
 
 import os
@@ -9,27 +10,55 @@ import shlex
 import socket
 import stat
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from ..accounts.oauth.clients import OWN_CLIENTS
-from ..accounts.second_factor.rules import RequiredOf
 from .errors import InvalidSettings
-from .setting_rules import check_values
+from .features import installed
+from .setting_rules import (
+    Rule,
+    between,
+    check_bucket,
+    check_postgresql,
+    check_rate_limit,
+    check_secrets,
+    check_url,
+    not_empty,
+    one_of,
+)
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
 # Other variables with this prefix: the settings file, and the catalog of the authors' tool.
 _OF_OTHERS = ("config", "url")
 _FIRST_PASSED = 3
+_PATH_RULE = (
+    "must have no path, because every page on that host could act with the sessions of people "
+    "who sign in here. Give the catalog a host name of its own; or set shares_origin, if you "
+    "trust everything on that host."
+)
 
 
-def _setting(default: Any, about: str, *, is_secret: bool = False) -> Any:
-    return field(default=default, metadata={"about": about}, repr=not is_secret)
+def setting(default: Any, about: str, *, rule: Rule | None = None, is_secret: bool = False) -> Any:
+    """A field of a class of settings. `about` is its documentation, in Markdown."""
+    return field(default=default, metadata={"about": about, "rule": rule}, repr=not is_secret)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureSettings:
+    """The base of a feature's class of settings: a frozen dataclass of `setting`s."""
+
+    @classmethod
+    def check(cls, _values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """The rules about several settings: the name of a setting, and the error."""
+        yield from ()
+
+
+G = TypeVar("G", bound=FeatureSettings)
 
 
 class ObjectStore(NamedTuple):
@@ -55,141 +84,167 @@ class Backends(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    data: Path = _setting(_DATA, "The data folder: database and bundles.")
-    database: str = _setting(
+    data: Path = setting(
+        _DATA,
+        "The data folder: database and bundles.",
+    )
+    database: str = setting(
         "",
-        "The PostgreSQL database that nodes share, `postgresql://…`; empty: SQLite.",
+        "The PostgreSQL database that nodes share, as a libpq URI, `postgresql://…`. Empty: "
+        "SQLite in the data folder. See [many machines](scaling.md).",
+        rule=check_postgresql,
         is_secret=True,
     )
-    secret_key: str = _setting(
+    secret_key: str = setting(
         "",
-        "With `database`: a secret of at least 32 characters, the same on every node. Old "
-        "secrets may follow.",
+        "With `database`: a random secret of at least 32 characters, the same on every node: "
+        "`openssl rand -hex 32` creates one. A short text repeated, or fewer than 8 different "
+        "characters, are refused. Old secrets may follow, separated by spaces.",
         is_secret=True,
     )
-    bundles: str = _setting("", "Where bundles are stored: `s3://bucket/prefix`; empty: on disk.")
-    s3_endpoint: str = _setting("", "The endpoint of an S3-compatible store; empty: Amazon S3.")
-    s3_region: str = _setting("", "Its region; empty: from `AWS_REGION`.")
-    s3_path_style: bool = _setting(
-        False, "Use path-style URLs: the bucket in the path, not in the host name."
+    bundles: str = setting(
+        "",
+        "Where bundles are stored: `s3://bucket` or `s3://bucket/prefix`. Empty: in the data "
+        "folder. See [object storage](scaling.md#bundles-in-an-object-store).",
+        rule=check_bucket,
     )
-    s3_access_key_id: str = _setting(
-        "", "The access key; empty: the standard AWS credential chain."
+    s3_endpoint: str = setting(
+        "",
+        "The endpoint of an S3-compatible store, such as `https://s3.example`. Empty: "
+        "`AWS_ENDPOINT_URL`, or else Amazon S3.",
+        rule=check_url,
     )
-    s3_secret_access_key: str = _setting("", "The secret of that key.", is_secret=True)
-    s3_session_token: str = _setting(
-        "", "The session token of temporary credentials.", is_secret=True
+    s3_region: str = setting(
+        "",
+        "Its region. Empty: `AWS_REGION`.",
     )
-    bundle_cache_mb: int = _setting(
-        1024, "With `bundles`: size of a node's disk cache of bundles, in MB."
+    s3_path_style: bool = setting(
+        False,
+        "Use path-style URLs, with the bucket in the path instead of the host name, as most "
+        "stores other than Amazon S3 require.",
     )
-    host: str = _setting("127.0.0.1", "The address to listen on; `0.0.0.0` for all.")
-    port: int = _setting(8080, "The port to listen on.")
-    workers: int = _setting(1, "Number of worker processes.")
-    base_url: str = _setting("", "The public URL of the service; default: from host and port.")
-    shares_origin: bool = _setting(
-        False, "Allow a `base_url` with a path: everything on that host can use people's sessions."
+    s3_access_key_id: str = setting(
+        "",
+        "The access key. Empty: `AWS_ACCESS_KEY_ID`, or the standard AWS credential chain.",
     )
-    cdn_base_url: str = _setting("", "Where bundles are fetched from; default: `{base_url}/cdn`.")
-    service_name: str = _setting("Widget Catalog", "The name shown to people.")
-    dashboard: bool = _setting(
-        False, "Enable `/dashboard`, where visitors try widgets; enabled by `--demo`."
+    s3_secret_access_key: str = setting(
+        "",
+        "The secret of that key.",
+        is_secret=True,
     )
-    max_bundle_bytes: int = _setting(2_097_152, "Maximum size of a bundle.")
-    max_document_bytes: int = _setting(
-        2_097_152, "Maximum size of a widget's detail with all versions; 0: no limit."
+    s3_session_token: str = setting(
+        "",
+        "The session token of temporary credentials.",
+        is_secret=True,
     )
-    max_organizations: int = _setting(10, "Organizations an account may own; 0: no limit.")
-    max_new_widgets_per_day: int = _setting(
-        50, "New widgets an account may publish in a day; 0: no limit."
+    bundle_cache_mb: int = setting(
+        1024,
+        "With `bundles`: size of a node's cache of bundles on disk, in MB.",
+        rule=between(1, 1 << 24),
     )
-    max_versions_per_hour: int = _setting(
-        100, "Versions an account may publish in an hour; 0: no limit."
+    host: str = setting(
+        "127.0.0.1",
+        "The address to listen on; `0.0.0.0` for all of IPv4, `::` for IPv6.",
+        rule=not_empty,
     )
-    max_bytes_per_day: int = _setting(
-        268_435_456, "Bytes an account may publish in a day; 0: no limit."
+    port: int = setting(
+        8080,
+        "The port to listen on.",
+        rule=between(1, 65535),
     )
-    max_changes_per_hour: int = _setting(
-        1000, "Changes an account may make to widgets in an hour, and to webhooks; 0: no limit."
+    workers: int = setting(
+        1,
+        "Number of worker processes, 1 to 256. See [sizing](operating.md#workers-and-memory).",
+        rule=between(1, 256),
     )
-    max_open_requests: int = _setting(
-        50, "Unconfirmed publish requests an account may have; 0: no limit."
+    base_url: str = setting(
+        "",
+        "The public URL of the service, such as `https://catalog.example`. Empty: derived "
+        "from host and port.",
+        rule=check_url,
     )
-    max_parallel_uploads: int = _setting(
-        8, "Concurrent uploads from one address, per worker; 0: no limit."
+    shares_origin: bool = setting(
+        False,
+        "Allow a `base_url` with a path. Everything else on that host can then act with the "
+        "sessions of signed-in people.",
     )
-    max_webhooks: int = _setting(10, "Webhooks a scope may have; 0: no limit.")
-    webhook_http: bool = _setting(False, "Allow webhooks to `http` URLs, without TLS.")
-    webhook_networks: str = _setting(
-        "", "Private networks that webhooks may reach, e.g. `10.1.0.0/16`, separated by spaces."
+    cdn_base_url: str = setting(
+        "",
+        "Where bundles are fetched from, if a CDN serves them. Empty: `{base_url}/cdn`.",
+        rule=check_url,
     )
-    mirror_networks: str = _setting(
-        "", "Private networks that a mirror may reach besides its upstream, separated by spaces."
+    service_name: str = setting(
+        "Widget Catalog",
+        "The name shown to people.",
+        rule=not_empty,
     )
-    max_reports: int = _setting(
-        5, "Reports of widgets from one address in 15 minutes; 0: reports are disabled."
+    max_bundle_bytes: int = setting(
+        2097152,
+        "Maximum size of a bundle, in bytes; at most 1 GiB.",
+        rule=between(1, 1 << 30),
     )
-    reserved_names: str = _setting(
-        "", "Additional reserved names, separated by spaces; `-name` allows one."
+    max_parallel_uploads: int = setting(
+        8,
+        "Concurrent uploads from one address, per worker; `0`: no limit.",
+        rule=between(0, 1 << 40),
     )
-    min_cli_version: str = _setting(
-        "0.0.0", "The oldest release of the authors' tool that may publish; `0.0.0`: any."
+    rate_limit: str = setting(
+        "",
+        "Requests that a client may make, such as `300/minute`. Empty: no limit. See [rate "
+        "limit](administering.md#rate-limit).",
+        rule=check_rate_limit,
     )
-    registration: str = _setting(
-        "closed", "Who may create an account: `closed` (by invitation of an operator) or `open`."
+    trust_forwarded_for: bool = setting(
+        False,
+        "Behind a proxy: take the client's address from `X-Forwarded-For` (its last entry).",
     )
-    session_idle_hours: int = _setting(336, "Idle timeout of a session, in hours.")
-    session_max_days: int = _setting(90, "Maximum lifetime of a session, in days.")
-    oauth_max_days: int = _setting(
-        180, "Maximum lifetime of a program's sign-in, in days, however often it is refreshed."
+    log_format: str = setting(
+        "console",
+        "`console` for people, `json` for machines.",
+        rule=one_of("console", "json"),
     )
-    audit_keep_days: int = _setting(
-        0, "How long entries of the audit log are kept, in days; 0: forever."
+    log_level: str = setting(
+        "info",
+        "`debug`, `info`, `warning` or `error`.",
+        rule=one_of("debug", "info", "warning", "error"),
     )
-    second_factor_required: str = _setting(
-        RequiredOf.NOBODY.value,
-        "Who must have a second factor: `nobody`, `operators`, `owners` (of organizations, and "
-        "operators) or `everybody`.",
+    access_log: bool = setting(
+        False,
+        "Log every request. It halves the throughput.",
     )
-    oauth_clients: str = _setting(
-        OWN_CLIENTS, "OAuth clients: id, name and redirect URIs of each, separated by `;`."
+    metrics_host: str = setting(
+        "127.0.0.1",
+        "The address of the metrics port.",
     )
-    oidc_issuer: str = _setting("", "The OpenID Connect provider people may sign in through.")
-    oidc_client_id: str = _setting("", "The client id of this catalog at the provider.")
-    oidc_client_secret: str = _setting(
-        "", "The client secret, if the provider issued one.", is_secret=True
-    )
-    oidc_name: str = _setting(
-        "OpenID Connect", "The display name of the provider: `Sign in with …`."
-    )
-    oidc_creates_accounts: bool = _setting(
-        True,
-        "People who sign in through the provider may create an account, despite `registration`.",
-    )
-    cache_mb: int = _setting(80, "Memory for cached responses per worker, in MB.")
-    rate_limit: str = _setting(
-        "", "Requests a client may make, e.g. `300/minute`; empty: no limit."
-    )
-    max_event_streams: int = _setting(1000, "Open event streams per worker.")
-    max_event_streams_per_client: int = _setting(
-        100, "Open event streams per client address and worker; 0: no limit."
-    )
-    max_lag_s: int = _setting(
-        60, "Seconds that changes may wait to be applied before `/healthz/ready` returns `503`."
-    )
-    max_silence_s: int = _setting(
+    metrics_port: int = setting(
         0,
-        "With `database`: seconds without a response from it before `/healthz/ready` returns "
-        "`503`; 0: no limit.",
+        "The port of `/metrics` for Prometheus; `0`: off.",
+        rule=between(0, 65535),
     )
-    trust_forwarded_for: bool = _setting(
-        False, "Behind a proxy: take the client's address from `X-Forwarded-For` (its last entry)."
-    )
-    log_format: str = _setting("console", "`console` for people, `json` for machines.")
-    log_level: str = _setting("info", "`debug`, `info`, `warning` or `error`.")
-    access_log: bool = _setting(False, "Log every request. It halves the throughput.")
-    metrics_host: str = _setting("127.0.0.1", "The address of the metrics port.")
-    metrics_port: int = _setting(0, "The port of `/metrics` for Prometheus; 0: off.")
+    groups: Mapping[type, FeatureSettings] = field(default_factory=dict)
+    """The settings of features, by class."""
+
+    @classmethod
+    def check(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """The rules about several settings: the name of a setting, and the error."""
+        is_url = check_url(values["base_url"]) is None
+        has_path = is_url and bool(urlsplit(values["base_url"]).path.strip("/"))
+        if has_path and not values["shares_origin"]:
+            yield "base_url", _PATH_RULE
+        if values["metrics_port"] and values["metrics_port"] == values["port"]:
+            yield "metrics_port", "must not be the port of the service itself."
+        if bool(values["s3_access_key_id"]) != bool(values["s3_secret_access_key"]):
+            yield "s3_access_key_id", "must be set together with s3_secret_access_key."
+        if values["s3_session_token"] and not values["s3_access_key_id"]:
+            yield "s3_session_token", "requires s3_access_key_id."
+        error = check_secrets(values["secret_key"].split()) if values["database"] else None
+        if error is not None:
+            yield "secret_key", error
+
+    def of(self, group: type[G]) -> G:
+        """The settings of a feature; the defaults if it is not installed."""
+        found = self.groups.get(group)
+        return found if isinstance(found, group) else group()
 
     @property
     def backends(self) -> Backends:
@@ -233,6 +288,42 @@ class Settings:
         return (self.cdn_base_url or f"{self.public_url}/cdn").rstrip("/")
 
 
+def list_settings() -> dict[type[Any], list[Field[Any]]]:
+    """The settings of the service and of every installed feature, by class."""
+    own = [it for it in fields(Settings) if it.name != "groups"]
+    found: dict[type[Any], list[Field[Any]]] = {Settings: own}
+    for feature in installed():
+        if feature.settings is not None:
+            found[feature.settings] = list(fields(feature.settings))
+    return found
+
+
+def settings_table() -> str:
+    """The settings as a table in Markdown, for the documentation."""
+    lines = ["| Name | Variable | Default | Meaning |", "|---|---|---|---|"]
+    for members in list_settings().values():
+        for it in members:
+            value = str(it.default).lower() if isinstance(it.default, bool) else str(it.default)
+            default = f"`{value}`" if value else "empty"
+            variable = f"{PREFIX}{it.name.upper()}"
+            lines.append(f"| `{it.name}` | `{variable}` | {default} | {it.metadata['about']} |")
+    return "\n".join(lines) + "\n"
+
+
+def settings_from(values: Mapping[str, Any]) -> Settings:
+    """The settings with these values, by name, and defaults otherwise. Nothing is checked."""
+    groups = {}
+    known = list_settings()
+    own = {it.name for it in known.pop(Settings)}
+    for group, members in known.items():
+        given = {it.name: values[it.name] for it in members if it.name in values}
+        groups[group] = group(**given)
+    names = own.union(*({it.name for it in members} for members in known.values()))
+    if unknown := set(values) - names:
+        raise TypeError(f"There are no settings {', '.join(sorted(unknown))}.")
+    return Settings(**{name: values[name] for name in own & set(values)}, groups=groups)
+
+
 def load_settings(
     flags: Mapping[str, Any] | None = None,
     file: Path | None = None,
@@ -247,7 +338,8 @@ def load_settings(
     environment = os.environ if environment is None else environment
     faults: list[str] = []
     file = _settings_file(file, environment)
-    known = {it.name: it for it in fields(Settings)}
+    groups = list_settings()
+    known = {it.name: it for members in groups.values() for it in members}
     given = {name: (value, name) for name, value in (defaults or {}).items()}
     given |= _from_file(file, faults)
     given |= {
@@ -275,12 +367,20 @@ def load_settings(
             continue
         try:
             values[name] = _converted(value, type(known[name].default))
-        except ValueError as error:
-            faults.append(f"{source}: {error}")
-    faults += check_values({it.name: it.default for it in fields(Settings)} | values, given)
+        except ValueError as rejected:
+            faults.append(f"{source}: {rejected}")
+    complete = {name: it.default for name, it in known.items()} | values
+    errors = [
+        (name, error)
+        for name, it in known.items()
+        if (rule := it.metadata["rule"]) is not None and (error := rule(complete[name]))
+    ]
+    for group in groups:
+        errors += group.check(complete)
+    faults += [f"{given[name][1] if name in given else name}: {error}" for name, error in errors]
     if faults:
         raise InvalidSettings(faults)
-    return Settings(**values)
+    return settings_from(values)
 
 
 def find_exposed_secrets(
@@ -289,7 +389,8 @@ def find_exposed_secrets(
     """A warning if the settings file has secrets that every user of this machine can read."""
     file = _settings_file(file, os.environ if environment is None else environment)
     given = _from_file(file, [])
-    secrets = [it.name for it in fields(Settings) if not it.repr and it.name in given]
+    known = [it for members in list_settings().values() for it in members]
+    secrets = [it.name for it in known if not it.repr and it.name in given]
     if file is None or not secrets or not file.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
         return None
     return (

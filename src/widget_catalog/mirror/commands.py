@@ -21,6 +21,7 @@ from ..catalog.node.context import (
     seconds_of,
 )
 from ..core.settings import Settings, load_settings
+from .settings import MirrorSettings
 
 if TYPE_CHECKING:
     from widget_catalog_client import Catalog
@@ -122,7 +123,7 @@ def mirror(
             node.bundles,
             catalog,
             settings.max_bundle_bytes,
-            OtherHosts(parse_networks(settings.mirror_networks)),
+            OtherHosts(parse_networks(settings.of(MirrorSettings).mirror_networks)),
             settings.base_url,
         )
         mirroring.begin(wanted)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..accounts.settings import AccountSettings
 from ..catalog.node.context import (
     ConfigOption,
     DataOption,
@@ -14,7 +15,6 @@ from ..catalog.node.context import (
     open_existing,
     report,
 )
-from ..core.actors import reserved_names
 from ..core.settings import load_settings
 
 scopes = command_group("scope", "Manage scopes, the namespaces that widgets are published in.")
@@ -112,7 +112,7 @@ def release(
     settings = load_settings({"data": data}, config)
     was = release_scope(existing_node(settings).store, name)
     ended = f"The organization {name} was removed. " if was == "organization" else ""
-    if name in reserved_names(settings.reserved_names):
+    if name in settings.of(AccountSettings).reserved:
         report(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
     else:
         report(f"{ended}The name {name} is now available to everyone.")

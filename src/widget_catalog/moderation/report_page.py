@@ -3,17 +3,18 @@ be cached; no account is needed.
 """
 
 from ..core.errors import Conflict, InvalidRequest, TooOften
-from ..core.http.call import Call, Services
+from ..core.http.call import Call
 from ..core.http.errors import headers_of, status_of
 from ..core.http.http import Response
 from ..core.http.origins import refuse_other_sites
-from ..core.http.routing import AuthMode, Route, Who
+from ..core.services import Services
 from .report_widget import CATEGORIES, MAX_TEXT, ReportForm, find_reportable, report_widget
+from .settings import ModerationSettings
 
-_REPORT = "/report/{scope}/{name}"
+REPORT = "/report/{scope}/{name}"
 _VERSIONS = 50
 # 4,000 characters of text, each of which may take 12 bytes in a form.
-_MAX_BODY = 65_536
+MAX_BODY = 65_536
 _WORDS = {
     "harmful": "It does something harmful",
     "impersonation": "It impersonates somebody else",
@@ -36,7 +37,7 @@ def post_report(services: Services, call: Call) -> Response:
     fields = (form.get("category", ""), text, form.get("version", ""), form.get("contact", ""))
     said = ReportForm(*fields)
     place = (call.params["scope"], call.params["name"])
-    most = services.settings.max_reports
+    most = services.settings.of(ModerationSettings).max_reports
     try:
         report_widget(services.store, call.address, *place, said, most)
     except (InvalidRequest, Conflict, TooOften) as fault:
@@ -51,7 +52,9 @@ def _form(
     fault: InvalidRequest | Conflict | TooOften | None = None,
 ) -> Response:
     place = (call.params["scope"], call.params["name"])
-    widget = find_reportable(services.store, *place, services.settings.max_reports)
+    widget = find_reportable(
+        services.store, *place, services.settings.of(ModerationSettings).max_reports
+    )
     return services.renderer.page(
         "report.html",
         *(headers_of(fault) if fault is not None else []),
@@ -65,9 +68,3 @@ def _form(
         is_done=call.request.method != "POST" and call.query().get("done") == "yes",
         faults=[fault.message] if fault is not None else [],
     )
-
-
-REPORT_PAGES = (
-    Route("GET", _REPORT, get_report, Who.ANYONE, auth=AuthMode.ENTRANCE),
-    Route("POST", _REPORT, post_report, Who.ANYONE, _MAX_BODY, AuthMode.ENTRANCE),
-)

@@ -1,8 +1,9 @@
 """Handlers: the audit log, page by page."""
 
 from ..catalog.store.audit import Entry
-from ..core.http.call import Call, Services, reply
+from ..core.http.call import Call, reply
 from ..core.http.http import Response
+from ..core.services import Services
 from .read_audit import read_organization_audit, read_whole_audit, read_widget_audit, shown_entry
 
 

@@ -2,9 +2,13 @@
 
 import msgspec
 
+from ..accounts.services import AccountServices
+from ..accounts.settings import AccountSettings
 from ..core.clock import from_ms, iso
-from ..core.http.call import Call, Services, done, reply
+from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
+from ..core.services import Services
+from ..publishing.quotas import Quotas
 from .invitation_store import Invitation
 from .invite_member import (
     answer_invitation,
@@ -67,8 +71,8 @@ def post_organization(services: Services, call: Call) -> Response:
         call.actor,
         body.slug,
         body.display_name,
-        services.quotas,
-        reserved=frozenset() if is_free else services.reserved,
+        services.of(Quotas),
+        reserved=frozenset() if is_free else services.of(AccountServices).reserved,
     )
     return reply(_shown(made.organization, made.role), status=201)
 
@@ -114,7 +118,9 @@ def post_invitation(services: Services, call: Call) -> Response:
 
 def invitation_note(services: Services) -> str | None:
     """What an invitation by link cannot do."""
-    return None if services.settings.registration == "open" else _INVITATION_NOTE
+    return (
+        None if services.settings.of(AccountSettings).registration == "open" else _INVITATION_NOTE
+    )
 
 
 def get_organization_invitations(services: Services, call: Call) -> Response:
@@ -130,7 +136,7 @@ def delete_invitation(services: Services, call: Call) -> Response:
 def put_member(services: Services, call: Call) -> Response:
     role = parse_role(call.json(RoleBody).role)
     slug, username = call.params["slug"], call.params["username"]
-    change_role(services.store, call.actor, slug, username, role, services.quotas)
+    change_role(services.store, call.actor, slug, username, role, services.of(Quotas))
     return done()
 
 
@@ -142,7 +148,7 @@ def delete_member(services: Services, call: Call) -> Response:
 def post_transfer(services: Services, call: Call) -> Response:
     username = call.json(UsernameBody).username
     slug = call.params["slug"]
-    transfer_organization(services.store, call.actor, slug, username, services.quotas)
+    transfer_organization(services.store, call.actor, slug, username, services.of(Quotas))
     return done()
 
 
@@ -163,7 +169,7 @@ def _answer(services: Services, call: Call, *, is_accepted: bool) -> Response:
     secret = call.json(SecretBody).secret
     id_ = call.params["id"]
     answer_invitation(
-        services.store, call.actor, id_, secret, services.quotas, is_accepted=is_accepted
+        services.store, call.actor, id_, secret, services.of(Quotas), is_accepted=is_accepted
     )
     return done()
 

@@ -1,8 +1,11 @@
 """The page where an invitation to an organization is accepted or declined."""
 
 from ..accounts.pages.own_page import done_page, own_page
-from ..core.http.call import Call, Services
+from ..accounts.settings import AccountSettings
+from ..core.http.call import Call
 from ..core.http.http import Response
+from ..core.services import Services
+from ..publishing.quotas import Quotas
 from .invite_member import answer_invitation, preview_invitation, view_invitation
 
 
@@ -15,7 +18,7 @@ def get_invitation(services: Services, call: Call) -> Response:
             "invited.html",
             invitation=invitation,
             next=call.address_here,
-            registration=services.settings.registration,
+            registration=services.settings.of(AccountSettings).registration,
         )
     invitation = view_invitation(services.store, call.actor, *_named(call))
     return own_page(
@@ -27,7 +30,7 @@ def post_invitation(services: Services, call: Call) -> Response:
     is_accepted = call.form().get("decision") == "accept"
     id_, secret = _named(call)
     organization = answer_invitation(
-        services.store, call.actor, id_, secret, services.quotas, is_accepted=is_accepted
+        services.store, call.actor, id_, secret, services.of(Quotas), is_accepted=is_accepted
     )
     if is_accepted:
         return done_page(services, call, "Welcome", f"You are now a member of {organization}.")

@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 
 from ..accounts.pages.own_page import own_page
+from ..accounts.services import AccountServices
 from ..core.errors import InvalidRequest, NotFound
-from ..core.http.call import Call, Services
+from ..core.http.call import Call
 from ..core.http.http import Response
 from ..core.http.paging import Paging
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
+from ..core.services import Services
 from ..operations.read_audit import read_organization_audit
+from ..publishing.quotas import Quotas
 from ..publishing.view_own import view_managed_organization
 from .api import invitation_note
 from .invite_member import invite_member, list_own_invitations, withdraw_invitation
@@ -74,8 +77,8 @@ def post_organization(services: Services, call: Call) -> Response:
             call.actor,
             slug,
             display_name,
-            services.quotas,
-            reserved=services.reserved,
+            services.of(Quotas),
+            reserved=services.of(AccountServices).reserved,
         )
 
     return take_form(services, call, "create", change, _list_page, ORGANIZATIONS)
@@ -120,7 +123,7 @@ def post_withdraw(services: Services, call: Call, _fields: Mapping[str, str]) ->
 def post_role(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     slug, username = call.params["slug"], call.params["username"]
     role = parse_role(fields.get("role", ""))
-    change_role(services.store, call.actor, slug, username, role, services.quotas)
+    change_role(services.store, call.actor, slug, username, role, services.of(Quotas))
 
 
 @_form("remove")
@@ -152,7 +155,7 @@ def post_leave(services: Services, call: Call) -> Response:
 @_form("transfer")
 def post_transfer(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     slug, username = call.params["slug"], fields.get("username", "").strip().removeprefix("@")
-    transfer_organization(services.store, call.actor, slug, username, services.quotas)
+    transfer_organization(services.store, call.actor, slug, username, services.of(Quotas))
 
 
 def get_audit(services: Services, call: Call) -> Response:

@@ -10,8 +10,11 @@ from widget_contract.wire import Published, PublishScope, UploadTargets
 from ..core.errors import InvalidRequest
 from ..core.files.contract import Kind
 from ..core.http.bodies import read_object
-from ..core.http.call import Call, Services, reply
+from ..core.http.call import Call, reply
 from ..core.http.http import Response
+from ..core.services import Services
+from ..publishing.quotas import Quotas
+from ..publishing.signed_uploads import UPLOADS
 from .publish_version import publish_version
 from .request_version import check_version, list_scopes, request_version
 from .signed_uploads import sign_upload
@@ -39,7 +42,7 @@ def post_publish(services: Services, call: Call) -> Response:
 def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
     services.check_bundles()  # Fail before the upload if files cannot be stored.
     most = services.settings.max_bundle_bytes
-    request = request_version(services.store, call.actor, body, most, services.quotas)
+    request = request_version(services.store, call.actor, body, most, services.of(Quotas))
     has_style = request.css_size is not None
     shown = UploadTargets(
         _upload_url(services, request, "js"),
@@ -54,7 +57,7 @@ def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
 
 def _check(services: Services, call: Call, body: dict[str, Any]) -> Response:
     most = services.settings.max_bundle_bytes
-    wanted = check_version(services.store, call.actor, body, most, services.quotas)
+    wanted = check_version(services.store, call.actor, body, most, services.of(Quotas))
     manifest, cdn_url = wanted.manifest, services.settings.cdn_url
     place = (wanted.scope, manifest.name, manifest.version.text)
     shown: dict[str, object] = {"success": True, "cdnUrl": cdn_url + file_path(*place, "js")}
@@ -68,7 +71,7 @@ def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
     if not isinstance(id_, str):
         raise InvalidRequest("versionId: must be the text that the request was answered with.")
     request = publish_version(
-        services.store, services.bundles, services.uploads, call.actor, id_, services.quotas
+        services.store, services.bundles, services.uploads, call.actor, id_, services.of(Quotas)
     )
     bundle_url = _published_url(services, request, "js")
     has_style = request.css_size is not None
@@ -83,7 +86,7 @@ def _upload_url(services: Services, request: PublishRequest, kind: Kind) -> str:
     target = services.bundles.upload_target(request.id, kind, size_bytes, sha256_hash)
     if target is not None:
         return target
-    signed = sign_upload(services.upload_key, request.id, kind, request.expires_at)
+    signed = sign_upload(services.keys.for_purpose(UPLOADS), request.id, kind, request.expires_at)
     return f"{services.settings.public_url}{signed}"
 
 

@@ -28,14 +28,18 @@ from ..catalog.events import (
     Yanked,
 )
 from ..catalog.replica.rendering import detail_bytes
+from ..catalog.settings import CatalogSettings
 from ..catalog.store.audit import list_instants
 from ..catalog.widgets import Widget
 from ..core.actors import Account, Actor, Role
 from ..core.db.engine import Snapshot, Transaction
 from ..core.durations import format_duration
 from ..core.errors import InvalidRequest, TooOften
+from ..core.settings import Settings
+from ..organizations.settings import OrganizationSettings
 from ..organizations.store import list_memberships
 from .quota_store import add_publication, list_publications, remove_publications
+from .settings import PublishingSettings
 from .store import LIFETIME_MS, count_open_requests, end_open_request, list_unconfirmed
 
 _HOUR_MS = 3_600_000
@@ -73,6 +77,19 @@ class Quotas(NamedTuple):
 
 # For the command line, and for tests of other features.
 NO_QUOTAS = Quotas()
+
+
+def quotas_from(settings: Settings) -> Quotas:
+    ours = settings.of(PublishingSettings)
+    return Quotas(
+        organizations=settings.of(OrganizationSettings).max_organizations,
+        new_widgets_per_day=ours.max_new_widgets_per_day,
+        versions_per_hour=ours.max_versions_per_hour,
+        bytes_per_day=ours.max_bytes_per_day,
+        changes_per_hour=ours.max_changes_per_hour,
+        open_requests=ours.max_open_requests,
+        document_bytes=settings.of(CatalogSettings).max_document_bytes,
+    )
 
 
 class Load(NamedTuple):

@@ -7,6 +7,8 @@ from ..core.db.keys import SigningKey
 from ..core.files.contract import Kind
 
 PREFIX = "/uploads/"
+# The purpose of the keys that sign these addresses.
+UPLOADS = "uploads"
 
 
 def sign_upload(key: SigningKey, request_id: str, kind: Kind, expires_at: int) -> str:

@@ -4,12 +4,14 @@ from urllib.parse import parse_qsl
 
 from ..core.errors import NotAllowed, NotFound
 from ..core.files.contract import Kind
-from ..core.http.call import Services, done
+from ..core.http.call import done
 from ..core.http.dispatcher import client_address
 from ..core.http.errors import STATUSES, TooSlow, error, failure, log_fault
 from ..core.http.http import Body, Request, Response
 from ..core.http.receiving import Receiver
 from ..core.networks import network_of
+from ..core.services import Services
+from ..publishing.signed_uploads import UPLOADS
 from .request_version import announced_size
 from .signed_uploads import PREFIX, is_signed
 
@@ -60,6 +62,8 @@ class Uploads:
                 raise NotFound("There is nothing to upload at this address.")
         services = self._services
         given = (query.get("expires", ""), query.get("signature", ""))
-        if not is_signed(services.upload_key, request_id, kind, *given, services.store.now_ms()):
+        if not is_signed(
+            services.keys.for_purpose(UPLOADS), request_id, kind, *given, services.store.now_ms()
+        ):
             raise NotAllowed("This upload address is not valid, or no longer. Request a new one.")
         return request_id, kind

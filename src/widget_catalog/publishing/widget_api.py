@@ -3,9 +3,11 @@
 import msgspec
 
 from ..catalog.replica.rendering import render_detail
-from ..core.http.call import Call, Services, done, reply
+from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
+from ..core.services import Services
 from ..moderation.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
+from ..publishing.quotas import Quotas
 from .change_version import deprecate_version, undeprecate_version, unyank_version, yank_version
 from .change_widget import (
     get_publishers,
@@ -51,13 +53,13 @@ def get_widget(services: Services, call: Call) -> Response:
 
 def post_yank(services: Services, call: Call) -> Response:
     reason = call.json(ReasonBody).reason
-    number, quotas = call.params["version"], services.quotas
+    number, quotas = call.params["version"], services.of(Quotas)
     yank_version(services.store, call.actor, call.key, number, reason, quotas)
     return done()
 
 
 def post_unyank(services: Services, call: Call) -> Response:
-    number, quotas = call.params["version"], services.quotas
+    number, quotas = call.params["version"], services.of(Quotas)
     unyank_version(services.store, call.actor, call.key, number, quotas)
     return done()
 
@@ -79,26 +81,26 @@ def post_unrevoke(services: Services, call: Call) -> Response:
 
 def post_deprecate(services: Services, call: Call) -> Response:
     message = call.json(MessageBody).message
-    number, quotas = call.params["version"], services.quotas
+    number, quotas = call.params["version"], services.of(Quotas)
     deprecate_version(services.store, call.actor, call.key, number, message, quotas)
     return done()
 
 
 def post_undeprecate(services: Services, call: Call) -> Response:
-    number, quotas = call.params["version"], services.quotas
+    number, quotas = call.params["version"], services.of(Quotas)
     undeprecate_version(services.store, call.actor, call.key, number, quotas)
     return done()
 
 
 def post_list(services: Services, call: Call) -> Response:
     reason = call.json(OptionalReasonBody).reason
-    list_widget(services.store, call.actor, call.key, reason, services.quotas)
+    list_widget(services.store, call.actor, call.key, reason, services.of(Quotas))
     return done()
 
 
 def post_unlist(services: Services, call: Call) -> Response:
     reason = call.json(OptionalReasonBody).reason
-    unlist_widget(services.store, call.actor, call.key, reason, services.quotas)
+    unlist_widget(services.store, call.actor, call.key, reason, services.of(Quotas))
     return done()
 
 
@@ -113,5 +115,5 @@ def get_widget_publishers(services: Services, call: Call) -> Response:
 
 def put_publishers(services: Services, call: Call) -> Response:
     names = call.json(PublishersBody).publishers
-    name_publishers(services.store, call.actor, call.key, names, services.quotas)
+    name_publishers(services.store, call.actor, call.key, names, services.of(Quotas))
     return reply({"publishers": sorted(set(names))})

@@ -4,8 +4,12 @@ from typing import Any
 
 import msgspec
 
-from ..core.http.call import Call, Services, done, reply
+from ..accounts.services import AccountServices
+from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
+from ..core.services import Services
+from ..publishing.quotas import Quotas
+from ..webhooks.model import WebhookRules
 from . import managing
 from .managing import IssuedWebhook
 from .showing import shown_delivery, shown_webhook
@@ -29,12 +33,12 @@ def post_webhook(services: Services, call: Call) -> Response:
     issued = managing.create_webhook(
         services.store,
         call.actor,
-        services.factor_policy.box,
-        services.webhook_rules,
+        services.of(AccountServices).factor_policy.box,
+        services.of(WebhookRules),
         body.url,
         scope=body.scope,
         types=body.types,
-        quotas=services.quotas,
+        quotas=services.of(Quotas),
     )
     return reply(_with_secret(issued), status=201)
 
@@ -45,32 +49,32 @@ def get_webhook(services: Services, call: Call) -> Response:
 
 
 def delete_webhook(services: Services, call: Call) -> Response:
-    managing.delete_webhook(services.store, call.actor, call.params["id"], services.quotas)
+    managing.delete_webhook(services.store, call.actor, call.params["id"], services.of(Quotas))
     return done()
 
 
 def post_rotate(services: Services, call: Call) -> Response:
     """The new secret, which is shown only once."""
-    box, id_ = services.factor_policy.box, call.params["id"]
-    issued = managing.rotate_secret(services.store, call.actor, box, id_, services.quotas)
+    box, id_ = services.of(AccountServices).factor_policy.box, call.params["id"]
+    issued = managing.rotate_secret(services.store, call.actor, box, id_, services.of(Quotas))
     return reply(_with_secret(issued))
 
 
 def post_enable(services: Services, call: Call) -> Response:
-    id_, quotas = call.params["id"], services.quotas
+    id_, quotas = call.params["id"], services.of(Quotas)
     managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=True)
     return done()
 
 
 def post_disable(services: Services, call: Call) -> Response:
-    id_, quotas = call.params["id"], services.quotas
+    id_, quotas = call.params["id"], services.of(Quotas)
     managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=False)
     return done()
 
 
 def post_ping(services: Services, call: Call) -> Response:
     id_ = call.params["id"]
-    ping = managing.send_ping(services.store, call.actor, id_, services.quotas)
+    ping = managing.send_ping(services.store, call.actor, id_, services.of(Quotas))
     return reply(shown_delivery(ping), status=202)
 
 
@@ -84,7 +88,7 @@ def get_deliveries(services: Services, call: Call) -> Response:
 
 def post_replay(services: Services, call: Call) -> Response:
     id_, delivery = call.params["id"], call.params["delivery"]
-    again = managing.replay_delivery(services.store, call.actor, id_, delivery, services.quotas)
+    again = managing.replay_delivery(services.store, call.actor, id_, delivery, services.of(Quotas))
     return reply(shown_delivery(again), status=202)
 
 

@@ -41,15 +41,15 @@ def add(
     config: ConfigOption = None,
 ) -> None:
     """Add a webhook and print the secret that its deliveries are signed with."""
-    from ..app.services import webhook_rules
     from ..catalog.node.opening import open_secret_box
     from ..core.actors import COMMAND_LINE
     from .managing import create_webhook
+    from .settings import WebhookSettings
 
     settings = load_settings({"data": data}, config)
     node = existing_node(settings)
     box = open_secret_box(node.folder, settings)
-    rules = webhook_rules(settings)
+    rules = settings.of(WebhookSettings).rules
     issued = create_webhook(
         node.store, COMMAND_LINE, box, rules, url, scope=scope, types=type_ or []
     )

@@ -3,11 +3,15 @@
 from collections.abc import Callable, Mapping
 
 from ..accounts.pages.own_page import own_page
+from ..accounts.services import AccountServices
 from ..core.errors import NotFound
-from ..core.http.call import Call, Services
+from ..core.http.call import Call
 from ..core.http.http import Response
 from ..core.http.paging import Paging
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ..core.services import Services
+from ..publishing.quotas import Quotas
+from ..webhooks.model import WebhookRules
 from . import managing
 from .managing import IssuedWebhook
 from .model import TYPES
@@ -47,14 +51,14 @@ def get_webhook(services: Services, call: Call) -> Response:
 
 
 def post_rotate(services: Services, call: Call) -> Response:
-    box, id_ = services.factor_policy.box, call.params["id"]
-    issued = managing.rotate_secret(services.store, call.actor, box, id_, services.quotas)
+    box, id_ = services.of(AccountServices).factor_policy.box, call.params["id"]
+    issued = managing.rotate_secret(services.store, call.actor, box, id_, services.of(Quotas))
     return _secret_page(services, call, issued, "New secret of the webhook")
 
 
 def post_enable(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
-        id_, quotas = call.params["id"], services.quotas
+        id_, quotas = call.params["id"], services.of(Quotas)
         managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=True)
 
     return _take(services, call, "enable", change)
@@ -62,7 +66,7 @@ def post_enable(services: Services, call: Call) -> Response:
 
 def post_disable(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
-        id_, quotas = call.params["id"], services.quotas
+        id_, quotas = call.params["id"], services.of(Quotas)
         managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=False)
 
     return _take(services, call, "disable", change)
@@ -70,7 +74,7 @@ def post_disable(services: Services, call: Call) -> Response:
 
 def post_ping(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
-        managing.send_ping(services.store, call.actor, call.params["id"], services.quotas)
+        managing.send_ping(services.store, call.actor, call.params["id"], services.of(Quotas))
 
     return _take(services, call, "ping", change)
 
@@ -78,13 +82,13 @@ def post_ping(services: Services, call: Call) -> Response:
 def post_replay(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
         id_, delivery = call.params["id"], call.params["delivery"]
-        managing.replay_delivery(services.store, call.actor, id_, delivery, services.quotas)
+        managing.replay_delivery(services.store, call.actor, id_, delivery, services.of(Quotas))
 
     return _take(services, call, "replay", change)
 
 
 def post_remove(services: Services, call: Call) -> Response:
-    id_, quotas = call.params["id"], services.quotas
+    id_, quotas = call.params["id"], services.of(Quotas)
     removed = managing.delete_webhook(services.store, call.actor, id_, quotas)
     place = OPERATED if removed.scope is None else WEBHOOKS
     return services.renderer.redirect(f"{place}?done=remove")
@@ -103,12 +107,12 @@ def _create(
         issued = managing.create_webhook(
             services.store,
             call.actor,
-            services.factor_policy.box,
-            services.webhook_rules,
+            services.of(AccountServices).factor_policy.box,
+            services.of(WebhookRules),
             fields.get("url", ""),
             scope=scope,
             types=types,
-            quotas=services.quotas,
+            quotas=services.of(Quotas),
         )
     except _CORRECTABLE as fault:
         return page(services, call, SentForm("create", fields, fault))

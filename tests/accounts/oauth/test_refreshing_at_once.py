@@ -17,9 +17,9 @@ from widget_catalog.accounts.oauth.store import (
     remove_successors,
     rotate_pair,
 )
-from widget_catalog.accounts.sign_in import Visitor, identify_bearer
+from widget_catalog.accounts.sign_in import identify_bearer
 from widget_catalog.accounts.store import add_account, take_scope
-from widget_catalog.core.actors import Account, Actor, Via
+from widget_catalog.core.actors import Account, Actor, Via, Visitor
 from widget_catalog.core.db.engine import Store
 from widget_contract.names import Scope
 

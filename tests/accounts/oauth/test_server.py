@@ -19,10 +19,10 @@ from widget_catalog.accounts.oauth.serving import (
     start_device,
 )
 from widget_catalog.accounts.oauth.successors import forget_successors
-from widget_catalog.accounts.sign_in import Visitor, identify_bearer
+from widget_catalog.accounts.sign_in import identify_bearer
 from widget_catalog.catalog.node.wiring import Node
 from widget_catalog.core import clock
-from widget_catalog.core.actors import Account, Actor, Via
+from widget_catalog.core.actors import Account, Actor, Via, Visitor
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import NotFound, NotSignedIn, TooOften
 

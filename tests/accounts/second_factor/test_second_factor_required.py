@@ -10,13 +10,10 @@ from accounts.second_factor.authenticator import Authenticator
 from accounts.second_factor.people import HERE, add_app, add_passkey
 from support.browsing import Browsing, browser_of
 from support.people import Person, request_body, with_oauth, with_token
+from support.routes import ACCOUNT_PAGES, API, WORK_PAGES
 from support.site import Answer
 from support.village import BuiltVillage, Village, join
-from widget_catalog.accounts.pages.routes import ACCOUNT_PAGES
-from widget_catalog.app.routes import ROUTES
 from widget_catalog.core.http.routing import AuthMode, Route, Who
-from widget_catalog.operations.pages.routes import OPERATOR_PAGES
-from widget_catalog.publishing.pages.routes import AUTHOR_PAGES
 
 VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme"}
 VALUES |= {"id": "0" * 24, "delivery": "0" * 24}
@@ -47,7 +44,7 @@ def ask(route: Route, person: Person) -> Answer:
 
 def test_without_one_an_operator_reaches_nothing_by_whatever_means(strict: Village) -> None:
     ways = [strict.olly, with_oauth(strict.olly)]
-    closed = [it for it in ROUTES.all if it.auth is AuthMode.API and not it.without_factor]
+    closed = [it for it in API.all if it.auth is AuthMode.API and not it.without_factor]
     assert len(closed) > 30
     for route in closed:
         for person in ways:
@@ -56,7 +53,7 @@ def test_without_one_an_operator_reaches_nothing_by_whatever_means(strict: Villa
 
 
 def test_what_is_open_even_so(strict: Village) -> None:
-    api = {(it.method, it.path) for it in ROUTES.all if it.without_factor}
+    api = {(it.method, it.path) for it in API.all if it.without_factor}
     assert api == {
         ("GET", "/api/auth/second-factor"),
         ("GET", "/api/auth/session"),
@@ -71,7 +68,7 @@ def test_what_is_open_even_so(strict: Village) -> None:
 
 def test_every_other_page_leads_to_setting_one_up_and_back(strict: Village) -> None:
     browsing = browser_of(strict.olly)
-    pages = (*ACCOUNT_PAGES, *AUTHOR_PAGES, *OPERATOR_PAGES)
+    pages = (*ACCOUNT_PAGES, *WORK_PAGES)
     closed = [it for it in pages if it.needs is not Who.ANYONE and not it.without_factor]
     assert {it.path for it in closed} >= {"/account", "/device", "/invitation"}
     for route in closed:

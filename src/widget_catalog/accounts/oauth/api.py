@@ -1,25 +1,35 @@
 """Handlers: the endpoints of the OAuth server. Session cookies are ignored here."""
 
+from ...accounts.services import AccountServices
 from ...core.errors import NotSignedIn
-from ...core.http.call import OAUTH_BASE, Call, Services, email_for, reply
+from ...core.http.call import OAUTH_BASE, Call, email_for, reply
 from ...core.http.errors import error
 from ...core.http.http import Response
+from ...core.services import Services
 from ..sign_in import identify_bearer
 from .server import GRANTS, SCOPES
 from .serving import Answer, exchange, revoke, start_device
 
 
 def post_token(services: Services, call: Call) -> Response:
-    return _oauth_reply(exchange(services.store, services.oauth, call.form_pairs(), call.address))
+    return _oauth_reply(
+        exchange(
+            services.store, services.of(AccountServices).oauth, call.form_pairs(), call.address
+        )
+    )
 
 
 def post_revoke(services: Services, call: Call) -> Response:
-    answer = revoke(services.store, services.oauth, call.form_pairs(), call.address)
+    answer = revoke(
+        services.store, services.of(AccountServices).oauth, call.form_pairs(), call.address
+    )
     return _catalog_reply(answer)
 
 
 def post_device(services: Services, call: Call) -> Response:
-    answer = start_device(services.store, services.oauth, call.form_pairs(), call.address)
+    answer = start_device(
+        services.store, services.of(AccountServices).oauth, call.form_pairs(), call.address
+    )
     return _catalog_reply(answer)
 
 
@@ -44,7 +54,7 @@ def get_userinfo(services: Services, call: Call) -> Response:
 
 def get_metadata(services: Services, _call: Call) -> Response:
     """Authorization server metadata (RFC 8414)."""
-    issuer = services.oauth.issuer
+    issuer = services.of(AccountServices).oauth.issuer
     return reply(
         {
             "issuer": issuer,

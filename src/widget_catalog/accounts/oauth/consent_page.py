@@ -2,18 +2,20 @@
 
 from urllib.parse import urlsplit
 
+from ...accounts.services import AccountServices
 from ...core.errors import InvalidRequest
-from ...core.http.call import Call, Services, is_asked_by_program
+from ...core.http.call import Call, is_asked_by_program
 from ...core.http.errors import oauth_failure
 from ...core.http.http import Response
 from ...core.http.rendering import leave
+from ...core.services import Services
 from ..pages.own_page import own_page
 from ..permissions import require_person
 from .serving import Answer, Consent, Refused, authorize, check_authorization
 
 
 def get_authorize(services: Services, call: Call) -> Response:
-    asked = check_authorization(services.oauth, call.query_pairs())
+    asked = check_authorization(services.of(AccountServices).oauth, call.query_pairs())
     if not isinstance(asked, Consent):
         return _sent(services, call, asked, status=302)
     if not call.is_signed_in:
@@ -33,7 +35,12 @@ def post_authorize(services: Services, call: Call) -> Response:
     require_person(call.actor)
     is_agreed = call.form().get("decision") == "continue"
     pairs = call.query_pairs()
-    answer = authorize(services.store, services.oauth, pairs, call.visitor if is_agreed else None)
+    answer = authorize(
+        services.store,
+        services.of(AccountServices).oauth,
+        pairs,
+        call.visitor if is_agreed else None,
+    )
     return _sent(services, call, answer, status=303)
 
 

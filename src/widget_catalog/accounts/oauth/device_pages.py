@@ -1,9 +1,11 @@
 """The page to authorize a device without a browser, by the code it shows."""
 
+from ...accounts.services import AccountServices
 from ...core.errors import NotFound, TooOften
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
+from ...core.services import Services
 from ..pages.own_page import done_page, own_page
 from .devices import decide_device, find_device_request
 
@@ -18,7 +20,9 @@ def post_device(services: Services, call: Call) -> Response:
     code, decision = form.get("user_code", ""), form.get("decision")
     try:
         if decision is None:
-            found = find_device_request(services.store, services.oauth, call.visitor, code)
+            found = find_device_request(
+                services.store, services.of(AccountServices).oauth, call.visitor, code
+            )
             return own_page(
                 services,
                 call,
@@ -27,7 +31,11 @@ def post_device(services: Services, call: Call) -> Response:
             )
         is_agreed = decision == "continue"
         found = decide_device(
-            services.store, services.oauth, call.visitor, code, is_agreed=is_agreed
+            services.store,
+            services.of(AccountServices).oauth,
+            call.visitor,
+            code,
+            is_agreed=is_agreed,
         )
     except (NotFound, TooOften) as fault:
         return _ask(services, call, code, fault)

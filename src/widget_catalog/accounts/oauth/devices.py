@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
+from ...core.actors import Visitor
 from ...core.credentials import plain_code, shown_code
 from ...core.db.engine import Snapshot, Store
 from ...core.errors import NotFound
 from ..attempts import count_attempt
 from ..permissions import require_person
 from ..session_store import forgive_attempts
-from ..sign_in import Visitor, hold_session
+from ..sign_in import hold_session
 from .server import OAuthConfig
 from .store import Device, decide_waiting, find_device_by_user_code
 

@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 from authlib.oauth2 import OAuth2Error
 
+from ...core.actors import Visitor
 from ...core.db.engine import Store, Transaction
 from ...core.networks import network_of
 from ..attempts import count_attempt
-from ..sign_in import Visitor, hold_session
+from ..sign_in import hold_session
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
 from .server import (
     ACCESS_SECONDS,

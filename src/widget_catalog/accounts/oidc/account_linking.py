@@ -10,21 +10,14 @@ from collections.abc import Set
 import msgspec
 
 from ...catalog.store.events import append
-from ...core.actors import RESERVED, Account, email_fault, parse_username
+from ...core.actors import RESERVED, Account, Visitor, email_fault, parse_username
 from ...core.db.engine import Store, Transaction
 from ...core.errors import Conflict, InvalidAccount, NotAllowed
+from ..browsers import UNKNOWN_BROWSER, Browser
 from ..create_account import create_without_password
 from ..events import IdentityConnected
 from ..permissions import require_person
-from ..sign_in import (
-    UNKNOWN_BROWSER,
-    Browser,
-    Lifetimes,
-    SignedIn,
-    Visitor,
-    hold_session,
-    open_session,
-)
+from ..sign_in import Lifetimes, SignedIn, hold_session, open_session
 from ..store import (
     add_identity,
     find_account_by_id,

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from ...accounts.services import AccountServices
 from ...core.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import Header, leave, local_path
 from ...core.http.routing import Handler
 from ...core.http.signed_cookies import delete_cookie, find_signed, set_signed
+from ...core.services import Services
 from ...core.signed_values import LIFETIME_S
+from ..browsers import browser_of
 from ..pages.own_page import own_page
 from ..pages.sign_in import welcome
+from ..settings import AccountSettings
 from .account_linking import Newcomer, connect_identity, sign_in_identity, sign_in_newcomer
 from .identities import Begun
 
@@ -66,16 +70,16 @@ def get_callback(services: Services, call: Call) -> Response:
             raise InvalidRequest("Your session has changed. Start again.")
         connect_identity(services.store, call.visitor, person)
         return services.renderer.redirect("/account", _forgotten(services))
-    settings = services.settings
+    settings = services.settings.of(AccountSettings)
     came = sign_in_identity(
         services.store,
         person,
-        services.lifetimes,
+        services.of(AccountServices).lifetimes,
         address=call.address,
         may_create=settings.oidc_creates_accounts or settings.registration == "open",
         next_=begun.next,
-        browser=call.browser,
-        reserved=services.reserved,
+        browser=browser_of(call),
+        reserved=services.of(AccountServices).reserved,
     )
     if isinstance(came, Newcomer):
         return services.renderer.redirect("/join/name", _kept(services, came))
@@ -98,10 +102,10 @@ def post_name(services: Services, call: Call) -> Response:
         signed_in = sign_in_newcomer(
             services.store,
             newcomer,
-            services.lifetimes,
+            services.of(AccountServices).lifetimes,
             address=call.address,
-            browser=call.browser,
-            reserved=services.reserved,
+            browser=browser_of(call),
+            reserved=services.of(AccountServices).reserved,
         )
     except InvalidAccount as fault:
         return _ask(services, newcomer, fault.faults, status_of(fault))
@@ -124,9 +128,10 @@ def _ask(
 
 
 def _provider(services: Services) -> "Provider":
-    if services.provider is None:
+    provider = services.of(AccountServices).provider
+    if provider is None:
         raise NotFound("This catalog has no sign-in provider.")
-    return services.provider
+    return provider
 
 
 def _kept(services: Services, value: Begun | Newcomer) -> Header:

@@ -1,7 +1,9 @@
 """The account page: sessions, programs, access tokens, and recent activity."""
 
-from ...core.http.call import Call, Services, reply
+from ...accounts.services import AccountServices
+from ...core.http.call import Call, reply
 from ...core.http.http import Response
+from ...core.services import Services
 from ...operations.read_audit import read_own_audit
 from ...publishing.view_own import list_own_widgets
 from ..manage_account import (
@@ -30,11 +32,13 @@ def get_account(services: Services, call: Call) -> Response:
         has_widgets=widgets > 0,
         done=_DONE.get(call.query().get("done", "")),
         current_id=current.id if current is not None else None,
-        provider=services.provider.name if services.provider is not None else None,
+        provider=services.of(AccountServices).provider_name,
         has_factor=list_factors(services.store, call.visitor).has_any,
-        sessions=list_own_sessions(services.store, call.visitor, services.lifetimes),
+        sessions=list_own_sessions(
+            services.store, call.visitor, services.of(AccountServices).lifetimes
+        ),
         programs=list_own_programs(services.store, call.visitor),
-        client_names={it.id: it.name for it in services.oauth.clients.values()},
+        client_names={it.id: it.name for it in services.of(AccountServices).oauth.clients.values()},
         tokens=list_own_tokens(services.store, call.actor),
         entries=read_own_audit(services.store, call.actor, _ENTRIES),
     )

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from widget_contract.errors import CatalogError
 
+from ...accounts.services import AccountServices
 from ...core.errors import Conflict, InvalidAccount, NotAllowed
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import local_path
+from ...core.services import Services
+from ..browsers import browser_of
 from ..create_account import OPERATOR, check_may_register, register
+from ..settings import AccountSettings
 from .sign_in import welcome
 
 
@@ -26,15 +30,15 @@ def post_join(services: Services, call: Call) -> Response:
     try:
         signed_in = register(
             services.store,
-            services.settings.registration,
-            services.lifetimes,
+            services.settings.of(AccountSettings).registration,
+            services.of(AccountServices).lifetimes,
             username=form.get("username", "").strip(),
             email=form.get("email", "").strip(),
             password=form.get("password", ""),
             address=call.address,
             secret=secret,
-            browser=call.browser,
-            reserved=services.reserved,
+            browser=browser_of(call),
+            reserved=services.of(AccountServices).reserved,
         )
     except InvalidAccount as fault:
         return _form(services, secret, next_ or "", form, fault.faults, status_of(fault))
@@ -54,7 +58,9 @@ def _form(
     status: int = 200,
 ) -> Response:
     try:
-        invitation = check_may_register(services.store, services.settings.registration, secret)
+        invitation = check_may_register(
+            services.store, services.settings.of(AccountSettings).registration, secret
+        )
     except NotAllowed as fault:
         return _refused(services, secret, fault)
     invited = invitation.email if invitation is not None else None

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+from ...accounts.services import AccountServices
 from ...core.errors import InvalidRequest
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.paging import Paging
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
+from ...core.services import Services
 from ..appoint_operator import appoint_operator, dismiss_operator
 from ..manage_account import reset_second_factor, set_disabled
 from ..operate_accounts import (
@@ -37,7 +39,9 @@ def _place(call: Call) -> str:
 
 def _page(services: Services, call: Call, sent: SentForm) -> Response:
     name = call.params["username"]
-    access = view_account_access(services.store, call.actor, name, services.lifetimes)
+    access = view_account_access(
+        services.store, call.actor, name, services.of(AccountServices).lifetimes
+    )
     return own_page(
         services,
         call,
@@ -47,7 +51,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
         access=access,
         account=access.account,
         place=_place(call),
-        client_names={it.id: it.name for it in services.oauth.clients.values()},
+        client_names={it.id: it.name for it in services.of(AccountServices).oauth.clients.values()},
         sent=sent,
         done=_DONE.get(call.query().get("done", "")),
     )

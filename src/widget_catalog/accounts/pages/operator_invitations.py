@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 from ...core.actors import email_fault
 from ...core.errors import InvalidRequest
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ...core.services import Services
 from ..create_account import AUTHOR, OPERATOR, invite
 from ..operate_accounts import list_catalog_invitations, withdraw_catalog_invitation
 from .own_page import own_page

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.rendering import Header
+from ...core.services import Services
 
 
 def own_page(

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from ...accounts.services import AccountServices
 from ...core.errors import NotAllowed, TooOften
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ...core.services import Services
 from ..manage_account import change_password
 from .own_page import own_page
 
@@ -32,6 +34,6 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
         *sent.headers,
         status=sent.status,
         account=call.actor.account,
-        provider=services.provider.name if services.provider is not None else None,
+        provider=services.of(AccountServices).provider_name,
         faults=sent.faults("password"),
     )

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from ...core.errors import InvalidAccount
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
+from ...core.services import Services
 from ..reset_link import check_reset_link, use_reset_link
 
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 
+from ...accounts.services import AccountServices
 from ...core.errors import AccountLocked, NotSignedIn, TooOften
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import Header, local_path
+from ...core.services import Services
 from ..second_factor.signing_in import half_signed_in
 from ..session_api import forget_cookie, session_cookie
+from ..settings import AccountSettings
 from ..sign_in import FactorNeeded, SignedIn, sign_out
 from ..sign_in_api import keep_half, sign_in_by_password
 
@@ -79,7 +82,7 @@ def sign_in_form(
         username=username,
         faults=faults,
         asks_code=asks_code,
-        has_passkeys=services.factor_policy.site.passkey_fault is None,
-        can_register=services.settings.registration == "open",
-        provider=services.provider.name if services.provider is not None else None,
+        has_passkeys=services.of(AccountServices).factor_policy.site.passkey_fault is None,
+        can_register=services.settings.of(AccountSettings).registration == "open",
+        provider=services.of(AccountServices).provider_name,
     )

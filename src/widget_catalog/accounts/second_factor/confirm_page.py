@@ -2,11 +2,13 @@
 
 from widget_contract.errors import CatalogError
 
+from ...accounts.services import AccountServices
 from ...core.errors import InvalidRequest, NotAllowed, NotSignedIn, TooOften
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import headers_of
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
+from ...core.services import Services
 from ..pages.own_page import own_page
 from .managing import list_factors, needs_factor
 from .passkey_form import credential_in, read_signed_field, signed_field
@@ -45,7 +47,7 @@ def post_confirm(services: Services, call: Call) -> Response:
     try:
         confirm(
             services.store,
-            services.factor_policy,
+            services.of(AccountServices).factor_policy,
             call.visitor,
             read_signed_field(services, form, PasskeyAsked),
             Given(form.get("code", "").strip(), credential_in(form)),
@@ -61,7 +63,9 @@ def _purpose(services: Services, call: Call, next_: str) -> str:
     """What the person wants to do, by the page that led here."""
     session = call.visitor.session
     is_weak = session is not None and not session.is_two_factor
-    if is_weak and needs_factor(services.store, services.factor_policy, call.visitor):
+    if is_weak and needs_factor(
+        services.store, services.of(AccountServices).factor_policy, call.visitor
+    ):
         return "use this catalog, which requires a second factor"
     path = next_.partition("?")[0] or _NEXT
     return _PURPOSES.get("/".join(path.split("/")[:3]), "continue")
@@ -70,7 +74,9 @@ def _purpose(services: Services, call: Call, next_: str) -> str:
 def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None = None) -> Response:
     asked = PasskeyAsked(new_challenge(), call.actor.account_id)
     factors = list_factors(services.store, call.visitor)
-    ways = ways_with(services.factor_policy, factors, asked.challenge, verifies_user=True)
+    ways = ways_with(
+        services.of(AccountServices).factor_policy, factors, asked.challenge, verifies_user=True
+    )
     return own_page(
         services,
         call,
@@ -82,8 +88,8 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
         ways=ways,
         needs_code=factors.has_any,
         account=call.actor.account,
-        provider=services.provider.name if services.provider is not None else None,
-        origin=services.factor_policy.site.origin,
+        provider=services.of(AccountServices).provider_name,
+        origin=services.of(AccountServices).factor_policy.site.origin,
         next=next_,
         purpose=_purpose(services, call, next_),
         faults=[fault.message] if fault is not None else [],

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from ...catalog.store.events import append
-from ...core.actors import Account
+from ...core.actors import Account, Visitor
 from ...core.credentials import new_id
 from ...core.db.engine import Store, Transaction
 from ...core.errors import Conflict, InvalidRequest, NotFound
@@ -22,7 +22,7 @@ from ..events import (
 )
 from ..permissions import require_person
 from ..session_store import confirm_session
-from ..sign_in import Visitor, hold_session
+from ..sign_in import hold_session
 from .codes import find_step, hash_recovery_code, new_app_secret, new_recovery_codes
 from .passkeys import check_new, creation_options, new_challenge
 from .policy import FactorPolicy, is_required

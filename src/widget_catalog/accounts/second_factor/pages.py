@@ -2,11 +2,13 @@
 
 from widget_contract.errors import CatalogError
 
+from ...accounts.services import AccountServices
 from ...core.errors import Conflict, InvalidRequest, TooOften
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
+from ...core.services import Services
 from ..pages.own_page import own_page
 from .codes import qr_code, setup_address
 from .managing import (
@@ -42,7 +44,7 @@ def post_new_passkey(services: Services, call: Call) -> Response:
     try:
         codes = add_own_passkey(
             services.store,
-            services.factor_policy,
+            services.of(AccountServices).factor_policy,
             call.visitor,
             read_signed_field(services, form, PasskeyOffered),
             credential_in(form) or {},
@@ -58,7 +60,9 @@ def post_passkey(services: Services, call: Call) -> Response:
     form, id_ = call.form(), call.params["id"]
     try:
         if form.get("do") == "remove":
-            remove_own_passkey(services.store, services.factor_policy, call.visitor, id_)
+            remove_own_passkey(
+                services.store, services.of(AccountServices).factor_policy, call.visitor, id_
+            )
         else:
             rename_own_passkey(services.store, call.visitor, id_, form.get("name", "").strip())
     except (InvalidRequest, Conflict) as fault:
@@ -76,7 +80,7 @@ def post_new_app(services: Services, call: Call) -> Response:
     try:
         codes = add_own_app(
             services.store,
-            services.factor_policy,
+            services.of(AccountServices).factor_policy,
             call.visitor,
             offered,
             form.get("code", "").strip(),
@@ -88,7 +92,7 @@ def post_new_app(services: Services, call: Call) -> Response:
 
 def post_remove_app(services: Services, call: Call) -> Response:
     try:
-        remove_own_app(services.store, services.factor_policy, call.visitor)
+        remove_own_app(services.store, services.of(AccountServices).factor_policy, call.visitor)
     except Conflict as fault:
         return _show(services, call, fault)
     return services.renderer.redirect(HERE)
@@ -109,8 +113,10 @@ def _show(services: Services, call: Call, fault: CatalogError | None = None) -> 
         "second_factor.html",
         status=status_of(fault) if fault is not None else 200,
         factors=list_factors(services.store, call.visitor),
-        is_required=needs_factor(services.store, services.factor_policy, call.visitor),
-        site=services.factor_policy.site,
+        is_required=needs_factor(
+            services.store, services.of(AccountServices).factor_policy, call.visitor
+        ),
+        site=services.of(AccountServices).factor_policy.site,
         next=_next(call),
         faults=[fault.message] if fault is not None else [],
     )
@@ -133,7 +139,9 @@ def _next(call: Call) -> str:
 def _offer_passkey(
     services: Services, call: Call, name: str = "", fault: CatalogError | None = None
 ) -> Response:
-    offered, options = offer_passkey(services.store, services.factor_policy, call.visitor)
+    offered, options = offer_passkey(
+        services.store, services.of(AccountServices).factor_policy, call.visitor
+    )
     return own_page(
         services,
         call,
@@ -142,7 +150,7 @@ def _offer_passkey(
         has_script=True,
         asked=signed_field(services, offered),
         options=options,
-        site=services.factor_policy.site,
+        site=services.of(AccountServices).factor_policy.site,
         name=name,
         next=_next(call),
         faults=[fault.message] if fault is not None else [],

@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
-from ...core.actors import Account, Via
+from ...core.actors import Account, Via, Visitor
 from ...core.db.engine import Snapshot, Store
 from ...core.errors import ConfirmationNeeded, NotAllowed, SecondFactorMissing
+from ...core.http.routing import StepUp
 from ...core.secret_box import SecretBox
 from ...organizations.store import owns_organization
-from ..sign_in import Visitor, is_fresh
-from .rules import RequiredOf, Site, StepUp
+from ..sign_in import is_fresh
+from .rules import RequiredOf, Site
 from .store import has_factor
 
 _WHO = {

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ...core.actors import Account
+from ...core.actors import Account, Session
 from ...core.credentials import hash_secret
 from ...core.db.engine import Store, Transaction
 from ...core.errors import InvalidRequest, NotSignedIn, TooOften
 from ...core.networks import network_of
 from ..attempts import count_attempt, record_failed_sign_in
 from ..known_networks import is_known_by_factor
-from ..session_store import Session, forgive_attempts
+from ..session_store import forgive_attempts
 from ..store import find_account_by_id
 from .codes import find_step, hash_recovery_code, is_app_code, plain_code
 from .passkeys import NOT_ACCEPTED, check_use, credential_id_of, names_user

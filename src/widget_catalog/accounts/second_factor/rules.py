@@ -20,18 +20,6 @@ class RequiredOf(StrEnum):
     EVERYBODY = "everybody"
 
 
-class StepUp(StrEnum):
-    """What a session must prove to do something that outlives it or cannot be undone.
-
-    Programs and access tokens are no sessions: what they may do was decided when a person with a
-    session authorized them.
-    """
-
-    NONE = "the session is enough"
-    FACTOR = "the second factor within ten minutes, if the person has one"
-    FRESH = "a sign-in or confirmation within ten minutes, with the second factor if there is one"
-
-
 class Factor(StrEnum):
     """A second factor besides the password."""
 

@@ -2,13 +2,15 @@
 
 from widget_contract.errors import CatalogError
 
+from ...accounts.services import AccountServices
 from ...core.errors import InvalidRequest, NotSignedIn, TooOften
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import local_path
 from ...core.http.signed_cookies import delete_cookie
+from ...core.services import Services
 from ..pages.sign_in import sign_in_form, welcome
 from ..sign_in_api import (
     HALF_COOKIE,
@@ -58,7 +60,7 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
     """The page again; after the time limit, the sign-in starts again with the password."""
     try:
         half = asked_again(get_half(services, call))
-        ways = ways_of(services.store, services.factor_policy, half)
+        ways = ways_of(services.store, services.of(AccountServices).factor_policy, half)
     except NotSignedIn as late:
         gone = delete_cookie(services, HALF_COOKIE)
         return sign_in_form(services, next_, "", [late.message], gone, status=400)
@@ -70,7 +72,7 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
         has_script=ways.passkey_options is not None,
         ways=ways,
         next=next_,
-        origin=services.factor_policy.site.origin,
+        origin=services.of(AccountServices).factor_policy.site.origin,
         faults=[fault.message] if fault is not None else [],
     )
 
@@ -84,7 +86,7 @@ def _ask_for_passkey(services: Services, next_: str, fault: CatalogError | None 
         status=_status(fault),
         has_script=True,
         options=options,
-        origin=services.factor_policy.site.origin,
+        origin=services.of(AccountServices).factor_policy.site.origin,
         next=next_,
         faults=[fault.message] if fault is not None else [],
     )

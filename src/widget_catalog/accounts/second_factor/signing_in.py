@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...catalog.store.events import append
-from ...core.actors import Account, Actor, Via
+from ...core.actors import Account, Actor, Via, Visitor
 from ...core.credentials import hash_secret
 from ...core.db.engine import Snapshot, Store, Transaction
 from ...core.errors import InvalidRequest, NotSignedIn, TooOften
 from ...core.networks import network_of
 from ..attempts import count_attempt, record_failed_sign_in
+from ..browsers import Browser
 from ..events import RecoveryCodeUsed
 from ..known_networks import remember_factor_network
 from ..manage_account import check_password
@@ -21,11 +22,9 @@ from ..permissions import require_person
 from ..session_store import confirm_session, forgive_attempts
 from ..sign_in import (
     TOO_OFTEN,
-    Browser,
     FactorNeeded,
     Lifetimes,
     SignedIn,
-    Visitor,
     hold_credentials,
     is_right_password,
     limits_near,

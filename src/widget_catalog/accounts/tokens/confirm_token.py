@@ -7,14 +7,14 @@ after it is signed out.
 import secrets
 
 from ...catalog.store.events import append
-from ...core.actors import Account, Limits
+from ...core.actors import Account, Limits, Visitor
 from ...core.credentials import new_id, plain_code, shown_code
 from ...core.db.engine import Snapshot, Store
 from ...core.errors import NotAllowed, NotFound, NotSignedIn
 from ..events import TokenConfirmed, TokenRefused, TokenRequested
 from ..oauth.store import find_grant
 from ..permissions import require_person
-from ..sign_in import Visitor, hold_session
+from ..sign_in import hold_session
 from ..store import lock_account
 from .issue_token import IssuedToken, add_new_token
 from .request_store import (

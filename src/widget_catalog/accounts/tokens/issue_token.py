@@ -8,7 +8,7 @@ from widget_contract.names import Scope
 from widget_contract.texts import name_fault
 
 from ...catalog.store.events import append
-from ...core.actors import TOKEN_RIGHTS, Account, Actor, Limits
+from ...core.actors import TOKEN_RIGHTS, Account, Actor, Limits, Visitor
 from ...core.credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
 from ...core.db.engine import Store, Transaction
 from ...core.errors import InvalidRequest, NotFound, TooOften
@@ -16,7 +16,7 @@ from ...publishing.change_version import parse_key
 from ...publishing.request_version import list_scopes
 from ..events import TokenCreated, TokenRevoked
 from ..permissions import require_person
-from ..sign_in import Visitor, hold_session
+from ..sign_in import hold_session
 from .store import (
     Token,
     add_token,

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 from ...core.actors import TOKEN_RIGHTS, Right
 from ...core.errors import InvalidRequest
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
+from ...core.services import Services
 from ...publishing.request_version import list_scopes
 from ..pages.own_page import own_page
 from .issue_token import MAX_DAYS, FieldNames, issue_token, parse_limits

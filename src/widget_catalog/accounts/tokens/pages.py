@@ -1,9 +1,11 @@
 """The page where a person confirms an access token requested by a program."""
 
+from ...accounts.services import AccountServices
 from ...core.errors import NotFound
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
+from ...core.services import Services
 from ..pages.own_page import done_page, own_page
 from .confirm_token import code_of, decide_token, view_token_request
 
@@ -37,7 +39,7 @@ def _show(services: Services, call: Call, code: str) -> Response:
         request, client_id = view_token_request(services.store, call.visitor, code)
     except NotFound as fault:
         return _ask(services, call, code, fault)
-    client = services.oauth.clients.get(client_id)
+    client = services.of(AccountServices).oauth.clients.get(client_id)
     return own_page(
         services,
         call,

@@ -11,6 +11,7 @@ from ...core import clock
 from ...core.clock import Clock
 from ...core.data_folder import DataFolder as DataFolder
 from ...core.settings import Settings
+from ..settings import CatalogSettings
 from .node import Node as Node
 from .node import make_index_ready as make_index_ready
 from .node import open_node as open_node
@@ -29,7 +30,7 @@ def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Cat
     from ..search.follower import IndexSource
 
     documents = Documents(node.folder.replica)
-    cache_bytes = settings.cache_mb << 20
+    cache_bytes = settings.of(CatalogSettings).cache_mb << 20
     return Catalog(
         documents,
         node.revision,
@@ -43,7 +44,7 @@ def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Cat
 
 def build_static_site(node: Node, settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":
     """The writer of a static site, and a function to close it."""
-    from ...app.services import public_settings
+    from ...core.http.current_settings import public_settings
     from ...core.http.rendering import PageRenderer
     from ...organizations.organize import list_public_members
     from ...static_site.static_site import StaticSite

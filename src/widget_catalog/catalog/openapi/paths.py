@@ -9,7 +9,7 @@ from widget_contract.patterns import (
 )
 
 from ...core import release
-from ...core.settings import Settings
+from ..settings import CatalogSettings
 from .answers import (
     Answer,
     detail_example,
@@ -149,7 +149,7 @@ def _operational_paths(base_url: str) -> dict[str, object]:
         "releasedAt": release.RELEASED_AT,
         "apiVersions": list(release.API_VERSIONS),
     }
-    tool = {"minSupported": Settings.min_cli_version, "latest": release.CLI_LATEST}
+    tool = {"minSupported": CatalogSettings.min_cli_version, "latest": release.CLI_LATEST}
     stats = {"widgets": 18, "versions": 49, "scopes": 4, "downloads": 99670}
     settings = {
         "serviceName": "Widget Catalog",

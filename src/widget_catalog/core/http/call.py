@@ -1,31 +1,17 @@
 """Call: a request to the internal API with its context, and helpers to respond."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 
-from ...accounts.browsers import browser_label
-from ...accounts.oauth.serving import OAuthConfig
-from ...accounts.second_factor.policy import FactorPolicy
-from ...accounts.sign_in import Browser, Lifetimes, Visitor
-from ...publishing.quotas import Quotas
-from ...webhooks.model import WebhookRules
-from ..actors import Actor, Via
+from ..actors import Actor, Via, Visitor
 from ..credentials import hash_secret
-from ..db.engine import Store
-from ..db.keys import SigningKey
 from ..errors import InvalidRequest, NotSignedIn
-from ..files.contract import Bundles, Uploads
-from ..settings import Settings
 from .bodies import read_fields
 from .http import NOSNIFF, Request, Response
 from .multipart import NO_FILES, FormFile
-from .rendering import PageRenderer
-
-if TYPE_CHECKING:
-    from ...accounts.oidc.provider import Provider
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -36,29 +22,6 @@ _NO_STORE = ("cache-control", "no-store")
 _MAX_FIELDS = 100
 # The encoder does not know our subclasses of str.
 _encode = msgspec.json.Encoder(enc_hook=str).encode
-
-
-class Services(NamedTuple):
-    """The services available to handlers."""
-
-    store: Store
-    bundles: Bundles
-    check_bundles: Callable[[], None]
-    """Raises FolderUnusable or BundlesDown, without waiting for the object store."""
-    uploads: Uploads
-    settings: Settings
-    lifetimes: Lifetimes
-    upload_key: SigningKey
-    oauth: OAuthConfig
-    renderer: PageRenderer
-    signing_key: SigningKey
-    provider: "Provider | None"
-    factor_policy: FactorPolicy
-    quotas: Quotas
-    webhook_rules: WebhookRules
-    reserved: frozenset[str]
-    applied_seq: Callable[[], int]
-    """The newest change that this node shows to readers."""
 
 
 class Call:
@@ -99,12 +62,6 @@ class Call:
     def is_by_session(self) -> bool:
         """Whether the request is authenticated by cookie, which browsers send for any page."""
         return self._visitor is not None and self._visitor.actor.via is Via.SESSION
-
-    @property
-    def browser(self) -> Browser:
-        """The client that signs in, and the session it replaces."""
-        label = browser_label(self.request.headers.get("user-agent"))
-        return Browser(label, cookie_of(self.request))
 
     @property
     def key(self) -> str:

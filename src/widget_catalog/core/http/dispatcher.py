@@ -3,17 +3,17 @@
 import asyncio
 import hmac
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.manifests import MAX_MANIFEST_BYTES
 
-from ...accounts.second_factor.policy import require_second_factor, require_step_up
-from ...accounts.sign_in import Visitor, identify_bearer, identify_session
-from ..actors import Right
+from ..actors import Right, Visitor
 from ..data_folder import DataFolder
 from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
 from ..networks import network_of
-from .call import OAUTH_BASE, Call, Services, cookie_of, is_asked_by_program
+from ..services import Services
+from .call import OAUTH_BASE, Call, cookie_of, is_asked_by_program
 from .cookies import Cookies
 from .errors import (
     STATUSES,
@@ -42,10 +42,23 @@ _MAX_FORM_BYTES = 32 << 20
 _CLOSED = "This address is for signed-in people only."
 
 
+class Authentication(Protocol):
+    """Authenticates requests. The feature `accounts` implements it."""
+
+    def by_token(self, token: str, address: str) -> Visitor:
+        """Raises NotSignedIn if it is invalid or has expired."""
+
+    def by_session(self, secret: str, address: str) -> Visitor | None: ...
+
+    def check(self, visitor: Visitor, route: Route) -> None:
+        """Raises an error if this route needs more proof."""
+
+
 class Dispatcher:
     def __init__(
         self,
         services: Services,
+        authentication: Authentication,
         routes: Routes[Route],
         readers: ThreadPoolExecutor,
         writers: ThreadPoolExecutor,
@@ -54,6 +67,7 @@ class Dispatcher:
     ) -> None:
         """Read-only requests have a separate thread pool, so they never wait for a writer."""
         self._services = services
+        self._authentication = authentication
         self._routes = routes
         self._readers = readers
         self._writers = writers
@@ -112,7 +126,7 @@ class Dispatcher:
 
         def work() -> Response:
             try:
-                visitor = identify(self._services, request, auth, address)
+                visitor = identify(self._authentication, request, auth, address)
                 # First of all, so that anonymous clients cannot find out what exists.
                 if visitor is None and not is_open:
                     raise NotSignedIn(_CLOSED)
@@ -128,11 +142,8 @@ class Dispatcher:
                 check_content_type(request, route, sent)
                 call = Call(request, address, params, sent, visitor, files)
                 check_csrf(self._services, call, route)
-                if visitor is not None and not route.without_factor:
-                    services = self._services
-                    require_second_factor(services.store, services.factor_policy, visitor)
                 if visitor is not None:
-                    require_step_up(self._services.store, visitor, route.step_up)
+                    self._authentication.check(visitor, route)
                 return route.handler(self._services, call)
             except tuple(STATUSES) as fault:
                 log_fault(request, fault)
@@ -173,7 +184,7 @@ class Dispatcher:
         cross-site requests.
         """
         services, receiver, in_thread = self._services, self._receiver, self._receiver.in_thread
-        visitor = await in_thread(identify, services, request, auth, address)
+        visitor = await in_thread(identify, self._authentication, request, auth, address)
         if visitor is None:
             raise NotSignedIn(_CLOSED)
         refuse_other_sites(services, Call(request, address, {}, b"", visitor))
@@ -204,7 +215,9 @@ def has_credentials(request: Request) -> bool:
     return request.headers.get("authorization") is not None or cookie_of(request) is not None
 
 
-def identify(services: Services, request: Request, auth: AuthMode, address: str) -> Visitor | None:
+def identify(
+    authentication: Authentication, request: Request, auth: AuthMode, address: str
+) -> Visitor | None:
     """Authenticate the request; raises NotSignedIn for an invalid or expired bearer token."""
     if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.ENTRANCE):
         return None
@@ -213,11 +226,11 @@ def identify(services: Services, request: Request, auth: AuthMode, address: str)
         scheme, _, token = given.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise NotSignedIn("Authorization must be `Bearer` and a token.")
-        return identify_bearer(services.store, token.strip(), address)
+        return authentication.by_token(token.strip(), address)
     secret = cookie_of(request)
     if secret is None:
         return None
-    return identify_session(services.store, secret, services.lifetimes, address)
+    return authentication.by_session(secret, address)
 
 
 def check_csrf(services: Services, call: Call, route: Route) -> None:

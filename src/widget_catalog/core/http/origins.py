@@ -3,7 +3,8 @@
 from urllib.parse import urlsplit
 
 from ..errors import NotAllowed
-from .call import Call, Services
+from ..services import Services
+from .call import Call
 
 
 def refuse_other_sites(services: Services, call: Call) -> None:

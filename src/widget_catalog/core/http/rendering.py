@@ -35,7 +35,6 @@ class PageRenderer:
         public_url: str,
         *,
         has_dashboard: bool = False,
-        takes_reports: bool = False,
         is_static: bool = False,
     ) -> None:
         """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
@@ -71,7 +70,7 @@ class PageRenderer:
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
             has_dashboard="yes" if has_dashboard else "",
-            takes_reports="yes" if takes_reports else "",
+            takes_reports="",
             is_static="yes" if is_static else "",
             static_search_url=self.root + self.static_search_path,
             card_url=public_url + self.card_path,
@@ -82,6 +81,10 @@ class PageRenderer:
             release=release.VERSION,
             mirror_url="",
         )
+
+    def take_reports(self) -> None:
+        """Show links to report a widget."""
+        self.templates.globals["takes_reports"] = "yes"
 
     def show_mirror(self, url: str) -> None:
         """Show the upstream in the footer of every page, if this is a mirror."""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from ...accounts.second_factor.rules import StepUp
 from ..actors import Right
-from .call import Call, Services
+from ..services import Services
+from .call import Call
 from .http import Response
 
 Handler = Callable[[Services, Call], Response]
@@ -33,6 +33,18 @@ class AuthMode(StrEnum):
     OAUTH_ASIDE = "nobody is known; a form; an error in JSON"
     PAGE = "by session alone; a page, or the way to sign in"
     ENTRANCE = "nobody is known; a page"
+
+
+class StepUp(StrEnum):
+    """What a session must prove to do something that outlives it or cannot be undone.
+
+    Programs and access tokens are no sessions: what they may do was decided when a person with a
+    session authorized them.
+    """
+
+    NONE = "the session is enough"
+    FACTOR = "the second factor within ten minutes, if the person has one"
+    FRESH = "a sign-in or confirmation within ten minutes, with the second factor if there is one"
 
 
 class Route(NamedTuple):
@@ -68,6 +80,34 @@ class Route(NamedTuple):
     @property
     def takes_form(self) -> bool:
         return self.auth not in (AuthMode.API, AuthMode.SIGN_IN)
+
+
+def page(
+    method: str,
+    path: str,
+    handler: Handler,
+    needs: Who | Right,
+    auth: AuthMode = AuthMode.PAGE,
+    *,
+    hashes: bool = False,
+    without_factor: bool = False,
+    writes_on_get: bool = False,
+    step_up: StepUp = StepUp.NONE,
+    takes_files: bool = False,
+) -> Route:
+    """A page that depends on the user, or a form of one."""
+    return Route(
+        method,
+        path,
+        handler,
+        needs,
+        auth=auth,
+        hashes=hashes,
+        without_factor=without_factor,
+        writes_on_get=writes_on_get,
+        step_up=step_up,
+        takes_files=takes_files,
+    )
 
 
 class AnyRoute(Protocol):

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from widget_contract.errors import CatalogError, InvalidName
 
 from ..errors import Conflict, InvalidAccount, InvalidRequest
-from .call import Call, Services
+from ..services import Services
+from .call import Call
 from .errors import headers_of, status_of
 from .http import Headers, Response
 from .routing import Handler

@@ -4,8 +4,9 @@ from typing import TypeVar
 
 import msgspec
 
+from ..services import Services
 from ..signed_values import read_signed, sign_value
-from .call import Call, Services, cookie_of
+from .call import Call, cookie_of
 from .cookies import cookie_attributes
 from .rendering import Header
 

@@ -11,9 +11,10 @@ from ...accounts.pages.own_page import own_page
 from ...catalog.store.audit import ACTIONS, AuditFilter, Entry
 from ...core.clock import to_ms
 from ...core.errors import InvalidRequest
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import NOSNIFF, Response, StreamBody
 from ...core.http.paging import Paging
+from ...core.services import Services
 from ..read_audit import read_audit_part, search_audit, shown_entry
 
 _PER_PAGE = 50

@@ -1,17 +1,21 @@
 """The operator's overview: size and health of the catalog, and its settings."""
 
+import re
 import shutil
-from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from ...accounts.pages.own_page import own_page
 from ...core.data_folder import DataFolder
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import Response
-from ...core.settings import Settings
+from ...core.services import Services
+from ...core.settings import Settings, list_settings
 from ..operate_catalog import view_overview
+
+# Links of the documentation.
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
 
 class ShownSetting(NamedTuple):
@@ -56,11 +60,12 @@ def _files_in(folder: Path) -> list[tuple[str, int]]:
 def _shown(settings: Settings) -> list[ShownSetting]:
     """All settings in effect; of a secret only whether it is set."""
     shown = []
-    for field in fields(settings):
-        value = getattr(settings, field.name)
+    declared = [(group, it) for group, members in list_settings().items() for it in members]
+    for group, field in declared:
+        value = getattr(settings if group is Settings else settings.of(group), field.name)
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if not field.repr:
             text = "set (hidden)" if value else ""
-        about = field.metadata["about"]
+        about = _LINK.sub(r"\1", field.metadata["about"])
         shown.append(ShownSetting(field.name, text, about, value == field.default))
     return shown

@@ -12,10 +12,12 @@ from ...accounts.pages.own_page import own_page
 from ...catalog.pages.preview_panel import of_manifest
 from ...core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
 from ...core.files.contract import Kind
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import NOSNIFF, Response
 from ...core.http.multipart import FormFile
+from ...core.services import Services
+from ...publishing.quotas import Quotas
 from ..pending_version import PendingVersion, discard_pending, read_pending_file, view_pending
 from ..publish_version import publish_version
 from ..request_version import list_scopes, request_version
@@ -52,7 +54,7 @@ def post_publish(services: Services, call: Call) -> Response:
     body = _request_body(call, typed)
     most = services.settings.max_bundle_bytes
     try:
-        request = request_version(services.store, call.actor, body, most, services.quotas)
+        request = request_version(services.store, call.actor, body, most, services.of(Quotas))
     except _CORRECTABLE as fault:
         return _form(services, call, typed, sorted_faults(fault, call.files), fault)
     kinds: dict[str, Kind] = {"bundle": "js", "style": "css"}
@@ -74,7 +76,7 @@ def post_pending(services: Services, call: Call) -> Response:
             services.uploads,
             call.actor,
             call.params["id"],
-            services.quotas,
+            services.of(Quotas),
         )
     except _CORRECTABLE as fault:
         return _confirm_page(services, call, fault)

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 from ...accounts.pages.own_page import own_page
 from ...core.errors import TooOften
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
+from ...core.services import Services
 from ...moderation.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
+from ...publishing.quotas import Quotas
 from ..change_version import deprecate_version, undeprecate_version, unyank_version, yank_version
 from ..view_own import view_managed_version
 from .widgets import place_of
@@ -60,26 +62,26 @@ def get_version(services: Services, call: Call) -> Response:
 @_form("yank")
 def post_yank(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     reason = fields.get("reason", "")
-    number, quotas = call.params["version"], services.quotas
+    number, quotas = call.params["version"], services.of(Quotas)
     yank_version(services.store, call.actor, call.key, number, reason, quotas)
 
 
 @_form("unyank")
 def post_unyank(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    number, quotas = call.params["version"], services.quotas
+    number, quotas = call.params["version"], services.of(Quotas)
     unyank_version(services.store, call.actor, call.key, number, quotas)
 
 
 @_form("deprecate")
 def post_deprecate(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     message = fields.get("message", "")
-    number, quotas = call.params["version"], services.quotas
+    number, quotas = call.params["version"], services.of(Quotas)
     deprecate_version(services.store, call.actor, call.key, number, message, quotas)
 
 
 @_form("undeprecate")
 def post_undeprecate(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    number, quotas = call.params["version"], services.quotas
+    number, quotas = call.params["version"], services.of(Quotas)
     undeprecate_version(services.store, call.actor, call.key, number, quotas)
 
 

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from ...accounts.pages.own_page import own_page
 from ...catalog.pages.installs import installs_of
 from ...core.errors import TooOften
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.paging import Paging
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
+from ...core.services import Services
 from ...operations.read_audit import read_widget_audit
+from ...publishing.quotas import Quotas
 from ..change_widget import list_widget, name_publishers, set_official, unlist_widget
 from ..view_own import list_own_scopes, list_own_widgets, view_managed_widget
 
@@ -79,19 +81,19 @@ def get_widget(services: Services, call: Call) -> Response:
 
 @_form("list")
 def post_list(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    list_widget(services.store, call.actor, call.key, quotas=services.quotas)
+    list_widget(services.store, call.actor, call.key, quotas=services.of(Quotas))
 
 
 @_form("unlist")
 def post_unlist(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     reason = fields.get("reason", "").strip() or None
-    unlist_widget(services.store, call.actor, call.key, reason, services.quotas)
+    unlist_widget(services.store, call.actor, call.key, reason, services.of(Quotas))
 
 
 @_form("publishers")
 def post_publishers(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     names = fields.get("publishers", "").replace(",", " ").replace("@", " ").split()
-    name_publishers(services.store, call.actor, call.key, names, services.quotas)
+    name_publishers(services.store, call.actor, call.key, names, services.of(Quotas))
 
 
 def post_official(services: Services, call: Call) -> Response:

@@ -1,0 +1,56 @@
+"""Accounts: sessions, passwords, second factors, OAuth, OpenID Connect, access tokens."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..core.commands.registering import PEOPLE, Command
+from ..core.features import Feature, Job
+from .commands import accounts
+from .oauth.clients import OWN_CLIENT
+from .secret_commands import secrets
+from .settings import AccountSettings
+
+if TYPE_CHECKING:
+    from ..core.http.routing import Route
+    from ..core.services import Services
+    from ..core.settings import Settings
+
+
+def _routes() -> "Sequence[Route]":
+    from .routes import ROUTES
+
+    return ROUTES
+
+
+def _services(services: "Services") -> Sequence[object]:
+    from .services import build_account_services
+
+    return (build_account_services(services),)
+
+
+def _jobs(services: "Services") -> Sequence[Job]:
+    from .oauth.successors import forget_successors
+    from .tokens.issue_token import forget_tokens
+
+    return (partial(forget_successors, services.store), partial(forget_tokens, services.store))
+
+
+def _public_settings(settings: "Settings") -> Mapping[str, Any]:
+    ours = settings.of(AccountSettings)
+    return {
+        "sign_in": ("password", "oidc") if ours.oidc_issuer else ("password",),
+        "cli_client_id": OWN_CLIENT,
+        "registration_open": ours.registration == "open",
+    }
+
+
+FEATURE = Feature(
+    name="accounts",
+    settings=AccountSettings,
+    commands=(Command(accounts, PEOPLE), Command(secrets, PEOPLE)),
+    routes=_routes,
+    services=_services,
+    jobs=_jobs,
+    public_settings=_public_settings,
+)

@@ -1,0 +1,57 @@
+"""The settings of the catalog."""
+
+from dataclasses import dataclass
+
+from widget_contract.semver import SemVer
+
+from ..core.setting_rules import between, parsed_by
+from ..core.settings import FeatureSettings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogSettings(FeatureSettings):
+    dashboard: bool = setting(
+        False,
+        "Enable `/dashboard`, where visitors arrange and try widgets; its state stays in "
+        "their browsers. Enabled by `serve --demo`.",
+    )
+    max_document_bytes: int = setting(
+        2097152,
+        "Maximum size of a widget's detail, with all versions and their release notes, "
+        "checked when a version is published; `0`: no limit.",
+        rule=between(0, 1 << 40),
+    )
+    min_cli_version: str = setting(
+        "0.0.0",
+        "The oldest release of the authors' tool that may publish; older ones stop and say "
+        "so. See [below](#notes-on-some-of-them).",
+        rule=parsed_by(SemVer.parse),
+    )
+    cache_mb: int = setting(
+        80,
+        "Memory for cached responses per worker, in MB.",
+        rule=between(1, 1 << 20),
+    )
+    max_event_streams: int = setting(
+        1000,
+        "Open event streams per worker. Beyond that, clients get `503`.",
+        rule=between(0, 1_000_000),
+    )
+    max_event_streams_per_client: int = setting(
+        100,
+        "Open event streams per client address and worker; `0`: no limit. Connections from "
+        "this machine are not counted. Behind a proxy on another machine, set "
+        "`trust_forwarded_for`; otherwise all clients count as one.",
+        rule=between(0, 1_000_000),
+    )
+    max_lag_s: int = setting(
+        60,
+        "Seconds that changes may wait to be applied before `/healthz/ready` returns `503`.",
+        rule=between(1, 86_400),
+    )
+    max_silence_s: int = setting(
+        0,
+        "With `database`: seconds without a response from it before `/healthz/ready` returns "
+        "`503`; 0: no limit.",
+        rule=between(0, 86_400),
+    )

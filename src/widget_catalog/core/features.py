@@ -1,0 +1,71 @@
+"""Feature: a capability of the catalog, as the application knows it.
+
+The application lists its features in `app/features.py` and installs them once, before anything
+else. What a feature contributes is found here by what needs it: its settings, routes, commands and
+so on. A feature that is not installed is not there.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from .commands.registering import Command
+    from .data_folder import DataFolder
+    from .http.metrics import Metrics
+    from .http.routing import Route
+    from .services import Services
+    from .settings import FeatureSettings, Settings
+
+Job = Callable[[], None]
+
+
+class Closeable(Protocol):
+    def close(self) -> None: ...
+
+
+class WorkerContext(NamedTuple):
+    """A worker process, for what a feature starts in it."""
+
+    services: "Services"
+    folder: "DataFolder"
+    metrics: "Metrics | None"
+
+
+def _nothing(*_: object) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """Functions import what they need when they are called, so that commands start fast."""
+
+    name: str
+    settings: "type[FeatureSettings] | None" = None
+    commands: "Sequence[Command]" = ()
+    """Commands of `widget-catalog`."""
+    routes: "Callable[[], Sequence[Route]]" = _nothing
+    """The routes of the internal API and of the pages that depend on the user."""
+    services: "Callable[[Services], Sequence[object]]" = _nothing
+    """What its handlers work with, found by type with `Services.of`."""
+    jobs: "Callable[[Services], Sequence[Job]]" = _nothing
+    """Run once a minute or so in every worker; safe to run in several at once."""
+    start: Callable[[WorkerContext], Sequence[Closeable]] = _nothing
+    """Starts what runs as long as a worker does."""
+    public_settings: "Callable[[Settings], Mapping[str, Any]]" = lambda _settings: {}
+    """Fields of `/api/settings`; those of later features replace those of earlier ones."""
+    current_settings: "Callable[[Services], Mapping[str, Any]]" = lambda _services: {}
+    """The same, from the database: read again and again."""
+
+
+_installed: tuple[Feature, ...] = ()
+
+
+def install(features: Sequence[Feature]) -> None:
+    """Called once at the start of a process."""
+    global _installed
+    _installed = tuple(features)
+
+
+def installed() -> tuple[Feature, ...]:
+    return _installed

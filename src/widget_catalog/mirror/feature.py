@@ -1,0 +1,42 @@
+"""Mirror: a read-only copy of another catalog."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..core.commands.registering import DATA, Command
+from ..core.features import Feature
+from .commands import mirror
+from .settings import MirrorSettings
+
+if TYPE_CHECKING:
+    from ..core.services import Services
+
+
+def _current_settings(services: "Services") -> Mapping[str, Any]:
+    from widget_contract import wire
+
+    from .status import find_source
+
+    source = find_source(services.store)
+    if source is None:
+        return {}
+    of = wire.MirrorOf(source.url, source.mirror_id, source.through)
+    return {"registration_open": False, "mirror_of": of}
+
+
+FEATURE = Feature(
+    name="mirror",
+    settings=MirrorSettings,
+    commands=(
+        Command(
+            mirror,
+            DATA,
+            (
+                "mirror https://catalog.example --data mirror",
+                "mirror https://catalog.example --scope acme --official --follow",
+                "mirror --status --data mirror",
+            ),
+        ),
+    ),
+    current_settings=_current_settings,
+)

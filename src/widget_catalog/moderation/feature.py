@@ -1,0 +1,42 @@
+"""Moderation: reports, revocations, reserved names and ownerless scopes."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..core.commands.registering import PEOPLE, Command
+from ..core.features import Feature, Job
+from .commands import scopes
+from .settings import ModerationSettings
+
+if TYPE_CHECKING:
+    from ..core.http.routing import Route
+    from ..core.services import Services
+
+
+def _routes() -> "Sequence[Route]":
+    from .routes import ROUTES
+
+    return ROUTES
+
+
+def _services(services: "Services") -> Sequence[object]:
+    if services.settings.of(ModerationSettings).max_reports > 0:
+        services.renderer.take_reports()
+    return ()
+
+
+def _jobs(services: "Services") -> Sequence[Job]:
+    from .report_widget import forget_reports
+
+    return (partial(forget_reports, services.store),)
+
+
+FEATURE = Feature(
+    name="moderation",
+    settings=ModerationSettings,
+    commands=(Command(scopes, PEOPLE),),
+    routes=_routes,
+    services=_services,
+    jobs=_jobs,
+)

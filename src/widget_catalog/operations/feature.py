@@ -1,0 +1,37 @@
+"""Operations: doctor, the audit log, the operator's pages."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..core.commands.registering import DATA, PEOPLE, Command
+from ..core.features import Feature, Job
+from .audit_commands import audit
+from .commands import doctor
+from .settings import OperationsSettings
+
+if TYPE_CHECKING:
+    from ..core.http.routing import Route
+    from ..core.services import Services
+
+
+def _routes() -> "Sequence[Route]":
+    from .routes import ROUTES
+
+    return ROUTES
+
+
+def _jobs(services: "Services") -> Sequence[Job]:
+    from .prune_audit import prune_audit
+
+    keep_days = services.settings.of(OperationsSettings).audit_keep_days
+    return (partial(prune_audit, services.store, keep_days),)
+
+
+FEATURE = Feature(
+    name="operations",
+    settings=OperationsSettings,
+    commands=(Command(doctor, DATA), Command(audit, PEOPLE)),
+    routes=_routes,
+    jobs=_jobs,
+)

@@ -1,0 +1,42 @@
+"""Publishing: request, upload, confirm; then yank, deprecate, unlist."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..core.commands.registering import PEOPLE, Command
+from ..core.features import Feature, Job
+from .commands import versions, widgets
+from .settings import PublishingSettings
+
+if TYPE_CHECKING:
+    from ..core.http.routing import Route
+    from ..core.services import Services
+
+
+def _routes() -> "Sequence[Route]":
+    from .routes import ROUTES
+
+    return ROUTES
+
+
+def _services(services: "Services") -> Sequence[object]:
+    from .quotas import quotas_from
+
+    return (quotas_from(services.settings),)
+
+
+def _jobs(services: "Services") -> Sequence[Job]:
+    from .tidy_uploads import tidy_uploads
+
+    return (partial(tidy_uploads, services.store, services.bundles, services.uploads),)
+
+
+FEATURE = Feature(
+    name="publishing",
+    settings=PublishingSettings,
+    commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
+    routes=_routes,
+    services=_services,
+    jobs=_jobs,
+)

@@ -1,0 +1,7 @@
+"""Snapshot: the catalog as signed files, for networks without a connection."""
+
+from ..core.commands.registering import DATA, Command
+from ..core.features import Feature
+from .commands import keys, snapshots
+
+FEATURE = Feature(name="snapshot", commands=(Command(snapshots, DATA), Command(keys, DATA)))

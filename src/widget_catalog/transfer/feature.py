@@ -1,0 +1,34 @@
+"""Transfer: import, export and move."""
+
+from collections.abc import Sequence
+
+from ..core.commands.registering import DATA, Command
+from ..core.features import Closeable, Feature, WorkerContext
+from .commands import export, import_
+from .move_command import move
+
+
+def _start(worker: WorkerContext) -> Sequence[Closeable]:
+    from .staged_import import watch_imports
+
+    return (watch_imports(worker.services.store),)
+
+
+FEATURE = Feature(
+    name="transfer",
+    commands=(
+        Command(
+            import_,
+            DATA,
+            ("import widgets.ndjson", "import - --data /var/lib/catalog < widgets.ndjson"),
+            name="import",
+        ),
+        Command(
+            export, DATA, ("export backup/catalog.ndjson", "export - | gzip > catalog.ndjson.gz")
+        ),
+        Command(
+            move, DATA, ("move --to-database postgresql://db/catalog --to-bundles s3://bundles",)
+        ),
+    ),
+    start=_start,
+)

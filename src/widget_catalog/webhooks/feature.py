@@ -1,0 +1,50 @@
+"""Webhooks: changes are sent to URLs that owners of scopes name."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..core.commands.registering import PEOPLE, Command
+from ..core.features import Closeable, Feature, WorkerContext
+from .commands import webhooks
+from .settings import WebhookSettings
+
+if TYPE_CHECKING:
+    from ..core.http.routing import Route
+    from ..core.services import Services
+
+
+def _routes() -> "Sequence[Route]":
+    from .routes import ROUTES
+
+    return ROUTES
+
+
+def _services(services: "Services") -> Sequence[object]:
+    return (services.settings.of(WebhookSettings).rules,)
+
+
+def _start(worker: WorkerContext) -> Sequence[Closeable]:
+    from ..accounts.services import AccountServices
+    from .delivering import Deliverer
+    from .model import WebhookRules
+
+    services = worker.services
+    return (
+        Deliverer(
+            services.store,
+            worker.folder.webhook_lock,
+            services.of(AccountServices).factor_policy.box.open,
+            services.of(WebhookRules),
+            worker.metrics,
+        ),
+    )
+
+
+FEATURE = Feature(
+    name="webhooks",
+    settings=WebhookSettings,
+    commands=(Command(webhooks, PEOPLE),),
+    routes=_routes,
+    services=_services,
+    start=_start,
+)

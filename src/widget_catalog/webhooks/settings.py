@@ -1,0 +1,34 @@
+"""The settings of webhooks."""
+
+from dataclasses import dataclass
+
+from ..core.public_addresses import parse_networks
+from ..core.setting_rules import between, check_networks
+from ..core.settings import FeatureSettings, setting
+from .model import WebhookRules
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookSettings(FeatureSettings):
+    max_webhooks: int = setting(
+        10,
+        "[Webhooks](administering.md#webhooks) that a scope may have; `0`: no limit.",
+        rule=between(0, 1 << 40),
+    )
+    webhook_http: bool = setting(
+        False,
+        "Allow webhooks to `http` URLs, without TLS.",
+    )
+    webhook_networks: str = setting(
+        "",
+        "Private networks that webhooks may reach, such as `10.1.0.0/16`, separated by spaces.",
+        rule=check_networks,
+    )
+
+    @property
+    def rules(self) -> WebhookRules:
+        return WebhookRules(
+            allows_http=self.webhook_http,
+            networks=parse_networks(self.webhook_networks),
+            most_per_scope=self.max_webhooks,
+        )

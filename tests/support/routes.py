@@ -1,0 +1,24 @@
+"""The routes of the service, by kind."""
+
+from widget_catalog.accounts.routes import ROUTES as ACCOUNT_ROUTES
+from widget_catalog.app.features import install_features
+from widget_catalog.app.worker import list_routes
+from widget_catalog.core.http.routing import AuthMode, Routes, Who
+
+install_features()
+
+_PAGES = (AuthMode.PAGE, AuthMode.ENTRANCE)
+
+ALL = list_routes()
+API = Routes([it for it in ALL.all if it.auth not in _PAGES])
+"""The internal API."""
+ACCOUNT_PAGES = tuple(
+    it
+    for it in ALL.all
+    if it.auth in _PAGES
+    and (it in ACCOUNT_ROUTES or it.path == "/invitation")
+    and it.needs is not Who.OPERATOR
+)
+"""The pages of a person's own account, and of signing in."""
+WORK_PAGES = tuple(it for it in ALL.all if it.auth is AuthMode.PAGE and it not in ACCOUNT_PAGES)
+"""The pages of authors and of operators."""
