@@ -11,7 +11,7 @@ from support.village import BuiltVillage, Village
 from widget_catalog.catalog.installs import today_of
 from widget_catalog.catalog.store.installs import add_installs
 from widget_catalog.catalog.store.widgets import get_widget
-from widget_catalog.publishing.change_version import parse_key
+from widget_catalog.catalog.widgets import parse_key
 
 ACME = "/account/widgets/acme/clock"
 VERSION = f"{ACME}/versions/1.0.0"

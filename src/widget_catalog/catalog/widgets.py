@@ -14,6 +14,7 @@ from widget_contract.capabilities import (
     requested,
     with_capabilities,
 )
+from widget_contract.errors import InvalidName
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
@@ -92,6 +93,14 @@ class Version(Declared, frozen=True, kw_only=True):
     def identity(self) -> str:
         """The version without build metadata, which identifies it."""
         return self.number.partition("+")[0]
+
+
+def parse_key(key: str) -> tuple[Scope, WidgetName]:
+    """`scope/name`, or as people write it, `@scope/name`."""
+    scope, slash, name = key.removeprefix("@").partition("/")
+    if not slash:
+        raise InvalidName(f"{key[:80]!r} is not a widget: write scope and name, such as ann/clock.")
+    return Scope.parse(scope), WidgetName.parse(name)
 
 
 def runs_on(sdk: SemVer, *, sdk_version: str, is_yanked: bool) -> bool:

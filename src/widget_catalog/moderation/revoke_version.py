@@ -21,13 +21,13 @@ from ..catalog.store.revocations import (
 )
 from ..catalog.store.rows import StoredFile, StoredWidget
 from ..catalog.store.widgets import get_widget, replace_widget
-from ..catalog.widgets import Revocation, Version
+from ..catalog.widgets import Revocation, Version, parse_key
 from ..core.actors import Actor, Right
 from ..core.clock import from_ms
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict
 from ..core.files.contract import Bundles, Kind
-from ..publishing.change_version import checked_reason, get_version, parse_key
+from ..publishing.change_version import checked_reason, get_version
 
 
 def revoke_version(

@@ -13,11 +13,11 @@ from ..catalog.store.audit import (
     read_filtered,
 )
 from ..catalog.store.widgets import get_widget
+from ..catalog.widgets import parse_key
 from ..core.actors import Actor, Right, Stranger
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Snapshot, Store
 from ..organizations.store import get_organization
-from ..publishing.change_version import parse_key
 
 
 def shown_entry(entry: Entry) -> dict[str, object]:

@@ -9,14 +9,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from widget_contract.errors import InvalidName
-from widget_contract.names import Scope, WidgetName
 from widget_contract.texts import line_fault
 
 from ..accounts.permissions import require
 from ..catalog.events import Deprecated, Redated, Undeprecated, Unyanked, VersionEvent, Yanked
 from ..catalog.store.widgets import get_widget, replace_widget
-from ..catalog.widgets import Version
+from ..catalog.widgets import Version, parse_key
 from ..core.actors import COMMAND_LINE, Actor, Right
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Store
@@ -89,14 +87,6 @@ def checked_reason(field: str, text: str) -> str:
     if fault := line_fault(text, MAX_REASON):
         raise InvalidRequest(f"{field}: {fault}")
     return text.strip()
-
-
-def parse_key(key: str) -> tuple[Scope, WidgetName]:
-    """`scope/name`, or as people write it, `@scope/name`."""
-    scope, slash, name = key.removeprefix("@").partition("/")
-    if not slash:
-        raise InvalidName(f"{key[:80]!r} is not a widget: write scope and name, such as ann/clock.")
-    return Scope.parse(scope), WidgetName.parse(name)
 
 
 class _Change(NamedTuple):

@@ -11,7 +11,7 @@ from ..catalog.store.downloads import get_counts
 from ..catalog.store.installs import list_installs
 from ..catalog.store.revocations import are_bytes_revoked
 from ..catalog.store.widgets import get_widget, list_widgets_page
-from ..catalog.widgets import Version, Widget
+from ..catalog.widgets import Version, Widget, parse_key
 from ..core.actors import Actor, Right, Role, is_allowed
 from ..core.db.engine import Snapshot, Store
 from ..moderation.revoke_version import list_same_bundle
@@ -26,7 +26,7 @@ from ..organizations.store import (
     list_publishers,
     standing_of,
 )
-from .change_version import get_version, parse_key
+from .change_version import get_version
 
 
 class OwnScope(NamedTuple):

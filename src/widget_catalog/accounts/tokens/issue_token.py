@@ -8,11 +8,15 @@ from widget_contract.names import Scope
 from widget_contract.texts import name_fault
 
 from ...catalog.store.events import append
-from ...core.actors import TOKEN_RIGHTS, Account, Actor, Limits, Visitor
+from ...catalog.widgets import parse_key
+from ...core.actors import Account
+from ...core.actors import Actor
+from ...core.actors import Limits
+from ...core.actors import TOKEN_RIGHTS
+from ...core.actors import Visitor
 from ...core.credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
 from ...core.db.engine import Store, Transaction
 from ...core.errors import InvalidRequest, NotFound, TooOften
-from ...publishing.change_version import parse_key
 from ...publishing.request_version import list_scopes
 from ..events import TokenCreated, TokenRevoked
 from ..permissions import require_person
