@@ -10,7 +10,6 @@ is not revoked never lacks its files; after a crash the next start completes the
 
 from collections.abc import Sequence
 
-from ..accounts.permissions import require
 from ..catalog.events import Revoked, Unrevoked
 from ..catalog.store.revocations import (
     is_needed,
@@ -27,6 +26,7 @@ from ..core.clock import from_ms
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict
 from ..core.files.contract import Bundles, Kind
+from ..organizations.permissions import require
 from ..publishing.change_version import checked_reason, get_version
 
 

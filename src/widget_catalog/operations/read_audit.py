@@ -3,7 +3,7 @@
 IP addresses are personal: they are shown only to the person who acted and to operators.
 """
 
-from ..accounts.permissions import require, require_operator, require_operator_now, require_person
+from ..accounts.permissions import require_operator, require_operator_now, require_person
 from ..catalog.store.audit import (
     AuditFilter,
     Entry,
@@ -17,6 +17,7 @@ from ..catalog.widgets import parse_key
 from ..core.actors import Actor, Right, Stranger
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Snapshot, Store
+from ..organizations.permissions import require
 from ..organizations.store import get_organization
 
 

@@ -8,7 +8,7 @@ from ..accounts.events import (
     InvitationWithdrawn,
     MemberInvited,
 )
-from ..accounts.permissions import as_now, require, require_person
+from ..accounts.permissions import as_now, require_person
 from ..accounts.store import find_account_by_id, get_account, lock_account
 from ..catalog.store.events import append
 from ..core.actors import Account, Actor, Right, Role, Via, email_fault, is_allowed
@@ -25,6 +25,7 @@ from .invitation_store import (
     remove_expired_invitations,
     remove_invitation,
 )
+from .permissions import require
 from .store import (
     Organization,
     get_organization,

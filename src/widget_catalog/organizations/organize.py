@@ -13,7 +13,7 @@ from ..accounts.events import (
     OrganizationTransferred,
     RoleChanged,
 )
-from ..accounts.permissions import as_now, require, require_person
+from ..accounts.permissions import as_now, require_person
 from ..accounts.store import find_account, get_account, lock_account, take_scope
 from ..catalog.store.events import append
 from ..core.actors import RESERVED, Actor, Right, Role, parse_username
@@ -22,6 +22,7 @@ from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..publishing.quotas import NO_QUOTAS, Quotas, check_may_own
 from ..webhooks.former_owners import disable_webhooks_added_by
 from .invitation_store import remove_invitations_of_inviter
+from .permissions import require
 from .store import (
     Member,
     Membership,

@@ -11,7 +11,6 @@ import msgspec
 
 from widget_contract.texts import line_fault
 
-from ..accounts.permissions import require
 from ..catalog.events import Deprecated, Redated, Undeprecated, Unyanked, VersionEvent, Yanked
 from ..catalog.store.widgets import get_widget, replace_widget
 from ..catalog.widgets import Version, parse_key
@@ -19,6 +18,7 @@ from ..core.actors import COMMAND_LINE, Actor, Right
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
+from ..organizations.permissions import require
 from .quotas import NO_QUOTAS, Quotas, check_may_change
 
 MAX_REASON = 500

@@ -4,7 +4,6 @@ import msgspec
 
 from widget_contract.names import Scope, WidgetName
 
-from ..accounts.permissions import require
 from ..catalog.events import (
     Listed,
     MadeOfficial,
@@ -21,6 +20,7 @@ from ..catalog.widgets import parse_key
 from ..core.actors import Actor, Right
 from ..core.db.engine import Store
 from ..core.errors import InvalidRequest
+from ..organizations.permissions import require
 from ..organizations.store import (
     find_organization,
     list_members,

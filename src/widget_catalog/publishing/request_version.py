@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..accounts.permissions import require
 from ..catalog.store.revocations import find_refusal
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import find_widget
@@ -17,6 +16,7 @@ from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, NotAllowed, NotFound
 from ..core.files.contract import Kind
 from ..mirror.store import require_no_mirror
+from ..organizations.permissions import require
 from ..organizations.store import Place, list_publishing_places
 from ..transfer.staged_import import settle_widget
 from .quotas import (

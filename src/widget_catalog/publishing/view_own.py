@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from widget_contract.names import Scope
 
-from ..accounts.permissions import require, require_person
+from ..accounts.permissions import require_person
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.store.downloads import get_counts
 from ..catalog.store.installs import list_installs
@@ -16,6 +16,7 @@ from ..core.actors import Actor, Right, Role, is_allowed
 from ..core.db.engine import Snapshot, Store
 from ..moderation.revoke_version import list_same_bundle
 from ..organizations.invitation_store import Invitation, list_invitations_to
+from ..organizations.permissions import require
 from ..organizations.store import (
     Member,
     Organization,

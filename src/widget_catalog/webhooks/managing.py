@@ -18,13 +18,7 @@ from ..accounts.events import (
     WebhookRemoved,
     WebhookSecretRotated,
 )
-from ..accounts.permissions import (
-    as_now,
-    require,
-    require_operator,
-    require_operator_now,
-    require_person,
-)
+from ..accounts.permissions import as_now, require_operator, require_operator_now, require_person
 from ..accounts.store import lock_account
 from ..catalog.store.events import append
 from ..catalog.store.feed import latest_seq
@@ -34,6 +28,7 @@ from ..core.credentials import new_id
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, NotAllowed, NotFound
 from ..core.secret_box import SecretBox
+from ..organizations.permissions import require
 from ..organizations.store import list_memberships, lock_organization
 from ..publishing.quotas import NO_QUOTAS, Quotas, check_may_change_webhooks
 from .dispatching import new_delivery

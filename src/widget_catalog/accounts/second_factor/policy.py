@@ -1,5 +1,6 @@
 """The second factor policy: the relying party of passkeys, and who needs a factor."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ...core.actors import Account, Via, Visitor
@@ -7,9 +8,9 @@ from ...core.db.engine import Snapshot, Store
 from ...core.errors import ConfirmationNeeded, NotAllowed, SecondFactorMissing
 from ...core.http.routing import StepUp
 from ...core.secret_box import SecretBox
-from ...organizations.store import owns_organization
 from ..sign_in import is_fresh
-from .rules import RequiredOf, Site
+from .rules import RequiredOf
+from .rules import Site
 from .store import has_factor
 
 _WHO = {
@@ -23,6 +24,8 @@ class FactorPolicy(NamedTuple):
     site: Site
     box: SecretBox
     required_of: RequiredOf
+    owns_organization: Callable[[Snapshot, int], bool]
+    """Whether an account, by its number, is an owner of any organization."""
 
 
 def is_required(connection: Snapshot, policy: FactorPolicy, account: Account) -> bool:
@@ -34,7 +37,7 @@ def is_required(connection: Snapshot, policy: FactorPolicy, account: Account) ->
         case RequiredOf.OPERATORS:
             return account.is_operator
         case RequiredOf.OWNERS:
-            return account.is_operator or owns_organization(connection, account.id)
+            return account.is_operator or policy.owns_organization(connection, account.id)
 
 
 def require_second_factor(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:
