@@ -1,6 +1,16 @@
 """Sessions, failed attempts, access tokens and invitations in the store."""
 
-from accounts.stored_accounts import an_account, an_organization, later
+from accounts.stored_accounts import an_account
+from accounts.stored_accounts import an_organization
+from accounts.stored_accounts import later
+from widget_catalog.accounts.invitation_store import CatalogInvitation
+from widget_catalog.accounts.invitation_store import add_invitation
+from widget_catalog.accounts.invitation_store import find_catalog_invitation
+from widget_catalog.accounts.invitation_store import list_catalog_invitations
+from widget_catalog.accounts.invitation_store import remove_catalog_invitations
+from widget_catalog.accounts.invitation_store import remove_expired_invitations
+from widget_catalog.accounts.invitation_store import remove_invitation
+from widget_catalog.accounts.invitation_store import remove_invitations_of_inviter
 from widget_catalog.accounts.session_store import (
     add_attempts,
     add_session,
@@ -28,15 +38,9 @@ from widget_catalog.core.actors import Limits, Right, Session
 from widget_catalog.core.db.engine import Store
 from widget_catalog.organizations.invitation_store import (
     Invitation,
-    add_invitation,
     find_invitation,
-    find_invitation_by_secret,
     list_invitations_of,
     list_invitations_to,
-    remove_expired_invitations,
-    remove_invitation,
-    remove_invitations_of_inviter,
-    remove_invitations_to_catalog,
 )
 from widget_contract.names import Scope
 
@@ -241,15 +245,17 @@ def test_invitations_are_found_while_they_are_open(store: Store) -> None:
         assert list_invitations_to(connection, acme.id, now) == [by_name, by_link]
         assert list_invitations_of(connection, ann.id, now) == [by_name]
         assert find_invitation(connection, "by-link", now) == by_link
-        assert find_invitation_by_secret(connection, "s", now) == by_link
-        to_all = find_invitation_by_secret(connection, "c", now)
-        assert to_all is not None
-        assert (to_all.organization, to_all.organization_id) == (None, None)
+        assert find_invitation(connection, "to-all", now) is None
+        to_all = CatalogInvitation("to-all", None, "author", "operator", now + HOUR)
+        assert find_catalog_invitation(connection, "c", now) == to_all
+        assert list_catalog_invitations(connection, now) == [to_all]
+        assert find_catalog_invitation(connection, "s", now) is None
         over = now + HOUR
         assert list_invitations_to(connection, acme.id, over) == []
         assert list_invitations_of(connection, ann.id, over) == []
         assert find_invitation(connection, "by-link", over) is None
-        assert find_invitation_by_secret(connection, "s", over) is None
+        assert find_catalog_invitation(connection, "c", over) is None
+        assert list_catalog_invitations(connection, over) == []
 
 
 def test_invitations_go_one_by_one_by_role_and_by_time(store: Store) -> None:
@@ -257,8 +263,8 @@ def test_invitations_go_one_by_one_by_role_and_by_time(store: Store) -> None:
 
     def ids() -> set[str]:
         with store.reading() as connection:
-            known = ("operator", "author", "member", "short")
-            return {it for it in known if find_invitation(connection, it, 0)}
+            members = {it.id for it in list_invitations_to(connection, acme.id, 0)}
+            return members | {it.id for it in list_catalog_invitations(connection, 0)}
 
     with store.writing() as tx:
         for id_, where, role, ends_at in [
@@ -271,7 +277,7 @@ def test_invitations_go_one_by_one_by_role_and_by_time(store: Store) -> None:
                 tx, id_=id_, organization_id=where, secret_hash=id_, role=role, invited_by="x",
                 expires_at=ends_at,
             )  # fmt: skip
-        remove_invitations_to_catalog(tx, "operator")
+        remove_catalog_invitations(tx, "operator")
     assert ids() == {"author", "member", "short"}
     with later(store, minutes=1).writing() as tx:
         remove_expired_invitations(tx)

@@ -4,11 +4,11 @@ from ..catalog.store.events import append
 from ..core.actors import COMMAND_LINE, Account, Actor, Right, is_allowed
 from ..core.db.engine import Store, Transaction
 from ..core.errors import Conflict
-from ..organizations.invitation_store import remove_catalog_invitations_of_inviter
 from ..organizations.store import standing_of
 from ..webhooks.store import disable_webhook, list_enabled_webhooks
 from .create_account import remove_first_invitation
 from .events import OperatorAppointed, OperatorDismissed, WebhookDisabled
+from .invitation_store import remove_catalog_invitations_of_inviter
 from .manage_account import get_open
 from .permissions import require_operator_now
 from .store import get_account, lock_active_operators, update_account

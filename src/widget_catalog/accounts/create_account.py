@@ -22,18 +22,19 @@ from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidAccount, NotAllowed
 from ..core.networks import network_of
 from ..mirror.store import find_mirror
-from ..organizations.invitation_store import (
-    Invitation,
+from .attempts import count_attempt
+from .events import AccountCreated, InvitedToCatalog
+from .invitation_store import (
+    CatalogInvitation,
     add_invitation,
-    find_invitation_by_secret,
+    find_catalog_invitation,
+    remove_catalog_invitations,
     remove_expired_invitations,
     remove_invitation,
     remove_invitations_by,
-    remove_invitations_to_catalog,
 )
-from .attempts import count_attempt
-from .browsers import UNKNOWN_BROWSER, Browser
-from .events import AccountCreated, InvitedToCatalog
+from .browsers import Browser
+from .browsers import UNKNOWN_BROWSER
 from .permissions import require_operator_now
 from .sign_in import Lifetimes, SignedIn, open_session
 from .store import add_account, has_operators, is_email_used, take_scope
@@ -64,7 +65,7 @@ def create_account(
         return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=adopts)
 
 
-def check_may_register(store: Store, registration: str, secret: str) -> Invitation | None:
+def check_may_register(store: Store, registration: str, secret: str) -> CatalogInvitation | None:
     """The invitation, if there is one; raises NotAllowed if registration is not allowed."""
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
@@ -154,7 +155,7 @@ def invite(
         if invited_by:
             remove_invitations_by(tx, invited_by)
         elif role == OPERATOR:
-            remove_invitations_to_catalog(tx, OPERATOR)
+            remove_catalog_invitations(tx, OPERATOR)
         add_invitation(
             tx,
             id_=new_id(),
@@ -183,9 +184,8 @@ def remove_first_invitation(tx: Transaction) -> None:
     remove_invitations_by(tx, _FIRST_START)
 
 
-def _find(connection: Snapshot, secret: str, now_ms: int) -> Invitation | None:
-    found = find_invitation_by_secret(connection, hash_secret(secret), now_ms) if secret else None
-    return found if found is not None and found.organization_id is None else None
+def _find(connection: Snapshot, secret: str, now_ms: int) -> CatalogInvitation | None:
+    return find_catalog_invitation(connection, hash_secret(secret), now_ms) if secret else None
 
 
 def _checked(username: str, email: str, password: str, reserved: Set[str]) -> Scope:

@@ -11,7 +11,6 @@ from ..core.actors import COMMAND_LINE, Account, Actor, Role, Session, Visitor, 
 from ..core.credentials import hash_password, is_password
 from ..core.db.engine import Store, Transaction
 from ..core.errors import Conflict, InvalidAccount, NotAllowed, NotFound, NotSignedIn
-from ..organizations.invitation_store import remove_invitations_of_inviter
 from ..organizations.organize import has_another_owner, take_out
 from ..organizations.store import list_memberships, lock_organization
 from ..webhooks.former_owners import disable_webhooks_of_account
@@ -28,6 +27,7 @@ from .events import (
     SessionEnded,
     SignedOutElsewhere,
 )
+from .invitation_store import remove_invitations_of_inviter
 from .known_networks import remember_password_network
 from .oauth.store import Grant, find_grant, list_grants, remove_grant, remove_grants
 from .permissions import require_operator_now, require_person

@@ -10,8 +10,6 @@ from .oauth import device_pages as devices
 from .oidc import pages as provider
 from .oidc.pages import only_with_provider
 from .pages import account, closing, join, password, reset, sign_in
-from .pages import operator_accounts as accounts
-from .pages import operator_invitations as invitations
 from .second_factor import confirm_page as confirm
 from .second_factor import pages as second_factor
 from .second_factor import sign_in_pages as second_step
@@ -21,7 +19,6 @@ from .tokens import pages as tokens
 
 _SIGN_IN = "/api/auth/sign-in"
 _FACTORS = "/account/second-factor"
-_ACCOUNT = accounts.ACCOUNTS + "/{username}"
 
 
 def _factor_page(
@@ -227,40 +224,6 @@ SECOND_FACTOR_PAGES = (
     ),
 )
 
-OPERATOR_PAGES = (
-    page("GET", accounts.ACCOUNTS, accounts.get_accounts, Who.OPERATOR),
-    page("GET", _ACCOUNT, accounts.get_account, Who.OPERATOR),
-    page("POST", _ACCOUNT + "/disable", accounts.post_disable, Who.OPERATOR),
-    page("POST", _ACCOUNT + "/enable", accounts.post_enable, Who.OPERATOR, step_up=StepUp.FACTOR),
-    page("POST", _ACCOUNT + "/promote", accounts.post_promote, Who.OPERATOR, step_up=StepUp.FRESH),
-    page("POST", _ACCOUNT + "/demote", accounts.post_demote, Who.OPERATOR, step_up=StepUp.FRESH),
-    page(
-        "POST",
-        _ACCOUNT + "/reset-link",
-        accounts.post_reset_link,
-        Who.OPERATOR,
-        step_up=StepUp.FRESH,
-    ),
-    page(
-        "POST",
-        _ACCOUNT + "/second-factor",
-        accounts.post_second_factor,
-        Who.OPERATOR,
-        step_up=StepUp.FRESH,
-    ),
-    page("POST", _ACCOUNT + "/tokens/{id}", accounts.post_token, Who.OPERATOR),
-    page("POST", _ACCOUNT + "/programs/{id}", accounts.post_program, Who.OPERATOR),
-    page("GET", invitations.INVITATIONS, invitations.get_invitations, Who.OPERATOR),
-    page(
-        "POST",
-        invitations.INVITATIONS,
-        invitations.post_invitation,
-        Who.OPERATOR,
-        step_up=StepUp.FRESH,
-    ),
-    page("POST", invitations.INVITATIONS + "/{id}", invitations.post_withdraw, Who.OPERATOR),
-)
-
 ROUTES = (
     *API,
     *OAUTH,
@@ -268,5 +231,4 @@ ROUTES = (
     *PROVIDER_PAGES,
     *ACCOUNT_PAGES,
     *SECOND_FACTOR_PAGES,
-    *OPERATOR_PAGES,
 )

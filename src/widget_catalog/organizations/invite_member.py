@@ -8,6 +8,11 @@ from ..accounts.events import (
     InvitationWithdrawn,
     MemberInvited,
 )
+from ..accounts.invitation_store import (
+    add_invitation,
+    remove_expired_invitations,
+    remove_invitation,
+)
 from ..accounts.permissions import as_now, require_person
 from ..accounts.store import find_account_by_id, get_account, lock_account
 from ..catalog.store.events import append
@@ -18,12 +23,9 @@ from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from ..publishing.quotas import NO_QUOTAS, Quotas, check_may_own
 from .invitation_store import (
     Invitation,
-    add_invitation,
     find_invitation,
     list_invitations_of,
     list_invitations_to,
-    remove_expired_invitations,
-    remove_invitation,
 )
 from .permissions import require
 from .store import (
@@ -143,20 +145,20 @@ def answer_invitation(
     quotas: Quotas = NO_QUOTAS,
     *,
     is_accepted: bool,
-) -> str | None:
+) -> str:
     """Accept or decline; returns the organization."""
     account = require_person(actor)
     with store.writing() as tx:
         lock_account(tx, account.id)
         as_now(tx.connection, actor)
         invitation = _get(tx.connection, account, id_, secret, tx.at_ms)
-        lock_organization(tx, invitation.organization or "")
+        lock_organization(tx, invitation.organization)
         # Checked again: the inviter may have lost the right to invite, which removes the
         # invitation.
         _get(tx.connection, account, id_, secret, tx.at_ms)
         if not remove_invitation(tx, id_):
             raise NotFound(_NOT_VALID)
-        if is_accepted and invitation.organization_id is not None:
+        if is_accepted:
             members = list_members(tx.connection, invitation.organization_id)
             if any(it.account_id == account.id for it in members):
                 raise Conflict(f"You are a member of {invitation.organization} already.")
@@ -181,7 +183,7 @@ def _get(connection: Snapshot, account: Account, id_: str, secret: str, now_ms: 
 
 def _may_still_invite(connection: Snapshot, invitation: Invitation) -> bool:
     """Whether its sender could still send it: an invitation grants no more than its sender has."""
-    if invitation.organization is None or invitation.inviter_id is None:
+    if invitation.inviter_id is None:
         return False
     inviter = find_account_by_id(connection, invitation.inviter_id)
     if inviter is None or inviter.is_disabled:

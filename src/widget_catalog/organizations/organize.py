@@ -13,6 +13,7 @@ from ..accounts.events import (
     OrganizationTransferred,
     RoleChanged,
 )
+from ..accounts.invitation_store import remove_invitations_of_inviter
 from ..accounts.permissions import as_now, require_person
 from ..accounts.store import find_account, get_account, lock_account, take_scope
 from ..catalog.store.events import append
@@ -21,7 +22,6 @@ from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..publishing.quotas import NO_QUOTAS, Quotas, check_may_own
 from ..webhooks.former_owners import disable_webhooks_added_by
-from .invitation_store import remove_invitations_of_inviter
 from .permissions import require
 from .store import (
     Member,

@@ -2,25 +2,24 @@
 
 from typing import NamedTuple
 
+from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
+from ..accounts.invitation_store import (
+    CatalogInvitation,
+    list_catalog_invitations,
+    remove_invitation,
+)
+from ..accounts.oauth.store import Grant, find_grant, list_grants, remove_grant
+from ..accounts.permissions import require_operator_now
+from ..accounts.second_factor.store import has_factor
+from ..accounts.session_store import Session, list_sessions
+from ..accounts.sign_in import Lifetimes
+from ..accounts.store import get_account, list_accounts_page
+from ..accounts.tokens.store import Token, list_tokens, remove_token
 from ..catalog.store.events import append
 from ..core.actors import Account, Actor, Session
 from ..core.db.engine import Store
 from ..core.errors import NotFound
-from ..organizations.invitation_store import (
-    Invitation,
-    find_invitation,
-    list_invitations_to_catalog,
-    remove_invitation,
-)
 from ..organizations.store import Membership, list_memberships
-from .events import AccessEnded, InvitationWithdrawn, TokenRevoked
-from .oauth.store import Grant, find_grant, list_grants, remove_grant
-from .permissions import require_operator_now
-from .second_factor.store import has_factor
-from .session_store import list_sessions
-from .sign_in import Lifetimes
-from .store import get_account, list_accounts_page
-from .tokens.store import Token, list_tokens, remove_token
 
 
 class AccountAccess(NamedTuple):
@@ -81,16 +80,17 @@ def sign_out_program_of(store: Store, actor: Actor, username: str, grant_id: str
         append(tx, actor, event)
 
 
-def list_catalog_invitations(store: Store, actor: Actor) -> list[Invitation]:
+def list_open_invitations(store: Store, actor: Actor) -> list[CatalogInvitation]:
     with store.reading() as connection:
         require_operator_now(connection, actor)
-        return list_invitations_to_catalog(connection, store.now_ms())
+        return list_catalog_invitations(connection, store.now_ms())
 
 
 def withdraw_catalog_invitation(store: Store, actor: Actor, id_: str) -> None:
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
-        found = find_invitation(tx.connection, id_, tx.at_ms)
-        if found is None or found.organization_id is not None or not remove_invitation(tx, id_):
+        open_ones = list_catalog_invitations(tx.connection, tx.at_ms)
+        found = next((it for it in open_ones if it.id == id_), None)
+        if found is None or not remove_invitation(tx, id_):
             raise NotFound("There is no such invitation.")
         append(tx, actor, InvitationWithdrawn(scope=None, who=found.email))

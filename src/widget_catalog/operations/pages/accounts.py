@@ -2,6 +2,12 @@
 
 from collections.abc import Mapping
 
+from ...accounts.appoint_operator import appoint_operator
+from ...accounts.appoint_operator import dismiss_operator
+from ...accounts.manage_account import reset_second_factor
+from ...accounts.manage_account import set_disabled
+from ...accounts.pages.own_page import own_page
+from ...accounts.reset_link import make_reset_link
 from ...accounts.services import AccountServices
 from ...core.errors import InvalidRequest
 from ...core.http.call import Call
@@ -9,16 +15,12 @@ from ...core.http.http import Response
 from ...core.http.paging import Paging
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ...core.services import Services
-from ..appoint_operator import appoint_operator, dismiss_operator
-from ..manage_account import reset_second_factor, set_disabled
 from ..operate_accounts import (
     revoke_token_of,
     search_accounts,
     sign_out_program_of,
     view_account_access,
 )
-from ..reset_link import make_reset_link
-from .own_page import own_page
 
 ACCOUNTS = "/operate/accounts"
 _PER_PAGE = 50

@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 
+from ...accounts.create_account import AUTHOR, OPERATOR, invite
+from ...accounts.pages.own_page import own_page
 from ...core.actors import email_fault
 from ...core.errors import InvalidRequest
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 from ...core.services import Services
-from ..create_account import AUTHOR, OPERATOR, invite
-from ..operate_accounts import list_catalog_invitations, withdraw_catalog_invitation
-from .own_page import own_page
+from ..operate_accounts import list_open_invitations
+from ..operate_accounts import withdraw_catalog_invitation
 
 INVITATIONS = "/operate/invitations"
 _DONE = {"withdraw": "The invitation was revoked."}
@@ -61,7 +62,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
         "operator/invitations.html",
         *sent.headers,
         status=sent.status,
-        invitations=list_catalog_invitations(services.store, call.actor),
+        invitations=list_open_invitations(services.store, call.actor),
         is_mirror=_is_mirror(services),
         sent=sent,
         done=_DONE.get(call.query().get("done", "")),
