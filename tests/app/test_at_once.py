@@ -69,7 +69,6 @@ from widget_catalog.organizations.organize import (
     transfer_organization,
 )
 from widget_catalog.organizations.store import list_members, list_memberships
-from widget_catalog.publishing.quotas import Quotas
 
 ROUNDS = 4
 CONFIG = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)
@@ -195,16 +194,12 @@ def test_somebody_is_invited_once(store: Store) -> None:
 
 def test_nobody_owns_more_organizations_than_they_may(store: Store) -> None:
     ann, bob = an_account(store, "ann"), an_account(store, "bob")
-    quotas = Quotas(organizations=3)
     for number in range(4):
         an_organization(store, f"of-bob-{number}", owner=bob, member=ann)
 
-    made = [
-        partial(create_organization, store, by(ann), f"acme-{i}", "Acme", quotas) for i in range(4)
-    ]
+    made = [partial(create_organization, store, by(ann), f"acme-{i}", "Acme", 3) for i in range(4)]
     given = [
-        partial(change_role, store, by(bob), f"of-bob-{i}", "ann", Role.OWNER, quotas)
-        for i in range(4)
+        partial(change_role, store, by(bob), f"of-bob-{i}", "ann", Role.OWNER, 3) for i in range(4)
     ]
     done = outcomes([*made, *given])
 

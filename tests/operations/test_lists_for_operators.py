@@ -2,7 +2,6 @@
 
 from accounts.stored_accounts import an_account
 from support.values import a_version, a_widget
-from widget_catalog.accounts.events import ScopeReserved
 from widget_catalog.accounts.store import (
     count_accounts,
     end_account,
@@ -10,6 +9,7 @@ from widget_catalog.accounts.store import (
     list_scopes,
     take_scope,
 )
+from widget_catalog.catalog.events import ScopeReserved
 from widget_catalog.catalog.store.audit import AuditFilter, list_filtered
 from widget_catalog.catalog.store.events import append
 from widget_catalog.catalog.store.widgets import add_widgets, count_stored_bytes, list_widgets_page

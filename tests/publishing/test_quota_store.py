@@ -12,15 +12,10 @@ from widget_catalog.catalog.store.events import append
 from widget_catalog.core.actors import Account, Actor, Role, Via
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import TooOften
+from widget_catalog.organizations.organize import check_may_own
 from widget_catalog.organizations.store import add_organization, list_memberships, put_member
 from widget_catalog.publishing.quota_store import Publication, add_publication, list_publications
-from widget_catalog.publishing.quotas import (
-    Load,
-    Quotas,
-    check_may_own,
-    check_may_publish,
-    count_publication,
-)
+from widget_catalog.publishing.quotas import Load, Quotas, check_may_publish, count_publication
 from widget_contract.names import Scope
 
 HOUR = 3_600_000
@@ -162,7 +157,7 @@ def test_of_many_organizations_made_at_once_exactly_as_many_are_as_may(store: St
         slug = Scope(f"org-{number}")
         try:
             with store.publishing() as tx:
-                check_may_own(tx.connection, ann, QUOTAS)
+                check_may_own(tx.connection, ann, QUOTAS.organizations)
                 take_scope(tx, slug, "organization")
                 made = add_organization(tx, slug, "An organization")
                 put_member(tx, made.id, ann.id, Role.OWNER)

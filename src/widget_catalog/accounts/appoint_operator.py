@@ -1,17 +1,15 @@
 """For operators: makes an account an operator, and takes that back."""
 
 from ..catalog.store.events import append
-from ..core.actors import COMMAND_LINE, Account, Actor, Right, is_allowed
-from ..core.db.engine import Store, Transaction
+from ..core.actors import COMMAND_LINE, Actor
+from ..core.db.engine import Store
 from ..core.errors import Conflict
-from ..organizations.store import standing_of
-from ..webhooks.store import disable_webhook, list_enabled_webhooks
 from .create_account import remove_first_invitation
-from .events import OperatorAppointed, OperatorDismissed, WebhookDisabled
+from .events import OperatorAppointed, OperatorDismissed
 from .invitation_store import remove_catalog_invitations_of_inviter
 from .manage_account import get_open
 from .permissions import require_operator_now
-from .store import get_account, lock_active_operators, update_account
+from .store import lock_active_operators, update_account
 
 
 def appoint_operator(store: Store, username: str, actor: Actor = COMMAND_LINE) -> None:
@@ -29,9 +27,7 @@ def appoint_operator(store: Store, username: str, actor: Actor = COMMAND_LINE) -
 
 
 def dismiss_operator(store: Store, username: str, actor: Actor = COMMAND_LINE) -> None:
-    """With what only an operator could have set up: invitations to the catalog, and webhooks of
-    the catalog or of other people's scopes. An operator who can sign in always remains.
-    """
+    """With their invitations to the catalog. An operator who can sign in always remains."""
     with store.writing() as tx:
         active = lock_active_operators(tx)
         require_operator_now(tx.connection, actor)
@@ -47,18 +43,4 @@ def dismiss_operator(store: Store, username: str, actor: Actor = COMMAND_LINE) -
             )
         update_account(tx, account.id, is_operator=False)
         remove_catalog_invitations_of_inviter(tx, account.id)
-        _disable_webhooks(tx, actor, get_account(tx.connection, username))
         append(tx, actor, OperatorDismissed(scope=account.username))
-
-
-def _disable_webhooks(tx: Transaction, actor: Actor, former: Account) -> None:
-    """Those that this account could not add now."""
-    reason = f"{former.username}, who added it, is no longer an operator."
-    as_author = Actor(via=actor.via, account=former)
-    for it in list_enabled_webhooks(tx.connection):
-        if it.created_by != former.username:
-            continue
-        standing = standing_of(tx.connection, former, it.scope or "", None)
-        if not is_allowed(as_author, Right.MANAGE_WEBHOOKS, standing, it.scope or ""):
-            disable_webhook(tx, it.id, reason)
-            append(tx, actor, WebhookDisabled(scope=it.scope, webhook=it.id, reason=reason))

@@ -23,6 +23,7 @@ from ..core.errors import Conflict, InvalidAccount, NotAllowed
 from ..core.networks import network_of
 from ..mirror.store import find_mirror
 from .attempts import count_attempt
+from .browsers import UNKNOWN_BROWSER, Browser
 from .events import AccountCreated, InvitedToCatalog
 from .invitation_store import (
     CatalogInvitation,
@@ -33,8 +34,6 @@ from .invitation_store import (
     remove_invitation,
     remove_invitations_by,
 )
-from .browsers import Browser
-from .browsers import UNKNOWN_BROWSER
 from .permissions import require_operator_now
 from .sign_in import Lifetimes, SignedIn, open_session
 from .store import add_account, has_operators, is_email_used, take_scope

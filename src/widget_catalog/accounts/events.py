@@ -1,6 +1,6 @@
-"""Events of accounts, organizations and the names they share."""
+"""Events of accounts."""
 
-from ..catalog.events import Event
+from ..catalog.events import Event, ScopeEvent
 
 
 class AccountCreated(Event, frozen=True):
@@ -10,12 +10,12 @@ class AccountCreated(Event, frozen=True):
     is_operator: bool
 
 
-class AccountClosed(Event, frozen=True):
+class AccountClosed(ScopeEvent, frozen=True):
     kind = "account_closed"
     action = "close account"
 
 
-class AccountDisabled(Event, frozen=True):
+class AccountDisabled(ScopeEvent, frozen=True):
     kind = "account_disabled"
     action = "disable account"
 
@@ -30,7 +30,7 @@ class OperatorAppointed(Event, frozen=True):
     action = "make operator"
 
 
-class OperatorDismissed(Event, frozen=True):
+class OperatorDismissed(ScopeEvent, frozen=True):
     kind = "operator_dismissed"
     action = "remove operator"
 
@@ -203,62 +203,6 @@ class AccessEnded(Event, frozen=True):
     program: str | None = None
 
 
-class OrganizationCreated(Event, frozen=True):
-    kind = "organization_created"
-    action = "create organization"
-
-
-class OrganizationTransferred(Event, frozen=True):
-    kind = "organization_transferred"
-    action = "transfer organization"
-
-    member: str
-
-
-class MembersShown(Event, frozen=True):
-    """The list of members became public."""
-
-    kind = "members_shown"
-    action = "make members public"
-
-
-class MembersHidden(Event, frozen=True):
-    kind = "members_hidden"
-    action = "make members private"
-
-
-class RoleChanged(Event, frozen=True):
-    kind = "role_changed"
-    action = "change role"
-
-    member: str
-    role: str
-
-
-class MemberRemoved(Event, frozen=True):
-    kind = "member_removed"
-    action = "remove member"
-
-    member: str
-    publisher_of: list[str] | None = None
-
-
-class MemberLeft(Event, frozen=True):
-    kind = "member_left"
-    action = "leave organization"
-
-    member: str
-    publisher_of: list[str] | None = None
-
-
-class MemberInvited(Event, frozen=True):
-    kind = "member_invited"
-    action = "invite"
-
-    who: str
-    role: str
-
-
 class InvitationWithdrawn(Event, frozen=True):
     kind = "invitation_withdrawn"
     action = "withdraw invitation"
@@ -266,125 +210,6 @@ class InvitationWithdrawn(Event, frozen=True):
     who: str | None
 
 
-class InvitationAccepted(Event, frozen=True):
-    kind = "invitation_accepted"
-    action = "accept invitation"
-
-    role: str
-
-
-class InvitationDeclined(Event, frozen=True):
-    kind = "invitation_declined"
-    action = "decline invitation"
-
-    role: str
-
-
-class ScopeReserved(Event, frozen=True):
-    kind = "scope_reserved"
-    action = "reserve scope"
-
-
-class ScopeAssigned(Event, frozen=True):
-    """A scope with widgets but no owner became an organization of this member."""
-
-    kind = "scope_assigned"
-    action = "assign scope"
-
-    member: str
-    widgets: int
-    installs: int
-
-
-class ScopeReleased(Event, frozen=True):
-    """Ends the history of a scope; the next owner of its name is unrelated."""
-
-    kind = "scope_released"
-    action = "release scope"
-
-    was: str
-    members: list[str] | None = None
-
-
 class SecretsRotated(Event, frozen=True):
     kind = "secrets_rotated"
     action = "rotate secrets"
-
-
-class WebhookAdded(Event, frozen=True):
-    """Without a scope, it is for the whole catalog; the same applies to the events below."""
-
-    kind = "webhook_added"
-    action = "add webhook"
-
-    webhook: str
-    url: str
-
-
-class WebhookRemoved(Event, frozen=True):
-    kind = "webhook_removed"
-    action = "remove webhook"
-
-    webhook: str
-    url: str
-
-
-class WebhookSecretRotated(Event, frozen=True):
-    kind = "webhook_secret_rotated"
-    action = "rotate webhook secret"
-
-    webhook: str
-
-
-class WebhookEnabled(Event, frozen=True):
-    kind = "webhook_enabled"
-    action = "enable webhook"
-
-    webhook: str
-
-
-class WebhookDisabled(Event, frozen=True):
-    """By a person; by the service, after a long series of failures; or because the person who
-    added it may no longer do so.
-    """
-
-    kind = "webhook_disabled"
-    action = "disable webhook"
-
-    webhook: str
-    reason: str
-
-
-class WebhookPinged(Event, frozen=True):
-    kind = "webhook_pinged"
-    action = "ping webhook"
-
-    webhook: str
-
-
-class WebhookDeliveryReplayed(Event, frozen=True):
-    kind = "webhook_delivery_replayed"
-    action = "replay webhook delivery"
-
-    webhook: str
-    delivery: str
-
-
-class Reported(Event, frozen=True):
-    """Visible to operators only, so it is in no scope, whose log owners can read."""
-
-    kind = "reported"
-    action = "report widget"
-
-    report: str
-    widget: str
-
-
-class ReportDecided(Event, frozen=True):
-    kind = "report_decided"
-    action = "decide about a report"
-
-    report: str
-    widget: str
-    state: str
-    note: str | None = None

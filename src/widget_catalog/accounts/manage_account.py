@@ -7,14 +7,10 @@ from widget_contract.names import Scope
 from ..catalog.events import Unlisted
 from ..catalog.store.events import append
 from ..catalog.store.widgets import list_widgets_in, replace_widget
-from ..core.actors import COMMAND_LINE, Account, Actor, Role, Session, Visitor, password_fault
+from ..core.actors import COMMAND_LINE, Account, Actor, Session, Visitor, password_fault
 from ..core.credentials import hash_password, is_password
 from ..core.db.engine import Store, Transaction
 from ..core.errors import Conflict, InvalidAccount, NotAllowed, NotFound, NotSignedIn
-from ..organizations.organize import has_another_owner, take_out
-from ..organizations.store import list_memberships, lock_organization
-from ..webhooks.former_owners import disable_webhooks_of_account
-from ..webhooks.store import remove_webhooks_of
 from .attempts import count_attempt, record_failed_sign_in
 from .events import (
     AccessEnded,
@@ -106,8 +102,6 @@ def set_disabled(
         if is_disabled:
             sign_out_everywhere(tx, account)
             remove_invitations_of_inviter(tx, account.id)
-            name = str(account.username)
-            disable_webhooks_of_account(tx, actor, name, f"The account {name} was disabled.")
         kind = AccountDisabled if is_disabled else AccountEnabled
         append(tx, actor, kind(scope=account.username))
 
@@ -129,23 +123,10 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         )
     with store.publishing() as tx:
         _hold_proof(tx, visitor, account, known)
-        for slug in [it.organization.slug for it in list_memberships(tx.connection, account.id)]:
-            lock_organization(tx, slug)
-        for organization, role in list_memberships(tx.connection, account.id):
-            is_owner = role is Role.OWNER
-            if is_owner and not has_another_owner(tx.connection, organization, account.id):
-                raise Conflict(
-                    f"You are the last owner of {organization.slug} who can sign in. Transfer it "
-                    "to somebody first."
-                )
-            take_out(tx, visitor.actor, organization, account.id, str(account.username))
         _unlist_all(tx, visitor.actor, account.username)
         end_account(tx, account.id)
         remove_factors(tx, account.id)
         remove_invitations_of_inviter(tx, account.id)
-        remove_webhooks_of(tx, account.username)
-        closed = f"{account.username}, who added it, has closed the account."
-        disable_webhooks_of_account(tx, visitor.actor, str(account.username), closed)
         sign_out_everywhere(tx, account)
         append(tx, visitor.actor, AccountClosed(scope=account.username))
 

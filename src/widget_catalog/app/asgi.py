@@ -10,6 +10,7 @@ from ..core.errors import StoreUnavailable
 from ..core.http.bindings.asgi import AsgiApp
 from ..core.logs import configure_logs
 from ..core.settings import load_settings
+from .hooks import connect_hooks
 from .worker import build_worker
 
 
@@ -17,6 +18,7 @@ def create_app() -> AsgiApp:
     """An ASGI application with settings from the environment, and a prepared data folder."""
     # New files are accessible to our user only, even in a folder that others can read.
     os.umask(0o077)
+    connect_hooks()
     settings = load_settings()
     configure_logs(settings.log_format, settings.log_level)
     node = prepare_node(settings.data, backends=settings.backends)

@@ -33,6 +33,7 @@ from ..core.errors import BackendDown, BundlesDown, DatabaseReadOnly, InvalidImp
 from ..core.settings import load_settings, passed_sockets
 from .demo import add_examples, is_empty
 from .features import FEATURES, install_features
+from .hooks import connect_hooks
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CATALOG = "Catalog data"
@@ -265,6 +266,7 @@ def run() -> None:
     install_features()
     # New files are accessible to our user only, even in a folder that others can read.
     os.umask(0o077)
+    connect_hooks()
     if sys.stdout is None:  # Closed by the caller: the result is discarded.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:

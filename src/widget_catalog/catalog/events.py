@@ -1,16 +1,18 @@
 """Events: every kind of change in the catalog, each a small frozen value.
 
-Those of widgets are here, those of people in `accounts/events.py`. An event is written to the audit
-log and, if it is public, to the change feed: see `store/events.py`. `kind` is its name in both;
-`action` is its name in the audit log for people. The fields besides scope, name and version are
+Those of widgets and scopes are here, all others in the `events.py` of their room. An event is
+written to the audit log and, if it is public, to the change feed, and rooms above can act on it
+with a hook: see `store/events.py`. `kind` is its name in both; `action` is its name in the audit
+log for people. The fields besides scope, name and version are
 the details of its entry, in this order. Kinds are permanent: an event that no longer occurs stays
 here, so that old entries can be shown.
 """
 
-from types import ModuleType
 from typing import ClassVar
 
 import msgspec
+
+from ..core import hooks
 
 _SUBJECT = ("scope", "name", "version")
 
@@ -33,10 +35,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return {key: value for key, value, default in values if value != default}
 
 
-class PublicEvent(Event, frozen=True, kw_only=True):
+class ScopeEvent(Event, frozen=True, kw_only=True):
+    scope: str
+
+
+class PublicEvent(ScopeEvent, frozen=True, kw_only=True):
     """A public event of a widget."""
 
-    scope: str
     name: str
 
 
@@ -194,8 +199,51 @@ class PublishersChanged(Event, frozen=True):
     publishers: list[str]
 
 
-def actions_in(*modules: ModuleType) -> dict[str, str]:
-    """The names, in the audit log, of all kinds of events defined in these modules."""
-    defined = [it for module in modules for it in vars(module).values()]
-    kinds = [it for it in defined if isinstance(it, type) and issubclass(it, Event)]
-    return {it.kind: it.action for it in kinds if "kind" in vars(it) and it.action is not None}
+class ScopeClaimed(ScopeEvent, frozen=True):
+    """A name is being taken by a person or an organization. Only for hooks, which can refuse."""
+
+    kind = "scope_claimed"
+    action = None
+
+
+class ScopeReserved(Event, frozen=True):
+    kind = "scope_reserved"
+    action = "reserve scope"
+
+
+class ScopeAssigned(Event, frozen=True):
+    """A scope with widgets but no owner became an organization of this member."""
+
+    kind = "scope_assigned"
+    action = "assign scope"
+
+    member: str
+    widgets: int
+    installs: int
+
+
+class ScopeReleased(ScopeEvent, frozen=True):
+    """Ends the history of a scope; the next owner of its name is unrelated."""
+
+    kind = "scope_released"
+    action = "release scope"
+
+    was: str
+    members: list[str] | None = None
+
+
+def list_actions() -> dict[str, str]:
+    """The names, in the audit log, of the kinds of events of all rooms."""
+    hooks.load()
+    return {it.kind: it.action for it in list_kinds() if it.action is not None}
+
+
+def list_kinds() -> list[type[Event]]:
+    """Every kind of event whose room is loaded."""
+    found, left = [], [Event]
+    while left:
+        event_type = left.pop()
+        left += event_type.__subclasses__()
+        if "kind" in vars(event_type):
+            found.append(event_type)
+    return found

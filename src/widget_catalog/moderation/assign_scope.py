@@ -3,10 +3,10 @@
 from widget_contract.names import Scope
 from widget_contract.texts import name_fault
 
-from ..accounts.events import ScopeAssigned
 from ..accounts.manage_account import get_open
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import free_scope, take_scope
+from ..catalog.events import ScopeAssigned
 from ..catalog.store.events import append
 from ..catalog.store.ownerless import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
 from ..core.actors import COMMAND_LINE, Actor, Role

@@ -11,7 +11,6 @@ from widget_contract.names import Scope, WidgetName
 from widget_contract.texts import line_fault, text_fault
 
 from ..accounts.attempts import count_attempt
-from ..accounts.events import ReportDecided, Reported
 from ..accounts.permissions import require_operator_now
 from ..catalog.store.events import append
 from ..catalog.store.widgets import find_widget
@@ -21,6 +20,7 @@ from ..core.credentials import new_id
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.networks import network_of
+from .events import ReportDecided, Reported
 from .store import (
     Report,
     add_report,

@@ -2,9 +2,9 @@
 
 from widget_contract.names import Scope
 
-from ..accounts.events import ScopeReleased, ScopeReserved
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import free_scope, take_scope
+from ..catalog.events import ScopeReleased, ScopeReserved
 from ..catalog.store.events import append
 from ..catalog.store.widgets import list_widgets_in
 from ..core.actors import COMMAND_LINE, Actor
@@ -17,7 +17,6 @@ from ..organizations.store import (
     remove_organization,
     scope_kind,
 )
-from ..webhooks.store import remove_webhooks_of
 
 
 def reserve_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> None:
@@ -65,7 +64,6 @@ def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
                 )
             members = [it.username for it in list_members(tx.connection, organization.id)]
             remove_organization(tx, organization)
-        remove_webhooks_of(tx, scope)
         free_scope(tx, scope)
         append(tx, actor, ScopeReleased(scope=scope, was=kind, members=members))
     return kind

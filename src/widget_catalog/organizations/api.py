@@ -8,7 +8,6 @@ from ..core.clock import from_ms, iso
 from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
 from ..core.services import Services
-from ..publishing.quotas import Quotas
 from .invitation_store import Invitation
 from .invite_member import (
     answer_invitation,
@@ -27,6 +26,7 @@ from .organize import (
     show_organization,
     transfer_organization,
 )
+from .settings import OrganizationSettings
 from .store import Organization
 
 _INVITATION_NOTE = (
@@ -71,7 +71,7 @@ def post_organization(services: Services, call: Call) -> Response:
         call.actor,
         body.slug,
         body.display_name,
-        services.of(Quotas),
+        services.settings.of(OrganizationSettings).max_organizations,
         reserved=frozenset() if is_free else services.of(AccountServices).reserved,
     )
     return reply(_shown(made.organization, made.role), status=201)
@@ -136,7 +136,14 @@ def delete_invitation(services: Services, call: Call) -> Response:
 def put_member(services: Services, call: Call) -> Response:
     role = parse_role(call.json(RoleBody).role)
     slug, username = call.params["slug"], call.params["username"]
-    change_role(services.store, call.actor, slug, username, role, services.of(Quotas))
+    change_role(
+        services.store,
+        call.actor,
+        slug,
+        username,
+        role,
+        services.settings.of(OrganizationSettings).max_organizations,
+    )
     return done()
 
 
@@ -148,7 +155,13 @@ def delete_member(services: Services, call: Call) -> Response:
 def post_transfer(services: Services, call: Call) -> Response:
     username = call.json(UsernameBody).username
     slug = call.params["slug"]
-    transfer_organization(services.store, call.actor, slug, username, services.of(Quotas))
+    transfer_organization(
+        services.store,
+        call.actor,
+        slug,
+        username,
+        services.settings.of(OrganizationSettings).max_organizations,
+    )
     return done()
 
 
@@ -169,7 +182,12 @@ def _answer(services: Services, call: Call, *, is_accepted: bool) -> Response:
     secret = call.json(SecretBody).secret
     id_ = call.params["id"]
     answer_invitation(
-        services.store, call.actor, id_, secret, services.of(Quotas), is_accepted=is_accepted
+        services.store,
+        call.actor,
+        id_,
+        secret,
+        services.settings.of(OrganizationSettings).max_organizations,
+        is_accepted=is_accepted,
     )
     return done()
 

@@ -5,8 +5,8 @@ from ..accounts.settings import AccountSettings
 from ..core.http.call import Call
 from ..core.http.http import Response
 from ..core.services import Services
-from ..publishing.quotas import Quotas
 from .invite_member import answer_invitation, preview_invitation, view_invitation
+from .settings import OrganizationSettings
 
 
 def get_invitation(services: Services, call: Call) -> Response:
@@ -30,7 +30,12 @@ def post_invitation(services: Services, call: Call) -> Response:
     is_accepted = call.form().get("decision") == "accept"
     id_, secret = _named(call)
     organization = answer_invitation(
-        services.store, call.actor, id_, secret, services.of(Quotas), is_accepted=is_accepted
+        services.store,
+        call.actor,
+        id_,
+        secret,
+        services.settings.of(OrganizationSettings).max_organizations,
+        is_accepted=is_accepted,
     )
     if is_accepted:
         return done_page(services, call, "Welcome", f"You are now a member of {organization}.")

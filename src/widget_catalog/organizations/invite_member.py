@@ -2,12 +2,7 @@
 
 import hmac
 
-from ..accounts.events import (
-    InvitationAccepted,
-    InvitationDeclined,
-    InvitationWithdrawn,
-    MemberInvited,
-)
+from ..accounts.events import InvitationWithdrawn
 from ..accounts.invitation_store import (
     add_invitation,
     remove_expired_invitations,
@@ -20,13 +15,14 @@ from ..core.actors import Account, Actor, Right, Role, Via, email_fault, is_allo
 from ..core.credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
-from ..publishing.quotas import NO_QUOTAS, Quotas, check_may_own
+from .events import InvitationAccepted, InvitationDeclined, MemberInvited
 from .invitation_store import (
     Invitation,
     find_invitation,
     list_invitations_of,
     list_invitations_to,
 )
+from .organize import check_may_own
 from .permissions import require
 from .store import (
     Organization,
@@ -142,7 +138,7 @@ def answer_invitation(
     actor: Actor,
     id_: str,
     secret: str,
-    quotas: Quotas = NO_QUOTAS,
+    max_owned: int = 0,
     *,
     is_accepted: bool,
 ) -> str:
@@ -163,7 +159,7 @@ def answer_invitation(
             if any(it.account_id == account.id for it in members):
                 raise Conflict(f"You are a member of {invitation.organization} already.")
             if invitation.role == Role.OWNER:
-                check_may_own(tx.connection, account, quotas)
+                check_may_own(tx.connection, account, max_owned)
             put_member(tx, invitation.organization_id, account.id, Role(invitation.role))
         kind = InvitationAccepted if is_accepted else InvitationDeclined
         append(tx, actor, kind(scope=invitation.organization, role=invitation.role))

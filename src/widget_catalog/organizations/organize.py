@@ -4,24 +4,23 @@ from collections.abc import Set
 
 from widget_contract.texts import name_fault
 
-from ..accounts.events import (
+from ..accounts.invitation_store import remove_invitations_of_inviter
+from ..accounts.permissions import as_now, require_person
+from ..accounts.store import find_account, get_account, lock_account, take_scope
+from ..catalog.store.events import append
+from ..core.actors import RESERVED, Account, Actor, Right, Role, Stranger, parse_username
+from ..core.db.engine import Snapshot, Store, Transaction
+from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
+from .events import (
     MemberLeft,
     MemberRemoved,
     MembersHidden,
     MembersShown,
     OrganizationCreated,
     OrganizationTransferred,
+    OwnerDemoted,
     RoleChanged,
 )
-from ..accounts.invitation_store import remove_invitations_of_inviter
-from ..accounts.permissions import as_now, require_person
-from ..accounts.store import find_account, get_account, lock_account, take_scope
-from ..catalog.store.events import append
-from ..core.actors import RESERVED, Actor, Right, Role, parse_username
-from ..core.db.engine import Snapshot, Store, Transaction
-from ..core.errors import Conflict, InvalidRequest, NotFound
-from ..publishing.quotas import NO_QUOTAS, Quotas, check_may_own
-from ..webhooks.former_owners import disable_webhooks_added_by
 from .permissions import require
 from .store import (
     Member,
@@ -40,6 +39,7 @@ from .store import (
 )
 
 MAX_NAME = 100
+_DAY_S = 86_400
 
 
 def create_organization(
@@ -47,7 +47,7 @@ def create_organization(
     actor: Actor,
     slug: str,
     display_name: str,
-    quotas: Quotas = NO_QUOTAS,
+    max_owned: int = 0,
     *,
     reserved: Set[str] = RESERVED,
 ) -> Membership:
@@ -62,12 +62,28 @@ def create_organization(
     with store.publishing() as tx:
         lock_account(tx, account.id)
         as_now(tx.connection, actor)
-        check_may_own(tx.connection, account, quotas)
+        check_may_own(tx.connection, account, max_owned)
         take_scope(tx, name, "organization")
         organization = add_organization(tx, name, display_name.strip())
         put_member(tx, organization.id, account.id, Role.OWNER)
         append(tx, actor, OrganizationCreated(scope=name))
     return Membership(organization, Role.OWNER)
+
+
+def check_may_own(connection: Snapshot, account: Account, max_owned: int) -> None:
+    """Raises TooOften if the account owns as many organizations as allowed. Operators may own any
+    number; 0 is no limit.
+    """
+    if account.is_operator or not max_owned:
+        return
+    owned = [it for it in list_memberships(connection, account.id) if it.role is Role.OWNER]
+    if len(owned) >= max_owned:
+        sentence = (
+            f"{account.username} owns {len(owned):,} organizations, and at most "
+            f"{max_owned:,} are allowed. Leave one that has another owner, or ask the operator of "
+            "this catalog to raise the limit."
+        )
+        raise TooOften(sentence, wait_s=_DAY_S)
 
 
 def list_own_organizations(store: Store, actor: Actor) -> list[Membership]:
@@ -122,7 +138,7 @@ def change_role(
     slug: str,
     username: str,
     role: Role,
-    quotas: Quotas = NO_QUOTAS,
+    max_owned: int = 0,
 ) -> None:
     """Only owners can add or remove owners, and an active owner must remain."""
     require_person(actor)
@@ -138,12 +154,12 @@ def change_role(
         if member.role is Role.OWNER:
             _keep_an_owner(tx.connection, organization, member)
         if role is Role.OWNER:
-            check_may_own(tx.connection, get_account(tx.connection, member.username), quotas)
+            check_may_own(tx.connection, get_account(tx.connection, member.username), max_owned)
         put_member(tx, organization.id, member.account_id, role)
         if _is_lower(role, member.role):
             remove_invitations_of_inviter(tx, member.account_id, organization.id)
         if member.role is Role.OWNER:
-            disable_webhooks_added_by(tx, actor, username, slug)
+            append(tx, actor, OwnerDemoted(scope=slug, member=username))
         append(tx, actor, RoleChanged(scope=slug, member=username, role=role.value))
 
 
@@ -160,24 +176,28 @@ def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None
             if not is_leaving:
                 require(tx.connection, actor, Right.OWN, slug)
             _keep_an_owner(tx.connection, organization, member)
-        take_out(tx, actor, organization, member.account_id, username)
+        kind = MemberLeft if is_leaving else MemberRemoved
+        take_out(tx, actor, organization, member.account_id, username, kind)
 
 
 def take_out(
-    tx: Transaction, actor: Actor, organization: Organization, account_id: int, username: str
+    tx: Transaction,
+    by: Actor | Stranger,
+    organization: Organization,
+    account_id: int,
+    username: str,
+    kind: type[MemberLeft] | type[MemberRemoved],
 ) -> None:
-    """End a membership and what depends on it: publishing rights (recorded), open invitations, and
-    webhooks, until an owner enables them again.
+    """End a membership and what depends on it: publishing rights (recorded) and open
+    invitations.
     """
     lost = remove_member(tx, organization, account_id)
     remove_invitations_of_inviter(tx, account_id, organization.id)
-    disable_webhooks_added_by(tx, actor, username, organization.slug)
-    kind = MemberLeft if actor.account_id == account_id else MemberRemoved
-    append(tx, actor, kind(scope=organization.slug, member=username, publisher_of=lost or None))
+    append(tx, by, kind(scope=organization.slug, member=username, publisher_of=lost or None))
 
 
 def transfer_organization(
-    store: Store, actor: Actor, slug: str, username: str, quotas: Quotas = NO_QUOTAS
+    store: Store, actor: Actor, slug: str, username: str, max_owned: int = 0
 ) -> None:
     """Make another member the owner, and become an admin."""
     account = require_person(actor)
@@ -191,11 +211,11 @@ def transfer_organization(
         if member.is_disabled:
             raise Conflict(f"{username} cannot sign in at present. Choose another account.")
         if member.role is not Role.OWNER:
-            check_may_own(tx.connection, get_account(tx.connection, member.username), quotas)
+            check_may_own(tx.connection, get_account(tx.connection, member.username), max_owned)
         put_member(tx, organization.id, member.account_id, Role.OWNER)
         put_member(tx, organization.id, account.id, Role.ADMIN)
         remove_invitations_of_inviter(tx, account.id, organization.id)
-        disable_webhooks_added_by(tx, actor, str(account.username), slug)
+        append(tx, actor, OwnerDemoted(scope=slug, member=str(account.username)))
         append(tx, actor, OrganizationTransferred(scope=slug, member=username))
 
 

@@ -11,7 +11,6 @@ from ..core.http.paging import Paging
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
 from ..core.services import Services
 from ..operations.read_audit import read_organization_audit
-from ..publishing.quotas import Quotas
 from ..publishing.view_own import view_managed_organization
 from .api import invitation_note
 from .invite_member import invite_member, list_own_invitations, withdraw_invitation
@@ -24,6 +23,7 @@ from .organize import (
     show_members,
     transfer_organization,
 )
+from .settings import OrganizationSettings
 
 ORGANIZATIONS = "/account/organizations"
 _ENTRIES_PER_PAGE = 50
@@ -77,7 +77,7 @@ def post_organization(services: Services, call: Call) -> Response:
             call.actor,
             slug,
             display_name,
-            services.of(Quotas),
+            services.settings.of(OrganizationSettings).max_organizations,
             reserved=services.of(AccountServices).reserved,
         )
 
@@ -123,7 +123,14 @@ def post_withdraw(services: Services, call: Call, _fields: Mapping[str, str]) ->
 def post_role(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     slug, username = call.params["slug"], call.params["username"]
     role = parse_role(fields.get("role", ""))
-    change_role(services.store, call.actor, slug, username, role, services.of(Quotas))
+    change_role(
+        services.store,
+        call.actor,
+        slug,
+        username,
+        role,
+        services.settings.of(OrganizationSettings).max_organizations,
+    )
 
 
 @_form("remove")
@@ -155,7 +162,13 @@ def post_leave(services: Services, call: Call) -> Response:
 @_form("transfer")
 def post_transfer(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     slug, username = call.params["slug"], fields.get("username", "").strip().removeprefix("@")
-    transfer_organization(services.store, call.actor, slug, username, services.of(Quotas))
+    transfer_organization(
+        services.store,
+        call.actor,
+        slug,
+        username,
+        services.settings.of(OrganizationSettings).max_organizations,
+    )
 
 
 def get_audit(services: Services, call: Call) -> Response:

@@ -9,15 +9,6 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..accounts.events import (
-    WebhookAdded,
-    WebhookDeliveryReplayed,
-    WebhookDisabled,
-    WebhookEnabled,
-    WebhookPinged,
-    WebhookRemoved,
-    WebhookSecretRotated,
-)
 from ..catalog.events import (
     Deprecated,
     Listed,
@@ -31,13 +22,12 @@ from ..catalog.replica.rendering import detail_bytes
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.audit import list_instants
 from ..catalog.widgets import Widget
-from ..core.actors import Account, Actor, Role
+from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Transaction
 from ..core.durations import format_duration
 from ..core.errors import InvalidRequest, TooOften
 from ..core.settings import Settings
 from ..organizations.settings import OrganizationSettings
-from ..organizations.store import list_memberships
 from .quota_store import add_publication, list_publications, remove_publications
 from .settings import PublishingSettings
 from .store import LIFETIME_MS, count_open_requests, end_open_request, list_unconfirmed
@@ -47,18 +37,6 @@ _DAY_MS = 24 * _HOUR_MS
 _WIDGET_CHANGES = frozenset(
     it.kind
     for it in (Yanked, Unyanked, Deprecated, Undeprecated, Listed, Unlisted, PublishersChanged)
-)
-_WEBHOOK_CHANGES = frozenset(
-    it.kind
-    for it in (
-        WebhookAdded,
-        WebhookRemoved,
-        WebhookSecretRotated,
-        WebhookEnabled,
-        WebhookDisabled,
-        WebhookPinged,
-        WebhookDeliveryReplayed,
-    )
 )
 _ASK = "or ask the operator of this catalog to raise the limit."
 
@@ -155,7 +133,7 @@ def check_document_size(widget: Widget, quotas: Quotas) -> None:
 
 def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
     """Raises TooOften if the account has reached its quota of changes to widgets."""
-    _check_changes(
+    check_changes(
         tx,
         actor,
         quotas,
@@ -165,20 +143,12 @@ def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
     )
 
 
-def check_may_change_webhooks(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
-    """The same for webhooks, with the same limit. The account must be locked."""
-    _check_changes(
-        tx,
-        actor,
-        quotas,
-        _WEBHOOK_CHANGES,
-        "changes to webhooks can be made in an hour, including test events and redeliveries.",
-    )
-
-
-def _check_changes(
+def check_changes(
     tx: Transaction, actor: Actor, quotas: Quotas, kinds: frozenset[str], sentence: str
 ) -> None:
+    """Raises TooOften if the account has made too many changes of these kinds in the last hour.
+    Changes of each sort have the same limit. The account must be locked.
+    """
     most, since = quotas.changes_per_hour, tx.at_ms - _HOUR_MS
     if actor.is_operator or not most:
         return
@@ -214,19 +184,6 @@ def make_room_for_request(
             "Confirm some, or wait: a request ends an hour after it was made."
         )
         raise TooOften(sentence, wait_s=60)
-
-
-def check_may_own(connection: Snapshot, account: Account, quotas: Quotas) -> None:
-    """Raises TooOften if the account owns as many organizations as allowed."""
-    if account.is_operator or not quotas.organizations:
-        return
-    owned = [it for it in list_memberships(connection, account.id) if it.role is Role.OWNER]
-    if len(owned) >= quotas.organizations:
-        sentence = (
-            f"{account.username} owns {len(owned):,} organizations, and at most "
-            f"{quotas.organizations:,} are allowed. Leave one that has another owner, {_ASK}"
-        )
-        raise TooOften(sentence, wait_s=_DAY_MS // 1000)
 
 
 def _check(

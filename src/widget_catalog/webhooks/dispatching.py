@@ -12,7 +12,6 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
-from ..accounts.events import WebhookDisabled
 from ..catalog.changes import shown_change, type_of
 from ..catalog.replica.changes import ListedChange
 from ..catalog.replica.rows import ChangeRow
@@ -20,6 +19,7 @@ from ..catalog.store.events import append
 from ..catalog.store.feed import latest_seq
 from ..core.actors import SERVICE
 from ..core.db.engine import Store, Transaction
+from .events import WebhookDisabled
 from .model import (
     BOTH_SECRETS_MS,
     DISABLED_AFTER_MS,

@@ -9,15 +9,6 @@ import msgspec
 
 from widget_contract.names import Scope
 
-from ..accounts.events import (
-    WebhookAdded,
-    WebhookDeliveryReplayed,
-    WebhookDisabled,
-    WebhookEnabled,
-    WebhookPinged,
-    WebhookRemoved,
-    WebhookSecretRotated,
-)
 from ..accounts.permissions import as_now, require_operator, require_operator_now, require_person
 from ..accounts.store import lock_account
 from ..catalog.store.events import append
@@ -30,8 +21,17 @@ from ..core.errors import Conflict, NotAllowed, NotFound
 from ..core.secret_box import SecretBox
 from ..organizations.permissions import require
 from ..organizations.store import list_memberships, lock_organization
-from ..publishing.quotas import NO_QUOTAS, Quotas, check_may_change_webhooks
+from ..publishing.quotas import NO_QUOTAS, Quotas, check_changes
 from .dispatching import new_delivery
+from .events import (
+    WebhookAdded,
+    WebhookDeliveryReplayed,
+    WebhookDisabled,
+    WebhookEnabled,
+    WebhookPinged,
+    WebhookRemoved,
+    WebhookSecretRotated,
+)
 from .model import PING, Delivery, Webhook, WebhookRules, new_webhook_secret, parse_types, parse_url
 from .store import (
     WAITING,
@@ -53,6 +53,18 @@ from .store import (
 
 _NONE = "There is no such webhook."
 _BY_PERSON = "Disabled by {name}."
+_CHANGES = frozenset(
+    it.kind
+    for it in (
+        WebhookAdded,
+        WebhookRemoved,
+        WebhookSecretRotated,
+        WebhookEnabled,
+        WebhookDisabled,
+        WebhookPinged,
+        WebhookDeliveryReplayed,
+    )
+)
 
 
 class IssuedWebhook(NamedTuple):
@@ -84,7 +96,7 @@ def create_webhook(
     with store.writing() as tx:
         _lock(tx, actor, place)
         _require(tx.connection, actor, place)
-        check_may_change_webhooks(tx, actor, quotas)
+        _check_quota(tx, actor, quotas)
         if place is not None:
             _check_room(tx, place, rules)
         webhook = Webhook(
@@ -156,7 +168,7 @@ def show_webhook(
 def delete_webhook(store: Store, actor: Actor, id_: str, quotas: Quotas = NO_QUOTAS) -> Webhook:
     with store.writing() as tx:
         webhook = _get_locked(tx, actor, id_)
-        check_may_change_webhooks(tx, actor, quotas)
+        _check_quota(tx, actor, quotas)
         remove_webhook(tx, id_)
         append(tx, actor, WebhookRemoved(scope=webhook.scope, webhook=id_, url=webhook.url))
     return webhook
@@ -172,7 +184,7 @@ def rotate_secret(
         # Rotations are serialized; two concurrent ones would otherwise lose a secret that was
         # returned.
         webhook = _get_locked(tx, actor, id_)
-        check_may_change_webhooks(tx, actor, quotas)
+        _check_quota(tx, actor, quotas)
         former = webhook.sealed_secret
         change_webhook(
             tx, id_, sealed_secret=sealed, former_sealed_secret=former, rotated_at=tx.at_ms
@@ -189,7 +201,7 @@ def set_enabled(
         webhook = _get_locked(tx, actor, id_)
         if is_enabled == (webhook.disabled_at is None):
             raise Conflict(f"The webhook is {'enabled' if is_enabled else 'disabled'} already.")
-        check_may_change_webhooks(tx, actor, quotas)
+        _check_quota(tx, actor, quotas)
         if is_enabled:
             change_webhook(
                 tx,
@@ -215,7 +227,7 @@ def send_ping(store: Store, actor: Actor, id_: str, quotas: Quotas = NO_QUOTAS) 
         waiting = find_waiting(tx.connection, id_, PING)
         if waiting is not None and waiting.attempts == 0:
             raise Conflict("A test event is about to be sent.")
-        check_may_change_webhooks(tx, actor, quotas)
+        _check_quota(tx, actor, quotas)
         append(tx, actor, WebhookPinged(scope=webhook.scope, webhook=id_))
         if waiting is not None:
             return _send_again(tx, waiting)
@@ -239,11 +251,16 @@ def replay_delivery(
             raise NotFound("There is no such delivery. Those that are over are kept for a week.")
         if delivery.state == WAITING and delivery.attempts == 0:
             raise Conflict("The delivery is about to be sent.")
-        check_may_change_webhooks(tx, actor, quotas)
+        _check_quota(tx, actor, quotas)
         again = _send_again(tx, delivery)
         event = WebhookDeliveryReplayed(scope=webhook.scope, webhook=id_, delivery=delivery_id)
         append(tx, actor, event)
         return again
+
+
+def _check_quota(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
+    sentence = "changes to webhooks can be made in an hour, including test events and redeliveries."
+    check_changes(tx, actor, quotas, _CHANGES, sentence)
 
 
 def _send_again(tx: Transaction, delivery: Delivery) -> Delivery:

@@ -9,8 +9,7 @@ from ...core.errors import ConfirmationNeeded, NotAllowed, SecondFactorMissing
 from ...core.http.routing import StepUp
 from ...core.secret_box import SecretBox
 from ..sign_in import is_fresh
-from .rules import RequiredOf
-from .rules import Site
+from .rules import RequiredOf, Site
 from .store import has_factor
 
 _WHO = {

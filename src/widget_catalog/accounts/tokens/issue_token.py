@@ -9,11 +9,7 @@ from widget_contract.texts import name_fault
 
 from ...catalog.store.events import append
 from ...catalog.widgets import parse_key
-from ...core.actors import Account
-from ...core.actors import Actor
-from ...core.actors import Limits
-from ...core.actors import TOKEN_RIGHTS
-from ...core.actors import Visitor
+from ...core.actors import TOKEN_RIGHTS, Account, Actor, Limits, Visitor
 from ...core.credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
 from ...core.db.engine import Store, Transaction
 from ...core.errors import InvalidRequest, NotFound, TooOften

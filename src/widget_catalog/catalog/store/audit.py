@@ -3,7 +3,7 @@
 Entries are written by `events.append`.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -11,21 +11,14 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ...accounts import events as account_events
-from ...accounts.events import ScopeReleased
 from ...core.actors import Actor, Stranger
 from ...core.db.engine import Transaction
 from ...core.db.schema import audit
-from .. import events
-from ..events import Event, actions_in
+from ..events import Event, ScopeReleased, list_actions
 
 _MAX_ADDRESS = 64
 _REMOVED_AT_ONCE = 1_000
 _READ_AT_ONCE = 500
-_ACTIONS = actions_in(events, account_events)
-ACTIONS = sorted(set(_ACTIONS.values()))
-"""Every word that the log is shown in."""
-
 
 # No recovery codes left, or no publishers: that is what the entry is about.
 _TELLING_WHEN_EMPTY = ("left", "publishers")
@@ -169,7 +162,7 @@ def read_filtered(
     if before is not None:
         query = query.where(audit.c.seq < before)
     rows = connection.execute(query).all()
-    return [_entry_from(row) for row in rows], rows[-1].seq if len(rows) == limit else None
+    return _entries(rows), rows[-1].seq if len(rows) == limit else None
 
 
 def _filtered(which: AuditFilter) -> sa.Select[Any]:
@@ -183,7 +176,7 @@ def _filtered(which: AuditFilter) -> sa.Select[Any]:
             query = query.where(column == value)
     if which.action is not None:
         query = query.where(
-            audit.c.kind.in_([kind for kind, it in _ACTIONS.items() if it == which.action])
+            audit.c.kind.in_([kind for kind, it in list_actions().items() if it == which.action])
         )
     if which.since is not None:
         query = query.where(audit.c.at >= which.since)
@@ -201,7 +194,7 @@ def _page(
     rows = connection.execute(
         query.order_by(audit.c.seq.desc()).limit(limit).offset((page - 1) * limit)
     )
-    return [_entry_from(row) for row in rows], total
+    return _entries(rows), total
 
 
 def _short(address: str | None) -> str | None:
@@ -209,17 +202,21 @@ def _short(address: str | None) -> str | None:
     return address[:_MAX_ADDRESS] if address is not None else None
 
 
-def _entry_from(row: Any) -> Entry:
-    return Entry(
-        at=row.at,
-        actor=row.actor,
-        via=row.via,
-        action=_ACTIONS.get(row.kind, row.kind),
-        scope=row.scope,
-        name=row.name,
-        version=row.version,
-        details=msgspec.json.decode(row.details),
-        client_id=row.client_id,
-        client_name=row.client_name,
-        address=row.address,
-    )
+def _entries(rows: Iterable[Any]) -> list[Entry]:
+    actions = list_actions()
+    return [
+        Entry(
+            at=row.at,
+            actor=row.actor,
+            via=row.via,
+            action=actions.get(row.kind, row.kind),
+            scope=row.scope,
+            name=row.name,
+            version=row.version,
+            details=msgspec.json.decode(row.details),
+            client_id=row.client_id,
+            client_name=row.client_name,
+            address=row.address,
+        )
+        for row in rows
+    ]

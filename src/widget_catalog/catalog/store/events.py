@@ -4,6 +4,7 @@ transaction that performs it.
 
 from collections.abc import Iterable
 
+from ...core import hooks
 from ...core.actors import Actor, Stranger
 from ...core.db.engine import Transaction
 from ..events import Event, PublicEvent
@@ -12,11 +13,15 @@ from .feed import add_changes
 
 
 def append(tx: Transaction, by: Actor | Stranger, *events: Event) -> None:
-    """Append non-public events. Public ones are appended by saving a widget."""
+    """Append non-public events, after the hooks of rooms that act on them. Public ones are appended
+    by saving a widget.
+    """
     for event in events:
         if isinstance(event, PublicEvent):
             raise TypeError(f"{event.kind} happens to a widget, which appends it when saved.")
-        add_line(tx, by, event)
+        hooks.call(tx, by, event)
+        if event.action is not None:
+            add_line(tx, by, event)
 
 
 def append_public(tx: Transaction, by: Actor, events: Iterable[tuple[int, PublicEvent]]) -> int:

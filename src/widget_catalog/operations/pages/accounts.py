@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 
-from ...accounts.appoint_operator import appoint_operator
-from ...accounts.appoint_operator import dismiss_operator
-from ...accounts.manage_account import reset_second_factor
-from ...accounts.manage_account import set_disabled
+from ...accounts.appoint_operator import appoint_operator, dismiss_operator
+from ...accounts.manage_account import reset_second_factor, set_disabled
 from ...accounts.pages.own_page import own_page
 from ...accounts.reset_link import make_reset_link
 from ...accounts.services import AccountServices

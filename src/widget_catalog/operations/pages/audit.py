@@ -8,7 +8,8 @@ from functools import partial
 import msgspec
 
 from ...accounts.pages.own_page import own_page
-from ...catalog.store.audit import ACTIONS, AuditFilter, Entry
+from ...catalog.events import list_actions
+from ...catalog.store.audit import AuditFilter, Entry
 from ...core.clock import to_ms
 from ...core.errors import InvalidRequest
 from ...core.http.call import Call
@@ -37,7 +38,7 @@ def get_audit(services: Services, call: Call) -> Response:
         status=400 if faults else 200,
         typed=typed,
         faults=faults,
-        actions=ACTIONS,
+        actions=sorted(set(list_actions().values())),
         entries=entries,
         total=total,
         query=call.request.query_string,
@@ -79,7 +80,7 @@ def _filter(typed: dict[str, str]) -> AuditFilter:
             raise InvalidRequest("The filter contains characters that cannot be searched for.")
     scope, _, name = typed.get("scope", "").removeprefix("@").partition("/")
     action = typed.get("action") or None
-    if action is not None and action not in ACTIONS:
+    if action is not None and action not in list_actions().values():
         raise InvalidRequest(f"There is no action {action[:80]!r}.")
     return AuditFilter(
         actor=typed.get("actor", "").removeprefix("@") or None,

@@ -10,8 +10,7 @@ from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 from ...core.services import Services
-from ..operate_accounts import list_open_invitations
-from ..operate_accounts import withdraw_catalog_invitation
+from ..operate_accounts import list_open_invitations, withdraw_catalog_invitation
 
 INVITATIONS = "/operate/invitations"
 _DONE = {"withdraw": "The invitation was revoked."}

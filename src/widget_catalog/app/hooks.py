@@ -1,0 +1,20 @@
+"""Connects the rooms: which of them act on events of rooms below."""
+
+from collections.abc import Iterable
+
+from ..core import hooks
+
+
+def connect_hooks() -> None:
+    """For every process that changes the catalog or reads its audit log."""
+    hooks.install(_load)
+
+
+def _load() -> Iterable[hooks.Hooks]:
+    """In this order: memberships end before the webhooks that depend on them."""
+    # Only for its events, so that the audit log can name them.
+    from ..moderation import events as _reports  # noqa: F401
+    from ..organizations.hooks import HOOKS as ORGANIZATIONS
+    from ..webhooks.hooks import HOOKS as WEBHOOKS
+
+    return ORGANIZATIONS, WEBHOOKS

@@ -1,0 +1,29 @@
+"""What happens to organizations when an account is closed."""
+
+from ..accounts.events import AccountClosed
+from ..accounts.store import get_account
+from ..core.actors import Actor, Role, Stranger
+from ..core.db.engine import Transaction
+from ..core.errors import Conflict
+from ..core.hooks import Hooks
+from .events import MemberLeft
+from .organize import has_another_owner, take_out
+from .store import list_memberships, lock_organization
+
+
+def _leave_all(tx: Transaction, by: Actor | Stranger, event: AccountClosed) -> None:
+    """Raises Conflict if an organization would be left without an owner."""
+    account = get_account(tx.connection, event.scope)
+    for membership in list_memberships(tx.connection, account.id):
+        lock_organization(tx, membership.organization.slug)
+    for organization, role in list_memberships(tx.connection, account.id):
+        is_owner = role is Role.OWNER
+        if is_owner and not has_another_owner(tx.connection, organization, account.id):
+            raise Conflict(
+                f"You are the last owner of {organization.slug} who can sign in. Transfer it "
+                "to somebody first."
+            )
+        take_out(tx, by, organization, account.id, event.scope, MemberLeft)
+
+
+HOOKS: Hooks = {AccountClosed: _leave_all}
