@@ -23,7 +23,7 @@ def _leave_all(tx: Transaction, by: Actor | Stranger, event: AccountClosed) -> N
                 f"You are the last owner of {organization.slug} who can sign in. Transfer it "
                 "to somebody first."
             )
-        take_out(tx, by, organization, account.id, event.scope, MemberLeft)
+        take_out(tx, by, organization, account.id, str(event.scope), MemberLeft)
 
 
 HOOKS: Hooks = {AccountClosed: _leave_all}
