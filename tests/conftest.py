@@ -15,7 +15,6 @@ from support.postgresql import start_postgresql
 from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
 from widget_catalog.app.features import install_features
-from widget_catalog.app.hooks import connect_hooks
 from widget_catalog.catalog.node.wiring import Node, open_node
 
 pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
@@ -28,7 +27,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("catalog")
-connect_hooks()
 
 install_features()
 

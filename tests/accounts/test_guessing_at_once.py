@@ -23,7 +23,6 @@ from widget_catalog.core.credentials import hash_password
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import AccountLocked, NotAllowed, NotSignedIn, TooOften
 from widget_catalog.core.secret_box import SecretBox
-from widget_catalog.organizations.store import owns_organization
 
 PASSWORD = "correct horse battery"
 LIFETIMES = Lifetimes(3_600_000, 86_400_000)
@@ -63,7 +62,6 @@ def test_codes_in_many_sessions_are_guessed_as_often_as_in_one(
         site_at("https://catalog.example", "Catalog"),
         SecretBox(tmp_path / "second-factor.key"),
         RequiredOf.NOBODY,
-        owns_organization,
     )
     with store.writing() as tx:
         put_app(tx, ann.id, policy.box.seal(new_app_secret()), 0)

@@ -1,16 +1,16 @@
 """Sessions, failed attempts, access tokens and invitations in the store."""
 
-from accounts.stored_accounts import an_account
-from accounts.stored_accounts import an_organization
-from accounts.stored_accounts import later
-from widget_catalog.accounts.invitation_store import CatalogInvitation
-from widget_catalog.accounts.invitation_store import add_invitation
-from widget_catalog.accounts.invitation_store import find_catalog_invitation
-from widget_catalog.accounts.invitation_store import list_catalog_invitations
-from widget_catalog.accounts.invitation_store import remove_catalog_invitations
-from widget_catalog.accounts.invitation_store import remove_expired_invitations
-from widget_catalog.accounts.invitation_store import remove_invitation
-from widget_catalog.accounts.invitation_store import remove_invitations_of_inviter
+from accounts.stored_accounts import an_account, an_organization, later
+from widget_catalog.accounts.invitation_store import (
+    CatalogInvitation,
+    add_invitation,
+    find_catalog_invitation,
+    list_catalog_invitations,
+    remove_catalog_invitations,
+    remove_expired_invitations,
+    remove_invitation,
+    remove_invitations_of_inviter,
+)
 from widget_catalog.accounts.session_store import (
     add_attempts,
     add_session,

@@ -44,7 +44,7 @@ from widget_catalog.core.errors import NotAllowed, NotSignedIn
 from widget_catalog.core.secret_box import SecretBox
 from widget_catalog.organizations.invite_member import answer_invitation, invite_member
 from widget_catalog.organizations.organize import create_organization
-from widget_catalog.organizations.store import list_memberships, owns_organization
+from widget_catalog.organizations.store import list_memberships
 from widget_catalog.publishing.change_version import yank_version
 
 ROUNDS = 4
@@ -111,7 +111,7 @@ def test_no_second_factor_is_added(
     store: Store, ann: Account, signed_out: Visitor, tmp_path: Path
 ) -> None:
     site = Site("Catalog", "catalog.example", "https://catalog.example")
-    policy = FactorPolicy(site, SecretBox(tmp_path / "key"), RequiredOf.NOBODY, owns_organization)
+    policy = FactorPolicy(site, SecretBox(tmp_path / "key"), RequiredOf.NOBODY)
     offered = offer_app(signed_out)
     code = pyotp.TOTP(offered.secret).at(store.now_ms() // 1000)
     with pytest.raises(NotSignedIn, match="signed out"):

@@ -3,6 +3,7 @@
 import pytest
 
 from accounts.stored_accounts import an_account, an_organization, later
+from widget_catalog.accounts.memberships import PublishingScope
 from widget_catalog.accounts.store import update_account
 from widget_catalog.core.actors import Role, Standing
 from widget_catalog.core.db.engine import Store
@@ -11,13 +12,12 @@ from widget_catalog.organizations.store import (
     Member,
     Membership,
     Organization,
-    Place,
     find_organization,
     get_organization,
     list_members,
     list_memberships,
     list_publishers,
-    list_publishing_places,
+    list_scopes_of,
     put_member,
     remove_member,
     set_members_public,
@@ -136,15 +136,15 @@ def test_where_somebody_may_publish(store: Store) -> None:
         set_publishers(tx, "zoo", "clock", [eve.id])  # Not a member there.
 
     with store.reading() as connection:
-        acme, zoo = (Place(it, "organization", it.capitalize()) for it in ("acme", "zoo"))
-        assert list_publishing_places(connection, ann) == [
-            Place("ann", "personal", "ann"),
+        acme, zoo = (PublishingScope(it, "organization", it.capitalize()) for it in ("acme", "zoo"))
+        assert list_scopes_of(connection, ann) == [
+            PublishingScope("ann", "personal", "ann"),
             acme,
             zoo,
         ]
-        assert list_publishing_places(connection, bob) == [
-            Place("bob", "personal", "bob"),
+        assert list_scopes_of(connection, bob) == [
+            PublishingScope("bob", "personal", "bob"),
             acme,
             zoo,
         ]
-        assert list_publishing_places(connection, eve) == [Place("eve", "personal", "eve")]
+        assert list_scopes_of(connection, eve) == [PublishingScope("eve", "personal", "eve")]

@@ -7,6 +7,7 @@ import msgspec
 from widget_contract.names import Scope
 
 from ..catalog.store.events import append
+from ..catalog.store.upstream import find_upstream
 from ..core.actors import (
     COMMAND_LINE,
     RESERVED,
@@ -21,7 +22,6 @@ from ..core.credentials import INVITATION_PREFIX, hash_password, hash_secret, ne
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidAccount, NotAllowed
 from ..core.networks import network_of
-from ..mirror.store import find_mirror
 from .attempts import count_attempt
 from .browsers import UNKNOWN_BROWSER, Browser
 from .events import AccountCreated, InvitedToCatalog
@@ -68,7 +68,7 @@ def check_may_register(store: Store, registration: str, secret: str) -> CatalogI
     """The invitation, if there is one; raises NotAllowed if registration is not allowed."""
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
-        is_mirror = find_mirror(connection) is not None
+        is_mirror = find_upstream(connection) is not None
     if invitation is not None and is_mirror and invitation.role != OPERATOR:
         raise NotAllowed("This catalog is a mirror, where only operators have accounts.")
     if invitation is None and (is_mirror or registration != "open"):
@@ -123,7 +123,7 @@ def create_without_password(
     tx: Transaction, username: str, email: str, address: str, reserved: Set[str] = RESERVED
 ) -> Account:
     """For a person signed in by an OpenID Connect provider."""
-    if find_mirror(tx.connection) is not None:
+    if find_upstream(tx.connection) is not None:
         raise NotAllowed(
             "This catalog is a mirror, where nobody makes an account. Ask the operator."
         )

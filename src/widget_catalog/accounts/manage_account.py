@@ -5,8 +5,10 @@ import msgspec
 from widget_contract.names import Scope
 
 from ..catalog.events import Unlisted
+from ..catalog.read_audit import read_account_audit
+from ..catalog.store.audit import Entry
 from ..catalog.store.events import append
-from ..catalog.store.widgets import list_widgets_in, replace_widget
+from ..catalog.store.widgets import list_widgets_in, list_widgets_page, replace_widget
 from ..core.actors import COMMAND_LINE, Account, Actor, Session, Visitor, password_fault
 from ..core.credentials import hash_password, is_password
 from ..core.db.engine import Store, Transaction
@@ -25,6 +27,7 @@ from .events import (
 )
 from .invitation_store import remove_invitations_of_inviter
 from .known_networks import remember_password_network
+from .memberships import list_organization_names
 from .oauth.store import Grant, find_grant, list_grants, remove_grant, remove_grants
 from .permissions import require_operator_now, require_person
 from .second_factor.policy import refuse_program
@@ -139,6 +142,21 @@ def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> l
         found = list_sessions(connection, account.id, now_ms, now_ms - lifetimes.idle_ms)
     current = visitor.session
     return sorted(found, key=lambda it: current is None or it.id != current.id)
+
+
+def read_own_audit(store: Store, actor: Actor, limit: int) -> list[Entry]:
+    """Recent actions of a person, and events of their account."""
+    require_person(actor)
+    with store.reading() as connection:
+        return read_account_audit(connection, actor, limit)
+
+
+def has_widgets(store: Store, actor: Actor) -> bool:
+    """Whether the person or one of their organizations has any, listed or not."""
+    account = require_person(actor)
+    with store.reading() as connection:
+        scopes = [account.username, *list_organization_names(connection, account.id)]
+        return list_widgets_page(connection, 1, 1, scopes=scopes)[1] > 0
 
 
 def end_session(store: Store, visitor: Visitor, id_: str) -> None:

@@ -7,14 +7,13 @@ from sqlalchemy.engine import Connection
 
 from widget_contract.names import Scope, is_name
 
-from ..catalog.store.ownerless import find_ownerless_scope
+from ..catalog.store.ownerless import find_ownerless_scope, is_being_imported
 from ..core.actors import Account
 from ..core.clock import from_ms
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
 from ..core.db.schema import accounts, identities, scopes
 from ..core.errors import Conflict, NotFound
-from ..transfer.staging_store import is_scope_staged
 
 
 class Credentials(NamedTuple):
@@ -44,7 +43,7 @@ def _refuse_ownerless(tx: Transaction, name: Scope) -> None:
             f"The name {name} is taken: that scope has no owner, but {found.summary}. An operator "
             "can assign it, at /operate/scopes."
         )
-    if is_scope_staged(tx.connection, name):
+    if is_being_imported(tx.connection, name):
         raise Conflict(f"The name {name} is taken: widgets are being imported into that scope.")
 
 

@@ -1,4 +1,4 @@
-"""Connects the rooms: which of them act on events of rooms below."""
+"""Connects the rooms: which of them act in rooms below. See `core/hooks.py`."""
 
 from collections.abc import Iterable
 
@@ -12,9 +12,13 @@ def connect_hooks() -> None:
 
 def _load() -> Iterable[hooks.Hooks]:
     """In this order: memberships end before the webhooks that depend on them."""
+    from ..accounts.hooks import HOOKS as ACCOUNTS
+    from ..mirror.hooks import HOOKS as MIRROR
+
     # Only for its events, so that the audit log can name them.
     from ..moderation import events as _reports  # noqa: F401
     from ..organizations.hooks import HOOKS as ORGANIZATIONS
+    from ..transfer.hooks import HOOKS as TRANSFER
     from ..webhooks.hooks import HOOKS as WEBHOOKS
 
-    return ORGANIZATIONS, WEBHOOKS
+    return ACCOUNTS, ORGANIZATIONS, TRANSFER, MIRROR, WEBHOOKS

@@ -199,13 +199,6 @@ class PublishersChanged(Event, frozen=True):
     publishers: list[str]
 
 
-class ScopeClaimed(ScopeEvent, frozen=True):
-    """A name is being taken by a person or an organization. Only for hooks, which can refuse."""
-
-    kind = "scope_claimed"
-    action = None
-
-
 class ScopeReserved(Event, frozen=True):
     kind = "scope_reserved"
     action = "reserve scope"

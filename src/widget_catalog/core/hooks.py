@@ -1,41 +1,47 @@
-"""Hooks: functions of a room that run when something happens in a room below it.
+"""How a room acts in rooms below it, which do not import it: with hooks, and at extension points.
 
-They run in the transaction of the event, before it is recorded, in the order of the rooms. A hook
-may change its own tables, append events, or raise an error to refuse what is about to happen.
+A hook is called when an event happens: in its transaction, before it is recorded, in the order of
+the rooms. It may change its own tables, append events, or raise an error to refuse what is about to
+happen. An extension point is a function that a room above replaces.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 from .actors import Actor, Stranger
 
 if TYPE_CHECKING:
     from .db.engine import Transaction
 
-Hook: TypeAlias = Callable[["Transaction", Actor | Stranger, Any], None]
-"""The last argument is an event of the type that it is connected to."""
-Hooks: TypeAlias = Mapping[type[Any], Hook]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Hooks: TypeAlias = Mapping[Any, Callable[..., Any]]
+"""The functions of a room, by what they are connected to: a type of event, for a hook that takes
+the transaction, the actor and the event; or an extension point.
+"""
 
 
 class _Registry:
     def __init__(self) -> None:
         self._load: Callable[[], Iterable[Hooks]] | None = None
-        self._by_event: dict[type[Any], list[Hook]] | None = None
+        self._found: dict[Any, list[Callable[..., Any]]] | None = None
 
     def install(self, load: Callable[[], Iterable[Hooks]]) -> None:
-        self._load, self._by_event = load, None
+        self._load, self._found = load, None
 
-    def by_event(self) -> Mapping[type[Any], list[Hook]]:
-        if self._by_event is None:
+    def find(self, key: object) -> list[Callable[..., Any]]:
+        if self._found is None:
             if self._load is None:
                 # Otherwise changes would silently lack their consequences.
                 raise RuntimeError("No hooks are installed. Call app.hooks.connect_hooks() first.")
-            found: dict[type[Any], list[Hook]] = {}
+            found: dict[Any, list[Callable[..., Any]]] = {}
             for room in self._load():
-                for event_type, hook in room.items():
-                    found.setdefault(event_type, []).append(hook)
-            self._by_event = found
-        return self._by_event
+                for connected, function in room.items():
+                    found.setdefault(connected, []).append(function)
+            self._found = found
+        return self._found.get(key, [])
 
 
 _registry = _Registry()
@@ -50,9 +56,26 @@ def install(load: Callable[[], Iterable[Hooks]]) -> None:
 
 def load() -> None:
     """Import the rooms that have hooks or events, if that has not happened yet."""
-    _registry.by_event()
+    _registry.find(None)
 
 
 def call(tx: "Transaction", by: Actor | Stranger, event: object) -> None:
-    for hook in _registry.by_event().get(type(event), ()):
+    """Call the hooks of this type of event."""
+    for hook in _registry.find(type(event)):
         hook(tx, by, event)
+
+
+class ExtensionPoint(Generic[P, R]):
+    def __init__(self, default: Callable[P, R]) -> None:
+        self._default = default
+        update_wrapper(self, default)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        found = _registry.find(self)
+        result: R = (found[-1] if found else self._default)(*args, **kwargs)
+        return result
+
+
+def extension_point(default: Callable[P, R]) -> ExtensionPoint[P, R]:
+    """A function that is used if no room replaces it."""
+    return ExtensionPoint(default)

@@ -9,7 +9,6 @@ from sqlalchemy.engine import Connection
 
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Transaction
-from ..core.errors import IsMirror
 from .tables import mirror_tasks, mirrors
 
 _THE_ONE = 1
@@ -58,21 +57,6 @@ def save_mirror(tx: Transaction, mirror: Mirror) -> None:
 def remove_mirror(tx: Transaction) -> None:
     """Make it an ordinary catalog."""
     tx.connection.execute(sa.delete(mirrors))
-
-
-def require_changeable(tx: Transaction) -> None:
-    """Raises IsMirror, unless mirroring itself changes widgets."""
-    if not tx.is_mirroring:
-        require_no_mirror(tx.connection)
-
-
-def require_no_mirror(connection: Connection) -> None:
-    mirror = find_mirror(connection)
-    if mirror is not None:
-        raise IsMirror(
-            f"This catalog is a mirror of {mirror.url}: widgets cannot be published or changed "
-            "here. Do it there, and it will be shown here, too."
-        )
 
 
 def add_tasks(tx: Transaction, keys: Iterable[tuple[str, str]]) -> None:

@@ -9,10 +9,10 @@ from ..accounts.store import free_scope, take_scope
 from ..catalog.events import ScopeAssigned
 from ..catalog.store.events import append
 from ..catalog.store.ownerless import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
+from ..catalog.store.upstream import find_upstream
 from ..core.actors import COMMAND_LINE, Actor, Role
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
-from ..mirror.store import find_mirror
 from ..organizations.organize import MAX_NAME
 from ..organizations.store import add_organization, put_member, scope_kind
 
@@ -71,10 +71,8 @@ def assign_scope(
 
 
 def _get_ownerless(connection: Snapshot, scope: Scope) -> OwnerlessScope:
-    if (mirror := find_mirror(connection)) is not None:
-        raise Conflict(
-            f"This catalog is a mirror: its scopes belong to their owners at {mirror.url}."
-        )
+    if (url := find_upstream(connection)) is not None:
+        raise Conflict(f"This catalog is a mirror: its scopes belong to their owners at {url}.")
     found = find_ownerless_scope(connection, scope)
     if found is not None:
         return found

@@ -1,10 +1,13 @@
 """Handlers: the audit log, page by page."""
 
+from ..catalog.read_audit import shown_entry
 from ..catalog.store.audit import Entry
 from ..core.http.call import Call, reply
 from ..core.http.http import Response
 from ..core.services import Services
-from .read_audit import read_organization_audit, read_whole_audit, read_widget_audit, shown_entry
+from ..organizations.organize import read_organization_audit
+from ..publishing.view_own import read_widget_audit
+from .read_audit import read_whole_audit
 
 
 def get_widget_audit(services: Services, call: Call) -> Response:

@@ -11,7 +11,7 @@ from ..accounts.invitation_store import (
 from ..accounts.oauth.store import Grant, find_grant, list_grants, remove_grant
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
-from ..accounts.session_store import Session, list_sessions
+from ..accounts.session_store import list_sessions
 from ..accounts.sign_in import Lifetimes
 from ..accounts.store import get_account, list_accounts_page
 from ..accounts.tokens.store import Token, list_tokens, remove_token

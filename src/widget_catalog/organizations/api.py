@@ -26,7 +26,7 @@ from .organize import (
     show_organization,
     transfer_organization,
 )
-from .settings import OrganizationSettings
+from .settings import max_owned
 from .store import Organization
 
 _INVITATION_NOTE = (
@@ -71,7 +71,7 @@ def post_organization(services: Services, call: Call) -> Response:
         call.actor,
         body.slug,
         body.display_name,
-        services.settings.of(OrganizationSettings).max_organizations,
+        max_owned(services),
         reserved=frozenset() if is_free else services.of(AccountServices).reserved,
     )
     return reply(_shown(made.organization, made.role), status=201)
@@ -142,7 +142,7 @@ def put_member(services: Services, call: Call) -> Response:
         slug,
         username,
         role,
-        services.settings.of(OrganizationSettings).max_organizations,
+        max_owned(services),
     )
     return done()
 
@@ -160,7 +160,7 @@ def post_transfer(services: Services, call: Call) -> Response:
         call.actor,
         slug,
         username,
-        services.settings.of(OrganizationSettings).max_organizations,
+        max_owned(services),
     )
     return done()
 
@@ -186,7 +186,7 @@ def _answer(services: Services, call: Call, *, is_accepted: bool) -> Response:
         call.actor,
         id_,
         secret,
-        services.settings.of(OrganizationSettings).max_organizations,
+        max_owned(services),
         is_accepted=is_accepted,
     )
     return done()

@@ -1,14 +1,15 @@
-"""What happens to organizations when an account is closed."""
+"""What organizations do when an account is closed, and what they tell accounts."""
 
+from ..accounts import memberships
 from ..accounts.events import AccountClosed
 from ..accounts.store import get_account
 from ..core.actors import Actor, Role, Stranger
-from ..core.db.engine import Transaction
+from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import Conflict
 from ..core.hooks import Hooks
 from .events import MemberLeft
 from .organize import has_another_owner, take_out
-from .store import list_memberships, lock_organization
+from .store import list_memberships, list_scopes_of, lock_organization, owns_organization
 
 
 def _leave_all(tx: Transaction, by: Actor | Stranger, event: AccountClosed) -> None:
@@ -26,4 +27,13 @@ def _leave_all(tx: Transaction, by: Actor | Stranger, event: AccountClosed) -> N
         take_out(tx, by, organization, account.id, str(event.scope), MemberLeft)
 
 
-HOOKS: Hooks = {AccountClosed: _leave_all}
+def _list_names(connection: Snapshot, account_id: int) -> list[str]:
+    return [it.organization.slug for it in list_memberships(connection, account_id)]
+
+
+HOOKS: Hooks = {
+    AccountClosed: _leave_all,
+    memberships.owns_organization: owns_organization,
+    memberships.list_organization_names: _list_names,
+    memberships.list_scopes_of: list_scopes_of,
+}

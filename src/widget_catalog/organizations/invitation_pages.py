@@ -6,7 +6,7 @@ from ..core.http.call import Call
 from ..core.http.http import Response
 from ..core.services import Services
 from .invite_member import answer_invitation, preview_invitation, view_invitation
-from .settings import OrganizationSettings
+from .settings import max_owned
 
 
 def get_invitation(services: Services, call: Call) -> Response:
@@ -34,7 +34,7 @@ def post_invitation(services: Services, call: Call) -> Response:
         call.actor,
         id_,
         secret,
-        services.settings.of(OrganizationSettings).max_organizations,
+        max_owned(services),
         is_accepted=is_accepted,
     )
     if is_accepted:

@@ -1,12 +1,15 @@
 """Organizations: create, view; roles of members, leaving, transfer."""
 
 from collections.abc import Set
+from typing import NamedTuple
 
 from widget_contract.texts import name_fault
 
 from ..accounts.invitation_store import remove_invitations_of_inviter
 from ..accounts.permissions import as_now, require_person
 from ..accounts.store import find_account, get_account, lock_account, take_scope
+from ..catalog.read_audit import read_scope_audit
+from ..catalog.store.audit import Entry
 from ..catalog.store.events import append
 from ..core.actors import RESERVED, Account, Actor, Right, Role, Stranger, parse_username
 from ..core.db.engine import Snapshot, Store, Transaction
@@ -21,7 +24,8 @@ from .events import (
     OwnerDemoted,
     RoleChanged,
 )
-from .permissions import require
+from .invitation_store import Invitation, list_invitations_to
+from .permissions import require, rights_of
 from .store import (
     Member,
     Membership,
@@ -40,6 +44,16 @@ from .store import (
 
 MAX_NAME = 100
 _DAY_S = 86_400
+
+
+class ManagedOrganization(NamedTuple):
+    """An organization with all data of its management page."""
+
+    organization: Organization
+    rights: frozenset[Right]
+    members: list[Member]
+    invitations: list[Invitation]
+    """The open ones, for those who manage members."""
 
 
 def create_organization(
@@ -92,6 +106,21 @@ def list_own_organizations(store: Store, actor: Actor) -> list[Membership]:
         return list_memberships(connection, account.id)
 
 
+def view_managed_organization(store: Store, actor: Actor, slug: str) -> ManagedOrganization:
+    require_person(actor)
+    with store.reading() as connection:
+        require(connection, actor, Right.VIEW, slug)
+        organization = get_organization(connection, slug)
+        rights = rights_of(connection, actor, slug, None)
+        is_managing = Right.MANAGE_MEMBERS in rights
+        return ManagedOrganization(
+            organization,
+            rights,
+            list_members(connection, organization.id),
+            list_invitations_to(connection, organization.id, store.now_ms()) if is_managing else [],
+        )
+
+
 def show_organization(
     store: Store, actor: Actor, slug: str
 ) -> tuple[Organization, Role | None, list[Member]]:
@@ -101,6 +130,17 @@ def show_organization(
         organization = get_organization(connection, slug)
         role = standing_of(connection, actor.account, slug, None).role
         return organization, role, list_members(connection, organization.id)
+
+
+def read_organization_audit(
+    store: Store, actor: Actor, slug: str, page: int, limit: int
+) -> tuple[list[Entry], int]:
+    """Everything that happens in its scope: to its members, and to its widgets."""
+    require_person(actor)
+    with store.reading() as connection:
+        require(connection, actor, Right.READ_AUDIT, slug)
+        get_organization(connection, slug)
+        return read_scope_audit(connection, actor, slug, None, page, limit)
 
 
 def list_public_members(store: Store, scope: str) -> list[Member]:

@@ -10,8 +10,6 @@ from ..core.http.http import Response
 from ..core.http.paging import Paging
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
 from ..core.services import Services
-from ..operations.read_audit import read_organization_audit
-from ..publishing.view_own import view_managed_organization
 from .api import invitation_note
 from .invite_member import invite_member, list_own_invitations, withdraw_invitation
 from .organize import (
@@ -20,10 +18,12 @@ from .organize import (
     end_membership,
     list_own_organizations,
     parse_role,
+    read_organization_audit,
     show_members,
     transfer_organization,
+    view_managed_organization,
 )
-from .settings import OrganizationSettings
+from .settings import max_owned
 
 ORGANIZATIONS = "/account/organizations"
 _ENTRIES_PER_PAGE = 50
@@ -77,7 +77,7 @@ def post_organization(services: Services, call: Call) -> Response:
             call.actor,
             slug,
             display_name,
-            services.settings.of(OrganizationSettings).max_organizations,
+            max_owned(services),
             reserved=services.of(AccountServices).reserved,
         )
 
@@ -129,7 +129,7 @@ def post_role(services: Services, call: Call, fields: Mapping[str, str]) -> None
         slug,
         username,
         role,
-        services.settings.of(OrganizationSettings).max_organizations,
+        max_owned(services),
     )
 
 
@@ -167,7 +167,7 @@ def post_transfer(services: Services, call: Call, fields: Mapping[str, str]) -> 
         call.actor,
         slug,
         username,
-        services.settings.of(OrganizationSettings).max_organizations,
+        max_owned(services),
     )
 
 

@@ -32,3 +32,9 @@ def require(
         if limits is not None and not limits.admit(right, scope, name):
             raise NotAllowed(f"The access token does not allow this. It may only {limits}.")
         raise NotAllowed(_SENTENCES.get(right, _OTHERWISE).format(scope=scope))
+
+
+def rights_of(connection: Snapshot, actor: Actor, scope: str, name: str | None) -> frozenset[Right]:
+    """Everything that this actor may do there."""
+    standing = standing_of(connection, actor.account, scope, name)
+    return frozenset(it for it in Right if is_allowed(actor, it, standing, scope, name))

@@ -8,6 +8,7 @@ from sqlalchemy.engine import Connection
 
 from widget_contract.names import Scope, is_name
 
+from ..accounts.memberships import PublishingScope
 from ..core.actors import Account, Role, Standing
 from ..core.db.engine import Transaction
 from ..core.db.schema import accounts, invitations, memberships, organizations, publishers, scopes
@@ -36,14 +37,6 @@ class Member(NamedTuple):
     role: Role
     since: int
     is_disabled: bool
-
-
-class Place(NamedTuple):
-    """A scope that an account may publish in."""
-
-    name: str
-    kind: str
-    display_name: str
 
 
 def add_organization(tx: Transaction, slug: Scope, display_name: str) -> Organization:
@@ -178,7 +171,7 @@ def standing_of(
     return Standing(Role(role), connection.execute(named).first() is not None)
 
 
-def list_publishing_places(connection: Connection, account: Account) -> list[Place]:
+def list_scopes_of(connection: Connection, account: Account) -> list[PublishingScope]:
     """The personal scope, then the organizations in which this account may publish something."""
     named = sa.select(publishers.c.scope).where(publishers.c.account_id == account.id)
     query = (
@@ -191,8 +184,11 @@ def list_publishing_places(connection: Connection, account: Account) -> list[Pla
         )
         .order_by(organizations.c.slug)
     )
-    own = Place(account.username, "personal", account.username)
-    return [own, *(Place(row[0], "organization", row[1]) for row in connection.execute(query))]
+    own = PublishingScope(account.username, "personal", account.username)
+    return [
+        own,
+        *(PublishingScope(row[0], "organization", row[1]) for row in connection.execute(query)),
+    ]
 
 
 def list_publishers(connection: Connection, scope: str, name: str) -> list[str]:

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from widget_contract.addresses import file_path
 from widget_contract.wire import Published, PublishScope, UploadTargets
 
+from ..accounts.memberships import list_publishing_scopes
 from ..core.errors import InvalidRequest
 from ..core.files.contract import Kind
 from ..core.http.bodies import read_object
@@ -16,13 +17,13 @@ from ..core.services import Services
 from ..publishing.quotas import Quotas
 from ..publishing.signed_uploads import UPLOADS
 from .publish_version import publish_version
-from .request_version import check_version, list_scopes, request_version
+from .request_version import check_version, request_version
 from .signed_uploads import sign_upload
 from .store import PublishRequest
 
 
 def get_scopes(services: Services, call: Call) -> Response:
-    places = list_scopes(services.store, call.actor)
+    places = list_publishing_scopes(services.store, call.actor)
     shown = [PublishScope(str(it.name), it.kind, it.display_name) for it in places]
     return reply({"scopes": shown})
 

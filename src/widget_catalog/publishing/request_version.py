@@ -7,6 +7,7 @@ import msgspec
 
 from ..catalog.store.revocations import find_refusal
 from ..catalog.store.rows import StoredWidget
+from ..catalog.store.upstream import require_no_mirror
 from ..catalog.store.widgets import find_widget
 from ..catalog.widgets import Widget
 from ..core.actors import Actor, Right
@@ -15,9 +16,7 @@ from ..core.credentials import new_id
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, NotAllowed, NotFound
 from ..core.files.contract import Kind
-from ..mirror.store import require_no_mirror
 from ..organizations.permissions import require
-from ..organizations.store import Place, list_publishing_places
 from ..transfer.staged_import import settle_widget
 from .quotas import (
     NO_QUOTAS,
@@ -86,19 +85,6 @@ def check_version(
     with store.reading() as connection:
         check_gates(connection, actor, wanted, quotas, store.now_ms())
     return wanted
-
-
-def list_scopes(store: Store, actor: Actor) -> list[Place]:
-    """Where this actor may publish something."""
-    account, limits = actor.account, actor.limits
-    if account is None or (limits is not None and Right.PUBLISH not in limits.rights):
-        return []
-    with store.reading() as connection:
-        places = list_publishing_places(connection, account)
-    if limits is None or not (limits.scopes or limits.widgets):
-        return places
-    named = {*limits.scopes, *(key.partition("/")[0] for key in limits.widgets)}
-    return [it for it in places if it.name in named]
 
 
 def announced_size(store: Store, request_id: str, kind: Kind) -> int:

@@ -7,25 +7,23 @@ from widget_contract.names import Scope
 
 from ..accounts.permissions import require_person
 from ..catalog.installs import CHART_DAYS, today_of
+from ..catalog.read_audit import read_scope_audit
+from ..catalog.store.audit import Entry
 from ..catalog.store.downloads import get_counts
 from ..catalog.store.installs import list_installs
 from ..catalog.store.revocations import are_bytes_revoked
 from ..catalog.store.widgets import get_widget, list_widgets_page
 from ..catalog.widgets import Version, Widget, parse_key
-from ..core.actors import Actor, Right, Role, is_allowed
-from ..core.db.engine import Snapshot, Store
+from ..core.actors import Actor, Right, Role
+from ..core.db.engine import Store
 from ..moderation.revoke_version import list_same_bundle
-from ..organizations.invitation_store import Invitation, list_invitations_to
-from ..organizations.permissions import require
+from ..organizations.permissions import require, rights_of
 from ..organizations.store import (
     Member,
-    Organization,
     find_organization,
-    get_organization,
     list_members,
     list_memberships,
     list_publishers,
-    standing_of,
 )
 from .change_version import get_version
 
@@ -67,16 +65,6 @@ class ManagedVersion(NamedTuple):
     are_bytes_revoked: bool = False
 
 
-class ManagedOrganization(NamedTuple):
-    """An organization with all data of its management page."""
-
-    organization: Organization
-    rights: frozenset[Right]
-    members: list[Member]
-    invitations: list[Invitation]
-    """The open ones, for those who manage members."""
-
-
 def list_own_scopes(store: Store, actor: Actor) -> list[OwnScope]:
     """The personal scope, then the organizations."""
     account = require_person(actor)
@@ -115,7 +103,7 @@ def view_managed_widget(store: Store, actor: Actor, key: str) -> ManagedWidget:
         return ManagedWidget(
             stored.widget,
             get_counts(connection, [stored.id]).get(stored.id, 0),
-            _rights(connection, actor, scope, name),
+            rights_of(connection, actor, scope, name),
             list_publishers(connection, scope, name),
             list_members(connection, organization.id) if organization is not None else None,
             today,
@@ -123,19 +111,14 @@ def view_managed_widget(store: Store, actor: Actor, key: str) -> ManagedWidget:
         )
 
 
-def view_managed_organization(store: Store, actor: Actor, slug: str) -> ManagedOrganization:
-    require_person(actor)
+def read_widget_audit(
+    store: Store, actor: Actor, key: str, page: int, limit: int
+) -> tuple[list[Entry], int]:
+    scope, name = parse_key(key)
     with store.reading() as connection:
-        require(connection, actor, Right.VIEW, slug)
-        organization = get_organization(connection, slug)
-        rights = _rights(connection, actor, slug, None)
-        is_managing = Right.MANAGE_MEMBERS in rights
-        return ManagedOrganization(
-            organization,
-            rights,
-            list_members(connection, organization.id),
-            list_invitations_to(connection, organization.id, store.now_ms()) if is_managing else [],
-        )
+        require(connection, actor, Right.READ_AUDIT, scope, name)
+        get_widget(connection, scope, name)
+        return read_scope_audit(connection, actor, scope, name, page, limit)
 
 
 def view_managed_version(store: Store, actor: Actor, key: str, number: str) -> ManagedVersion:
@@ -148,8 +131,3 @@ def view_managed_version(store: Store, actor: Actor, key: str, number: str) -> M
         return ManagedVersion(
             care, version, same_bundle, are_bytes_revoked(connection, version.sha256_hash)
         )
-
-
-def _rights(connection: Snapshot, actor: Actor, scope: str, name: str | None) -> frozenset[Right]:
-    standing = standing_of(connection, actor.account, scope, name)
-    return frozenset(it for it in Right if is_allowed(actor, it, standing, scope, name))

@@ -1,6 +1,7 @@
 """`widget-catalog site`: the catalog as plain files for any static host."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -8,11 +9,13 @@ from urllib.parse import urlsplit
 import typer
 
 from ..catalog.node.context import ConfigOption, DataOption, existing_node, report, say
-from ..core.settings import load_settings
+from ..core.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from ..catalog.node.node import Node
     from ..core.files.contract import Bundles
     from ..core.progress import Advance
+    from ..organizations.store import Member
     from .folder import SiteFolder
     from .static_site import StaticSite
 
@@ -39,7 +42,6 @@ def site(
     cdn_base_url is set, bundles are linked from there and not copied. The service may be running.
     """
     from ..app.greeting import counted
-    from ..catalog.node.wiring import build_static_site
     from ..core.progress import counting
     from .folder import SiteFolder
 
@@ -49,7 +51,7 @@ def site(
     node = existing_node(settings, reads_replica=True)
     target = SiteFolder(folder)
     target.begin()
-    made, close = build_static_site(node, settings)
+    made, close = _build(node, settings)
     bundles = None if settings.cdn_base_url else node.bundles
     try:
         with counting(say, "Writing widgets", made.widgets) as advance:
@@ -62,6 +64,34 @@ def site(
         f"Wrote {counted(target.changed, 'file')} to {folder}; {target.files - target.changed:,} "
         f"were up to date, {removed:,} removed."
     )
+
+
+def _build(node: "Node", settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":
+    """The writer of a static site, and a function to close it."""
+    from ..catalog.node.wiring import open_catalog
+    from ..catalog.pages.icons import Icons
+    from ..catalog.pages.pages import PublicPages
+    from ..catalog.pages.scope_page import MembersReader
+    from ..core.http.current_settings import public_settings
+    from ..core.http.rendering import PageRenderer
+    from ..organizations.organize import list_public_members
+    from .static_site import StaticSite
+
+    catalog = open_catalog(node, settings)
+    renderer = PageRenderer(settings.service_name, settings.public_url, is_static=True)
+
+    async def find_members(scope: str) -> "list[Member]":
+        return list_public_members(node.store, scope)
+
+    pages = PublicPages(
+        catalog,
+        renderer,
+        settings.cdn_url,
+        node.bundles,
+        Icons(node.folder.icons),
+        members=MembersReader(find_members),
+    )
+    return StaticSite(catalog, pages, renderer, public_settings(settings)), catalog.close
 
 
 async def _write(

@@ -4,13 +4,13 @@ from ...accounts.services import AccountServices
 from ...core.http.call import Call, reply
 from ...core.http.http import Response
 from ...core.services import Services
-from ...operations.read_audit import read_own_audit
-from ...publishing.view_own import list_own_widgets
 from ..manage_account import (
     end_other_sessions,
     end_session,
+    has_widgets,
     list_own_programs,
     list_own_sessions,
+    read_own_audit,
     sign_out_program,
 )
 from ..second_factor.managing import list_factors
@@ -23,13 +23,12 @@ _DONE = {"password": "Your password was changed. You are signed out everywhere e
 
 def get_account(services: Services, call: Call) -> Response:
     current = call.visitor.session
-    _, widgets = list_own_widgets(services.store, call.actor, None, 1, 1)
     return own_page(
         services,
         call,
         "account.html",
         account=call.actor.account,
-        has_widgets=widgets > 0,
+        has_widgets=has_widgets(services.store, call.actor),
         done=_DONE.get(call.query().get("done", "")),
         current_id=current.id if current is not None else None,
         provider=services.of(AccountServices).provider_name,

@@ -1,6 +1,5 @@
 """The second factor policy: the relying party of passkeys, and who needs a factor."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from ...core.actors import Account, Via, Visitor
@@ -8,6 +7,7 @@ from ...core.db.engine import Snapshot, Store
 from ...core.errors import ConfirmationNeeded, NotAllowed, SecondFactorMissing
 from ...core.http.routing import StepUp
 from ...core.secret_box import SecretBox
+from ..memberships import owns_organization
 from ..sign_in import is_fresh
 from .rules import RequiredOf, Site
 from .store import has_factor
@@ -23,8 +23,6 @@ class FactorPolicy(NamedTuple):
     site: Site
     box: SecretBox
     required_of: RequiredOf
-    owns_organization: Callable[[Snapshot, int], bool]
-    """Whether an account, by its number, is an owner of any organization."""
 
 
 def is_required(connection: Snapshot, policy: FactorPolicy, account: Account) -> bool:
@@ -36,7 +34,7 @@ def is_required(connection: Snapshot, policy: FactorPolicy, account: Account) ->
         case RequiredOf.OPERATORS:
             return account.is_operator
         case RequiredOf.OWNERS:
-            return account.is_operator or policy.owns_organization(connection, account.id)
+            return account.is_operator or owns_organization(connection, account.id)
 
 
 def require_second_factor(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:

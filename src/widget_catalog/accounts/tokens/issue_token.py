@@ -13,8 +13,8 @@ from ...core.actors import TOKEN_RIGHTS, Account, Actor, Limits, Visitor
 from ...core.credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
 from ...core.db.engine import Store, Transaction
 from ...core.errors import InvalidRequest, NotFound, TooOften
-from ...publishing.request_version import list_scopes
 from ..events import TokenCreated, TokenRevoked
+from ..memberships import list_publishing_scopes
 from ..permissions import require_person
 from ..sign_in import hold_session
 from .store import (
@@ -142,7 +142,7 @@ def parse_limits(
     places = _parsed(called.scopes, Scope.parse, scopes, faults)
     keys = _parsed(called.widgets, lambda key: "/".join(parse_key(key)), widgets, faults)
     if not actor.is_operator and (places or keys):
-        own = {str(it.name) for it in list_scopes(store, actor)}
+        own = {str(it.name) for it in list_publishing_scopes(store, actor)}
         faults += _foreign(called.scopes, places, own)
         faults += _foreign(called.widgets, keys, own)
     if faults:

@@ -8,7 +8,7 @@ from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
 from ...core.services import Services
-from ...publishing.request_version import list_scopes
+from ..memberships import list_publishing_scopes
 from ..pages.own_page import own_page
 from .issue_token import MAX_DAYS, FieldNames, issue_token, parse_limits
 
@@ -73,7 +73,7 @@ def _form(
         "new_token.html",
         status=status_of(fault) if fault is not None else 200,
         actions=[(it.value, _WORDS[it], it in chosen) for it in TOKEN_RIGHTS],
-        scopes=[it.name for it in list_scopes(services.store, call.actor)],
+        scopes=[it.name for it in list_publishing_scopes(services.store, call.actor)],
         typed=typed,
         max_days=MAX_DAYS,
         faults=[fault.message] if fault is not None else [],

@@ -4,9 +4,14 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...core.data_folder import DataFolder
+from ...core.hooks import extension_point
 from ...core.settings import Settings
+
+if TYPE_CHECKING:
+    from ...core.db.engine import Snapshot
 
 
 @contextlib.contextmanager
@@ -42,8 +47,13 @@ def _undo(folder: DataFolder, missing: list[Path]) -> None:
             made.rmdir()
 
 
+@extension_point
+def has_people(_connection: "Snapshot") -> bool:
+    """Whether there is an account."""
+    return False
+
+
 def _is_unused(folder: DataFolder) -> bool:
-    from ...accounts.store import has_accounts
     from ...core.db.engine import Store, sqlite_reader
     from ...core.db.migrate import is_new
     from ...core.service_lock import FolderInUse, ServiceLock
@@ -62,7 +72,7 @@ def _is_unused(folder: DataFolder) -> bool:
             return True
     with contextlib.closing(open_to_read(folder.path)) as store, store.reading() as connection:
         entries, _ = list_entries(connection, None, None, page=1, limit=1)
-        return not (entries or has_accounts(connection) or latest_seq(connection))
+        return not (entries or has_people(connection) or latest_seq(connection))
 
 
 def _empty(folder: DataFolder) -> None:

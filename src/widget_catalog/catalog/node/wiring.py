@@ -1,10 +1,8 @@
-"""Builds the objects of commands: a node, a reader of its catalog, a static site. See also
-worker.py.
+"""Builds the objects of commands: a node, and a reader of its catalog. See also worker.py.
 
 Rarely needed modules are imported where they are used, to keep the other commands fast.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...core import clock
@@ -18,8 +16,6 @@ from .node import open_node as open_node
 from .node import prepare_node as prepare_node
 
 if TYPE_CHECKING:
-    from ...organizations.store import Member
-    from ...static_site.static_site import StaticSite
     from ..catalog import Catalog
 
 
@@ -40,30 +36,3 @@ def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Cat
         now,
         index_source=IndexSource(node.folder.replica, node.folder.search_index),
     )
-
-
-def build_static_site(node: Node, settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":
-    """The writer of a static site, and a function to close it."""
-    from ...core.http.current_settings import public_settings
-    from ...core.http.rendering import PageRenderer
-    from ...organizations.organize import list_public_members
-    from ...static_site.static_site import StaticSite
-    from ..pages.icons import Icons
-    from ..pages.pages import PublicPages
-    from ..pages.scope_page import MembersReader
-
-    catalog = open_catalog(node, settings)
-    renderer = PageRenderer(settings.service_name, settings.public_url, is_static=True)
-
-    async def find_members(scope: str) -> "list[Member]":
-        return list_public_members(node.store, scope)
-
-    pages = PublicPages(
-        catalog,
-        renderer,
-        settings.cdn_url,
-        node.bundles,
-        Icons(node.folder.icons),
-        members=MembersReader(find_members),
-    )
-    return StaticSite(catalog, pages, renderer, public_settings(settings)), catalog.close

@@ -1,13 +1,13 @@
 """The page of a scope: its widgets, its public members, and its registry."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 from widget_contract.names import is_name
 from widget_contract.wire import SearchResults
 
 from ...core.actors import Role
 from ...core.http.large_content import AnyContent
-from ...organizations.store import Member
 from ..search.index import Order, Query
 from ..views import View, Views
 from .rendered_pages import RenderedPages
@@ -19,7 +19,17 @@ _PER_PAGE = 24
 _MAX_MEMBERS = 40
 
 
-class MembersReader(StoreReads[str, list[Member]]):
+class Member(Protocol):
+    """A member of an organization, as the room of organizations lists them."""
+
+    @property
+    def username(self) -> str: ...
+
+    @property
+    def role(self) -> Role: ...
+
+
+class MembersReader(StoreReads[str, Sequence[Member]]):
     """The public members of a scope."""
 
     kept_s = 2.0  # Short, because members who leave or become private must disappear soon.

@@ -9,6 +9,7 @@ import msgspec
 
 from ...accounts.pages.own_page import own_page
 from ...catalog.events import list_actions
+from ...catalog.read_audit import shown_entry
 from ...catalog.store.audit import AuditFilter, Entry
 from ...core.clock import to_ms
 from ...core.errors import InvalidRequest
@@ -16,7 +17,7 @@ from ...core.http.call import Call
 from ...core.http.http import NOSNIFF, Response, StreamBody
 from ...core.http.paging import Paging
 from ...core.services import Services
-from ..read_audit import read_audit_part, search_audit, shown_entry
+from ..read_audit import read_audit_part, search_audit
 
 _PER_PAGE = 50
 _PER_PART = 1_000

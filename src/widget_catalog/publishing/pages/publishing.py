@@ -8,6 +8,7 @@ import msgspec
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.preview import FRAME_SOURCES
 
+from ...accounts.memberships import list_publishing_scopes
 from ...accounts.pages.own_page import own_page
 from ...catalog.pages.preview_panel import of_manifest
 from ...core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
@@ -20,7 +21,7 @@ from ...core.services import Services
 from ...publishing.quotas import Quotas
 from ..pending_version import PendingVersion, discard_pending, read_pending_file, view_pending
 from ..publish_version import publish_version
-from ..request_version import list_scopes, request_version
+from ..request_version import request_version
 from .publish_faults import FieldFaults, sorted_faults
 from .widgets import WIDGETS
 
@@ -145,7 +146,7 @@ def _form(
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
         script_rules="connect-src 'self'",
-        places=list_scopes(services.store, call.actor),
+        places=list_publishing_scopes(services.store, call.actor),
         typed=typed,
         faults=faults,
         max_bundle_bytes=services.settings.max_bundle_bytes,

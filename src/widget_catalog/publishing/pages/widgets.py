@@ -10,10 +10,9 @@ from ...core.http.http import Response
 from ...core.http.paging import Paging
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
 from ...core.services import Services
-from ...operations.read_audit import read_widget_audit
 from ...publishing.quotas import Quotas
 from ..change_widget import list_widget, name_publishers, set_official, unlist_widget
-from ..view_own import list_own_scopes, list_own_widgets, view_managed_widget
+from ..view_own import list_own_scopes, list_own_widgets, read_widget_audit, view_managed_widget
 
 WIDGETS = "/account/widgets"
 _PER_PAGE = 20
