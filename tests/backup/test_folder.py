@@ -18,6 +18,7 @@ from backup.backups import (
     exported,
     files_of,
 )
+from widget_catalog.backup.copying import ChangeWatch
 from widget_catalog.backup.layout import hash_of, list_snapshots
 from widget_catalog.backup.making import back_up_to_file
 from widget_catalog.backup.reading import check_backup
@@ -25,10 +26,10 @@ from widget_catalog.backup.restoring import restore_backup
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.revocations import list_revoked_files
+from widget_catalog.catalog.stored_files import withdraw_files
 from widget_catalog.core.actors import COMMAND_LINE
-from widget_catalog.core.db.copying import ChangeWatch
 from widget_catalog.core.errors import BackupFailed, InvalidBackup, StoreUnavailable
-from widget_catalog.moderation.revoke_version import revoke_version, withdraw_files
+from widget_catalog.moderation.revoke_version import revoke_version
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from accounts.stored_accounts import an_account, later
 from support.values import a_version, a_widget
+from widget_catalog.catalog.store.files import is_referred_to
 from widget_catalog.catalog.store.widgets import add_widgets
 from widget_catalog.catalog.widgets import Style
 from widget_catalog.core.db.engine import Store
@@ -12,7 +13,6 @@ from widget_catalog.publishing.store import (
     count_open_requests,
     end_open_request,
     find_request,
-    is_referred_to,
     list_ended,
     list_request_ids,
     list_requests,

@@ -12,7 +12,7 @@ from publishing.test_write_once import actor_of
 from support.people import BUNDLE, with_token
 from support.site import Answer
 from support.village import BuiltVillage, Village
-from widget_catalog.catalog.store.file_removals import list_marked
+from widget_catalog.catalog.store.files import list_marked
 from widget_catalog.core.errors import BundlesDown
 from widget_catalog.core.files.contract import Kind, Stored
 from widget_catalog.core.files.local import LocalBundles

@@ -10,12 +10,12 @@ from widget_catalog.catalog.events import Published, Unlisted
 from widget_catalog.catalog.store.widgets import add_widget, get_widget, replace_widget
 from widget_catalog.core.actors import COMMAND_LINE, Actor
 from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.name_lookups import NameLookups
 from widget_catalog.core.public_addresses import parse_networks
 from widget_catalog.core.secret_box import SecretBox
 from widget_catalog.webhooks.dispatching import Dispatcher
 from widget_catalog.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
 from widget_catalog.webhooks.model import Delivery, Outcome, Webhook, WebhookRules
-from widget_catalog.webhooks.name_lookups import NameLookups
 from widget_catalog.webhooks.sending import send_all
 from widget_catalog.webhooks.store import find_webhook
 from widget_contract.names import Scope, WidgetName

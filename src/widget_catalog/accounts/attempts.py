@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from ..catalog.store.events import append
 from ..core.actors import Account, Stranger
+from ..core.amounts import format_duration
 from ..core.db.engine import Store, Transaction
-from ..core.durations import format_duration
 from ..core.errors import TooOften
 from ..core.networks import network_of
 from .events import SignInFailed

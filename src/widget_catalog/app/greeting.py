@@ -53,8 +53,3 @@ def _first_account(settings: Settings, invitation: str) -> str:
 def _print_first(console: Console, first: str) -> None:
     console.print("  first  create the operator's account at")
     console.print(f"         {escape(first)}")
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 widget`, `2 widgets`, `20,000 widgets`."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -54,12 +54,12 @@ from ..core.http.middleware import access_logged, metered, rate_limited, remote_
 from ..core.http.receiving import Receiver
 from ..core.http.routing import Route, Routes
 from ..core.http.worker_metrics import WorkerMetrics
+from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.services import Services
 from ..core.settings import Settings
 from ..organizations.organize import list_public_members
 from ..organizations.store import Member
-from ..publishing.tidy_uploads import PeriodicJobs
 from ..publishing.uploads import Uploads
 from .services import build_services, read_worker
 from .site import Site

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.bars import Bar
-from ..core.db.copying import StoredName
 from ..core.errors import BackupFailed, BundleNotFound
 from ..core.files.contract import Bundles, Kind
+from .copying import StoredName
 from .layout import BUNDLES, PARTIAL, bundle_path, hash_of, sync, write_file
 
 # Each thread mostly waits for the disk.

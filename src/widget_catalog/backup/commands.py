@@ -255,7 +255,7 @@ def _summary(manifest: "Manifest") -> str:
 
 
 def _counted(number: int, thing: str) -> str:
-    from ..app.greeting import counted
+    from ..core.amounts import counted
 
     return counted(number, thing)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from widget_contract.errors import CatalogError
 
-from ..core.db.copying import ChangeWatch
+from .copying import ChangeWatch
 from .making import FolderBackup, Made
 
 

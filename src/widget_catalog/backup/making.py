@@ -19,7 +19,11 @@ import msgspec
 from ..core import clock, release
 from ..core.bars import Advance, Bar, no_bar
 from ..core.data_folder import DataFolder
-from ..core.db.copying import (
+from ..core.errors import BackupFailed, StoreUnavailable
+from ..core.files.contract import Bundles
+from .archive import writing_archive
+from .bundle_pool import BundlePool, path_of, read_bundle
+from .copying import (
     StoredName,
     check_copy,
     check_rows,
@@ -28,10 +32,6 @@ from ..core.db.copying import (
     list_stored_names,
     require_known_schema,
 )
-from ..core.errors import BackupFailed, StoreUnavailable
-from ..core.files.contract import Bundles
-from .archive import writing_archive
-from .bundle_pool import BundlePool, path_of, read_bundle
 from .layout import (
     ARCHIVE_SUFFIX,
     BUNDLES,

@@ -11,15 +11,9 @@ import msgspec
 import zstandard
 
 from ..core.bars import Bar, no_bar
-from ..core.db.copying import (
-    DatabaseFacts,
-    check_copy,
-    check_rows,
-    list_stored_names,
-    require_known_schema,
-)
 from ..core.errors import InvalidBackup, StoreUnavailable
 from .archive import read_archive
+from .copying import DatabaseFacts, check_copy, check_rows, list_stored_names, require_known_schema
 from .layout import (
     DATABASE,
     MANIFEST,

@@ -24,8 +24,8 @@ from widget_contract.semver import Range, SemVer
 from widget_contract.wire import Shape
 from widget_contract.wire_running import ResolveStatus
 
+from ..core.amounts import format_days
 from ..core.clock import iso
-from ..core.durations import format_days
 from ..core.http.pace import Pace
 from .replica.documents import Documents, Reading
 from .replica.records import DocumentRecord

@@ -16,13 +16,12 @@ from widget_contract.capabilities import (
 from widget_contract.names import is_widget_key
 from widget_contract.wire_running import PublishedFile, RevokedState
 
-from ..core.http.content import Content
+from ..core.http.content import MAX_INLINE_BYTES, Content
 from ..core.http.large_content import AnyContent, Packer
 from .details import SmallDetail
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import RevokedVersion, with_cdn
-from .replica.rows import MAX_INLINE_BYTES
 from .replica.versions import StyleRow, VersionRow, find_version
 from .revocations import Revocations
 

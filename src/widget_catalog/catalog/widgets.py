@@ -18,13 +18,15 @@ from widget_contract.errors import InvalidName
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
+from widget_contract.texts import line_fault
 
 from ..core.clock import iso
-from ..core.errors import StoreUnavailable
+from ..core.errors import InvalidRequest, StoreUnavailable
 
 # How far a clock may be behind the newest version: more than the difference between any two time
 # zones, which is the usual mistake.
 MAX_BEHIND = timedelta(days=1)
+MAX_REASON = 500
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -172,3 +174,10 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
     def with_versions(self, versions: list[Version]) -> "Widget":
         """The same widget with these versions, sorted."""
         return msgspec.structs.replace(self, versions=newest_first(versions))
+
+
+def checked_reason(field: str, text: str) -> str:
+    """Why a version is yanked, deprecated or revoked."""
+    if fault := line_fault(text, MAX_REASON):
+        raise InvalidRequest(f"{field}: {fault}")
+    return text.strip()

@@ -5,14 +5,13 @@ from collections.abc import Iterable
 import msgspec
 
 from ..catalog.events import Imported
-from ..catalog.remove_unused import are_present
 from ..catalog.store.widgets import add_widget, find_widget, get_widget
+from ..catalog.stored_files import are_present
 from ..catalog.widgets import Version, Widget
 from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Transaction
 from ..core.errors import StoreUnavailable
-from ..core.files.contract import Bundles
-from ..publishing.store import FileKey
+from ..core.files.contract import Bundles, FileKey
 from ..transfer.save_difference import save_difference
 
 

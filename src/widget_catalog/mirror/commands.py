@@ -150,8 +150,8 @@ def _is_new(settings: Settings) -> bool:
 
 def _run(node: "Node", mirroring: "Mirroring") -> bool:
     """One round; returns whether everything could be copied."""
-    from ..app.greeting import counted
     from ..catalog.node.wiring import make_index_ready
+    from ..core.amounts import counted
     from ..core.progress import counting
 
     done = mirroring.run(partial(counting, say, "Copying"))

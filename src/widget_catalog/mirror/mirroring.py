@@ -28,10 +28,10 @@ from widget_contract.texts import printable
 from ..catalog.replica.filling import Bar, Progress, no_bar
 from ..catalog.replica.revision import MAX_WIDGETS
 from ..catalog.store.widgets import Key, stream_widgets
+from ..catalog.stored_files import withdraw_files
 from ..core.db.engine import Store, Transaction
 from ..core.errors import MirrorRefused
 from ..core.files.contract import Bundles
-from ..moderation.revoke_version import withdraw_files
 from .applying import save_copy
 from .other_hosts import OtherHosts
 from .scope_copies import Copy, ScopeCopies

@@ -24,11 +24,10 @@ from widget_contract.errors import CatalogError
 from widget_contract.texts import printable
 from widget_contract.wire import RegistryWidget
 
-from ..catalog.widgets import Revocation, Version, Widget
+from ..catalog.widgets import MAX_REASON, Revocation, Version, Widget
 from ..core.clock import from_ms, iso
 from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import is_intact
-from ..publishing.change_version import MAX_REASON
 from ..transfer.ndjson import ImportedBundle, Rules, decode_line
 
 _HASH = re.compile("[0-9a-f]{64}")

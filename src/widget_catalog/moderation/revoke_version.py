@@ -12,22 +12,20 @@ from collections.abc import Sequence
 
 from ..catalog.events import Revoked, Unrevoked
 from ..catalog.store.revocations import (
-    is_needed,
-    list_revoked_files,
     list_sharing,
     release_bytes,
     revoke_bytes,
 )
-from ..catalog.store.rows import StoredFile, StoredWidget
-from ..catalog.store.widgets import get_widget, replace_widget
-from ..catalog.widgets import Revocation, Version, parse_key
+from ..catalog.store.rows import StoredWidget
+from ..catalog.store.widgets import get_version, get_widget, replace_widget
+from ..catalog.stored_files import withdraw_files
+from ..catalog.widgets import Revocation, Version, checked_reason, parse_key
 from ..core.actors import Actor, Right
 from ..core.clock import from_ms
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict
-from ..core.files.contract import Bundles, Kind
+from ..core.files.contract import Bundles
 from ..organizations.permissions import require
-from ..publishing.change_version import checked_reason, get_version
 
 
 def revoke_version(
@@ -94,24 +92,6 @@ def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, num
                 bundles.restore(old.style.sha256_hash, "css")
             _save(tx, actor, stored, old, None)
             release_bytes(tx, old.sha256_hash)
-
-
-def withdraw_files(store: Store, bundles: Bundles) -> None:
-    """Move the files of revoked versions that are still in the served folder."""
-    with store.reading() as connection:
-        files = list(list_revoked_files(connection))
-    served = [it for it in files if bundles.stat(*_place(it))]
-    if not served:
-        return
-    with store.publishing() as tx:
-        revoked = {_place(it) for it in list_revoked_files(tx.connection)}
-        for file in served:
-            if _place(file) in revoked and not is_needed(tx.connection, file):
-                bundles.withdraw(*_place(file))
-
-
-def _place(file: StoredFile) -> tuple[str, Kind]:
-    return file.sha256_hash, "css" if file.kind == "css" else "js"
 
 
 def _find(

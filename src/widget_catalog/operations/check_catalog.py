@@ -16,15 +16,15 @@ from ..catalog.replica.comparison import check_replica
 from ..catalog.replica.replica import Replica
 from ..catalog.store.rows import StoredFile
 from ..catalog.store.widgets import count_widgets, list_stored_files
+from ..catalog.stored_files import withdraw_files
 from ..core.bars import Advance, Bar, no_bar
 from ..core.db.engine import Snapshot, Store
 from ..core.db.integrity import check_integrity, discard_other_pages
 from ..core.errors import DataDamaged, StoreUnavailable
-from ..core.files.contract import Bundles, Stored
+from ..core.files.contract import Bundles, FileKey, Stored
 from ..core.files.hashing import Hashed, hash_stream
 from ..core.files.parallel import map_parallel
-from ..moderation.revoke_version import withdraw_files
-from ..publishing.store import FileKey, list_awaited_files
+from ..publishing.store import list_awaited_files
 
 # Publishing and imports store a file before its version is committed.
 _YOUNG_S = 15 * 60
@@ -94,7 +94,7 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
     with _damage_noted(findings), store.reading() as connection:
         findings.widgets = count_widgets(connection)
         # A row with anything else as its hash is damaged, and already reported.
-        files.update(_key(it) for it in list_stored_files(connection) if _is_hash(it.sha256_hash))
+        files.update(it.key for it in list_stored_files(connection) if _is_hash(it.sha256_hash))
     findings.bundles = len(files)
     measured = {}
     with bar("Checking bundles", len(files)) as progress:
@@ -104,7 +104,7 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
     faults = []
     with _damage_noted(findings), store.reading() as connection:
         for it in list_stored_files(connection):
-            key = _key(it)
+            key = it.key
             # Files that were stored meanwhile have not been read.
             if key in measured and (fault := _fault(it, measured[key])):
                 faults.append(f"{it.scope}/{it.name} {it.version}: {fault}")
@@ -132,7 +132,7 @@ class KnownFiles(NamedTuple):
 def list_known_files(connection: Snapshot) -> KnownFiles:
     at_s = time.time()
     # Those of requests may still be confirmed; they are removed with their requests.
-    known = {*map(_key, list_stored_files(connection)), *list_awaited_files(connection)}
+    known = {it.key for it in list_stored_files(connection)} | list_awaited_files(connection)
     return KnownFiles(known, at_s)
 
 
@@ -148,10 +148,6 @@ def list_orphans(bundles: Bundles, known: KnownFiles) -> list[Stored]:
 
 def _is_hash(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
-
-
-def _key(file: StoredFile) -> FileKey:
-    return (file.sha256_hash, "css" if file.kind == "css" else "js")
 
 
 def _measure(bundles: Bundles, key: FileKey) -> tuple[FileKey, Hashed | None]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 
-from ..app.greeting import counted
 from ..catalog.node.context import report
+from ..core.amounts import counted
 
 if TYPE_CHECKING:
     from ..catalog.node.wiring import Node

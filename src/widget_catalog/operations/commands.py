@@ -55,9 +55,9 @@ def doctor(
     million widgets; meanwhile a running service uses the old read model.
     """
     from ..accounts.second_factor.managing import find_app_faults
-    from ..app.greeting import counted
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
     from ..catalog.node.wiring import DataFolder, prepare_node
+    from ..core.amounts import counted
     from ..core.db.damage import DamageAlarm
     from ..core.db.postgresql import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher
@@ -136,7 +136,7 @@ def _check_file(database: Path) -> bool:
 
 
 def _print_mended(findings: "Findings") -> None:
-    from ..app.greeting import counted
+    from ..core.amounts import counted
 
     _print_some("[yellow]Repaired:[/]", findings.mended)
     if findings.counts_mended:

@@ -9,19 +9,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from widget_contract.texts import line_fault
-
 from ..catalog.events import Deprecated, Redated, Undeprecated, Unyanked, VersionEvent, Yanked
-from ..catalog.store.widgets import get_widget, replace_widget
-from ..catalog.widgets import Version, parse_key
+from ..catalog.store.widgets import get_version, get_widget, replace_widget
+from ..catalog.widgets import checked_reason, parse_key
 from ..core.actors import COMMAND_LINE, Actor, Right
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Store
-from ..core.errors import Conflict, InvalidRequest, NotFound
+from ..core.errors import Conflict
 from ..organizations.permissions import require
 from .quotas import NO_QUOTAS, Quotas, check_may_change
-
-MAX_REASON = 500
 
 
 def yank_version(
@@ -83,12 +79,6 @@ def redate_widget(store: Store, key: str) -> int:
     return len(events)
 
 
-def checked_reason(field: str, text: str) -> str:
-    if fault := line_fault(text, MAX_REASON):
-        raise InvalidRequest(f"{field}: {fault}")
-    return text.strip()
-
-
 class _Change(NamedTuple):
     key: str
     number: str
@@ -116,11 +106,3 @@ def _change(
         )
         happened = change.event(scope=scope, name=name, version=old.number)
         replace_widget(tx, stored, changed, actor, happened)
-
-
-def get_version(versions: tuple[Version, ...], key: str, number: str) -> Version:
-    identity = number.partition("+")[0]
-    found = next((it for it in versions if it.identity == identity), None)
-    if found is None:
-        raise NotFound(f"There is no version {number[:80]!r} of {key}.")
-    return found

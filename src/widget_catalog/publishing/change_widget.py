@@ -16,7 +16,7 @@ from ..catalog.store.downloads import get_counts
 from ..catalog.store.events import append
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import get_widget, replace_widget
-from ..catalog.widgets import parse_key
+from ..catalog.widgets import checked_reason, parse_key
 from ..core.actors import Actor, Right
 from ..core.db.engine import Store
 from ..core.errors import InvalidRequest
@@ -28,7 +28,6 @@ from ..organizations.store import (
     lock_organization,
     set_publishers,
 )
-from .change_version import checked_reason
 from .quotas import NO_QUOTAS, Quotas, check_may_change
 
 

@@ -88,7 +88,7 @@ def redate(widget: Key, data: DataOption = None, config: ConfigOption = None) ->
 
     The order of the versions stays the same. Check the clock first.
     """
-    from ..app.greeting import counted
+    from ..core.amounts import counted
     from .change_version import redate_widget
 
     redated = redate_widget(open_existing(data, config).store, widget)

@@ -23,8 +23,8 @@ from ..catalog.settings import CatalogSettings
 from ..catalog.store.audit import list_instants
 from ..catalog.widgets import Widget
 from ..core.actors import Actor
+from ..core.amounts import format_duration
 from ..core.db.engine import Snapshot, Transaction
-from ..core.durations import format_duration
 from ..core.errors import InvalidRequest, TooOften
 from ..core.settings import Settings
 from ..organizations.settings import OrganizationSettings

@@ -1,17 +1,14 @@
 """Publish requests, from the request to its confirmation or expiry."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..core.db.engine import Transaction
-from ..core.db.schema import publish_requests, versions
-
-Kind = Literal["js", "css"]
-FileKey = tuple[str, Kind]
-"""The hash of a stored file, and its kind."""
+from ..core.db.schema import publish_requests
+from ..core.files.contract import FileKey
 
 LIFETIME_MS = 3_600_000
 """Of a request, and of its upload URLs."""
@@ -150,20 +147,3 @@ def _files(connection: Connection, which: sa.ColumnElement[bool]) -> set[FileKey
         if css is not None:
             files.add((css, "css"))
     return files
-
-
-def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:
-    """Whether any version refers to this stored bundle or style sheet."""
-    return bool(find_referred_to(connection, [sha256_hash], kind))
-
-
-def find_referred_to(connection: Connection, hashes: Sequence[str], kind: str) -> set[str]:
-    """Which of these stored bundles or style sheets any version refers to.
-
-    In batches: SQLite allows at most 32,766 parameters per statement.
-    """
-    column = versions.c.css_sha256_hash if kind == "css" else versions.c.sha256_hash
-    query = sa.select(column).distinct().where(column.in_(hashes))
-    if kind != "css":
-        query = query.where(versions.c.bundle_url.is_(None))
-    return set(connection.execute(query).scalars())

@@ -12,7 +12,7 @@ from ..catalog.store.audit import Entry
 from ..catalog.store.downloads import get_counts
 from ..catalog.store.installs import list_installs
 from ..catalog.store.revocations import are_bytes_revoked
-from ..catalog.store.widgets import get_widget, list_widgets_page
+from ..catalog.store.widgets import get_version, get_widget, list_widgets_page
 from ..catalog.widgets import Version, Widget, parse_key
 from ..core.actors import Actor, Right, Role
 from ..core.db.engine import Store
@@ -25,7 +25,6 @@ from ..organizations.store import (
     list_memberships,
     list_publishers,
 )
-from .change_version import get_version
 
 
 class OwnScope(NamedTuple):

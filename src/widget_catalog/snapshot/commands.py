@@ -168,8 +168,8 @@ def load(
     Download counts of existing widgets are kept. Loading the same file again changes nothing. The
     service may be running.
     """
-    from ..app.greeting import counted
     from ..catalog.node.wiring import make_index_ready
+    from ..core.amounts import counted
     from ..core.progress import counting
     from .loading import load_snapshot
     from .reading import open_snapshot
@@ -220,7 +220,7 @@ def _public_key(path: Path | None, *, unsigned: bool) -> "VerifyingKey | None":
 
 
 def _summary(header: "Header") -> str:
-    from ..app.greeting import counted
+    from ..core.amounts import counted
 
     what = (
         f"{counted(header.widgets, 'widget')}, {counted(header.versions, 'version')} and "

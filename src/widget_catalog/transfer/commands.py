@@ -54,7 +54,7 @@ def import_(
     Versions that are already published are skipped; a different hash is an error. The service may
     be running. Exit code 1: the errors are listed, nothing was imported.
     """
-    from ..app.greeting import counted
+    from ..core.amounts import counted
 
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
@@ -142,8 +142,8 @@ def export(
 
     On standard output, bundles are referred to by URL.
     """
-    from ..app.greeting import counted
     from ..catalog.store.widgets import count_widgets
+    from ..core.amounts import counted
     from ..core.progress import counting
     from .export_catalog import copied_to, export_catalog, linked_to
 

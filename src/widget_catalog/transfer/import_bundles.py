@@ -11,14 +11,14 @@ from typing import BinaryIO
 
 from widget_contract.errors import CatalogError
 
-from ..catalog.remove_unused import are_present, remove_unused
+from ..catalog.store.files import find_referred_to
 from ..catalog.store.rows import StoredFile
+from ..catalog.stored_files import are_present, remove_unused
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, StoreUnavailable
-from ..core.files.contract import Bundles, Kind
+from ..core.files.contract import Bundles, FileKey, Kind
 from ..core.files.hashing import hash_file
 from ..core.files.parallel import map_parallel
-from ..publishing.store import FileKey, find_referred_to
 from .ndjson import ImportedBundle
 
 _FILES_PER_QUERY = 500

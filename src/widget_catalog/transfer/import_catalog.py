@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ..catalog.store.upstream import require_no_mirror
 from ..catalog.store.widgets import add_drafts
+from ..catalog.stored_files import withdraw_files
 from ..core.clock import from_ms
 from ..core.db.engine import Store
 from ..core.errors import StoreUnavailable
 from ..core.files.contract import Bundles
 from ..core.jobs.process_pool import collector_paused
-from ..moderation.revoke_version import withdraw_files
 from .import_bundles import BundleImporter, FileImporter
 from .import_checks import ImportChecks, ImportSummary, by_decision
 from .import_lines import ImportLines

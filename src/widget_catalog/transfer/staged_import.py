@@ -19,7 +19,7 @@ from ..catalog.store.feed import latest_seq, list_changes
 from ..catalog.store.rows import Draft
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import StoreUnavailable
-from ..publishing.tidy_uploads import PeriodicJobs
+from ..core.jobs.periodic import PeriodicJobs
 from .import_bundles import BundleImporter
 from .import_checks import Decision, ImportChecks, ImportSummary, by_decision
 from .import_faults import ImportFaults

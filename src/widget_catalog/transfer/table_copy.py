@@ -13,7 +13,7 @@ import xxhash
 from sqlalchemy.engine import Connection
 
 from ..catalog.store.count_table import downloads
-from ..catalog.store.file_tables import file_removals
+from ..catalog.store.files import file_removals
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Store
 from ..core.db.node_tables import channels, leaders

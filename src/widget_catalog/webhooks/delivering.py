@@ -12,9 +12,9 @@ import structlog
 from ..core.db.engine import Store
 from ..core.db.leadership import Leadership
 from ..core.errors import StoreUnavailable
+from ..core.name_lookups import NameLookups
 from .dispatching import Dispatcher
 from .model import Delivery, Outcome, Webhook, WebhookRules
-from .name_lookups import NameLookups
 from .store import count_waiting
 
 _log = structlog.get_logger("widget_catalog.webhooks")

@@ -14,9 +14,9 @@ from typing import Any
 import httpcore
 
 from ..core import release
+from ..core.name_lookups import NameLookups, TooManyLookups
 from ..core.public_addresses import Network, is_public
 from .model import Delivery, Outcome, Webhook, WebhookRules, sign
-from .name_lookups import NameLookups, TooManyLookups
 
 # Timeout of one delivery, from the name lookup to the end of the response.
 _REQUEST_S = 10.0

@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.catalog.store.feed import list_changes
-from widget_catalog.catalog.store.file_tables import file_removals
+from widget_catalog.catalog.store.files import file_removals
 from widget_catalog.core.db.engine import Store, Transaction, sqlite_engine
 from widget_catalog.core.db.migrate import MIGRATIONS, SCHEMA, migrate
 from widget_catalog.core.db.schema import metadata, widgets

@@ -15,6 +15,7 @@ import lmdb
 import numpy as np
 
 from ...core.errors import StoreUnavailable
+from ...core.http.content import MAX_INLINE_BYTES
 from .file import ReplicaFile, State, find_current, named, open_current
 from .listings import decode_listing, listing_columns, listing_row
 from .ordinals import Array
@@ -33,7 +34,7 @@ from .records import (
     number_key,
     scope_checksum,
 )
-from .rows import MAX_INLINE_BYTES, ChangeRow, Listing, ListingColumns, ListingRow, SummaryRow
+from .rows import ChangeRow, Listing, ListingColumns, ListingRow, SummaryRow
 
 Reading: TypeAlias = "lmdb.Transaction[memoryview]"
 

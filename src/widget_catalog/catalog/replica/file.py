@@ -15,9 +15,9 @@ from typing import IO
 import lmdb
 import msgspec
 
+from ...core.disk_space import allocate
 from ...core.errors import StoreUnavailable
 from .records import FORMAT, damaged
-from .revision import allocate
 from .rows import FeedEntry
 
 _CURRENT = "current"

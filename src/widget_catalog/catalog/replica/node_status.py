@@ -9,8 +9,8 @@ import os
 import time
 from pathlib import Path
 
+from ...core.disk_space import allocate
 from ...core.errors import DatabaseDown, DatabaseReadOnly, OlderRelease
-from .revision import allocate
 
 # After this long without a response, the database is considered down.
 _SILENT_MS = 5_000

@@ -15,8 +15,9 @@ import xxhash
 
 from ...core.db.checksums import checksum
 from ...core.errors import DataDamaged
+from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document, Place
-from .rows import MAX_INLINE_BYTES, Listing
+from .rows import Listing
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
 FORMAT = 11

@@ -10,7 +10,6 @@ import contextlib
 import fcntl
 import mmap
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...core.disk_space import allocate
 from ...core.errors import StoreUnavailable
 
 _WORD_BYTES = 8
@@ -101,14 +101,6 @@ class Counts:
         with _opened(self._path) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
-
-
-def allocate(descriptor: int, size: int) -> None:
-    """Allocate disk space for this many bytes of a file, so that they can be mapped and written."""
-    if sys.platform == "darwin":  # Not available there: a full disk is not handled.
-        os.ftruncate(descriptor, max(size, os.fstat(descriptor).st_size))
-    else:
-        os.posix_fallocate(descriptor, 0, size)
 
 
 @contextlib.contextmanager

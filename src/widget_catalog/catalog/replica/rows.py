@@ -7,9 +7,6 @@ from .rendering import Place
 
 # Separates joined texts. No text contains a NUL, which is rejected as input.
 TEXT_SEPARATOR = " \0 "
-# Larger documents are read and compressed by a thread, in chunks: reading and compressing this
-# much takes about a millisecond at most, which is acceptable on the event loop.
-MAX_INLINE_BYTES = 1 << 16
 
 
 class FeedEntry(NamedTuple):

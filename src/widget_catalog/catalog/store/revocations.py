@@ -3,16 +3,25 @@
 from collections.abc import Iterator, Sequence
 
 import sqlalchemy as sa
+from sqlalchemy import BigInteger, Column, Table, Text
 from sqlalchemy.engine import Connection
 
 from ...core.clock import to_ms
 from ...core.db.bulk import insert_rows
 from ...core.db.checksums import row_checksum
 from ...core.db.engine import Transaction
-from ...core.db.schema import revocations, versions, widgets
+from ...core.db.schema import metadata, revocations, versions, widgets
 from ..widgets import Version
-from .file_tables import revoked_bytes
 from .rows import StoredFile
+
+# Bundles that nobody may publish, by the operator's choice.
+revoked_bytes = Table(
+    "revoked_bytes",
+    metadata,
+    Column("sha256_hash", Text, primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("revoked_at", BigInteger, nullable=False),
+)
 
 _SAME = (versions.c.widget_id == revocations.c.widget_id) & (
     versions.c.identity == revocations.c.identity

@@ -12,6 +12,7 @@ from widget_contract.wire import Size
 from ...core.clock import from_ms, to_ms
 from ...core.db.checksums import row_checksum
 from ...core.errors import DataDamaged
+from ...core.files.contract import FileKey
 from ..widgets import Revocation, Style, Version, Widget, newest_first
 
 Row = tuple[Any, ...]
@@ -104,6 +105,10 @@ class StoredFile(NamedTuple):
     kind: str
     sha256_hash: str
     size_bytes: int
+
+    @property
+    def key(self) -> FileKey:
+        return self.sha256_hash, "css" if self.kind == "css" else "js"
 
 
 def draft(widget: Widget, downloads: int, prepared: bytes) -> Draft:

@@ -17,7 +17,7 @@ from ...core.db.schema import revocations, versions, widgets
 from ...core.errors import NotFound
 from ...transfer.staging_store import list_staged_files
 from ..events import Imported, PublicEvent, Revoked, TextChanged
-from ..widgets import Widget
+from ..widgets import Version, Widget
 from . import downloads
 from .count_table import downloads as counts
 from .events import append_public
@@ -106,6 +106,14 @@ def get_widget(connection: Connection, scope: Scope, name: WidgetName) -> Stored
     found = find_widget(connection, scope, name)
     if found is None:
         raise NotFound(f"There is no widget {scope}/{name}.")
+    return found
+
+
+def get_version(versions: tuple[Version, ...], key: str, number: str) -> Version:
+    identity = number.partition("+")[0]
+    found = next((it for it in versions if it.identity == identity), None)
+    if found is None:
+        raise NotFound(f"There is no version {number[:80]!r} of {key}.")
     return found
 
 

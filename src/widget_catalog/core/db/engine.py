@@ -17,7 +17,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
-from ...catalog.store.rows import Prepare
 from .. import clock
 from ..clock import Clock
 from ..errors import DataDamaged
@@ -27,7 +26,7 @@ from .opened_file import OpenedFile
 from .postgresql import notify
 from .prepared import PreparedRecords
 from .table_locks import acquire_publishing_lock, limit_waiting
-from .transaction import Listener, SqliteWrite, Write, prepare_nothing
+from .transaction import Listener, Prepare, SqliteWrite, Write, prepare_nothing
 from .transaction import Transaction as Transaction
 from .writer_lock import COMMAND, WaitPolicy, WriterLock
 

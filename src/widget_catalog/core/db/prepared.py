@@ -9,11 +9,11 @@ import marshal
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 from sqlalchemy.engine import Connection
 
-from ...catalog.store.rows import Row
+Row = tuple[Any, ...]
 
 _MAX_BYTES = 16 << 20
 

@@ -1,17 +1,19 @@
 """Transaction: a write to the store, and its listener."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy.engine import Connection
 
-from ...catalog.store.rows import Prepare, Row
-from ...catalog.widgets import Widget
-from .prepared import NewCopy, PreparedRecords
+from .prepared import NewCopy, PreparedRecords, Row
 
 if TYPE_CHECKING:
     from .engine import Store
+
+
+Prepare = Callable[[Any], bytes]
+"""Prepares the records of a widget for the listener. What a widget is, only the catalog knows."""
 
 
 class Listener(Protocol):
@@ -142,6 +144,6 @@ class SqliteWrite(Write):
         return self._driver.execute(statement, values).fetchall()
 
 
-def prepare_nothing(_widget: Widget) -> bytes:
+def prepare_nothing(_widget: object) -> bytes:
     """For writers that do not apply their changes: whoever does renders them."""
     return b""

@@ -9,6 +9,8 @@ from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 Kind = Literal["js", "css"]
 """A module, or the style sheet beside it."""
+FileKey = tuple[str, Kind]
+"""The hash of a stored file, and its kind."""
 
 
 class Stored(NamedTuple):
@@ -27,7 +29,7 @@ class Bundles(Protocol):
     """Write-once: a file stored under a hash has that hash, and is never replaced.
 
     Nothing here acquires a lock of the store. Files are stored first, then a transaction refers to
-    them, if they still exist: see `are_present` in `catalog/remove_unused.py`. Only
+    them, if they still exist: see `are_present` in `catalog/stored_files.py`. Only
     `remove_unused` there removes them.
     """
 

@@ -11,6 +11,9 @@ Encoding = Literal["zstd", "br", "gzip"]
 
 # In order of preference: best size for its time first.
 ENCODINGS: tuple[Encoding, ...] = ("zstd", "br", "gzip")
+# Larger documents are read and compressed by a thread, in chunks: reading and compressing this
+# much takes about a millisecond at most, which is acceptable on the event loop.
+MAX_INLINE_BYTES = 1 << 16
 # Below this, compression does not pay off.
 MIN_COMPRESSED_BYTES = 256
 _FAST_FROM_BYTES = 3 << 13

@@ -15,8 +15,7 @@ from typing import TypeAlias
 
 import xxhash
 
-from ...catalog.replica.rows import MAX_INLINE_BYTES
-from .content import ENCODINGS, Content, Encoding
+from .content import ENCODINGS, MAX_INLINE_BYTES, Content, Encoding
 from .packing import Packed, pack
 
 # A body up to this size is sent as a whole, and copied for every client, however slow. A larger

@@ -4,12 +4,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from ...catalog.replica.node_status import NodeStatus
-from ...catalog.replica.revision import allocate
+from ..disk_space import allocate
 from .http import Request, WorkerCounts
 from .worker_metrics import GAUGES, LIVE_SUM, forget_ended
 
@@ -25,6 +24,18 @@ _OUTCOMES = ("delivered", "retried", "failed", "disabled")
 _KINDS = ("counter", "histogram", GAUGES)
 
 
+class SharedDatabase(Protocol):
+    """What a node knows about the database that it shares with others."""
+
+    def is_database_up(self) -> bool: ...
+
+    @property
+    def lag_changes(self) -> int: ...
+
+    @property
+    def lag_s(self) -> float: ...
+
+
 def prepare_metrics(folder: Path) -> None:
     """Empty the folder the workers write to. Must come before anything imports the library."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -38,7 +49,7 @@ def serve_metrics(
     port: int,
     counts: WorkerCounts,
     find_damage: Callable[[], str | None],
-    node: NodeStatus | None = None,
+    node: SharedDatabase | None = None,
 ) -> None:
     """Serve `/metrics` from a thread of the parent process."""
     from prometheus_client import CollectorRegistry, start_http_server
@@ -73,7 +84,7 @@ def serve_metrics(
     start_http_server(port, addr=host, registry=registry)
 
 
-def _node_metrics(node: NodeStatus) -> Iterator["Metric"]:
+def _node_metrics(node: SharedDatabase) -> Iterator["Metric"]:
     """Metrics of a node that shares its database with others."""
     from prometheus_client.core import GaugeMetricFamily
 

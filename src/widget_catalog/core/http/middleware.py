@@ -11,7 +11,7 @@ import structlog
 
 from widget_contract.texts import printable
 
-from ..durations import format_duration
+from ..amounts import format_duration
 from ..networks import is_this_machine, network_of
 from .errors import cors_of, error
 from .http import Answer, Body, Request, Response

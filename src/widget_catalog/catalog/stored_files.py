@@ -1,4 +1,5 @@
-"""Removes stored files that nothing refers to, without making anybody wait.
+"""Removes stored files that nothing refers to, without making anybody wait; and withdraws those of
+revoked versions.
 
 An object store may take seconds to remove a batch, and longer if it fails. So no lock is held
 meanwhile: a transaction marks the files, then they are removed, then another one unmarks them. As
@@ -9,10 +10,10 @@ the files are removed again.
 from collections.abc import Callable, Collection
 
 from ..core.db.engine import Snapshot, Store
-from ..core.files.contract import Bundles
+from ..core.files.contract import Bundles, FileKey
 from ..core.files.parallel import map_parallel
-from ..publishing.store import FileKey
-from .store.file_removals import list_marked, mark_for_removal, unmark
+from .store.files import list_marked, mark_for_removal, unmark
+from .store.revocations import is_needed, list_revoked_files
 
 _BATCH = 100
 
@@ -45,3 +46,17 @@ def are_present(connection: Snapshot, bundles: Bundles, files: Collection[FileKe
     if list_marked(connection) & set(files):
         return False
     return all(map_parallel(lambda it: bundles.stat(*it) is not None, files))
+
+
+def withdraw_files(store: Store, bundles: Bundles) -> None:
+    """Move the files of revoked versions that are still in the served folder."""
+    with store.reading() as connection:
+        files = list(list_revoked_files(connection))
+    served = [it for it in files if bundles.stat(*it.key)]
+    if not served:
+        return
+    with store.publishing() as tx:
+        revoked = {it.key for it in list_revoked_files(tx.connection)}
+        for file in served:
+            if file.key in revoked and not is_needed(tx.connection, file):
+                bundles.withdraw(*file.key)

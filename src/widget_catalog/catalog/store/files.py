@@ -1,18 +1,29 @@
-"""Files that are being removed. A version cannot begin to refer to one of them, so they can be
-removed without holding a lock.
+"""Stored files: which of them a version refers to, and which are being removed. A version cannot
+begin to refer to one of those, so they can be removed without holding a lock.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
 import sqlalchemy as sa
+from sqlalchemy import BigInteger, Column, Table, Text
 from sqlalchemy.engine import Connection
 
 from ...core.db.bulk import insert_rows
 from ...core.db.engine import Transaction
-from ...publishing.store import FileKey, Kind, find_referred_to
+from ...core.db.schema import metadata, versions
+from ...core.files.contract import FileKey, Kind
 from ...transfer.staging_store import list_staged_files
-from .file_tables import file_removals
+
+# Files that are being removed: no version may refer to them until that is done.
+file_removals = Table(
+    "file_removals",
+    metadata,
+    Column("sha256_hash", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    # Another process may take over after that.
+    Column("until", BigInteger, nullable=False),
+)
 
 # Longer than a batch takes even if every request to an object store times out.
 _LEASE_MS = 15 * 60_000
@@ -33,7 +44,7 @@ def mark_for_removal(tx: Transaction, files: Iterable[FileKey]) -> Marked:
     unused = set(files) - list_marked(connection, after_ms=tx.at_ms)
     unused -= _find_referred_to(connection, unused)
     if unused:
-        unused -= {cast(FileKey, (it.sha256_hash, it.kind)) for it in list_staged_files(connection)}
+        unused -= {it.key for it in list_staged_files(connection)}
     _delete(tx, unused)
     insert_rows(connection, file_removals, [(*it, until) for it in sorted(unused)])
     return Marked(sorted(unused), until)
@@ -62,3 +73,20 @@ def _find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[F
 def _delete(tx: Transaction, files: Iterable[FileKey], *which: sa.ColumnElement[bool]) -> None:
     key = sa.tuple_(file_removals.c.sha256_hash, file_removals.c.kind)
     tx.connection.execute(sa.delete(file_removals).where(key.in_(list(files)), *which))
+
+
+def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:
+    """Whether any version refers to this stored bundle or style sheet."""
+    return bool(find_referred_to(connection, [sha256_hash], kind))
+
+
+def find_referred_to(connection: Connection, hashes: Sequence[str], kind: str) -> set[str]:
+    """Which of these stored bundles or style sheets any version refers to.
+
+    In batches: SQLite allows at most 32,766 parameters per statement.
+    """
+    column = versions.c.css_sha256_hash if kind == "css" else versions.c.sha256_hash
+    query = sa.select(column).distinct().where(column.in_(hashes))
+    if kind != "css":
+        query = query.where(versions.c.bundle_url.is_(None))
+    return set(connection.execute(query).scalars())

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ...backup.row_checks import find_damaged_rows
-from ..errors import NewerDatabase, StoreUnavailable
-from .migrate import SCHEMA
+from ..core.db.migrate import SCHEMA
+from ..core.errors import NewerDatabase, StoreUnavailable
+from .row_checks import find_damaged_rows
 
 # 4 MB: small enough to show progress, large enough to have no overhead.
 _PAGES_AT_ONCE = 1024
