@@ -16,6 +16,7 @@ from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import stored_line, take
 from transfer.importing import interrupted_import
 from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.store.staging import staged_batches
 from widget_catalog.core.errors import BundlesDown, StoreUnavailable
 from widget_catalog.core.files.contract import Kind, Stored
 from widget_catalog.core.files.local import LocalBundles
@@ -28,7 +29,6 @@ from widget_catalog.operations.set_aside import (
     list_aside,
     set_aside,
 )
-from widget_catalog.transfer.tables import staged_batches
 
 BYTES = b"export default class {}"
 

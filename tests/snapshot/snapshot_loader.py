@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from support.children import run_children
+from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.node.context import finish_interrupted_import
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.core.bars import no_bar
@@ -32,6 +33,7 @@ def run_load(key: VerifyingKey, line: str) -> int:
 
 if __name__ == "__main__":
     # As many transactions as possible, for more states to kill.
-    staged_import._SLICE_S = 1e-3
+    # As many transactions as possible, for more states to kill.
+    accepted_import.SLICE_S = staged_import._SLICE_S = 1e-3
     loading._BATCH = 5
     run_children(partial(run_load, read_verifying_key(Path(sys.argv[1]))))

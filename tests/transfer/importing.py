@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from support.widgets import ndjson
+from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.store.staging import importing
 from widget_catalog.core import clock
-from widget_catalog.transfer import staged_import
 from widget_catalog.transfer.import_bundles import FileImporter
 from widget_catalog.transfer.import_faults import ImportFaults
 from widget_catalog.transfer.import_lines import ImportLines
 from widget_catalog.transfer.ndjson import Rules
 from widget_catalog.transfer.spool import Spool
 from widget_catalog.transfer.staged_import import Staging, Started
-from widget_catalog.transfer.staging_store import importing
 
 _MAX_BUNDLE_BYTES = 100_000
 
@@ -55,6 +55,6 @@ def interrupted_import(
         with checked_import(node, *lines, beside=beside, into_owned=into_owned) as staging:
             staging.stage()
             staging.accept(texts_cleaned=0)
-        patch.setattr(staged_import, "_SLICE_S", 1e-9)
+        patch.setattr(accepted_import, "SLICE_S", 1e-9)
         for _ in range(batches):
-            assert staged_import.write_some(node.store)
+            assert accepted_import.write_some(node.store)

@@ -13,16 +13,15 @@ from support.people import BUNDLE, request_body
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
 from transfer.import_state import exported, state_of, stored_line
 from transfer.importing import checked_import, interrupted_import
+from widget_catalog.catalog.accepted_import import finish_import
 from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.store.staging import importing, imports, staged_batches, staged_widgets
 from widget_catalog.catalog.store.widgets import count_widgets, get_widget
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import Conflict, DataDamaged, InvalidImport, StoreUnavailable
 from widget_catalog.operations.check_catalog import check_catalog
 from widget_catalog.publishing.publish_version import publish_version
 from widget_catalog.publishing.request_version import request_version
-from widget_catalog.transfer.staged_import import finish_import
-from widget_catalog.transfer.staging_store import importing
-from widget_catalog.transfer.tables import imports, staged_batches, staged_widgets
 from widget_contract.names import Scope, WidgetName
 
 MANY = 1_200

@@ -7,7 +7,8 @@ from sqlalchemy.engine import Connection
 
 from widget_contract.names import Scope, is_name
 
-from ..catalog.store.ownerless import find_ownerless_scope, is_being_imported
+from ..catalog.store.ownerless import find_ownerless_scope
+from ..catalog.store.staging import is_scope_staged
 from ..core.actors import Account
 from ..core.clock import from_ms
 from ..core.db.bulk import insert_into
@@ -43,7 +44,7 @@ def _refuse_ownerless(tx: Transaction, name: Scope) -> None:
             f"The name {name} is taken: that scope has no owner, but {found.summary}. An operator "
             "can assign it, at /operate/scopes."
         )
-    if is_being_imported(tx.connection, name):
+    if is_scope_staged(tx.connection, name):
         raise Conflict(f"The name {name} is taken: widgets are being imported into that scope.")
 
 

@@ -18,7 +18,6 @@ def _load() -> Iterable[hooks.Hooks]:
     # Only for its events, so that the audit log can name them.
     from ..moderation import events as _reports  # noqa: F401
     from ..organizations.hooks import HOOKS as ORGANIZATIONS
-    from ..transfer.hooks import HOOKS as TRANSFER
     from ..webhooks.hooks import HOOKS as WEBHOOKS
 
-    return ACCOUNTS, ORGANIZATIONS, TRANSFER, MIRROR, WEBHOOKS
+    return ACCOUNTS, ORGANIZATIONS, MIRROR, WEBHOOKS

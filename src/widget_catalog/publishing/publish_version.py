@@ -14,6 +14,7 @@ import msgspec
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope
 
+from ..catalog.accepted_import import settle_widget
 from ..catalog.events import Published
 from ..catalog.store.widgets import add_widget, replace_widget
 from ..catalog.stored_files import are_present, remove_unused
@@ -22,7 +23,6 @@ from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Uploads
 from ..core.files.hashing import hash_stream
-from ..transfer.staged_import import settle_widget
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import check_gates
 from .store import PublishRequest, confirm_request, find_request

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..catalog.accepted_import import settle_widget
 from ..catalog.store.revocations import find_refusal
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.upstream import require_no_mirror
@@ -17,7 +18,6 @@ from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, NotAllowed, NotFound
 from ..core.files.contract import Kind
 from ..organizations.permissions import require
-from ..transfer.staged_import import settle_widget
 from .quotas import (
     NO_QUOTAS,
     Load,

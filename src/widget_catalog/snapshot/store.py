@@ -4,10 +4,22 @@ from typing import NamedTuple
 
 import msgspec
 import sqlalchemy as sa
+from sqlalchemy import BigInteger, Column, Table, Text
 from sqlalchemy.engine import Connection
 
 from ..core.db.engine import Transaction
-from ..transfer.tables import loaded_snapshots
+from ..core.db.schema import Number, metadata
+
+# The snapshot that was loaded last, if any: which state of which catalog.
+loaded_snapshots = Table(
+    "loaded_snapshots",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("origin", Text, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("position", Text, nullable=False),
+    Column("scopes", Text),
+)
 
 _THE_ONE = 1
 

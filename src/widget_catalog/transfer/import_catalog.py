@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
+from ..catalog.store.drafts import merge_drafts
 from ..catalog.store.upstream import require_no_mirror
 from ..catalog.store.widgets import add_drafts
 from ..catalog.stored_files import withdraw_files
@@ -23,7 +24,6 @@ from .import_lines import ImportLines
 from .ndjson import Rules
 from .spool import Spool
 from .staged_import import Started, import_staged, only_import
-from .write_drafts import merge_drafts
 
 # Tolerance for a clock ahead of ours on the machine that wrote the file.
 _CLOCK_SKEW = timedelta(minutes=5)

@@ -41,10 +41,11 @@ def move_tables(source: Place, target: Place, bar: Bar) -> int:
 
     total = 0
     with source.store.reading() as connection:
-        wanted = {table.name: digest_table(connection, table) for table in tables()}
+        moved = tables(connection)
+        wanted = {table.name: digest_table(connection, table) for table in moved}
         total = sum(it.rows for it in wanted.values())
         with bar("Copying rows", total) as progress:
-            for table in tables():
+            for table in moved:
                 with target.store.reading() as there:
                     found = digest_table(there, table)
                 if found == wanted[table.name]:
@@ -57,7 +58,7 @@ def move_tables(source: Place, target: Place, bar: Bar) -> int:
                     )
                 copy_table(connection, target.store, table, reseal, progress)
         with target.store.reading() as there:
-            for table in tables():
+            for table in moved:
                 if digest_table(there, table) != wanted[table.name]:
                     raise CannotMove(
                         f"The table {table.name} was changed while it was copied. Stop every "

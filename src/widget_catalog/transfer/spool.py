@@ -14,10 +14,10 @@ from typing import Self
 import msgspec
 import xxhash
 
+from ..catalog.store.staging import pack, unpack
 from ..catalog.store.widgets import Key
 from ..core.errors import StoreUnavailable
 from .import_checks import Numbered
-from .staging_store import pack, unpack
 
 
 class Spool:

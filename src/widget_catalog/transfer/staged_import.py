@@ -4,52 +4,41 @@
 2. Everything is compared with the catalog and staged in it, where nothing refers to it.
 3. One short transaction accepts it, if nothing relevant has changed. Before it, the import has no
    effect; after it, it will be completed.
-4. It is written in short transactions, with pauses for other writers. If this is interrupted, the
-   service or the next command continues it.
+4. It is written in short transactions, with pauses for other writers: see
+   `catalog/accepted_import.py`. If this is interrupted, the service or the next command continues.
 """
 
 import contextlib
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import NamedTuple
 
+from ..catalog.accepted_import import PAUSE_S, SLICE_S, complete_import, discard_import
 from ..catalog.store.feed import latest_seq, list_changes
 from ..catalog.store.rows import Draft
-from ..core.db.engine import Snapshot, Store, Transaction
+from ..catalog.store.staging import (
+    accept_import,
+    add_batch,
+    begin_import,
+    importing,
+)
+from ..core.db.engine import Snapshot, Store
 from ..core.errors import StoreUnavailable
-from ..core.jobs.periodic import PeriodicJobs
 from .import_bundles import BundleImporter
 from .import_checks import Decision, ImportChecks, ImportSummary, by_decision
 from .import_faults import ImportFaults
 from .import_lines import ImportLines
 from .spool import Spool
-from .staging_store import (
-    accept_import,
-    add_batch,
-    begin_import,
-    end_import,
-    find_import,
-    importing,
-    list_staged,
-    next_batch,
-    remove_batch,
-    remove_some_batches,
-)
-from .write_drafts import write_drafts
 
-# Duration of a transaction, and of the pause after it for other writers.
-_SLICE_S = 0.1
-_PAUSE_S = 0.02
+# Duration of a transaction that stages batches.
+_SLICE_S = SLICE_S
 # Widgets written between checks of the time; merging takes longer than adding.
 _MAX_ADDED = 250
 _MAX_MERGED = 100
 # How long an import waits for a running one.
 _TIMEOUT_S = 600
 _MAX_CHANGES = 1000
-# How often a service looks for an interrupted import.
-_WATCH_S = 2
 # Staged drafts take this many times their packed size when written, including SQLite's log.
 _ROOM = 20
 
@@ -74,10 +63,10 @@ def import_staged(started: Started, lines: ImportLines, spool: Spool) -> ImportS
             summary = staging.accept(lines.texts_cleaned)
         except BaseException:
             with contextlib.suppress(StoreUnavailable):
-                _discard(started.store)
+                discard_import(started.store)
             raise
         try:
-            _finish(started.store, started.make_index_ready)
+            complete_import(started.store, started.make_index_ready)
         except StoreUnavailable as fault:
             raise StoreUnavailable(
                 f"{fault.message} The import is accepted, and goes on by itself as soon as the "
@@ -94,34 +83,8 @@ def only_import(started: Started) -> Iterator[None]:
             raise StoreUnavailable(
                 f"Another import is still under way: {other}. Try again when it has ended."
             )
-        _finish(started.store, started.make_index_ready)
+        complete_import(started.store, started.make_index_ready)
         yield
-
-
-def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: None) -> None:
-    """Finish an import whose process has ended, if there is one."""
-    with store.reading() as connection:
-        if find_import(connection) is None:
-            return
-    with importing(store) as other:
-        if other is None:
-            _finish(store, make_index_ready)
-
-
-def watch_imports(store: Store) -> PeriodicJobs:
-    """Finish imports whose process was killed, as long as the service runs.
-
-    The search index is left to the workers, which have it built in a separate process.
-    """
-    return PeriodicJobs(partial(finish_import, store), interval_s=_WATCH_S)
-
-
-def settle_widget(tx: Transaction, scope: str, name: str) -> None:
-    """Write the pending changes of an accepted import to this widget now: what follows builds on
-    them.
-    """
-    if staged := list_staged(tx, scope, name):
-        write_drafts(tx, staged)
 
 
 class Staging:
@@ -155,7 +118,7 @@ class Staging:
                     add_batch(tx, *batch)
                     batch = next(batches, None)
             if batch is not None:
-                time.sleep(_PAUSE_S)
+                time.sleep(PAUSE_S)
 
     def accept(self, texts_cleaned: int) -> ImportSummary:
         with self._store.publishing() as tx:
@@ -194,47 +157,3 @@ class Staging:
         folder = self._store.run_folder
         if folder and shutil.disk_usage(folder).free < _ROOM * self._spool.size_bytes:
             raise StoreUnavailable("There is not enough room on the disk. Nothing was imported.")
-
-
-def _finish(store: Store, make_index_ready: Callable[[], None]) -> None:
-    """Finish an accepted import, or remove what was staged and never accepted."""
-    with store.reading() as connection:
-        staged = find_import(connection)
-    if staged is None:
-        return
-    if not staged.is_accepted:
-        _discard(store)
-        return
-    while write_some(store):
-        time.sleep(_PAUSE_S)
-    # First, because until the import has ended, searches do not include its changes.
-    make_index_ready()
-    with store.writing() as tx:
-        end_import(tx)
-
-
-def write_some(store: Store) -> bool:
-    """Write for a short time, at least one batch; returns whether there is more."""
-    with store.publishing() as tx:
-        until = time.monotonic() + _SLICE_S
-        while batch := next_batch(tx):
-            write_drafts(tx, batch.drafts)
-            remove_batch(tx, batch.number)
-            if time.monotonic() >= until:
-                return True
-    return False
-
-
-def _discard(store: Store) -> None:
-    """Remove what is staged, unless it was accepted after all: a failed commit may
-    have succeeded.
-    """
-    has_more = True
-    while has_more:
-        with store.publishing() as tx:
-            staged = find_import(tx.connection)
-            if staged is None or staged.is_accepted:
-                return
-            has_more = remove_some_batches(tx)
-            if not has_more:
-                end_import(tx)

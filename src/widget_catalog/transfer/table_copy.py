@@ -13,27 +13,17 @@ import xxhash
 from sqlalchemy.engine import Connection
 
 from ..catalog.store.count_table import downloads
-from ..catalog.store.files import file_removals
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Store
 from ..core.db.node_tables import channels, leaders
-from ..core.db.schema import authenticator_apps
-from ..mirror.tables import mirrors
-from ..moderation.tables import reports
-from ..webhooks.tables import webhooks
-from .tables import imports
+from ..core.db.schema import SEALED, load_tables, metadata
+from ..core.errors import StoreUnavailable
 
 _AT_ONCE = 1_000
 _encode = msgspec.msgpack.Encoder().encode
 
-# Encrypted with a key of the catalog.
-_SEALED = (
-    authenticator_apps.c.sealed_secret,
-    webhooks.c.sealed_secret,
-    webhooks.c.former_sealed_secret,
-)
-
 _OF_RUNNING_NODES = (channels, leaders)
+_OF_ALEMBIC = "alembic_version"
 
 Reseal = Callable[[str], str]
 """What was sealed for one catalog, sealed for the other."""
@@ -46,11 +36,20 @@ class TableDigest(NamedTuple):
     digest: int
 
 
-def tables() -> list[sa.Table]:
-    """All tables of the catalog, in dependency order."""
-    in_modules_of_their_own = (downloads, file_removals, imports, mirrors, reports, webhooks)
-    found = in_modules_of_their_own[0].metadata.sorted_tables
-    return [it for it in found if it not in _OF_RUNNING_NODES]
+def tables(connection: Connection) -> list[sa.Table]:
+    """All tables of the catalog, in dependency order.
+
+    Raises StoreUnavailable if the database has one of a capability that is not installed: what it
+    holds would be lost.
+    """
+    load_tables()
+    unknown = set(sa.inspect(connection).get_table_names()) - {*metadata.tables, _OF_ALEMBIC}
+    if unknown:
+        raise StoreUnavailable(
+            f"The database has tables that this installation does not know: "
+            f"{', '.join(sorted(unknown))}. Nothing was moved."
+        )
+    return [it for it in metadata.sorted_tables if it not in _OF_RUNNING_NODES]
 
 
 def digest_table(connection: Connection, table: sa.Table) -> TableDigest:
@@ -96,16 +95,17 @@ def _batches(rows: Iterator[sa.Row[Any]]) -> Iterator[list[sa.Row[Any]]]:
 
 
 def _compared(table: sa.Table) -> list[sa.Column[Any]]:
-    left_out = (downloads.c.changed_in, *_SEALED)
-    return [it for it in table.columns if not any(it is other for other in left_out)]
+    return [
+        it for it in table.columns if it is not downloads.c.changed_in and SEALED not in it.info
+    ]
 
 
 def _adapted(table: sa.Table, row: sa.Row[Any], reseal: Reseal) -> tuple[Any, ...]:
     values = dict(zip(table.columns.keys(), row, strict=True))
     if table is downloads:
         values["changed_in"] = None  # Every node reads all counts when it starts.
-    for column in _SEALED:
-        if table is column.table and values[column.name] is not None:
+    for column in table.columns:
+        if SEALED in column.info and values[column.name] is not None:
             values[column.name] = reseal(values[column.name])
     return tuple(values.values())
 

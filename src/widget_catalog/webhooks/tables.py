@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text
 
-from ..core.db.schema import Name, metadata
+from ..core.db.schema import SEALED, Name, metadata
 
 webhooks = Table(
     "webhooks",
@@ -12,8 +12,8 @@ webhooks = Table(
     Column("url", Text, nullable=False),
     Column("types", Text, nullable=False),  # A JSON list; empty: all.
     # Encrypted with a key that is not in the database; the old secret stays valid for a day.
-    Column("sealed_secret", Text, nullable=False),
-    Column("former_sealed_secret", Text),
+    Column("sealed_secret", Text, nullable=False, info={SEALED: True}),
+    Column("former_sealed_secret", Text, info={SEALED: True}),
     Column("rotated_at", BigInteger),
     Column("created_at", BigInteger, nullable=False),
     Column("created_by", Text, nullable=False),

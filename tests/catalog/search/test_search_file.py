@@ -18,6 +18,7 @@ from support.decoys import write_decoy
 from support.locks import held_by_another_process
 from support.widgets import add_old_widgets, import_widgets, widget_line
 from transfer.importing import interrupted_import
+from widget_catalog.catalog.accepted_import import finish_import
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.node.wiring import Node
 from widget_catalog.catalog.replica.comparison import check_replica
@@ -28,7 +29,6 @@ from widget_catalog.catalog.search.follower import IndexSource
 from widget_catalog.catalog.search.index import Query
 from widget_catalog.catalog.search.parts import IndexParts, build_parts
 from widget_catalog.core.errors import StoreUnavailable
-from widget_catalog.transfer.staged_import import finish_import
 
 WORDS = ["clock", "Wörld", "天気", "a", "the", "chart-3d", "ß"]
 

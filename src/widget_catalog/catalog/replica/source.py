@@ -3,9 +3,9 @@
 import numpy as np
 
 from ...core.db.engine import Snapshot
-from ...transfer.staging_store import find_import
 from ..store import feed, widgets
 from ..store.feed import Change
+from ..store.staging import find_import
 from .file import State
 from .ordinals import Array
 from .rows import FeedEntry

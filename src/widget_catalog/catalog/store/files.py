@@ -13,7 +13,7 @@ from ...core.db.bulk import insert_rows
 from ...core.db.engine import Transaction
 from ...core.db.schema import metadata, versions
 from ...core.files.contract import FileKey, Kind
-from ...transfer.staging_store import list_staged_files
+from .staging import list_staged_files
 
 # Files that are being removed: no version may refer to them until that is done.
 file_removals = Table(

@@ -6,7 +6,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ...core.db.schema import scopes, widgets
-from ...core.hooks import extension_point
 from .count_table import downloads
 
 
@@ -61,9 +60,3 @@ def count_ownerless_scopes(connection: Connection) -> int:
 
 def _scope_from(row: Any) -> OwnerlessScope:
     return OwnerlessScope(row[0], row[1], int(row[2]))  # PostgreSQL adds up to a decimal.
-
-
-@extension_point
-def is_being_imported(_connection: Connection, _scope: str) -> bool:
-    """Whether an import that was accepted will still add a widget to this scope."""
-    return False

@@ -15,7 +15,6 @@ from ...core.db.damage import any_text, is_damage
 from ...core.db.engine import Transaction
 from ...core.db.schema import revocations, versions, widgets
 from ...core.errors import NotFound
-from ...transfer.staging_store import list_staged_files
 from ..events import Imported, PublicEvent, Revoked, TextChanged
 from ..widgets import Version, Widget
 from . import downloads
@@ -23,6 +22,7 @@ from .count_table import downloads as counts
 from .events import append_public
 from .revocations import add_revocations, save_revocation
 from .rows import Draft, Row, StoredFile, StoredWidget, draft, version_row, widget_row
+from .staging import list_staged_files
 from .upstream import require_changeable
 from .widget_rows import Slice, WidgetRows, slice_of, stored_widget
 

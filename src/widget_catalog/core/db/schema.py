@@ -4,6 +4,8 @@ Times are milliseconds since 1970 in UTC. Published data and the audit log are n
 sessions, requests and the like are, when they have ended. Secrets are stored only as hashes.
 """
 
+from collections.abc import Callable
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -26,6 +28,26 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+
+class _Modules:
+    load: Callable[[], object] | None = None
+
+
+def connect_tables(load: Callable[[], object]) -> None:
+    """Called at the start of a process. `load` imports every room that has tables of its own."""
+    _Modules.load = load
+
+
+def load_tables() -> None:
+    """Make the metadata complete, for what is about all tables."""
+    if _Modules.load is None:
+        raise RuntimeError("No tables are connected. Call app.tables.connect_all_tables() first.")
+    _Modules.load()
+
+
+# In the `info` of columns that are encrypted with a key of the catalog.
+SEALED = "sealed"
 
 # SQLite assigns row ids only to a column of type INTEGER.
 Number = BigInteger().with_variant(Integer, "sqlite")
@@ -188,7 +210,7 @@ authenticator_apps = Table(
     "authenticator_apps",
     metadata,
     Column("account_id", Number, ForeignKey("accounts.id"), primary_key=True, autoincrement=False),
-    Column("sealed_secret", Text, nullable=False),
+    Column("sealed_secret", Text, nullable=False, info={SEALED: True}),
     Column("last_step", BigInteger, nullable=False),  # This and earlier steps are rejected.
     Column("created_at", BigInteger, nullable=False),
 )

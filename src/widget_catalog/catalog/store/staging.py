@@ -12,16 +12,45 @@ from typing import NamedTuple
 import msgspec
 import sqlalchemy as sa
 import zstandard
+from sqlalchemy import BigInteger, Column, LargeBinary, Table, Text
 from sqlalchemy.engine import Connection
 
-from ..catalog.store.rows import Draft, StoredFile
-from ..core import release
-from ..core.db.bulk import insert_rows
-from ..core.db.engine import Store, Transaction
-from ..core.db.file_lock import file_lock
-from ..core.db.table_locks import import_lock
-from ..core.errors import DataDamaged
-from .tables import imports, staged_batches, staged_widgets
+from ...core import release
+from ...core.db.bulk import insert_rows
+from ...core.db.engine import Store, Transaction
+from ...core.db.file_lock import file_lock
+from ...core.db.schema import Name, Number, metadata
+from ...core.db.table_locks import import_lock
+from ...core.errors import DataDamaged
+from .rows import Draft, StoredFile
+
+# The import in progress, if any. Once it is accepted it is always completed, if necessary by
+# another process.
+imports = Table(
+    "imports",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("file_name", Text, nullable=False),
+    Column("release", Text, nullable=False),  # The release that rendered its documents.
+    Column("accepted_at", BigInteger),
+)
+
+# The batches still to be written, with some hundred widgets each, compressed.
+staged_batches = Table(
+    "staged_batches",
+    metadata,
+    Column("number", Number, primary_key=True, autoincrement=False),
+    Column("drafts", LargeBinary, nullable=False),
+)
+
+# Which widgets are in which batch.
+staged_widgets = Table(
+    "staged_widgets",
+    metadata,
+    Column("scope", Name, primary_key=True),
+    Column("name", Name, primary_key=True),
+    Column("batch", Number, primary_key=True, autoincrement=False, index=True),
+)
 
 _THE_ONE = 1
 # Batches removed per transaction, to keep it short.

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ..catalog.events import Imported, Revoked
-from ..catalog.store.rows import Draft
-from ..catalog.store.widgets import add_drafts, find_hashes, find_widgets, replace_widget
-from ..catalog.widgets import Version, Widget
-from ..core.actors import COMMAND_LINE
-from ..core.db.engine import Transaction
+from ...core.actors import COMMAND_LINE
+from ...core.db.engine import Transaction
+from ..events import Imported, Revoked
+from ..widgets import Version, Widget
+from .rows import Draft
+from .widgets import add_drafts, find_hashes, find_widgets, replace_widget
 
 
 def write_drafts(tx: Transaction, drafts: Sequence[Draft]) -> None:

@@ -1,0 +1,99 @@
+"""An accepted import: part of the catalog, and written bit by bit, with pauses for other writers.
+
+`transfer/staged_import.py` stages and accepts it. From then on it is always completed: by the
+import itself, or after a crash by the service or the next command. A change to a widget comes after
+what the import has for it.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from ..core.db.engine import Store, Transaction
+from ..core.jobs.periodic import PeriodicJobs
+from .store.drafts import write_drafts
+from .store.staging import (
+    end_import,
+    find_import,
+    importing,
+    list_staged,
+    next_batch,
+    remove_batch,
+    remove_some_batches,
+)
+
+# Duration of a transaction, and of the pause after it for other writers.
+SLICE_S = 0.1
+PAUSE_S = 0.02
+# How often a service looks for an interrupted import.
+_WATCH_S = 2
+
+
+def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: None) -> None:
+    """Finish an import whose process has ended, if there is one."""
+    with store.reading() as connection:
+        if find_import(connection) is None:
+            return
+    with importing(store) as other:
+        if other is None:
+            complete_import(store, make_index_ready)
+
+
+def watch_imports(store: Store) -> PeriodicJobs:
+    """Finish imports whose process was killed, as long as the service runs.
+
+    The search index is left to the workers, which have it built in a separate process.
+    """
+    return PeriodicJobs(partial(finish_import, store), interval_s=_WATCH_S)
+
+
+def settle_widget(tx: Transaction, scope: str, name: str) -> None:
+    """Write the pending changes of an accepted import to this widget now: what follows builds on
+    them.
+    """
+    if staged := list_staged(tx, scope, name):
+        write_drafts(tx, staged)
+
+
+def complete_import(store: Store, make_index_ready: Callable[[], None]) -> None:
+    """Finish an accepted import, or remove what was staged and never accepted."""
+    with store.reading() as connection:
+        staged = find_import(connection)
+    if staged is None:
+        return
+    if not staged.is_accepted:
+        discard_import(store)
+        return
+    while write_some(store):
+        time.sleep(PAUSE_S)
+    # First, because until the import has ended, searches do not include its changes.
+    make_index_ready()
+    with store.writing() as tx:
+        end_import(tx)
+
+
+def write_some(store: Store) -> bool:
+    """Write for a short time, at least one batch; returns whether there is more."""
+    with store.publishing() as tx:
+        until = time.monotonic() + SLICE_S
+        while batch := next_batch(tx):
+            write_drafts(tx, batch.drafts)
+            remove_batch(tx, batch.number)
+            if time.monotonic() >= until:
+                return True
+    return False
+
+
+def discard_import(store: Store) -> None:
+    """Remove what is staged, unless it was accepted after all: a failed commit may
+    have succeeded.
+    """
+    has_more = True
+    while has_more:
+        with store.publishing() as tx:
+            staged = find_import(tx.connection)
+            if staged is None or staged.is_accepted:
+                return
+            has_more = remove_some_batches(tx)
+            if not has_more:
+                end_import(tx)
