@@ -9,13 +9,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..catalog.node.lost_database import RESTORING
 from ..catalog.replica.copying import adopt_copy
 from ..catalog.replica.records import FORMAT
 from ..core.bars import Bar, no_bar
 from ..core.data_folder import DataFolder
 from ..core.errors import BackupFailed
 from .layout import BUNDLES, DATABASE, packed_kind, sync
-from .mark import MARK
 from .reading import Snapshot, read_backup
 
 # Created by the file system at the root of a disk.
@@ -56,7 +56,7 @@ def _fill(
     source: Path, target: Path, name: str | None, bar: Bar, *, despite_damage: bool
 ) -> Snapshot:
     _clear(target)
-    (target / MARK).touch()
+    (target / RESTORING).touch()
     sync(target)
     (target / BUNDLES).mkdir()
     draft = target / f"{DATABASE}.part"
@@ -83,7 +83,7 @@ def _fill(
     sync(draft)
     draft.rename(target / DATABASE)
     sync(target)
-    (target / MARK).unlink()
+    (target / RESTORING).unlink()
     sync(target)
     return restored
 
@@ -117,7 +117,7 @@ def _adopt_replica(target: Path, restored: Snapshot) -> None:
 def _require_empty(target: Path) -> None:
     if target.is_file():
         raise BackupFailed(f"{target} is a file. Name a new or empty folder with --data.")
-    if not target.exists() or (target / MARK).exists():
+    if not target.exists() or (target / RESTORING).exists():
         return
     if any(it.name not in _NOT_OURS for it in target.iterdir()):
         raise BackupFailed(
@@ -128,7 +128,7 @@ def _require_empty(target: Path) -> None:
 
 def _clear(target: Path) -> None:
     """Remove the files written by a restore, the marker last."""
-    for path in sorted(target.iterdir(), key=lambda it: it.name == MARK):
+    for path in sorted(target.iterdir(), key=lambda it: it.name == RESTORING):
         if path.name in _NOT_OURS:
             continue
         if path.is_dir():

@@ -1,7 +1,6 @@
 """`widget-catalog site`: the catalog as plain files for any static host."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -9,13 +8,11 @@ from urllib.parse import urlsplit
 import typer
 
 from ..catalog.node.context import ConfigOption, DataOption, existing_node, report, say
-from ..core.settings import Settings, load_settings
+from ..core.settings import load_settings
 
 if TYPE_CHECKING:
-    from ..catalog.node.node import Node
     from ..core.files.contract import Bundles
     from ..core.progress import Advance
-    from ..organizations.store import Member
     from .folder import SiteFolder
     from .static_site import StaticSite
 
@@ -44,6 +41,7 @@ def site(
     from ..core.amounts import counted
     from ..core.progress import counting
     from .folder import SiteFolder
+    from .static_site import build_static_site
 
     has_path = bool(urlsplit(base_url).path.strip("/"))
     flags = {"data": data, "base_url": base_url}
@@ -51,7 +49,7 @@ def site(
     node = existing_node(settings, reads_replica=True)
     target = SiteFolder(folder)
     target.begin()
-    made, close = _build(node, settings)
+    made, close = build_static_site(node, settings)
     bundles = None if settings.cdn_base_url else node.bundles
     try:
         with counting(say, "Writing widgets", made.widgets) as advance:
@@ -64,34 +62,6 @@ def site(
         f"Wrote {counted(target.changed, 'file')} to {folder}; {target.files - target.changed:,} "
         f"were up to date, {removed:,} removed."
     )
-
-
-def _build(node: "Node", settings: Settings) -> "tuple[StaticSite, Callable[[], None]]":
-    """The writer of a static site, and a function to close it."""
-    from ..catalog.node.wiring import open_catalog
-    from ..catalog.pages.icons import Icons
-    from ..catalog.pages.pages import PublicPages
-    from ..catalog.pages.scope_page import MembersReader
-    from ..core.http.current_settings import public_settings
-    from ..core.http.rendering import PageRenderer
-    from ..organizations.organize import list_public_members
-    from .static_site import StaticSite
-
-    catalog = open_catalog(node, settings)
-    renderer = PageRenderer(settings.service_name, settings.public_url, is_static=True)
-
-    async def find_members(scope: str) -> "list[Member]":
-        return list_public_members(node.store, scope)
-
-    pages = PublicPages(
-        catalog,
-        renderer,
-        settings.cdn_url,
-        node.bundles,
-        Icons(node.folder.icons),
-        members=MembersReader(find_members),
-    )
-    return StaticSite(catalog, pages, renderer, public_settings(settings)), catalog.close
 
 
 async def _write(

@@ -4,7 +4,7 @@ A page is `…/index.html`, an API response `….json`. What depends on a query,
 computed by the client, which has an index for it: see `clients/js/static.js`.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -14,13 +14,20 @@ from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import answer_client_file, list_client_files
 from ..catalog.catalog import Catalog
+from ..catalog.node.wiring import Node, open_catalog
 from ..catalog.pages.badges import BADGES
+from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
+from ..catalog.pages.scope_page import MembersReader
 from ..catalog.views import Views
 from ..core import release
 from ..core.files.contract import Kind
+from ..core.http.current_settings import public_settings
 from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
+from ..core.settings import Settings as ServiceSettings
+from ..organizations.organize import list_public_members
+from ..organizations.store import Member
 
 FORMAT = 1
 CDN = "cdn"
@@ -206,6 +213,27 @@ class StaticSite:
         if answer.status == 200:
             place = "/".join(filter(None, (path.strip("/"), index)))
             yield PageFile(place, await _read(answer))
+
+
+def build_static_site(
+    node: Node, settings: ServiceSettings
+) -> tuple[StaticSite, Callable[[], None]]:
+    """The writer of a static site, and a function to close it."""
+    catalog = open_catalog(node, settings)
+    renderer = PageRenderer(settings.service_name, settings.public_url, is_static=True)
+
+    async def find_members(scope: str) -> list[Member]:
+        return list_public_members(node.store, scope)
+
+    pages = PublicPages(
+        catalog,
+        renderer,
+        settings.cdn_url,
+        node.bundles,
+        Icons(node.folder.icons),
+        members=MembersReader(find_members),
+    )
+    return StaticSite(catalog, pages, renderer, public_settings(settings)), catalog.close
 
 
 async def _read(response: Response) -> bytes:

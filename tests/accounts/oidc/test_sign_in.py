@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from widget_catalog.mirror.store import Mirror
 
 from accounts.oidc.providers import Provider, running_provider
 from accounts.oidc.through_provider import CLIENT, HERE, begin, come_back, usernames
@@ -19,7 +18,7 @@ from widget_catalog.accounts.manage_account import set_disabled
 from widget_catalog.accounts.oidc.account_linking import Newcomer
 from widget_catalog.catalog.node.opening import open_keys
 from widget_catalog.core.signed_values import sign_value
-from widget_catalog.mirror.store import save_mirror
+from widget_catalog.mirror.store import Mirror, save_mirror
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from widget_catalog.mirror.store import Mirror
-
 from accounts.oauth.program import sign_in_program
 from accounts.second_factor.authenticator import Authenticator
 from accounts.second_factor.people import add_app, add_passkey
@@ -29,7 +27,7 @@ from support.village import PEOPLE, MovableClock, join
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.accounts.manage_account import set_disabled
 from widget_catalog.core.db.migrate import SCHEMA
-from widget_catalog.mirror.store import add_tasks, save_mirror
+from widget_catalog.mirror.store import Mirror, add_tasks, save_mirror
 from widget_catalog.moderation.report_widget import ReportForm, report_widget
 from widget_catalog.snapshot.store import LoadedSnapshot, save_loaded
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to

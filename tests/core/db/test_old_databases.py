@@ -13,7 +13,6 @@ from pathlib import Path
 import pyotp
 import pytest
 import sqlalchemy as sa
-from widget_catalog.mirror.store import find_mirror
 
 from accounts.oauth.program import ask, is_good, refresh_fields
 from accounts.second_factor.people import STEP, begin, is_in
@@ -28,7 +27,7 @@ from widget_catalog.catalog.node.wiring import Node, prepare_node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.core.db.schema import revocations
-from widget_catalog.mirror.store import list_tasks
+from widget_catalog.mirror.store import find_mirror, list_tasks
 from widget_catalog.moderation.store import list_reports
 from widget_catalog.operations.check_catalog import check_catalog
 from widget_catalog.organizations.store import list_members, list_memberships

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...backup.mark import require_whole
 from ...core.data_folder import DataFolder
 from ...core.db.engine import Store, sqlite_reader
 from ...core.db.keys import KeyFile, Keys, SharedKeys
@@ -19,7 +18,7 @@ from ...core.files.contract import Bundles, Fetch, LocalFiles, Uploads
 from ...core.files.local import LocalBundles, sync_folder
 from ...core.files.uploads import LocalUploads
 from ...core.settings import Backends, Settings
-from ...operations.lost_database import has_database, require_no_backup, require_no_traces
+from .lost_database import has_database, require_no_backup, require_no_traces, require_whole
 
 if TYPE_CHECKING:
     from ...core.secret_box import SecretBox

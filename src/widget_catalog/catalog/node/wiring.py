@@ -1,4 +1,4 @@
-"""Builds the objects of commands: a node, and a reader of its catalog. See also worker.py.
+"""Builds the objects of commands: a node, and a reader of its catalog.
 
 Rarely needed modules are imported where they are used, to keep the other commands fast.
 """

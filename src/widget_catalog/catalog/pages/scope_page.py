@@ -20,7 +20,7 @@ _MAX_MEMBERS = 40
 
 
 class Member(Protocol):
-    """A member of an organization, as the room of organizations lists them."""
+    """A public member of an organization."""
 
     @property
     def username(self) -> str: ...
@@ -55,7 +55,7 @@ class ScopePage:
         results = found.read()
         if not results.total:
             return None
-        members = (await self._members.find(scope) or []) if self._members is not None else []
+        members = (await self._members.find(scope) or ()) if self._members is not None else ()
 
         def values() -> dict[str, Any]:
             pages = -(-results.total // _PER_PAGE)

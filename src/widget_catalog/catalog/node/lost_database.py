@@ -1,10 +1,15 @@
 """Detects a lost database, so that the remains of a catalog are not mistaken for a new one."""
 
+import re
 from pathlib import Path
 
-from ..backup.layout import list_snapshots
-from ..core.errors import CatalogMissing
-from ..core.files.contract import Bundles
+from ...core.errors import CatalogMissing
+from ...core.files.contract import Bundles
+
+# In a folder that is being restored.
+RESTORING = ".restoring"
+# What a backup folder has, with one folder per snapshot: see `backup/layout.py`.
+_SNAPSHOTS = "snapshots"
 
 
 def has_database(database: Path) -> bool:
@@ -15,13 +20,21 @@ def has_database(database: Path) -> bool:
         return False
 
 
+def require_whole(folder: Path) -> None:
+    """Raises CatalogMissing if a restore was interrupted."""
+    if (folder / RESTORING).exists():
+        raise CatalogMissing(
+            f"A restore into {folder} was interrupted. Run it again: it begins again."
+        )
+
+
 def require_no_backup(folder: Path) -> None:
     """Raises CatalogMissing if this is a backup folder, which has bundles, too."""
     try:
-        is_backup = bool(list_snapshots(folder))
-    except OSError:  # Opening the folder reports what is wrong with it.
+        names = [it.name for it in (folder / _SNAPSHOTS).iterdir()]
+    except OSError:  # Usually there is none. Opening the folder reports what else is wrong with it.
         return
-    if is_backup:
+    if any(re.match(r"\d{6,}-", it) for it in names):
         raise CatalogMissing(
             f"{folder} is a backup folder, not a data folder. Restore it into a new folder: "
             f"widget-catalog restore {folder} --data NEW."
