@@ -19,7 +19,7 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from .. import clock
 from ..clock import Clock
-from ..errors import DataDamaged
+from ..errors import DatabaseDown, DataDamaged
 from .connection_watch import ConnectionWatch
 from .faults import faults_named
 from .opened_file import OpenedFile
@@ -232,6 +232,10 @@ class Store:
         except DataDamaged as fault:
             if self._on_damage is not None:
                 self._on_damage(fault)
+            raise
+        except DatabaseDown:
+            # A connection may have been closed because the server takes no writes any more.
+            self._check_up()
             raise
 
     def blocked_s(self) -> float:
