@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from core.db.next_migration import add_next_step, use_migrations
 from support.postgresql import a_database, execute, new_database
+from widget_catalog.core.db import migrate as migrating
 from widget_catalog.core.db.engine import Store, sqlite_engine
 from widget_catalog.core.db.migrate import migrate
 from widget_catalog.core.db.postgresql import postgresql_engine
@@ -83,3 +85,13 @@ def _fresh_schema(database_url: str) -> str:
     execute(database_url, f"CREATE SCHEMA {name}")
     address = sa.make_url(database_url).update_query_dict({"options": f"-csearch_path={name}"})
     return address.render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This release has one more migration; its file."""
+    monkeypatch.setattr(migrating, "MIGRATIONS", migrating.MIGRATIONS)
+    monkeypatch.setattr(migrating, "SCHEMA", migrating.SCHEMA)
+    step = add_next_step(tmp_path / "migrations")
+    use_migrations(tmp_path / "migrations")
+    return step

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.db.migrate import SCHEMA
-from ..core.errors import NewerDatabase, StoreUnavailable
+from ..core.errors import StoreUnavailable
 from .row_checks import find_damaged_rows
 
 # 4 MB: small enough to show progress, large enough to have no overhead.
@@ -168,14 +167,6 @@ def _facts_of(connection: sqlite3.Connection) -> DatabaseFacts:
         for name in tables
     }
     return DatabaseFacts(str(found[0]), rows)
-
-
-def require_known_schema(schema: str) -> None:
-    if schema > SCHEMA:
-        raise NewerDatabase(
-            f"It was made by a newer release of Widget Catalog (its schema is {schema!r}, this "
-            f"release knows {SCHEMA!r}). Use that release."
-        )
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ import msgspec
 from ..core import clock, release
 from ..core.bars import Advance, Bar, no_bar
 from ..core.data_folder import DataFolder
+from ..core.db.migrate import check_upgradable
 from ..core.errors import BackupFailed, StoreUnavailable
 from ..core.files.contract import Bundles
 from .archive import writing_archive
@@ -30,7 +31,6 @@ from .copying import (
     copy_database,
     has_change,
     list_stored_names,
-    require_known_schema,
 )
 from .layout import (
     ARCHIVE_SUFFIX,
@@ -280,7 +280,7 @@ def _copy_database(
             shown = done
 
         facts = copy_database(catalog.database, target, progress)
-    require_known_schema(facts.schema)
+    check_upgradable(facts.schema)
     if faults := check_copy(target, facts, is_thorough=is_thorough) or check_rows(target):
         raise BackupFailed(
             "\n".join(

@@ -11,9 +11,10 @@ import msgspec
 import zstandard
 
 from ..core.bars import Bar, no_bar
+from ..core.db.migrate import check_upgradable
 from ..core.errors import InvalidBackup, StoreUnavailable
 from .archive import read_archive
-from .copying import DatabaseFacts, check_copy, check_rows, list_stored_names, require_known_schema
+from .copying import DatabaseFacts, check_copy, check_rows, list_stored_names
 from .layout import (
     DATABASE,
     MANIFEST,
@@ -235,7 +236,7 @@ def _damaged(path: str) -> str:
 def _database_faults(found: _Contents, database: Path) -> list[Fault]:
     """Whether the database is intact, and refers to exactly the bundles that are there."""
     manifest = found.manifest
-    require_known_schema(manifest.schema)
+    check_upgradable(manifest.schema)
     expected = DatabaseFacts(manifest.schema, manifest.rows)
     try:
         if faults := check_copy(database, expected, is_thorough=True):
@@ -277,7 +278,7 @@ def _read_folder(
     for file in (MANIFEST, SUMS):
         with contextlib.suppress(FileNotFoundError), (folder / path / file).open("rb") as content:
             found.take(f"{path}/{file}", content, database, place)
-    require_known_schema(found.manifest.schema)
+    check_upgradable(found.manifest.schema)
     listed = [it for it in found.sums if it != f"{path}/{MANIFEST}"]
     with bar("Reading the backup", len(listed)) as advance:
         for it in listed:

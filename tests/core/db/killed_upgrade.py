@@ -1,7 +1,7 @@
 """Opens a data folder, and kills itself after this many writing statements, or at the commit after
 them. Prints their number if it completes.
 
-    python -m core.db.killed_upgrade FOLDER STATEMENTS statement|commit
+    python -m core.db.killed_upgrade FOLDER MIGRATIONS STATEMENTS statement|commit
 """
 
 import os
@@ -12,11 +12,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from core.db.next_migration import use_migrations
 from widget_catalog.catalog.node.wiring import prepare_node
 
 
 def run() -> None:
-    folder, last, when = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    folder, last, when = Path(sys.argv[1]), int(sys.argv[3]), sys.argv[4]
+    use_migrations(Path(sys.argv[2]))
     done = 0
 
     @sa.event.listens_for(sa.Engine, "after_cursor_execute")

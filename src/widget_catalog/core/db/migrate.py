@@ -1,24 +1,45 @@
-"""Migrates a database to this release's schema, or refuses one of a newer release."""
+"""Creates the tables of a new database, or upgrades one of an older release."""
 
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..errors import NewerDatabase, OlderDatabase
 from .engine import Store
+from .schema import metadata
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 # The newest migration, and the schema version of this release.
 SCHEMA = "0022"
+# The oldest schema that can be upgraded.
+BASELINE = "0022"
+
+# The modules, besides schema.py, that define tables.
+_TABLES = (
+    "core.db.node_tables",
+    "catalog.store.count_table",
+    "catalog.store.file_tables",
+    "transfer.tables",
+    "moderation.tables",
+    "webhooks.tables",
+    "mirror.tables",
+)
 
 
 def migrate(store: Store) -> None:
-    """Apply missing migrations. Safe to call concurrently: the writer lock is held."""
+    """Create missing tables, and apply missing migrations. Safe to call concurrently: the writer
+    lock is held.
+    """
     with store.reading() as connection:
-        current = _schema_of(connection)
-    if current != SCHEMA:
+        is_current = _schema_of(connection) == SCHEMA and not _missing_tables(connection)
+    if not is_current:
         _upgrade(store)
 
 
@@ -32,12 +53,11 @@ def check_schema(store: Store) -> None:
     """Raises OlderDatabase or NewerDatabase if it is not of this release. Changes nothing."""
     with store.reading() as connection:
         current = _schema_of(connection)
-    if current is not None and current > SCHEMA:
-        raise _newer(current)
     if current is None:
         raise OlderDatabase(
             "This database has no tables yet. Start the service or run doctor: both create them."
         )
+    check_upgradable(current)
     if current != SCHEMA:
         raise OlderDatabase(
             f"This database was made by an older release of Widget Catalog (its schema is "
@@ -47,31 +67,55 @@ def check_schema(store: Store) -> None:
         )
 
 
+def check_upgradable(schema: str) -> None:
+    """Raises OlderDatabase or NewerDatabase if this release cannot upgrade this schema."""
+    if schema > SCHEMA:
+        raise NewerDatabase(
+            f"This database was made by a newer release of Widget Catalog (its schema is "
+            f"{schema!r}). Start that release, or restore a backup made with this one."
+        )
+    if schema < BASELINE:
+        raise OlderDatabase(
+            f"This database was made by release 0.1.0 of Widget Catalog, or by a development "
+            f"version after it (its schema is {schema!r}, and the oldest that is upgraded is "
+            f"{BASELINE!r}). Run the command export of the release that made it, and import the "
+            "file into a new data folder."
+        )
+
+
 def _schema_of(connection: Connection) -> str | None:
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
 
 
+def _missing_tables(connection: Connection) -> set[str]:
+    """Those of a new database, or of features that were added to an existing one."""
+    for module in _TABLES:
+        import_module(f"widget_catalog.{module}")
+    return metadata.tables.keys() - set(sa.inspect(connection).get_table_names())
+
+
 def _upgrade(store: Store) -> None:
     # Imported only if there is something to do: Alembic takes a quarter of a second to load.
     from alembic import command
+
+    with store.publishing() as tx:
+        current = _schema_of(tx.connection)
+        config = _config(tx.connection)
+        if current is None:
+            command.stamp(config, "head")
+        else:
+            check_upgradable(current)
+            command.upgrade(config, "head")
+        if _missing_tables(tx.connection):
+            metadata.create_all(tx.connection)
+
+
+def _config(connection: Connection) -> "Config":
     from alembic.config import Config
-    from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    known = {it.revision for it in ScriptDirectory.from_config(config).walk_revisions()}
-    with store.publishing() as tx:
-        current = _schema_of(tx.connection)
-        if current is not None and current not in known:
-            raise _newer(current)
-        config.attributes["connection"] = tx.connection
-        command.upgrade(config, "head")
-
-
-def _newer(schema: str) -> NewerDatabase:
-    return NewerDatabase(
-        f"This database was made by a newer release of Widget Catalog (its schema is "
-        f"{schema!r}). Start that release, or restore a backup made with this one."
-    )
+    config.attributes["connection"] = connection
+    return config

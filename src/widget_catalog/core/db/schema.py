@@ -1,4 +1,5 @@
-"""The tables. Migrations create them; a test compares the two.
+"""The tables. A new database is created from them; migrations bring an older one to the same
+state, which a test compares.
 
 Times are milliseconds since 1970 in UTC. Published data and the audit log are never deleted;
 sessions, requests and the like are, when they have ended. Secrets are stored only as hashes.
@@ -19,6 +20,8 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
+from sqlalchemy.engine import Connection
+from sqlalchemy.event import listens_for
 
 metadata = MetaData(
     naming_convention={
@@ -107,16 +110,30 @@ versions = Table(
     sqlite_with_rowid=False,
 )
 
-# Finds versions that refer to a stored bundle. PostgreSQL's index has the same condition, but
-# stating it here would load that dialect for every command.
+# Finds versions that refer to a stored bundle.
 _is_here = versions.c.bundle_url.is_(None)
-Index("ix_versions_stored", versions.c.sha256_hash, sqlite_where=_is_here)
+_stored = Index("ix_versions_stored", versions.c.sha256_hash, sqlite_where=_is_here)
+
+
+@listens_for(versions, "before_create")
+def _set_condition(_table: Table, connection: Connection, **_: object) -> None:
+    """The same condition on PostgreSQL. Stated above, it would load that dialect for every
+    command.
+    """
+    if connection.dialect.name == "postgresql":
+        _stored.dialect_kwargs["postgresql_where"] = _is_here
+
 
 # Versions that must not run. A separate table, because imports write many rows of versions.
 revocations = Table(
     "revocations",
     metadata,
-    Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True),
+    Column(
+        "widget_id",
+        Number,
+        ForeignKey("widgets.id", name="fk_revocations_widget_id_widgets"),
+        primary_key=True,
+    ),
     Column("identity", Text, primary_key=True),
     Column("reason", Text, nullable=False),
     Column("revoked_at", BigInteger, nullable=False),
@@ -265,7 +282,12 @@ invitations = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
     # The invitation depends on this account's right to invite; null if made on the command line.
-    Column("inviter_id", Number, ForeignKey("accounts.id"), index=True),
+    Column(
+        "inviter_id",
+        Number,
+        ForeignKey("accounts.id", name="invitations_inviter_id_fkey"),
+        index=True,
+    ),
 )
 
 # Members of an organization who may publish a widget, in addition to its admins.
