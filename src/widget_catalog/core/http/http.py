@@ -42,7 +42,7 @@ class Request(Protocol):
 
 
 class PlainRequest(NamedTuple):
-    """A request built by the ASGI binding or by tests."""
+    """A request that did not come over the network, such as that of a static site."""
 
     method: str
     path: str
