@@ -6,14 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-_FOREIGN = """
-import fcntl, sys, time
-lock = open(sys.argv[1], "r+b")
-fcntl.flock(lock, fcntl.LOCK_EX)
-print("held", flush=True)
-time.sleep(3600)
-"""
-_OURS = """
+_HOLD = """
 import sys, time
 from pathlib import Path
 from widget_catalog.core.db.writer_lock import WriterLock
@@ -25,12 +18,10 @@ with WriterLock(Path(sys.argv[1]), sys.argv[2]).held():
 
 @contextlib.contextmanager
 def held_by_another_process(
-    lock_file: Path, program: str | None = None
+    lock_file: Path, program: str = "another program"
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Holds the lock until it is killed, at the end at the latest. Without a name it is a program
-    that does not write our record into the file.
-    """
-    script = [_FOREIGN, str(lock_file)] if program is None else [_OURS, str(lock_file), program]
+    """Holds the lock until it is killed, at the end at the latest."""
+    script = [_HOLD, str(lock_file), program]
     with subprocess.Popen([sys.executable, "-c", *script], stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None

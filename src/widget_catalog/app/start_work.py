@@ -108,7 +108,7 @@ def _tidy_and_invite(node: "Node") -> str | None:
 
 
 def _whom_to_wait_for(node: "Node") -> str:
-    from ..core.db.lock_holder import find_holder
+    from ..core.db.file_lock import find_holder
 
     holder = find_holder(node.folder.writer_lock)
     who = "another process holds the writer lock" if holder is None else str(holder)

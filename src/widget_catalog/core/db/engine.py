@@ -66,11 +66,7 @@ class Store:
         self.program = program
         self._on_damage = on_damage
         self._lock_file = lock_file
-        self._lock = (
-            None
-            if lock_file is None
-            else WriterLock(lock_file, program, wait_policy, engine.url.database)
-        )
+        self._lock = None if lock_file is None else WriterLock(lock_file, program, wait_policy)
         self._wait_policy = wait_policy
         self.run_folder = run_folder or (lock_file and lock_file.parent)
         self._check_up = check_up

@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import structlog
 
-from .. import clock
 from ..errors import WriterBusy
-from .lock_holder import Holder, clear_record, describe_holder, write_record
+from .file_lock import clear_record, describe_holder, write_record
 
 _log = structlog.get_logger("widget_catalog.store")
 
@@ -67,16 +66,8 @@ class _Waiter:
 class WriterLock:
     """Must not be used on both sides of a fork: the waiting thread exists on one side only."""
 
-    def __init__(
-        self,
-        path: Path,
-        program: str = "",
-        wait_policy: WaitPolicy = COMMAND,
-        database: str | None = None,
-    ) -> None:
-        """`database` is the SQLite file, which other programs may lock without this lock."""
+    def __init__(self, path: Path, program: str = "", wait_policy: WaitPolicy = COMMAND) -> None:
         self._path = path
-        self._database = database and Path(database)
         self._wait_policy = wait_policy
         self._program = program
         self._mutex = threading.Lock()
@@ -109,7 +100,7 @@ class WriterLock:
         return blocked_s
 
     def describe_holder(self) -> str:
-        return describe_holder(self._path, self._database or None)
+        return describe_holder(self._path)
 
     def _acquire(self, waits: bool) -> int:
         if waits and self._wait_policy.wait_s is None:
@@ -145,7 +136,7 @@ class WriterLock:
         except OSError:
             os.close(descriptor)
             raise
-        self._sign(descriptor)
+        write_record(descriptor, self._program)
         return descriptor
 
     def _wait_in_kernel(self) -> int:
@@ -155,12 +146,8 @@ class WriterLock:
         except BaseException:
             os.close(descriptor)
             raise
-        self._sign(descriptor)
+        write_record(descriptor, self._program)
         return descriptor
-
-    def _sign(self, descriptor: int) -> None:
-        with contextlib.suppress(OSError):  # On a full disk, the kernel still knows the holder.
-            write_record(descriptor, Holder(os.getpid(), self._program, clock.now_ms()))
 
     # Waiting with a timeout
 
@@ -251,6 +238,5 @@ class WriterLock:
 
 
 def _release(descriptor: int) -> None:
-    with contextlib.suppress(OSError):
-        clear_record(descriptor)
+    clear_record(descriptor)
     os.close(descriptor)
