@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from .hosts import begin_with, connect_to_any, split_hosts
+from .hosts import begin_with, find_host
 from .node_names import OTHER_FOLLOWERS, describe_strangers, find_strangers, follower_name
 from .node_tables import channels
 from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
@@ -93,8 +93,7 @@ def postgresql_engine(
 
     @sa.event.listens_for(engine, "do_connect")
     def connect(_dialect: Any, _record: Any, arguments: list[str], _options: Any) -> None:
-        host = first_host()
-        arguments[:] = [begin_with(address, host) if host else address]
+        arguments[:] = [begin_with(address, first_host())]
 
     @sa.event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: Any) -> None:
@@ -146,15 +145,18 @@ class Listening:
         """`host` is then the one that it is connected to. Raises ReadOnlyServer if a host
         responds, but none accepts writes.
         """
+        import psycopg  # Slow to load.
+
         self._secrets = secrets
         self._channel = ""
-        addresses = split_hosts(connection_string(url, follower_name(secrets)))
+        address = connection_string(url, follower_name(secrets))
         try:
-            self.host, self.connection = connect_to_any(addresses, first_host)
-        except Exception as fault:
-            if is_read_only(fault):
-                raise ReadOnlyServer(str(fault)) from fault
+            self.connection = psycopg.connect(begin_with(address, first_host), autocommit=True)
+        except psycopg.Error as error:
+            if is_read_only(error):
+                raise ReadOnlyServer(str(error)) from error
             raise
+        self.host = find_host(address, self.connection)
 
     def read_state(self) -> tuple[int, str]:
         """The end of the feed, and the schema of the database. Raises ReadOnlyServer if it no
