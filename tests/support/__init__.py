@@ -1,6 +1,6 @@
 """Shared factories and fixtures, which use the real code."""
 
-from widget_catalog.app.hooks import connect_hooks
+from widget_catalog.app.features import install_features
 
 # Here, because tests also use the store in processes of their own.
-connect_hooks()
+install_features()

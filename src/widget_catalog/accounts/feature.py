@@ -12,6 +12,7 @@ from .secret_commands import secrets
 from .settings import AccountSettings
 
 if TYPE_CHECKING:
+    from ..core.hooks import Hooks
     from ..core.http.routing import Route
     from ..core.services import Services
     from ..core.settings import Settings
@@ -45,10 +46,17 @@ def _public_settings(settings: "Settings") -> Mapping[str, Any]:
     }
 
 
+def _hooks() -> "Hooks":
+    from .hooks import HOOKS
+
+    return HOOKS
+
+
 FEATURE = Feature(
     name="accounts",
     settings=AccountSettings,
     commands=(Command(accounts, PEOPLE), Command(secrets, PEOPLE)),
+    hooks=_hooks,
     routes=_routes,
     services=_services,
     jobs=_jobs,

@@ -33,8 +33,6 @@ from ..core.errors import BackendDown, BundlesDown, DatabaseReadOnly, InvalidImp
 from ..core.settings import load_settings, passed_sockets
 from .demo import add_examples, is_empty
 from .features import FEATURES, install_features
-from .hooks import connect_hooks
-from .tables import connect_all_tables
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CATALOG = "Catalog data"
@@ -267,8 +265,6 @@ def run() -> None:
     install_features()
     # New files are accessible to our user only, even in a folder that others can read.
     os.umask(0o077)
-    connect_hooks()
-    connect_all_tables()
     if sys.stdout is None:  # Closed by the caller: the result is discarded.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:

@@ -5,4 +5,15 @@ from ..core.features import Feature
 from .commands import stats
 from .settings import CatalogSettings
 
-FEATURE = Feature(name="catalog", settings=CatalogSettings, commands=(Command(stats, DATA),))
+FEATURE = Feature(
+    name="catalog",
+    tables=(
+        "widget_catalog.core.db.node_tables",
+        "widget_catalog.catalog.store.count_table",
+        "widget_catalog.catalog.store.files",
+        "widget_catalog.catalog.store.revocations",
+        "widget_catalog.catalog.store.staging",
+    ),
+    settings=CatalogSettings,
+    commands=(Command(stats, DATA),),
+)

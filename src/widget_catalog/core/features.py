@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from .commands.registering import Command
     from .data_folder import DataFolder
+    from .hooks import Hooks
     from .http.metrics import Metrics
     from .http.routing import Route
     from .services import Services
@@ -42,6 +43,10 @@ class Feature:
 
     name: str
     settings: "type[FeatureSettings] | None" = None
+    tables: Sequence[str] = ()
+    """The modules that declare its tables."""
+    hooks: "Callable[[], Hooks]" = dict
+    """What it does when something happens in features below; see `hooks.py`."""
     commands: "Sequence[Command]" = ()
     """Commands of `widget-catalog`."""
     routes: "Callable[[], Sequence[Route]]" = _nothing

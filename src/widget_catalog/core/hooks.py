@@ -5,11 +5,12 @@ the rooms. It may change its own tables, append events, or raise an error to ref
 happen. An extension point is a function that a room above replaces.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import update_wrapper
+from collections.abc import Callable, Mapping
+from functools import cache, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 from .actors import Actor, Stranger
+from .features import Feature, installed
 
 if TYPE_CHECKING:
     from .db.engine import Transaction
@@ -23,45 +24,33 @@ the transaction, the actor and the event; or an extension point.
 """
 
 
-class _Registry:
-    def __init__(self) -> None:
-        self._load: Callable[[], Iterable[Hooks]] | None = None
-        self._found: dict[Any, list[Callable[..., Any]]] | None = None
-
-    def install(self, load: Callable[[], Iterable[Hooks]]) -> None:
-        self._load, self._found = load, None
-
-    def find(self, key: object) -> list[Callable[..., Any]]:
-        if self._found is None:
-            if self._load is None:
-                # Otherwise changes would silently lack their consequences.
-                raise RuntimeError("No hooks are installed. Call app.hooks.connect_hooks() first.")
-            found: dict[Any, list[Callable[..., Any]]] = {}
-            for room in self._load():
-                for connected, function in room.items():
-                    found.setdefault(connected, []).append(function)
-            self._found = found
-        return self._found.get(key, [])
-
-
-_registry = _Registry()
-
-
-def install(load: Callable[[], Iterable[Hooks]]) -> None:
-    """Replace all hooks. `load` returns those of each room. It is called when they are first
-    needed, so that a command that changes nothing does not import every room.
+@cache
+def _find_all(features: tuple[Feature, ...]) -> Mapping[Any, list[Callable[..., Any]]]:
+    """Loaded when they are first needed, so that a command that changes nothing does not import
+    every feature.
     """
-    _registry.install(load)
+    if not features:
+        # Otherwise changes would silently lack their consequences.
+        raise RuntimeError("No features are installed. Call app.features.install_features() first.")
+    found: dict[Any, list[Callable[..., Any]]] = {}
+    for feature in features:
+        for connected, function in feature.hooks().items():
+            found.setdefault(connected, []).append(function)
+    return found
+
+
+def _find(key: object) -> list[Callable[..., Any]]:
+    return _find_all(installed()).get(key, [])
 
 
 def load() -> None:
-    """Import the rooms that have hooks or events, if that has not happened yet."""
-    _registry.find(None)
+    """Import the features that have hooks or events, if that has not happened yet."""
+    _find(None)
 
 
 def call(tx: "Transaction", by: Actor | Stranger, event: object) -> None:
     """Call the hooks of this type of event."""
-    for hook in _registry.find(type(event)):
+    for hook in _find(type(event)):
         hook(tx, by, event)
 
 
@@ -71,7 +60,7 @@ class ExtensionPoint(Generic[P, R]):
         update_wrapper(self, default)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        found = _registry.find(self)
+        found = _find(self)
         result: R = (found[-1] if found else self._default)(*args, **kwargs)
         return result
 

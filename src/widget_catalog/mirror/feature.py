@@ -9,6 +9,7 @@ from .commands import mirror
 from .settings import MirrorSettings
 
 if TYPE_CHECKING:
+    from ..core.hooks import Hooks
     from ..core.services import Services
 
 
@@ -24,8 +25,15 @@ def _current_settings(services: "Services") -> Mapping[str, Any]:
     return {"registration_open": False, "mirror_of": of}
 
 
+def _hooks() -> "Hooks":
+    from .hooks import HOOKS
+
+    return HOOKS
+
+
 FEATURE = Feature(
     name="mirror",
+    tables=("widget_catalog.mirror.tables",),
     settings=MirrorSettings,
     commands=(
         Command(
@@ -38,5 +46,6 @@ FEATURE = Feature(
             ),
         ),
     ),
+    hooks=_hooks,
     current_settings=_current_settings,
 )

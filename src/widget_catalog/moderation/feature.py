@@ -10,6 +10,7 @@ from .commands import scopes
 from .settings import ModerationSettings
 
 if TYPE_CHECKING:
+    from ..core.hooks import Hooks
     from ..core.http.routing import Route
     from ..core.services import Services
 
@@ -32,10 +33,18 @@ def _jobs(services: "Services") -> Sequence[Job]:
     return (partial(forget_reports, services.store),)
 
 
+def _hooks() -> "Hooks":
+    from . import events  # noqa: F401 - so that the audit log can name them.
+
+    return {}
+
+
 FEATURE = Feature(
     name="moderation",
+    tables=("widget_catalog.moderation.tables",),
     settings=ModerationSettings,
     commands=(Command(scopes, PEOPLE),),
+    hooks=_hooks,
     routes=_routes,
     services=_services,
     jobs=_jobs,

@@ -7,6 +7,7 @@ from ..core.features import Feature
 from .settings import OrganizationSettings
 
 if TYPE_CHECKING:
+    from ..core.hooks import Hooks
     from ..core.http.routing import Route
 
 
@@ -16,4 +17,10 @@ def _routes() -> "Sequence[Route]":
     return ROUTES
 
 
-FEATURE = Feature(name="organizations", settings=OrganizationSettings, routes=_routes)
+def _hooks() -> "Hooks":
+    from .hooks import HOOKS
+
+    return HOOKS
+
+
+FEATURE = Feature(name="organizations", settings=OrganizationSettings, hooks=_hooks, routes=_routes)

@@ -4,4 +4,8 @@ from ..core.commands.registering import DATA, Command
 from ..core.features import Feature
 from .commands import keys, snapshots
 
-FEATURE = Feature(name="snapshot", commands=(Command(snapshots, DATA), Command(keys, DATA)))
+FEATURE = Feature(
+    name="snapshot",
+    tables=("widget_catalog.snapshot.store",),
+    commands=(Command(snapshots, DATA), Command(keys, DATA)),
+)

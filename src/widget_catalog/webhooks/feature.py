@@ -9,6 +9,7 @@ from .commands import webhooks
 from .settings import WebhookSettings
 
 if TYPE_CHECKING:
+    from ..core.hooks import Hooks
     from ..core.http.routing import Route
     from ..core.services import Services
 
@@ -40,10 +41,18 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
     )
 
 
+def _hooks() -> "Hooks":
+    from .hooks import HOOKS
+
+    return HOOKS
+
+
 FEATURE = Feature(
     name="webhooks",
+    tables=("widget_catalog.webhooks.tables",),
     settings=WebhookSettings,
     commands=(Command(webhooks, PEOPLE),),
+    hooks=_hooks,
     routes=_routes,
     services=_services,
     start=_start,

@@ -1,6 +1,5 @@
 """Creates the tables of a new database, or upgrades one of an older release."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ from sqlalchemy.engine import Connection
 
 from ..errors import NewerDatabase, OlderDatabase
 from .engine import Store
-from .schema import metadata
+from .schema import load_tables, metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -20,17 +19,6 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 SCHEMA = "0022"
 # The oldest schema that can be upgraded.
 BASELINE = "0022"
-
-# The modules, besides schema.py, that define tables.
-_TABLES = (
-    "core.db.node_tables",
-    "catalog.store.count_table",
-    "catalog.store.file_tables",
-    "transfer.tables",
-    "moderation.tables",
-    "webhooks.tables",
-    "mirror.tables",
-)
 
 
 def migrate(store: Store) -> None:
@@ -91,8 +79,7 @@ def _schema_of(connection: Connection) -> str | None:
 
 def _missing_tables(connection: Connection) -> set[str]:
     """Those of a new database, or of features that were added to an existing one."""
-    for module in _TABLES:
-        import_module(f"widget_catalog.{module}")
+    load_tables()
     return metadata.tables.keys() - set(sa.inspect(connection).get_table_names())
 
 

@@ -5,7 +5,7 @@ Times are milliseconds since 1970 in UTC. Published data and the audit log are n
 sessions, requests and the like are, when they have ended. Secrets are stored only as hashes.
 """
 
-from collections.abc import Callable
+from importlib import import_module
 
 from sqlalchemy import (
     BigInteger,
@@ -23,6 +23,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 from sqlalchemy.event import listens_for
 
+from ..features import installed
+
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -33,20 +35,11 @@ metadata = MetaData(
 )
 
 
-class _Modules:
-    load: Callable[[], object] | None = None
-
-
-def connect_tables(load: Callable[[], object]) -> None:
-    """Called at the start of a process. `load` imports every room that has tables of its own."""
-    _Modules.load = load
-
-
 def load_tables() -> None:
     """Make the metadata complete, for what is about all tables."""
-    if _Modules.load is None:
-        raise RuntimeError("No tables are connected. Call app.tables.connect_all_tables() first.")
-    _Modules.load()
+    for feature in installed():
+        for module in feature.tables:
+            import_module(module)
 
 
 # In the `info` of columns that are encrypted with a key of the catalog.
