@@ -1,9 +1,18 @@
 """The catalog itself: widgets, search, the public API, the public pages."""
 
+from collections.abc import Sequence
+
 from ..core.commands.registering import DATA, Command
-from ..core.features import Feature
+from ..core.features import Closeable, Feature, WorkerContext
 from .commands import stats
 from .settings import CatalogSettings
+
+
+def _start(worker: WorkerContext) -> Sequence[Closeable]:
+    from .accepted_import import watch_imports
+
+    return (watch_imports(worker.services.store),)
+
 
 FEATURE = Feature(
     name="catalog",
@@ -16,4 +25,5 @@ FEATURE = Feature(
     ),
     settings=CatalogSettings,
     commands=(Command(stats, DATA),),
+    start=_start,
 )

@@ -1,18 +1,9 @@
 """Transfer: import, export and move."""
 
-from collections.abc import Sequence
-
 from ..core.commands.registering import DATA, Command
-from ..core.features import Closeable, Feature, WorkerContext
+from ..core.features import Feature
 from .commands import export, import_
 from .move_command import move
-
-
-def _start(worker: WorkerContext) -> Sequence[Closeable]:
-    from .staged_import import watch_imports
-
-    return (watch_imports(worker.services.store),)
-
 
 FEATURE = Feature(
     name="transfer",
@@ -30,5 +21,4 @@ FEATURE = Feature(
             move, DATA, ("move --to-database postgresql://db/catalog --to-bundles s3://bundles",)
         ),
     ),
-    start=_start,
 )
