@@ -16,10 +16,12 @@ from msgspec import UNSET
 from .wire_running import Capability
 
 MAX_CAPABILITIES = 32
-# Of entities and services in all, and of `*` in an entity: the time of a comparison grows with the
-# product of both numbers and of those of the other version.
+# Of entities and services in all, and of `*` in an entity.
 MAX_NARROWED = 128
 _MAX_STARS = 4
+# Of an entity of one version with a pattern of another: as many as 32 capabilities with a pattern
+# each need. They take about a millisecond.
+_MAX_COMPARISONS = MAX_CAPABILITIES**2
 
 _DOMAIN = re.compile(r"[a-z_][a-z0-9_]{0,63}\Z")
 _ENTITY = re.compile(
@@ -182,7 +184,8 @@ def permission_changes(old: Sequence[Permission], new: Sequence[Permission]) -> 
 
 
 def _uncovered(some: Iterable[Permission], by: Sequence[Permission]) -> tuple[Permission, ...]:
-    return tuple(it for it in some if it not in by and not any(covers(one, it) for one in by))
+    granted = _Granted(by)
+    return tuple(it for it in some if not granted.covers(it))
 
 
 def covers(old: Permission, new: Permission) -> bool:
@@ -191,14 +194,66 @@ def covers(old: Permission, new: Permission) -> bool:
     `control` includes `read`. Without `entities` a capability is for all entities of its domain,
     without `services` for all services.
     """
-    if isinstance(old, str) or isinstance(new, str):
-        return old == new
-    return (
-        old.domain == new.domain
-        and (old.access == "control" or new.access == "read")
-        and _services_cover(old, new)
-        and all(any(_pattern_covers(one, it) for one in _entities(old)) for it in _entities(new))
-    )
+    return _Granted([old]).covers(new)
+
+
+class _Granted:
+    """What was granted, prepared for comparisons with many others.
+
+    Pages and `resolve` compare versions of authors, who choose the patterns, while others wait. So
+    no more than `_MAX_COMPARISONS` pairs of patterns are compared; beyond that, only an entity that
+    is written alike is covered.
+    """
+
+    def __init__(self, granted: Sequence[Permission]) -> None:
+        self._granted = frozenset(granted)
+        self._by_domain: dict[str, list[tuple[Capability, int]]] = {}
+        # A bit for each pattern, and those of the capabilities that name it.
+        self._bits: dict[str, int] = {}
+        self._wide: list[tuple[_Pattern, int]] = []
+        self._known: dict[str, int] = {}
+        self._left = _MAX_COMPARISONS
+        for it in granted:
+            if not isinstance(it, str):
+                mask = sum({self._bit(entity) for entity in _entities(it)})
+                self._by_domain.setdefault(it.domain, []).append((it, mask))
+
+    def covers(self, new: Permission) -> bool:
+        if new in self._granted:
+            return True
+        if isinstance(new, str):
+            return False
+        possible = [
+            mask
+            for old, mask in self._by_domain.get(new.domain, ())
+            if (old.access == "control" or new.access == "read") and _services_cover(old, new)
+        ]
+        for entity in _entities(new):
+            covering = self._covering(entity) if possible else 0
+            possible = [mask for mask in possible if mask & covering]
+        return bool(possible)
+
+    def _bit(self, entity: str) -> int:
+        bit = self._bits.get(entity)
+        if bit is None:
+            bit = self._bits[entity] = 1 << len(self._bits)
+            if "*" in entity:
+                self._wide.append((_Pattern(entity), bit))
+        return bit
+
+    def _covering(self, entity: str) -> int:
+        """The bits of the patterns that match every entity that this one matches."""
+        found = self._known.get(entity)
+        if found is None:
+            found = self._bits.get(entity, 0)
+            if len(self._wide) <= self._left:
+                self._left -= len(self._wide)
+                domain, _, name = entity.partition(".")
+                for pattern, bit in self._wide:
+                    if pattern.covers(domain, name):
+                        found |= bit
+            self._known[entity] = found
+        return found
 
 
 def _services_cover(old: Capability, new: Capability) -> bool:
@@ -211,24 +266,35 @@ def _entities(it: Capability) -> tuple[str, ...]:
     return (f"{it.domain}.*",) if it.entities is UNSET else it.entities
 
 
-def _pattern_covers(old: str, new: str) -> bool:
-    """Whether every entity that matches the new pattern matches the old one. A `*` does not match
-    the dot."""
-    old_domain, _, old_name = old.partition(".")
-    new_domain, _, new_name = new.partition(".")
-    return _part_covers(old_domain, new_domain) and _part_covers(old_name, new_name)
+class _Pattern:
+    """A pattern for entities. A `*` does not match the dot."""
+
+    def __init__(self, text: str) -> None:
+        domain, _, name = text.partition(".")
+        self._domain, self._name = domain.split("*"), name.split("*")
+
+    def covers(self, domain: str, name: str) -> bool:
+        """Whether it matches every entity that the pattern `domain.name` matches."""
+        # Most do not, and there may be many.
+        return (
+            name.startswith(self._name[0])
+            and name.endswith(self._name[-1])
+            and _part_covers(self._name, name)
+            and _part_covers(self._domain, domain)
+        )
 
 
-def _part_covers(old: str, new: str) -> bool:
-    """A `*` of the new pattern is one more letter, which only a `*` of the old one matches."""
-    first, *between = old.split("*")
-    if not between:
-        return old == new
-    last = between.pop()
+def _part_covers(old: Sequence[str], new: str) -> bool:
+    """`old` is what stands between its `*`. A `*` of the new pattern is one more letter, which
+    only a `*` of the old one matches.
+    """
+    first, last = old[0], old[-1]
+    if len(old) == 1:
+        return first == new
     start, stop = len(first), len(new) - len(last)
     if stop < start or not new.startswith(first) or not new.endswith(last):
         return False
-    for it in between:
+    for it in old[1:-1]:
         at = new.find(it, start, stop)
         if at < 0:
             return False

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from widget_contract.capabilities import (
+    MAX_CAPABILITIES,
     MAX_NARROWED,
     Permission,
     capabilities_in,
@@ -125,6 +126,39 @@ def test_comparing_the_largest_manifests_takes_little_time() -> None:
     began = time.perf_counter()
     assert len(permission_changes(old, new).added) == 2
     assert time.perf_counter() - began < 1
+
+
+def test_only_so_many_pairs_of_patterns_are_compared() -> None:
+    """Pages and `resolve` compare versions of authors who choose the patterns."""
+
+    def version(name: str) -> tuple[Permission, ...]:
+        """As many patterns as allowed, in as many capabilities."""
+        entities = [[f"lock.*{name}{i}_{at}_*" for at in range(4)] for i in range(MAX_CAPABILITIES)]
+        stated = [{"domain": "lock", "access": "read", "entities": some} for some in entities]
+        found, faults = parse_capabilities(stated)
+        assert (len(found), faults) == (MAX_CAPABILITIES, [])
+        return found
+
+    def narrower(it: Permission) -> Permission:
+        assert isinstance(it, Capability)
+        assert it.entities is not UNSET
+        return Capability("lock", "read", tuple(f"{entity}x" for entity in it.entities))
+
+    old = version("a")
+    new = [narrower(it) for it in old]
+
+    assert permission_changes(old, old).added == ()
+    assert permission_changes(old, [*new[:2], *old[2:]]).added == ()
+    # Beyond the limit, they count as added, which asks people once more than necessary.
+    assert permission_changes(old, new).added == tuple(new[2:])
+
+
+def test_a_pattern_for_each_of_the_most_capabilities_is_compared() -> None:
+    old = [Capability("lock", "read", (f"lock.a{i:02}*",)) for i in range(MAX_CAPABILITIES)]
+    new = [Capability("lock", "read", (f"lock.a{i:02}b*",)) for i in range(MAX_CAPABILITIES)]
+
+    assert permission_changes(old, new).added == ()
+    assert permission_changes(new, old).added == tuple(old)
 
 
 def test_permissions_name_each_capability_once_after_the_declared_ones() -> None:
