@@ -49,7 +49,7 @@ def get_webhook(services: Services, call: Call) -> Response:
 
 
 def delete_webhook(services: Services, call: Call) -> Response:
-    managing.delete_webhook(services.store, call.actor, call.params["id"], services.of(Quotas))
+    managing.delete_webhook(services.store, call.actor, call.params["id"])
     return done()
 
 
@@ -67,8 +67,7 @@ def post_enable(services: Services, call: Call) -> Response:
 
 
 def post_disable(services: Services, call: Call) -> Response:
-    id_, quotas = call.params["id"], services.of(Quotas)
-    managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=False)
+    managing.set_enabled(services.store, call.actor, call.params["id"], is_enabled=False)
     return done()
 
 

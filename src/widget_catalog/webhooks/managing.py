@@ -165,10 +165,10 @@ def show_webhook(
         return webhook, *list_deliveries(connection, id_, page, limit)
 
 
-def delete_webhook(store: Store, actor: Actor, id_: str, quotas: Quotas = NO_QUOTAS) -> Webhook:
+def delete_webhook(store: Store, actor: Actor, id_: str) -> Webhook:
+    """It counts as a change, but is never refused: it must be possible to stop a webhook."""
     with store.writing() as tx:
         webhook = _get_locked(tx, actor, id_)
-        _check_quota(tx, actor, quotas)
         remove_webhook(tx, id_)
         append(tx, actor, WebhookRemoved(scope=webhook.scope, webhook=id_, url=webhook.url))
     return webhook
@@ -196,13 +196,15 @@ def rotate_secret(
 def set_enabled(
     store: Store, actor: Actor, id_: str, quotas: Quotas = NO_QUOTAS, *, is_enabled: bool
 ) -> None:
-    """An enabled webhook receives changes from then on."""
+    """An enabled webhook receives changes from then on. Disabling is never refused, like deleting:
+    it takes an enabled webhook, and enabling has a quota.
+    """
     with store.writing() as tx:
         webhook = _get_locked(tx, actor, id_)
         if is_enabled == (webhook.disabled_at is None):
             raise Conflict(f"The webhook is {'enabled' if is_enabled else 'disabled'} already.")
-        _check_quota(tx, actor, quotas)
         if is_enabled:
+            _check_quota(tx, actor, quotas)
             change_webhook(
                 tx,
                 id_,

@@ -66,8 +66,7 @@ def post_enable(services: Services, call: Call) -> Response:
 
 def post_disable(services: Services, call: Call) -> Response:
     def change(_fields: Mapping[str, str]) -> None:
-        id_, quotas = call.params["id"], services.of(Quotas)
-        managing.set_enabled(services.store, call.actor, id_, quotas, is_enabled=False)
+        managing.set_enabled(services.store, call.actor, call.params["id"], is_enabled=False)
 
     return _take(services, call, "disable", change)
 
@@ -88,8 +87,7 @@ def post_replay(services: Services, call: Call) -> Response:
 
 
 def post_remove(services: Services, call: Call) -> Response:
-    id_, quotas = call.params["id"], services.of(Quotas)
-    removed = managing.delete_webhook(services.store, call.actor, id_, quotas)
+    removed = managing.delete_webhook(services.store, call.actor, call.params["id"])
     place = OPERATED if removed.scope is None else WEBHOOKS
     return services.renderer.redirect(f"{place}?done=remove")
 
