@@ -190,9 +190,17 @@ def test_operators_may_change_as_much_as_they_like(strict: Village) -> None:
 
 def test_open_requests_are_limited_and_end_by_themselves(strict: Village) -> None:
     first = strict.ann.request("ann/clock", "2.0.0").json()
+    strict.clock.forward(minutes=20)
     assert strict.ann.request("ann/clock", "2.1.0").status == 200
+    strict.clock.forward(minutes=15)
 
-    assert_refused(strict.ann.request("ann/clock", "2.2.0"), "You have 2 requests to publish", 60)
+    refused = strict.ann.request("ann/clock", "2.2.0")
+
+    assert_refused(refused, "You have 2 requests to publish", 25 * 60)
+    assert (
+        "try again in 25 minutes: a request ends an hour after it was made."
+        in refused.json()["error"]
+    )
 
     strict.ann.upload(first["uploadUrl"], BUNDLE)
     assert strict.ann.confirm(first["versionId"]).status == 200

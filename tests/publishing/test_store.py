@@ -10,10 +10,10 @@ from widget_catalog.publishing.store import (
     PublishRequest,
     add_request,
     confirm_request,
-    count_open_requests,
     end_open_request,
     find_request,
     list_ended,
+    list_ends_of_open,
     list_request_ids,
     list_requests,
     list_unconfirmed,
@@ -73,9 +73,9 @@ def test_open_requests_are_counted_by_account(store: Store) -> None:
         confirm_request(tx, "done")
 
     with store.reading() as connection:
-        assert count_open_requests(connection, ann.id, now) == 2
-        assert count_open_requests(connection, ann.id, now + 1) == 1
-        assert count_open_requests(connection, bob.id, now) == 1
+        assert len(list_ends_of_open(connection, ann.id, now)) == 2
+        assert len(list_ends_of_open(connection, ann.id, now + 1)) == 1
+        assert len(list_ends_of_open(connection, bob.id, now)) == 1
 
 
 def test_requests_whose_time_is_over_are_listed_in_batches_with_files_that_may_be_left(
@@ -110,7 +110,7 @@ def test_a_request_that_was_ended_early_stays_without_texts_while_its_address_is
         assert not end_open_request(tx, ann.id, "ann", "clock", made.version)
 
     with store.reading() as connection:
-        assert count_open_requests(connection, ann.id, now) == 0
+        assert list_ends_of_open(connection, ann.id, now) == []
         assert list_unconfirmed(connection, ann.id, now - 1) == [now]
         assert list_unconfirmed(connection, ann.id, now) == []
         assert list_ended(connection, now + HOUR - 1, 10).ids == []

@@ -30,7 +30,10 @@ from ..core.settings import Settings
 from ..organizations.settings import OrganizationSettings
 from .quota_store import add_publication, list_publications, remove_publications
 from .settings import PublishingSettings
-from .store import LIFETIME_MS, count_open_requests, end_open_request, list_unconfirmed
+from .store import LIFETIME_MS
+from .store import end_open_request
+from .store import list_ends_of_open
+from .store import list_unconfirmed
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
@@ -176,14 +179,18 @@ def make_room_for_request(
         f"You have made {2 * most:,} requests to publish in the last hour that were not confirmed, "
         "which is the limit.",
     )
-    if count_open_requests(tx.connection, account_id, tx.at_ms) < most:
+    ends = list_ends_of_open(tx.connection, account_id, tx.at_ms)
+    if len(ends) < most:
         return
     if not end_open_request(tx, account_id, scope, name, version):
+        # The limit may have been lowered, so that several have to end.
+        wait_s = max(1, math.ceil((ends[len(ends) - most] - tx.at_ms) / 1000))
         sentence = (
-            f"You have {most:,} requests to publish that are not confirmed, which is the limit. "
-            "Confirm some, or wait: a request ends an hour after it was made."
+            f"You have {len(ends):,} requests to publish that are not confirmed, and at most "
+            f"{most:,} are allowed. Confirm some, or try again in {format_duration(wait_s)}: a "
+            "request ends an hour after it was made."
         )
-        raise TooOften(sentence, wait_s=60)
+        raise TooOften(sentence, wait_s=wait_s)
 
 
 def _check(

@@ -48,13 +48,15 @@ def confirm_request(tx: Transaction, id_: str) -> None:
     tx.connection.execute(done.values(confirmed_at=tx.at_ms))
 
 
-def count_open_requests(connection: Connection, account_id: int, now_ms: int) -> int:
-    query = sa.select(sa.func.count()).where(
-        publish_requests.c.account_id == account_id,
-        publish_requests.c.confirmed_at.is_(None),
-        publish_requests.c.expires_at > now_ms,
+def list_ends_of_open(connection: Connection, account_id: int, now_ms: int) -> list[int]:
+    """When the open requests of an account end, the first one first."""
+    table = publish_requests.c
+    query = sa.select(table.expires_at).where(
+        table.account_id == account_id,
+        table.confirmed_at.is_(None),
+        table.expires_at > now_ms,
     )
-    return int(connection.execute(query).scalar_one())
+    return list(connection.execute(query.order_by(table.expires_at)).scalars())
 
 
 def list_unconfirmed(connection: Connection, account_id: int, since_ms: int) -> list[int]:
