@@ -68,7 +68,9 @@ class FairTurns:
         crowded = max(self._waiting, key=lambda it: len(self._waiting[it]))
         if len(self._waiting[crowded]) <= own + 1:
             raise self._busy()
-        self._waiting[crowded].pop().set_exception(self._busy())
+        turn = self._waiting[crowded].pop()
+        if not turn.done():  # Otherwise it was cancelled at the same moment.
+            turn.set_exception(self._busy())
 
     def _forget(self, asker: str, turn: _Turn) -> None:
         turns = self._waiting.get(asker)
