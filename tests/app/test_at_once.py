@@ -5,7 +5,9 @@ each is correct because of its locks, or a constraint.
 """
 
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from urllib.parse import parse_qsl, urlsplit
@@ -16,8 +18,9 @@ from accounts.oauth.program import CLIENTS, WANTED, code_fields
 from accounts.stored_accounts import an_account, an_organization
 from support.at_once import at_once, outcomes
 from support.values import a_widget
-from widget_catalog.accounts.appoint_operator import dismiss_operator
+from widget_catalog.accounts.appoint_operator import appoint_operator, dismiss_operator
 from widget_catalog.accounts.attempts import count_attempt
+from widget_catalog.accounts.create_account import OPERATOR, invite
 from widget_catalog.accounts.manage_account import reset_password, set_disabled
 from widget_catalog.accounts.oauth.clients import parse_clients
 from widget_catalog.accounts.oauth.devices import find_device_request
@@ -136,6 +139,25 @@ def test_of_operators_who_demote_or_disable_each_other_one_stays(store: Store) -
         with store.writing() as tx:
             assert lock_active_operators(tx), done
         assert all(it is None or isinstance(it, NotAllowed | Conflict) for it in done), done
+
+
+def test_an_operator_who_is_being_dismissed_invites_and_appoints_nobody(store: Store) -> None:
+    """Otherwise the invitation would be a way back."""
+    bob = an_account(store, "bob", is_operator=True)
+    an_account(store, "cid")
+    with ThreadPoolExecutor(2) as pool:
+        with store.writing() as tx:
+            lock_active_operators(tx)
+            update_account(tx, bob.id, is_operator=False)
+            attempts = [
+                pool.submit(invite, store, OPERATOR, actor=by(bob)),
+                pool.submit(appoint_operator, store, "cid", by(bob)),
+            ]
+            time.sleep(0.5)
+
+        for it in attempts:
+            with pytest.raises(NotAllowed):
+                it.result()
 
 
 def test_codes_of_machines_are_guessed_no_more_often_than_one_by_one(store: Store) -> None:

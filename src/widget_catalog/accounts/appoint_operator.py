@@ -9,12 +9,16 @@ from .events import OperatorAppointed, OperatorDismissed
 from .invitation_store import remove_catalog_invitations_of_inviter
 from .manage_account import get_open
 from .permissions import require_operator_now
-from .store import lock_active_operators, update_account
+from .store import lock_account
+from .store import lock_active_operators
+from .store import update_account
 
 
 def appoint_operator(store: Store, username: str, actor: Actor = COMMAND_LINE) -> None:
     """Its sessions and programs have the permissions of an operator from the next request on."""
     with store.writing() as tx:
+        if actor.account is not None:
+            lock_account(tx, actor.account.id)  # A dismissed operator appoints nobody.
         require_operator_now(tx.connection, actor)
         account = get_open(tx, username)
         if account.is_disabled:

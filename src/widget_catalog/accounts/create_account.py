@@ -35,8 +35,14 @@ from .invitation_store import (
     remove_invitations_by,
 )
 from .permissions import require_operator_now
-from .sign_in import Lifetimes, SignedIn, open_session
-from .store import add_account, has_operators, is_email_used, take_scope
+from .sign_in import Lifetimes
+from .sign_in import SignedIn
+from .sign_in import open_session
+from .store import add_account
+from .store import has_operators
+from .store import is_email_used
+from .store import lock_account
+from .store import take_scope
 
 OPERATOR, AUTHOR = "operator", "author"
 _DAY_MS = 86_400_000
@@ -149,6 +155,9 @@ def invite(
     """
     secret = new_secret(INVITATION_PREFIX)
     with store.publishing() as tx:
+        if actor.account is not None:
+            # Otherwise a concurrent dismissal or closing would miss this invitation.
+            lock_account(tx, actor.account.id)
         require_operator_now(tx.connection, actor)
         remove_expired_invitations(tx)
         if invited_by:
