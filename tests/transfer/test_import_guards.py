@@ -12,8 +12,10 @@ from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import MAX_BUNDLE_BYTES, exported, state_of, stored_line
 from widget_catalog.catalog.node.wiring import Node
 from widget_catalog.catalog.store.audit import Entry, list_entries
+from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import InvalidImport
 from widget_catalog.moderation.reserve_scope import reserve_scope
+from widget_catalog.moderation.revoke_version import revoke_everywhere
 from widget_catalog.transfer.import_catalog import import_catalog
 from widget_catalog.transfer.import_checks import ImportSummary
 
@@ -50,6 +52,26 @@ def _audit(node: Node, scope: str | None = None) -> list[Entry]:
 def _imports(node: Node, scope: str | None = None) -> list[tuple[str, str, str | None, Any]]:
     entries = [it for it in _audit(node, scope) if it.action == "import"]
     return [(it.actor, it.via, it.scope, it.details) for it in entries]
+
+
+def test_bytes_that_were_revoked_everywhere_come_in_only_as_a_revoked_version(node: Node) -> None:
+    (node.folder.path.parent / "clock.js").write_bytes(b"export default {};")
+    _take(node, widget_line("acme/clock", versions=[stored_line()]))
+    operator = Actor(via=Via.SESSION, account=an_account(node.store, "olly", is_operator=True))
+    revoke_everywhere(
+        node.store, node.bundles, operator, "acme/clock", "1.0.0", "It spies.", agreed=()
+    )
+    copy = widget_line("acme/copy", versions=[stored_line("2.0.0"), version_line("1.0.0")])
+
+    assert _refused(node, copy) == [
+        "Line 1: sha256Hash: the bytes of acme/copy 2.0.0 are revoked in this catalog: It spies."
+    ]
+
+    revoked = {"reason": "It spies.", "at": "2026-01-31T09:05:00.000Z"}
+    copy = widget_line("acme/copy", versions=[stored_line("2.0.0", revoked=revoked)])
+    assert _take(node, copy).versions_added == 1
+    # What is there already is not looked at again.
+    assert _take(node, widget_line("acme/clock", versions=[stored_line()])).versions_skipped == 1
 
 
 @pytest.fixture

@@ -91,6 +91,7 @@ def import_with_bundles(
             if isinstance(fault, StoreUnavailable):
                 store.overwrite_failed_commit()
             importer.remove_new()
+            withdraw_files(store, importer.bundles)  # It may have stored revoked bytes again.
         raise
     importer.remove_unused()
     withdraw_files(store, importer.bundles)

@@ -7,6 +7,7 @@ import msgspec
 
 from ..catalog.events import CatalogImported
 from ..catalog.store.events import append
+from ..catalog.store.revocations import list_revoked_bytes
 from ..catalog.store.rows import Draft
 from ..catalog.store.widgets import Key, find_hashes
 from ..core.actors import COMMAND_LINE
@@ -73,6 +74,7 @@ class ImportChecks:
         self._importer = importer
         self._into_owned = into_owned
         self._is_repeated = is_repeated
+        self._revoked_bytes: dict[str, str] = {}
         self._scopes: set[str] = set()
         # Scopes with an owner, and the changes in each.
         self._owned: dict[str, ImportSummary] = {}
@@ -80,6 +82,7 @@ class ImportChecks:
         self._ahead: dict[Key, dict[str, str]] = {}
 
     def decide(self, connection: Snapshot, lines: Sequence[Numbered]) -> list[Decision]:
+        self._revoked_bytes = list_revoked_bytes(connection)
         owned = self._note_scopes(connection, {draft.scope for _, draft in lines})
         keys = {draft.key for _, draft in lines}
         known = find_hashes(connection, sorted(keys))
@@ -99,6 +102,8 @@ class ImportChecks:
                 added: Collection[str] = draft.numbers
             else:
                 added = self._compare(number, draft, known.setdefault(key, {}))
+            if self._revoked_bytes:
+                self._refuse_revoked(number, draft, added)
             if is_repeated:
                 self._ahead[key] = known[key]
             if is_new:
@@ -124,7 +129,11 @@ class ImportChecks:
     def still_hold(self, connection: Snapshot, changed_scopes: set[str]) -> bool:
         """Whether the results would be the same if only these scopes have changed."""
         owned = _find_owned(connection, self._scopes)
-        return not changed_scopes & self._scopes and owned.keys() == self._owned.keys()
+        return (
+            not changed_scopes & self._scopes
+            and owned.keys() == self._owned.keys()
+            and list_revoked_bytes(connection) == self._revoked_bytes
+        )
 
     def finish(self, tx: Transaction, file_name: str, texts_cleaned: int) -> None:
         """Complete the summary, and write it to the audit log."""
@@ -168,6 +177,18 @@ class ImportChecks:
                     "a published version never changes.",
                 )
         return added
+
+    def _refuse_revoked(self, line: int, draft: Draft, added: Collection[str]) -> None:
+        """Bytes that were revoked everywhere come in only as a version that is revoked, too."""
+        revoked = {number for number, _ in draft.revoked}
+        for _, number, sha256_hash in draft.hashes:
+            reason = self._revoked_bytes.get(sha256_hash)
+            if reason is not None and number in added and number not in revoked:
+                self._faults.add(
+                    line,
+                    f"sha256Hash: the bytes of {draft.scope}/{draft.name} {number} are revoked "
+                    f"in this catalog: {reason}",
+                )
 
     def _count(self, scope: str, versions: int, *, widgets: int = 0) -> None:
         for summary in (self.summary, self._owned.get(scope)):

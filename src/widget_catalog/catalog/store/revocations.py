@@ -64,6 +64,12 @@ def are_bytes_revoked(connection: Connection, sha256_hash: str) -> bool:
     return connection.execute(query).first() is not None
 
 
+def list_revoked_bytes(connection: Connection) -> dict[str, str]:
+    """The hashes of all bytes that nobody may publish, with the reasons."""
+    query = sa.select(revoked_bytes.c.sha256_hash, revoked_bytes.c.reason)
+    return {row.sha256_hash: row.reason for row in connection.execute(query)}
+
+
 def find_refusal(connection: Connection, scope: str, name: str, sha256_hash: str) -> str | None:
     """Why these bytes cannot be published as this widget: they were revoked everywhere, or as a
     version of this widget. The same bytes elsewhere prove nothing: anybody can publish a copy.
