@@ -9,9 +9,7 @@ from .events import OperatorAppointed, OperatorDismissed
 from .invitation_store import remove_catalog_invitations_of_inviter
 from .manage_account import get_open
 from .permissions import require_operator_now
-from .store import lock_account
-from .store import lock_active_operators
-from .store import update_account
+from .store import lock_account, lock_active_operators, update_account
 
 
 def appoint_operator(store: Store, username: str, actor: Actor = COMMAND_LINE) -> None:

@@ -35,14 +35,8 @@ from .invitation_store import (
     remove_invitations_by,
 )
 from .permissions import require_operator_now
-from .sign_in import Lifetimes
-from .sign_in import SignedIn
-from .sign_in import open_session
-from .store import add_account
-from .store import has_operators
-from .store import is_email_used
-from .store import lock_account
-from .store import take_scope
+from .sign_in import Lifetimes, SignedIn, open_session
+from .store import add_account, has_operators, is_email_used, lock_account, take_scope
 
 OPERATOR, AUTHOR = "operator", "author"
 _DAY_MS = 86_400_000

@@ -30,10 +30,7 @@ from ..core.settings import Settings
 from ..organizations.settings import OrganizationSettings
 from .quota_store import add_publication, list_publications, remove_publications
 from .settings import PublishingSettings
-from .store import LIFETIME_MS
-from .store import end_open_request
-from .store import list_ends_of_open
-from .store import list_unconfirmed
+from .store import LIFETIME_MS, end_open_request, list_ends_of_open, list_unconfirmed
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
