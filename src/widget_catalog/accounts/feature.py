@@ -14,7 +14,7 @@ from .settings import AccountSettings
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
     from ..core.http.routing import Route
-    from ..core.services import Services
+    from ..core.http.services import Services
     from ..core.settings import Settings
 
 

@@ -6,7 +6,7 @@ from ..catalog.node.opening import open_secret_box
 from ..core.actors import Visitor
 from ..core.data_folder import DataFolder
 from ..core.http.routing import Route
-from ..core.services import Services
+from ..core.http.services import Services
 from .oauth.clients import parse_clients
 from .oauth.serving import OAuthConfig
 from .second_factor.policy import FactorPolicy, require_second_factor, require_step_up

@@ -11,8 +11,8 @@ from ..core.features import installed
 from ..core.files.cache import StoreWatch
 from ..core.files.contract import Bundles, Uploads
 from ..core.http.rendering import PageRenderer
+from ..core.http.services import Services
 from ..core.http.worker_metrics import Readings
-from ..core.services import Services
 from ..core.settings import Settings
 
 if TYPE_CHECKING:

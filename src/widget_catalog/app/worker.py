@@ -38,6 +38,7 @@ from ..catalog.settings import CatalogSettings
 from ..catalog.store.feed import newest_change
 from ..core import clock
 from ..core.clock import Clock, JumpWatch
+from ..core.current_settings import CurrentSettings
 from ..core.data_folder import DataFolder
 from ..core.db.connection_watch import ConnectionWatch
 from ..core.db.damage import DamageAlarm
@@ -45,7 +46,6 @@ from ..core.db.writer_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed
 from ..core.files.cache import StoreWatch
-from ..core.http.current_settings import CurrentSettings
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.hashing import HashingPool
 from ..core.http.http import Answer, Worker, WorkerCounts
@@ -53,10 +53,10 @@ from ..core.http.metrics import open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
 from ..core.http.receiving import Receiver
 from ..core.http.routing import Route, Routes
+from ..core.http.services import Services
 from ..core.http.worker_metrics import WorkerMetrics
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
-from ..core.services import Services
 from ..core.settings import Settings
 from ..organizations.organize import list_public_members
 from ..organizations.store import Member

@@ -9,14 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from .db.tables import use_tables
+from .hooks import Hooks, use_hooks
+from .settings import FeatureSettings, Settings, use_settings
+
 if TYPE_CHECKING:
     from .commands.registering import Command
     from .data_folder import DataFolder
-    from .hooks import Hooks
     from .http.metrics import Metrics
     from .http.routing import Route
-    from .services import Services
-    from .settings import FeatureSettings, Settings
+    from .http.services import Services
 
 Job = Callable[[], None]
 
@@ -42,10 +44,10 @@ class Feature:
     """Functions import what they need when they are called, so that commands start fast."""
 
     name: str
-    settings: "type[FeatureSettings] | None" = None
+    settings: type[FeatureSettings] | None = None
     tables: Sequence[str] = ()
     """The modules that declare its tables."""
-    hooks: "Callable[[], Hooks]" = dict
+    hooks: Callable[[], Hooks] = dict
     """What it does when something happens in features below; see `hooks.py`."""
     commands: "Sequence[Command]" = ()
     """Commands of `widget-catalog`."""
@@ -57,7 +59,7 @@ class Feature:
     """Run once a minute or so in every worker; safe to run in several at once."""
     start: Callable[[WorkerContext], Sequence[Closeable]] = _nothing
     """Starts what runs as long as a worker does."""
-    public_settings: "Callable[[Settings], Mapping[str, Any]]" = lambda _settings: {}
+    public_settings: Callable[[Settings], Mapping[str, Any]] = lambda _settings: {}
     """Fields of `/api/settings`; those of later features replace those of earlier ones."""
     current_settings: "Callable[[Services], Mapping[str, Any]]" = lambda _services: {}
     """The same, from the database: read again and again."""
@@ -70,6 +72,9 @@ def install(features: Sequence[Feature]) -> None:
     """Called once at the start of a process."""
     global _installed
     _installed = tuple(features)
+    use_settings([it.settings for it in features if it.settings is not None])
+    use_tables([module for it in features for module in it.tables])
+    use_hooks([it.hooks for it in features])
 
 
 def installed() -> tuple[Feature, ...]:

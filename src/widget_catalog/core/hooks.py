@@ -5,12 +5,11 @@ the rooms. It may change its own tables, append events, or raise an error to ref
 happen. An extension point is a function that a room above replaces.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cache, update_wrapper
+from collections.abc import Callable, Mapping, Sequence
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 from .actors import Actor, Stranger
-from .features import Feature, installed
 
 if TYPE_CHECKING:
     from .db.engine import Transaction
@@ -24,33 +23,45 @@ the transaction, the actor and the event; or an extension point.
 """
 
 
-@cache
-def _find_all(features: tuple[Feature, ...]) -> Mapping[Any, list[Callable[..., Any]]]:
-    """Loaded when they are first needed, so that a command that changes nothing does not import
-    every feature.
+class _Registry:
+    def __init__(self) -> None:
+        self._loaders: Sequence[Callable[[], Hooks]] = ()
+        self._found: dict[Any, list[Callable[..., Any]]] | None = None
+
+    def use(self, loaders: Sequence[Callable[[], Hooks]]) -> None:
+        self._loaders, self._found = loaders, None
+
+    def find(self, key: object) -> list[Callable[..., Any]]:
+        if self._found is None:
+            if not self._loaders:
+                # Otherwise changes would silently lack their consequences.
+                raise RuntimeError("No features are installed: call install_features() first.")
+            found: dict[Any, list[Callable[..., Any]]] = {}
+            for load_hooks in self._loaders:
+                for connected, function in load_hooks().items():
+                    found.setdefault(connected, []).append(function)
+            self._found = found
+        return self._found.get(key, [])
+
+
+_registry = _Registry()
+
+
+def use_hooks(loaders: Sequence[Callable[[], Hooks]]) -> None:
+    """Replace all hooks. They are loaded when they are first needed, so that a command that
+    changes nothing does not import every feature.
     """
-    if not features:
-        # Otherwise changes would silently lack their consequences.
-        raise RuntimeError("No features are installed. Call app.features.install_features() first.")
-    found: dict[Any, list[Callable[..., Any]]] = {}
-    for feature in features:
-        for connected, function in feature.hooks().items():
-            found.setdefault(connected, []).append(function)
-    return found
-
-
-def _find(key: object) -> list[Callable[..., Any]]:
-    return _find_all(installed()).get(key, [])
+    _registry.use(loaders)
 
 
 def load() -> None:
     """Import the features that have hooks or events, if that has not happened yet."""
-    _find(None)
+    _registry.find(None)
 
 
 def call(tx: "Transaction", by: Actor | Stranger, event: object) -> None:
     """Call the hooks of this type of event."""
-    for hook in _find(type(event)):
+    for hook in _registry.find(type(event)):
         hook(tx, by, event)
 
 
@@ -60,7 +71,7 @@ class ExtensionPoint(Generic[P, R]):
         update_wrapper(self, default)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        found = _find(self)
+        found = _registry.find(self)
         result: R = (found[-1] if found else self._default)(*args, **kwargs)
         return result
 

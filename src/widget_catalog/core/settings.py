@@ -10,7 +10,7 @@ import shlex
 import socket
 import stat
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from .errors import InvalidSettings
-from .features import installed
 from .setting_rules import (
     Rule,
     between,
@@ -288,13 +287,21 @@ class Settings:
         return (self.cdn_base_url or f"{self.public_url}/cdn").rstrip("/")
 
 
+_groups: "tuple[type[FeatureSettings], ...]" = ()
+
+
+def use_settings(groups: "Sequence[type[FeatureSettings]]") -> None:
+    """The classes of settings that there are besides `Settings`."""
+    global _groups
+    _groups = tuple(groups)
+
+
 def list_settings() -> dict[type[Any], list[Field[Any]]]:
     """The settings of the service and of every installed feature, by class."""
     own = [it for it in fields(Settings) if it.name != "groups"]
     found: dict[type[Any], list[Field[Any]]] = {Settings: own}
-    for feature in installed():
-        if feature.settings is not None:
-            found[feature.settings] = list(fields(feature.settings))
+    for group in _groups:
+        found[group] = list(fields(group))
     return found
 
 

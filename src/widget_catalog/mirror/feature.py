@@ -10,7 +10,7 @@ from .settings import MirrorSettings
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.services import Services
+    from ..core.http.services import Services
 
 
 def _current_settings(services: "Services") -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from ..core.http.call import Call
 from ..core.http.http import Response
 from ..core.http.paging import Paging
 from ..core.http.sent_form import NOT_SENT, SentForm, take_form
-from ..core.services import Services
+from ..core.http.services import Services
 from .report_widget import STATES, decide_about, search_reports
 
 REPORTS = "/operate/reports"

@@ -4,7 +4,7 @@ from ..catalog.read_audit import shown_entry
 from ..catalog.store.audit import Entry
 from ..core.http.call import Call, reply
 from ..core.http.http import Response
-from ..core.services import Services
+from ..core.http.services import Services
 from ..organizations.organize import read_organization_audit
 from ..publishing.view_own import read_widget_audit
 from .read_audit import read_whole_audit

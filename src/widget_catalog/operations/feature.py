@@ -12,7 +12,7 @@ from .settings import OperationsSettings
 
 if TYPE_CHECKING:
     from ..core.http.routing import Route
-    from ..core.services import Services
+    from ..core.http.services import Services
 
 
 def _routes() -> "Sequence[Route]":

@@ -7,7 +7,7 @@ from ..accounts.settings import AccountSettings
 from ..core.clock import from_ms, iso
 from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
-from ..core.services import Services
+from ..core.http.services import Services
 from .invitation_store import Invitation
 from .invite_member import (
     answer_invitation,

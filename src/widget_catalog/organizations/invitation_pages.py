@@ -4,7 +4,7 @@ from ..accounts.pages.own_page import done_page, own_page
 from ..accounts.settings import AccountSettings
 from ..core.http.call import Call
 from ..core.http.http import Response
-from ..core.services import Services
+from ..core.http.services import Services
 from .invite_member import answer_invitation, preview_invitation, view_invitation
 from .settings import max_owned
 

@@ -9,7 +9,7 @@ from ..core.http.call import Call
 from ..core.http.http import Response
 from ..core.http.paging import Paging
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
-from ..core.services import Services
+from ..core.http.services import Services
 from .api import invitation_note
 from .invite_member import invite_member, list_own_invitations, withdraw_invitation
 from .organize import (

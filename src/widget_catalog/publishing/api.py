@@ -13,7 +13,7 @@ from ..core.files.contract import Kind
 from ..core.http.bodies import read_object
 from ..core.http.call import Call, reply
 from ..core.http.http import Response
-from ..core.services import Services
+from ..core.http.services import Services
 from ..publishing.quotas import Quotas
 from ..publishing.signed_uploads import UPLOADS
 from .publish_version import publish_version

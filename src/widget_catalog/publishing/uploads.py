@@ -9,8 +9,8 @@ from ..core.http.dispatcher import client_address
 from ..core.http.errors import STATUSES, TooSlow, error, failure, log_fault
 from ..core.http.http import Body, Request, Response
 from ..core.http.receiving import Receiver
+from ..core.http.services import Services
 from ..core.networks import network_of
-from ..core.services import Services
 from ..publishing.signed_uploads import UPLOADS
 from .request_version import announced_size
 from .signed_uploads import PREFIX, is_signed

@@ -5,7 +5,7 @@ import msgspec
 from ..catalog.replica.rendering import render_detail
 from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
-from ..core.services import Services
+from ..core.http.services import Services
 from ..moderation.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 from ..publishing.quotas import Quotas
 from .change_version import deprecate_version, undeprecate_version, unyank_version, yank_version

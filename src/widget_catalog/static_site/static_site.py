@@ -21,8 +21,8 @@ from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.scope_page import MembersReader
 from ..catalog.views import Views
 from ..core import release
+from ..core.current_settings import public_settings
 from ..core.files.contract import Kind
-from ..core.http.current_settings import public_settings
 from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
 from ..core.settings import Settings as ServiceSettings

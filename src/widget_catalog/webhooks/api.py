@@ -7,7 +7,7 @@ import msgspec
 from ..accounts.services import AccountServices
 from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
-from ..core.services import Services
+from ..core.http.services import Services
 from ..publishing.quotas import Quotas
 from ..webhooks.model import WebhookRules
 from . import managing

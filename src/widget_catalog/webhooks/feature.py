@@ -11,7 +11,7 @@ from .settings import WebhookSettings
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
     from ..core.http.routing import Route
-    from ..core.services import Services
+    from ..core.http.services import Services
 
 
 def _routes() -> "Sequence[Route]":

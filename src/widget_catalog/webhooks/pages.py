@@ -9,7 +9,7 @@ from ..core.http.call import Call
 from ..core.http.http import Response
 from ..core.http.paging import Paging
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
-from ..core.services import Services
+from ..core.http.services import Services
 from ..publishing.quotas import Quotas
 from ..webhooks.model import WebhookRules
 from . import managing

@@ -5,7 +5,7 @@ from ...core.errors import NotSignedIn
 from ...core.http.call import OAUTH_BASE, Call, email_for, reply
 from ...core.http.errors import error
 from ...core.http.http import Response
-from ...core.services import Services
+from ...core.http.services import Services
 from ..sign_in import identify_bearer
 from .server import GRANTS, SCOPES
 from .serving import Answer, exchange, revoke, start_device

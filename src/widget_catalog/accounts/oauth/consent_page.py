@@ -8,7 +8,7 @@ from ...core.http.call import Call, is_asked_by_program
 from ...core.http.errors import oauth_failure
 from ...core.http.http import Response
 from ...core.http.rendering import leave
-from ...core.services import Services
+from ...core.http.services import Services
 from ..pages.own_page import own_page
 from ..permissions import require_person
 from .serving import Answer, Consent, Refused, authorize, check_authorization

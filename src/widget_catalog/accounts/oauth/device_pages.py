@@ -5,7 +5,7 @@ from ...core.errors import NotFound, TooOften
 from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
-from ...core.services import Services
+from ...core.http.services import Services
 from ..pages.own_page import done_page, own_page
 from .devices import decide_device, find_device_request
 

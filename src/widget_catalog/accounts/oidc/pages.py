@@ -15,8 +15,8 @@ from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import Header, leave, local_path
 from ...core.http.routing import Handler
+from ...core.http.services import Services
 from ...core.http.signed_cookies import delete_cookie, find_signed, set_signed
-from ...core.services import Services
 from ...core.signed_values import LIFETIME_S
 from ..browsers import browser_of
 from ..pages.own_page import own_page

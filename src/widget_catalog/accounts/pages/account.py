@@ -3,7 +3,7 @@
 from ...accounts.services import AccountServices
 from ...core.http.call import Call, reply
 from ...core.http.http import Response
-from ...core.services import Services
+from ...core.http.services import Services
 from ..manage_account import (
     end_other_sessions,
     end_session,

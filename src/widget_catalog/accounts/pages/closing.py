@@ -4,7 +4,7 @@ from ...core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import NOT_SENT, SentForm
-from ...core.services import Services
+from ...core.http.services import Services
 from ..manage_account import close_account
 from ..session_api import forget_cookie
 from ..sign_in import is_fresh

@@ -11,7 +11,7 @@ from ...core.http.errors import status_of
 from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import local_path
-from ...core.services import Services
+from ...core.http.services import Services
 from ..browsers import browser_of
 from ..create_account import OPERATOR, check_may_register, register
 from ..settings import AccountSettings

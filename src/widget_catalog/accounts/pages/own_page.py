@@ -5,7 +5,7 @@ from typing import Any
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.rendering import Header
-from ...core.services import Services
+from ...core.http.services import Services
 
 
 def own_page(

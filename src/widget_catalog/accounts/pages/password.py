@@ -7,7 +7,7 @@ from ...core.errors import NotAllowed, TooOften
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
-from ...core.services import Services
+from ...core.http.services import Services
 from ..manage_account import change_password
 from .own_page import own_page
 

@@ -7,7 +7,7 @@ from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
-from ...core.services import Services
+from ...core.http.services import Services
 from ..reset_link import check_reset_link, use_reset_link
 
 

@@ -9,7 +9,7 @@ from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
 from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import Header, local_path
-from ...core.services import Services
+from ...core.http.services import Services
 from ..second_factor.signing_in import half_signed_in
 from ..session_api import forget_cookie, session_cookie
 from ..settings import AccountSettings

@@ -8,7 +8,7 @@ from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
-from ...core.services import Services
+from ...core.http.services import Services
 from ..pages.own_page import own_page
 from .codes import qr_code, setup_address
 from .managing import (

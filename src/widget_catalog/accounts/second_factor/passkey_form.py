@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ...core.errors import InvalidRequest
-from ...core.services import Services
+from ...core.http.services import Services
 from ...core.signed_values import read_signed, sign_value
 
 T = TypeVar("T")

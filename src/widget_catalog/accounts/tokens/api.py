@@ -5,7 +5,7 @@ import msgspec
 from ...core.clock import from_ms, iso
 from ...core.http.call import Call, done, reply
 from ...core.http.http import Response
-from ...core.services import Services
+from ...core.http.services import Services
 from ..permissions import require_person
 from .confirm_token import REQUEST_S, claim_token, code_of, request_token
 from .issue_token import IssuedToken, issue_token, list_own_tokens, parse_limits, revoke_token

@@ -7,7 +7,7 @@ from ...core.errors import InvalidRequest
 from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
-from ...core.services import Services
+from ...core.http.services import Services
 from ..memberships import list_publishing_scopes
 from ..pages.own_page import own_page
 from .issue_token import MAX_DAYS, FieldNames, issue_token, parse_limits

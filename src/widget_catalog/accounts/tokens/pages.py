@@ -5,7 +5,7 @@ from ...core.errors import NotFound
 from ...core.http.call import Call
 from ...core.http.errors import status_of
 from ...core.http.http import Response
-from ...core.services import Services
+from ...core.http.services import Services
 from ..pages.own_page import done_page, own_page
 from .confirm_token import code_of, decide_token, view_token_request
 

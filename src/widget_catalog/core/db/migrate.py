@@ -8,7 +8,8 @@ from sqlalchemy.engine import Connection
 
 from ..errors import NewerDatabase, OlderDatabase
 from .engine import Store
-from .schema import load_tables, metadata
+from .schema import metadata
+from .tables import load_tables
 
 if TYPE_CHECKING:
     from alembic.config import Config

@@ -5,8 +5,6 @@ Times are milliseconds since 1970 in UTC. Published data and the audit log are n
 sessions, requests and the like are, when they have ended. Secrets are stored only as hashes.
 """
 
-from importlib import import_module
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -23,8 +21,6 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 from sqlalchemy.event import listens_for
 
-from ..features import installed
-
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -33,13 +29,6 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-
-
-def load_tables() -> None:
-    """Make the metadata complete, for what is about all tables."""
-    for feature in installed():
-        for module in feature.tables:
-            import_module(module)
 
 
 # In the `info` of columns that are encrypted with a key of the catalog.

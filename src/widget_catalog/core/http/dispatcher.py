@@ -12,7 +12,6 @@ from ..actors import Right, Visitor
 from ..data_folder import DataFolder
 from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
 from ..networks import network_of
-from ..services import Services
 from .call import OAUTH_BASE, Call, cookie_of, is_asked_by_program
 from .cookies import Cookies
 from .errors import (
@@ -33,6 +32,7 @@ from .multipart import MAX_FILES, NO_FILES, MultipartForm, MultipartReader, boun
 from .origins import refuse_other_sites
 from .receiving import Receiver
 from .routing import AuthMode, Found, Route, Routes, Who, allowed
+from .services import Services
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _TIMEOUT_S = 30

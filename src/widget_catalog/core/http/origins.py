@@ -3,8 +3,8 @@
 from urllib.parse import urlsplit
 
 from ..errors import NotAllowed
-from ..services import Services
 from .call import Call
+from .services import Services
 
 
 def refuse_other_sites(services: Services, call: Call) -> None:

@@ -5,9 +5,9 @@ from enum import StrEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ..actors import Right
-from ..services import Services
 from .call import Call
 from .http import Response
+from .services import Services
 
 Handler = Callable[[Services, Call], Response]
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from widget_contract.errors import CatalogError, InvalidName
 
 from ..errors import Conflict, InvalidAccount, InvalidRequest
-from ..services import Services
 from .call import Call
 from .errors import headers_of, status_of
 from .http import Headers, Response
 from .routing import Handler
+from .services import Services
 
 # Errors that the person can correct in the form.
 CORRECTABLE = (InvalidRequest, InvalidName, InvalidAccount, Conflict)

@@ -4,11 +4,11 @@ from typing import TypeVar
 
 import msgspec
 
-from ..services import Services
 from ..signed_values import read_signed, sign_value
 from .call import Call, cookie_of
 from .cookies import cookie_attributes
 from .rendering import Header
+from .services import Services
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.paging import Paging
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ...core.services import Services
+from ...core.http.services import Services
 from ..operate_accounts import (
     revoke_token_of,
     search_accounts,

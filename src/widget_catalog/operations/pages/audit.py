@@ -16,7 +16,7 @@ from ...core.errors import InvalidRequest
 from ...core.http.call import Call
 from ...core.http.http import NOSNIFF, Response, StreamBody
 from ...core.http.paging import Paging
-from ...core.services import Services
+from ...core.http.services import Services
 from ..read_audit import read_audit_part, search_audit
 
 _PER_PAGE = 50

@@ -9,7 +9,7 @@ from ...core.errors import InvalidRequest
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
-from ...core.services import Services
+from ...core.http.services import Services
 from ..operate_accounts import list_open_invitations, withdraw_catalog_invitation
 
 INVITATIONS = "/operate/invitations"

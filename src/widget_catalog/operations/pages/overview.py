@@ -10,7 +10,7 @@ from ...accounts.pages.own_page import own_page
 from ...core.data_folder import DataFolder
 from ...core.http.call import Call
 from ...core.http.http import Response
-from ...core.services import Services
+from ...core.http.services import Services
 from ...core.settings import Settings, list_settings
 from ..operate_catalog import view_overview
 

@@ -10,7 +10,7 @@ from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.paging import Paging
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
-from ...core.services import Services
+from ...core.http.services import Services
 from ...moderation.assign_scope import assign_scope, search_ownerless
 from ...moderation.reserve_scope import release_scope, reserve_scope
 from ..operate_catalog import search_scopes

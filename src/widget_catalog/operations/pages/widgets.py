@@ -6,7 +6,7 @@ from ...accounts.pages.own_page import own_page
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.paging import Paging
-from ...core.services import Services
+from ...core.http.services import Services
 from ...publishing.pages.widgets import WIDGETS
 from ..operate_catalog import search_widgets
 

@@ -17,7 +17,7 @@ from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import NOSNIFF, Response
 from ...core.http.multipart import FormFile
-from ...core.services import Services
+from ...core.http.services import Services
 from ...publishing.quotas import Quotas
 from ..pending_version import PendingVersion, discard_pending, read_pending_file, view_pending
 from ..publish_version import publish_version

@@ -7,7 +7,7 @@ from ...core.errors import TooOften
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ...core.services import Services
+from ...core.http.services import Services
 from ...moderation.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 from ...publishing.quotas import Quotas
 from ..change_version import deprecate_version, undeprecate_version, unyank_version, yank_version

@@ -9,7 +9,7 @@ from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.paging import Paging
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
-from ...core.services import Services
+from ...core.http.services import Services
 from ...publishing.quotas import Quotas
 from ..change_widget import list_widget, name_publishers, set_official, unlist_widget
 from ..view_own import list_own_scopes, list_own_widgets, read_widget_audit, view_managed_widget

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .db.engine import Store
-from .db.keys import Keys, SigningKey
-from .files.contract import Bundles, Uploads
-from .http.rendering import PageRenderer
-from .settings import Settings
+from ..db.engine import Store
+from ..db.keys import Keys, SigningKey
+from ..files.contract import Bundles, Uploads
+from ..settings import Settings
+from .rendering import PageRenderer
 
 S = TypeVar("S")
 

@@ -9,12 +9,12 @@ import msgspec
 
 from widget_contract import wire
 
-from .. import release
-from ..errors import StoreUnavailable
-from ..features import installed
-from ..services import Services
-from ..settings import Settings
-from .content import Content
+from . import release
+from .errors import StoreUnavailable
+from .features import installed
+from .http.content import Content
+from .http.services import Services
+from .settings import Settings
 
 _READ_EVERY_S = 0.5
 
