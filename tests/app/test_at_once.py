@@ -7,9 +7,10 @@ each is correct because of its locks, or a constraint.
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -149,7 +150,7 @@ def test_an_operator_who_is_being_dismissed_invites_and_appoints_nobody(store: S
         with store.writing() as tx:
             lock_active_operators(tx)
             update_account(tx, bob.id, is_operator=False)
-            attempts = [
+            attempts: list[Future[Any]] = [
                 pool.submit(invite, store, OPERATOR, actor=by(bob)),
                 pool.submit(appoint_operator, store, "cid", by(bob)),
             ]
