@@ -13,7 +13,10 @@ from support.people import PASSWORD, Person, a_person
 from support.site import Answer, InProcessSite
 from support.village import MovableClock
 from widget_catalog.accounts.manage_account import reset_password
+from widget_catalog.accounts.reset_link import make_reset_link, use_reset_link
 from widget_catalog.accounts.sign_in import Lifetimes, sign_in
+from widget_catalog.core.actors import COMMAND_LINE
+from widget_catalog.core.db.keys import SharedKeys
 from widget_catalog.core.errors import NotSignedIn
 
 HOME, OFFICE, TRAIN = "198.51.100.1", "198.51.100.2", "198.51.100.3"
@@ -95,6 +98,32 @@ def test_the_network_where_a_password_is_changed_is_known_for_it(site: InProcess
     attack(site)
 
     assert at(site, HOME, "another long password").status == 200
+
+
+def test_the_network_where_an_account_is_created_is_known(
+    tmp_path: Path, clock: MovableClock
+) -> None:
+    settings = {"trust_forwarded_for": True, "registration": "open"}
+    with quick_passwords(), InProcessSite(tmp_path / "open", clock, **settings) as site:
+        body = {"username": "ann", "email": "ann@x.example", "password": PASSWORD}
+        visitor = Person(site, "", {"x_forwarded_for": HOME})
+        assert visitor.post("/api/auth/register", body).status == 201
+        attack(site)
+
+        assert (at(site, TRAIN).status, at(site, HOME).status) == (429, 200)
+
+
+def test_the_network_where_a_reset_link_is_used_is_known(site: InProcessSite) -> None:
+    """An owner who is locked out asks the operator for one."""
+    a_person(site, "ann")
+    attack(site)
+    store = site.node.store
+    key = SharedKeys(["a secret of this test"], store.now_ms).for_purpose("signing in")
+    link = make_reset_link(store, key, COMMAND_LINE, "ann")
+    use_reset_link(store, key, link, "another long password", HOME)
+
+    assert at(site, HOME, "another long password").status == 200
+    assert at(site, TRAIN, "another long password").status == 429
 
 
 def test_a_second_factor_gets_its_owner_in_from_anywhere(

@@ -34,6 +34,7 @@ from .invitation_store import (
     remove_invitation,
     remove_invitations_by,
 )
+from .known_networks import remember_password_network
 from .permissions import require_operator_now
 from .sign_in import Lifetimes, SignedIn, open_session
 from .store import add_account, has_operators, is_email_used, lock_account, take_scope
@@ -112,6 +113,7 @@ def register(
         is_operator = invitation is not None and invitation.role == OPERATOR
         actor = Actor(via=Via.SESSION, address=address)
         account = _create(tx, actor, name, email, password_hash, is_operator)
+        remember_password_network(tx, account.id, address, password_hash)
         if invitation is not None:
             remove_invitation(tx, invitation.id)
         return open_session(

@@ -16,6 +16,7 @@ from ..core.db.keys import SigningKey
 from ..core.errors import Conflict, NotAllowed
 from ..core.signed_values import read_signed, sign_value
 from .events import PasswordReset, ResetLinkMade
+from .known_networks import remember_password_network
 from .manage_account import get_open, hash_new, sign_out_everywhere
 from .permissions import require_operator_now
 from .store import find_account_by_id, find_credentials, lock_account, update_account
@@ -62,6 +63,7 @@ def use_reset_link(store: Store, key: SigningKey, secret: str, new: str, address
             lock_account(tx, link.account_id)
         account = _account_of(tx.connection, link)
         update_account(tx, account.id, password_hash=password_hash)
+        remember_password_network(tx, account.id, address, password_hash)
         sign_out_everywhere(tx, account)
         actor = Actor(via=Via.SESSION, account=account, address=address)
         append(tx, actor, PasswordReset(scope=account.username))
