@@ -1,8 +1,9 @@
 """What mirrors tell rooms below: that this catalog is one."""
 
-from ..catalog.store.upstream import find_upstream
+from ..catalog.store.upstream import describe_copying, find_upstream
 from ..core.db.engine import Snapshot
 from ..core.hooks import Hooks
+from .status import describe_status
 from .store import find_mirror
 
 
@@ -11,4 +12,4 @@ def _find_url(connection: Snapshot) -> str | None:
     return None if mirror is None else mirror.url
 
 
-HOOKS: Hooks = {find_upstream: _find_url}
+HOOKS: Hooks = {find_upstream: _find_url, describe_copying: describe_status}

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from ..catalog.events import CatalogMirrored, MirroringBegun, MirroringEnded
 from ..catalog.store.events import append
+from ..catalog.store.ownerless import all_owned_scopes
 from ..catalog.store.widgets import count_widgets
 from ..core.actors import COMMAND_LINE
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Store, Transaction
 from ..core.errors import MirrorRefused
-from ..organizations.store import all_owned_scopes
 from .store import Mirror, count_tasks, find_mirror, remove_mirror
 
 _SHOWN = 5
@@ -84,3 +84,8 @@ def record_round(store: Store, url: str, changed: Mapping[str, int]) -> None:
             if count := changed.get(scope):
                 event = CatalogMirrored(scope=scope, url=url, widgets_changed=count)
                 append(tx, COMMAND_LINE, event)
+
+
+def describe_status(store: Store) -> str | None:
+    status = find_status(store)
+    return None if status is None else status.describe()

@@ -5,7 +5,7 @@ from widget_contract.texts import name_fault
 
 from ..accounts.manage_account import get_open
 from ..accounts.permissions import require_operator_now
-from ..accounts.store import free_scope, take_scope
+from ..accounts.store import TakenScope, free_scope, list_scopes, take_scope
 from ..catalog.events import ScopeAssigned
 from ..catalog.store.events import append
 from ..catalog.store.ownerless import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
@@ -23,6 +23,14 @@ def search_ownerless(
     with store.reading() as connection:
         require_operator_now(connection, actor)
         return list_ownerless_scopes(connection, page, limit)
+
+
+def search_scopes(
+    store: Store, actor: Actor, kind: str | None, page: int, limit: int
+) -> tuple[list[TakenScope], int]:
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return list_scopes(connection, kind, page, limit)
 
 
 def assign_scope(

@@ -1,4 +1,6 @@
-"""`widget-catalog scope …`: names in use, reserved ones, and scopes without an owner."""
+"""`widget-catalog scope …`: names in use, reserved ones, and scopes without an owner; `version
+revoke` and `version unrevoke`.
+"""
 
 import json
 from typing import Annotated
@@ -16,6 +18,7 @@ from ..catalog.node.context import (
     report,
 )
 from ..core.settings import load_settings
+from ..publishing.commands import Key, Number, versions
 
 scopes = command_group("scope", "Manage scopes, the namespaces that widgets are published in.")
 
@@ -116,3 +119,62 @@ def release(
         report(f"{ended}{name} is still reserved by default; see the setting reserved_names.")
     else:
         report(f"{ended}The name {name} is now available to everyone.")
+
+
+@versions.command()
+def revoke(
+    widget: Key,
+    number: Number,
+    reason: Annotated[str, typer.Option(help="The reason, shown to users.")],
+    everywhere: Annotated[
+        bool,
+        typer.Option(
+            "--everywhere",
+            help="Also revoke all other versions with the same bundle, and refuse to publish it "
+            "again. Without --yes, only show which versions these are.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to the versions shown.")] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Revoke a version that must not run. Dashboards unload it.
+
+    It counts as yanked, and its bundle is no longer served. The files are kept for investigation.
+    """
+    from ..core.actors import COMMAND_LINE
+    from .revoke_version import revoke_everywhere, revoke_version, view_same_bundle
+
+    node = open_existing(data, config)
+    what = (node.store, node.bundles, COMMAND_LINE, widget, number)
+    if not everywhere:
+        sharing = revoke_version(*what, reason)
+        report(f"{widget} {number} is revoked.")
+        if sharing:
+            report(f"The same bundle is still offered as {', '.join(sharing)}.")
+        return
+    others = view_same_bundle(node.store, COMMAND_LINE, widget, number)
+    also = f", and so would be {', '.join(others)}" if others else "; no other version has it"
+    if not yes:
+        report(
+            f"{widget} {number} would be revoked{also}. Nobody could publish this bundle again. "
+            "Nothing was changed: to agree, add --yes."
+        )
+        raise typer.Exit(1)
+    revoke_everywhere(*what, reason, others)
+    for it in (f"{widget} {number}", *others):
+        report(f"{it} is revoked.")
+    report("Nobody can publish this bundle again.")
+
+
+@versions.command()
+def unrevoke(
+    widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
+) -> None:
+    """Undo a revocation: the bundle is served again."""
+    from ..core.actors import COMMAND_LINE
+    from .revoke_version import unrevoke_version
+
+    node = open_existing(data, config)
+    unrevoke_version(node.store, node.bundles, COMMAND_LINE, widget, number)
+    report(f"{widget} {number} is no longer revoked.")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ..catalog.events import Revoked, Unrevoked
 from ..catalog.store.revocations import (
+    list_same_bundle,
     list_sharing,
     release_bytes,
     revoke_bytes,
@@ -53,13 +54,13 @@ def revoke_everywhere(
 ) -> None:
     """Revoke a version and all others with the same bundle, which nobody can publish any more.
 
-    `agreed` are those others, as `list_same_bundle` returns them. Conflict if there are more, or
+    `agreed` are those others, as `view_same_bundle` returns them. Conflict if there are more, or
     fewer: then nothing is changed.
     """
     checked = checked_reason("reason", reason)
     with store.publishing() as tx:
         stored, old = _find(tx.connection, actor, key, number)
-        others = _others(tx.connection, stored, old)
+        others = list_same_bundle(tx.connection, stored.widget, old)
         if set(agreed) != set(others):
             raise Conflict(
                 f"This also revokes {', '.join(others) or 'no other version'}. Check that, and "
@@ -75,10 +76,11 @@ def revoke_everywhere(
     withdraw_files(store, bundles)
 
 
-def list_same_bundle(store: Store, actor: Actor, key: str, number: str) -> list[str]:
+def view_same_bundle(store: Store, actor: Actor, key: str, number: str) -> list[str]:
     """The other versions with the same bundle that are not revoked, as `scope/name version`."""
     with store.reading() as connection:
-        return _others(connection, *_find(connection, actor, key, number))
+        stored, version = _find(connection, actor, key, number)
+        return list_same_bundle(connection, stored.widget, version)
 
 
 def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, number: str) -> None:
@@ -101,11 +103,6 @@ def _find(
     require(connection, actor, Right.REVOKE, scope, name)
     stored = get_widget(connection, scope, name)
     return stored, get_version(stored.widget.versions, key, number)
-
-
-def _others(connection: Snapshot, stored: StoredWidget, version: Version) -> list[str]:
-    this = f"{stored.widget.scope}/{stored.widget.name} {version.number}"
-    return [it for it in list_sharing(connection, version.sha256_hash) if it != this]
 
 
 def _save(

@@ -57,12 +57,12 @@ def doctor(
     from ..accounts.second_factor.managing import find_app_faults
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
     from ..catalog.node.wiring import DataFolder, prepare_node
+    from ..catalog.store.upstream import describe_copying
     from ..core.amounts import counted
     from ..core.db.damage import DamageAlarm
     from ..core.db.postgresql import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher
     from ..core.progress import counting
-    from ..mirror.status import find_status
     from .check_catalog import check_catalog
     from .cleaning import clean_up, explain_orphans, forget_aside
 
@@ -99,8 +99,8 @@ def doctor(
         f"Checked {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."
     )
-    if (mirrored := find_status(node.store)) is not None:
-        say.print(mirrored.describe())
+    if (copying := describe_copying(node.store)) is not None:
+        say.print(copying)
     if (exposed := find_exposed_secrets(config)) is not None:
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
     _print_some("[red]Fault:[/]", findings.faults)

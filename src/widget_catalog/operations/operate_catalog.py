@@ -1,11 +1,12 @@
-"""For operators: size and health of the catalog, its scopes and widgets."""
+"""For operators: size and health of the catalog, and its widgets."""
 
 from typing import NamedTuple
 
 from widget_contract.errors import CatalogError
 
 from ..accounts.permissions import require_operator_now
-from ..accounts.store import TakenScope, count_accounts, list_scopes
+from ..accounts.store import count_accounts
+from ..catalog.count_catalog import count_open_reports
 from ..catalog.store.feed import latest_seq
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import (
@@ -18,7 +19,6 @@ from ..catalog.store.widgets import (
 from ..core.actors import Actor
 from ..core.db.engine import Store
 from ..core.files.contract import Bundles
-from ..moderation.store import count_open_reports
 
 _TOO_LONG_S = 10
 
@@ -31,7 +31,8 @@ class Overview(NamedTuple):
     stored_bytes: int
     changes: int
     """The number of the newest change; what readers have applied is held against it."""
-    open_reports: int
+    open_reports: int | None
+    """None if there are no reports in this catalog."""
     checks: dict[str, str]
     """What is well is `ok`."""
 
@@ -48,14 +49,6 @@ def view_overview(store: Store, bundles: Bundles, actor: Actor) -> Overview:
             count_open_reports(connection),
             _checks(store, bundles),
         )
-
-
-def search_scopes(
-    store: Store, actor: Actor, kind: str | None, page: int, limit: int
-) -> tuple[list[TakenScope], int]:
-    with store.reading() as connection:
-        require_operator_now(connection, actor)
-        return list_scopes(connection, kind, page, limit)
 
 
 def search_widgets(

@@ -3,7 +3,7 @@
 from ..core.actors import Right
 from ..core.http.routing import Route, StepUp, Who, page
 from . import api
-from .pages import accounts, audit, invitations, overview, scopes, widgets
+from .pages import accounts, audit, invitations, overview, widgets
 
 _ACCOUNT = accounts.ACCOUNTS + "/{username}"
 
@@ -49,10 +49,6 @@ PAGES = (
     ),
     page("POST", invitations.INVITATIONS + "/{id}", invitations.post_withdraw, Who.OPERATOR),
     page("GET", "/operate/widgets", widgets.get_widgets, Who.OPERATOR),
-    page("GET", scopes.SCOPES, scopes.get_scopes, Who.OPERATOR),
-    page("POST", scopes.SCOPES + "/reserve", scopes.post_reserve, Who.OPERATOR),
-    page("POST", scopes.SCOPES + "/release", scopes.post_release, Who.OPERATOR),
-    page("POST", scopes.SCOPES + "/assign", scopes.post_assign, Who.OPERATOR, step_up=StepUp.FRESH),
 )
 
 ROUTES = (*API, *PAGES)

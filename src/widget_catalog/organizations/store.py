@@ -212,20 +212,3 @@ def set_publishers(tx: Transaction, scope: str, name: str, account_ids: Sequence
 def scope_kind(connection: Connection, name: str) -> str | None:
     """What a name is used for: personal, organization, reserved; None if it is free."""
     return connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).scalar()
-
-
-def find_owned_scopes(connection: Connection, names: Sequence[str]) -> dict[str, str]:
-    """Which of these scopes have an owner, and their kind: personal, organization.
-
-    In batches: SQLite allows at most 32,766 parameters per statement.
-    """
-    query = sa.select(scopes.c.name, scopes.c.kind).where(
-        scopes.c.name.in_(names), scopes.c.kind.in_(["personal", "organization"])
-    )
-    return {row.name: row.kind for row in connection.execute(query)}
-
-
-def all_owned_scopes(connection: Connection) -> set[str]:
-    """Every scope of an account or organization."""
-    is_owned = scopes.c.kind.in_(["personal", "organization"])
-    return set(connection.execute(sa.select(scopes.c.name).where(is_owned)).scalars())

@@ -11,12 +11,11 @@ from ..catalog.read_audit import read_scope_audit
 from ..catalog.store.audit import Entry
 from ..catalog.store.downloads import get_counts
 from ..catalog.store.installs import list_installs
-from ..catalog.store.revocations import are_bytes_revoked
+from ..catalog.store.revocations import are_bytes_revoked, list_same_bundle
 from ..catalog.store.widgets import get_version, get_widget, list_widgets_page
 from ..catalog.widgets import Version, Widget, parse_key
 from ..core.actors import Actor, Right, Role
 from ..core.db.engine import Store
-from ..moderation.revoke_version import list_same_bundle
 from ..organizations.permissions import require, rights_of
 from ..organizations.store import (
     Member,
@@ -125,8 +124,10 @@ def view_managed_version(store: Store, actor: Actor, key: str, number: str) -> M
     version = get_version(care.widget.versions, key, number)
     if Right.REVOKE not in care.rights:
         return ManagedVersion(care, version)
-    same_bundle = list_same_bundle(store, actor, key, number)
     with store.reading() as connection:
         return ManagedVersion(
-            care, version, same_bundle, are_bytes_revoked(connection, version.sha256_hash)
+            care,
+            version,
+            list_same_bundle(connection, care.widget, version),
+            are_bytes_revoked(connection, version.sha256_hash),
         )

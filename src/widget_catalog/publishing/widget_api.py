@@ -6,7 +6,6 @@ from ..catalog.replica.rendering import render_detail
 from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
 from ..core.http.services import Services
-from ..moderation.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 from ..publishing.quotas import Quotas
 from .change_version import deprecate_version, undeprecate_version, unyank_version, yank_version
 from .change_widget import (
@@ -21,12 +20,6 @@ from .change_widget import (
 
 class ReasonBody(msgspec.Struct):
     reason: str
-
-
-class RevokeBody(msgspec.Struct, rename="camel"):
-    reason: str
-    everywhere: bool = False
-    same_bundle: list[str] = []
 
 
 class OptionalReasonBody(msgspec.Struct):
@@ -61,21 +54,6 @@ def post_yank(services: Services, call: Call) -> Response:
 def post_unyank(services: Services, call: Call) -> Response:
     number, quotas = call.params["version"], services.of(Quotas)
     unyank_version(services.store, call.actor, call.key, number, quotas)
-    return done()
-
-
-def post_revoke(services: Services, call: Call) -> Response:
-    body = call.json(RevokeBody)
-    what = (services.store, services.bundles, call.actor, call.key, call.params["version"])
-    if body.everywhere:
-        revoke_everywhere(*what, body.reason, body.same_bundle)
-        return reply({"success": True, "sameBundle": []})
-    return reply({"success": True, "sameBundle": revoke_version(*what, body.reason)})
-
-
-def post_unrevoke(services: Services, call: Call) -> Response:
-    version = call.params["version"]
-    unrevoke_version(services.store, services.bundles, call.actor, call.key, version)
     return done()
 
 

@@ -7,12 +7,12 @@ import msgspec
 
 from ..catalog.events import CatalogImported
 from ..catalog.store.events import append
+from ..catalog.store.ownerless import find_owned_scopes
 from ..catalog.store.revocations import list_revoked_bytes
 from ..catalog.store.rows import Draft
 from ..catalog.store.widgets import Key, find_hashes
 from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Snapshot, Transaction
-from ..organizations.store import find_owned_scopes
 from .import_bundles import BundleImporter
 from .import_faults import ImportFaults
 

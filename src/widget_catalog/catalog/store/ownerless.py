@@ -1,5 +1,6 @@
 """Scopes that have widgets, from an import or a mirror, but no owner."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -60,3 +61,20 @@ def count_ownerless_scopes(connection: Connection) -> int:
 
 def _scope_from(row: Any) -> OwnerlessScope:
     return OwnerlessScope(row[0], row[1], int(row[2]))  # PostgreSQL adds up to a decimal.
+
+
+def find_owned_scopes(connection: Connection, names: Sequence[str]) -> dict[str, str]:
+    """Which of these scopes have an owner, and their kind: personal, organization.
+
+    In batches: SQLite allows at most 32,766 parameters per statement.
+    """
+    query = sa.select(scopes.c.name, scopes.c.kind).where(
+        scopes.c.name.in_(names), scopes.c.kind.in_(["personal", "organization"])
+    )
+    return {row.name: row.kind for row in connection.execute(query)}
+
+
+def all_owned_scopes(connection: Connection) -> set[str]:
+    """Every scope of an account or organization."""
+    is_owned = scopes.c.kind.in_(["personal", "organization"])
+    return set(connection.execute(sa.select(scopes.c.name).where(is_owned)).scalars())

@@ -11,7 +11,7 @@ from ...core.db.bulk import insert_rows
 from ...core.db.checksums import row_checksum
 from ...core.db.engine import Transaction
 from ...core.db.schema import metadata, revocations, versions, widgets
-from ..widgets import Version
+from ..widgets import Version, Widget
 from .rows import StoredFile
 
 # Bundles that nobody may publish, by the operator's choice.
@@ -99,6 +99,12 @@ def list_sharing(connection: Connection, sha256_hash: str) -> list[str]:
         .order_by(widgets.c.scope, widgets.c.name, versions.c.version)
     )
     return [f"{scope}/{name} {version}" for scope, name, version in connection.execute(query)]
+
+
+def list_same_bundle(connection: Connection, widget: Widget, version: Version) -> list[str]:
+    """The other versions with its bundle that are not revoked, as `scope/name version`."""
+    this = f"{widget.scope}/{widget.name} {version.number}"
+    return [it for it in list_sharing(connection, version.sha256_hash) if it != this]
 
 
 def list_revoked_files(connection: Connection) -> Iterator[StoredFile]:

@@ -2,7 +2,7 @@
 
 from sqlalchemy.engine import Connection
 
-from ...core.db.engine import Transaction
+from ...core.db.engine import Store, Transaction
 from ...core.errors import IsMirror
 from ...core.hooks import extension_point
 
@@ -10,6 +10,12 @@ from ...core.hooks import extension_point
 @extension_point
 def find_upstream(_connection: Connection) -> str | None:
     """The address of the catalog that this one copies."""
+    return None
+
+
+@extension_point
+def describe_copying(_store: Store) -> str | None:
+    """How far this catalog has copied the other one."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""The management page of a version: yank, deprecate, and for operators revoke."""
+"""The management page of a version: yank, deprecate. Revoking is in `moderation/`."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,6 @@ from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ...core.http.services import Services
-from ...moderation.revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 from ...publishing.quotas import Quotas
 from ..change_version import deprecate_version, undeprecate_version, unyank_version, yank_version
 from ..view_own import view_managed_version
@@ -19,6 +18,7 @@ _DONE = {
     "unyank": "The version is offered again.",
     "deprecate": "The version was deprecated. Its users see a warning.",
     "undeprecate": "The version is no longer deprecated.",
+    # From the forms of `moderation/revoke_pages.py`.
     "revoke": "The version was revoked. Its bundle is no longer served.",
     "revoke-everywhere": "All versions with this bundle were revoked. Nobody can publish it again.",
     "unrevoke": "The revocation was undone. The bundle is served again.",
@@ -52,55 +52,34 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     )
 
 
-_form = forms_of(_page, _place, (*CORRECTABLE, TooOften))
+version_form = forms_of(_page, _place, (*CORRECTABLE, TooOften))
 
 
 def get_version(services: Services, call: Call) -> Response:
     return _page(services, call, NOT_SENT)
 
 
-@_form("yank")
+@version_form("yank")
 def post_yank(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     reason = fields.get("reason", "")
     number, quotas = call.params["version"], services.of(Quotas)
     yank_version(services.store, call.actor, call.key, number, reason, quotas)
 
 
-@_form("unyank")
+@version_form("unyank")
 def post_unyank(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     number, quotas = call.params["version"], services.of(Quotas)
     unyank_version(services.store, call.actor, call.key, number, quotas)
 
 
-@_form("deprecate")
+@version_form("deprecate")
 def post_deprecate(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     message = fields.get("message", "")
     number, quotas = call.params["version"], services.of(Quotas)
     deprecate_version(services.store, call.actor, call.key, number, message, quotas)
 
 
-@_form("undeprecate")
+@version_form("undeprecate")
 def post_undeprecate(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     number, quotas = call.params["version"], services.of(Quotas)
     undeprecate_version(services.store, call.actor, call.key, number, quotas)
-
-
-@_form("revoke")
-def post_revoke(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    store, bundles = services.store, services.bundles
-    reason, version = fields.get("reason", ""), call.params["version"]
-    revoke_version(store, bundles, call.actor, call.key, version, reason)
-
-
-@_form("revoke-everywhere")
-def post_revoke_everywhere(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    store, bundles = services.store, services.bundles
-    reason, version = fields.get("reason", ""), call.params["version"]
-    agreed = [it for it in fields.get("sameBundle", "").split(",") if it]
-    revoke_everywhere(store, bundles, call.actor, call.key, version, reason, agreed)
-
-
-@_form("unrevoke")
-def post_unrevoke(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    store, bundles, version = services.store, services.bundles, call.params["version"]
-    unrevoke_version(store, bundles, call.actor, call.key, version)
