@@ -1,11 +1,15 @@
 """Cached details: documents with their download counts, which change all the time."""
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..core.http.content import Content
-from ..core.http.large_content import AnyContent, Bulk, LargeContent
+from ..core.http.content import Content, Encoding
+from ..core.http.large_content import AnyContent, LargeContent, Packer, hash_of
 from .replica.records import DocumentRecord, full_hash
 from .replica.rendering import with_cdn
+
+# A large detail is compressed again after every count.
+_FAST_ENCODINGS: tuple[Encoding, ...] = ("zstd", "gzip")
 
 
 class Detail(Protocol):
@@ -54,21 +58,37 @@ class SmallDetail:
 
 
 class LargeDetail:
-    """The bulk starts after the count, and is shared by the contents of all counts."""
+    """Every count has its own content; they share the chunks after the count."""
 
-    __slots__ = ("_before", "_bulk", "_tag", "content", "count", "id", "is_listed")
+    __slots__ = ("_before", "_keep", "_packer", "_rest", "_tag", "content", "count", "id",
+                 "is_listed")  # fmt: skip
 
-    def __init__(self, record: DocumentRecord, bulk: Bulk, before: bytes, tag: str) -> None:
+    def __init__(
+        self,
+        record: DocumentRecord,
+        before: bytes,
+        rest: Sequence[bytes],
+        packer: Packer,
+        keep: Callable[[LargeContent, int], bool],
+    ) -> None:
         self.id = record.id
         self.is_listed = record.is_listed
         self._before = before
-        self._bulk = bulk
-        self._tag = tag
-        self.show(0)
+        self._rest = rest
+        self._tag = hash_of((before, *rest))
+        self._packer = packer
+        self._keep = keep
+        self._show(0)
 
     def show(self, count: int) -> None:
-        start = b"%b%d" % (self._before, count)
-        self.content = LargeContent(self._bulk, start, f"{self._tag}-{count:x}")
+        # The compressed forms of the last content are dropped with it.
+        self._keep(self.content, -self.content.packed_bytes)
+        self._show(count)
+
+    def _show(self, count: int) -> None:
+        pieces = (b"%b%d" % (self._before, count), *self._rest)
+        tag = f"{self._tag}-{count:x}"
+        self.content = LargeContent(pieces, self._packer, self._keep, tag, _FAST_ENCODINGS)
         self.count = count
 
 

@@ -18,11 +18,9 @@ from ..core.http.large_content import (
     PIECE_BYTES,
     WHOLE_BYTES,
     AnyContent,
-    Bulk,
     LargeContent,
     Packer,
     coalesced,
-    hash_of,
 )
 from .details import LargeDetail
 from .replica.cache import ByteBoundedCache, CacheRoom
@@ -39,16 +37,12 @@ class Registry(NamedTuple):
     changed_at: int
 
 
-class Loaded(NamedTuple):
-    value: LargeDetail | Registry
-    bulk: Bulk
-
-
+Loaded: TypeAlias = LargeDetail | Registry
 _InUse: TypeAlias = tuple[Callable[[], LargeContent | None], int]
 _NOTHING: _InUse = (lambda: None, 0)
 
-MakeBulk: TypeAlias = Callable[[Iterable[bytes]], Bulk]
-Read: TypeAlias = Callable[[Documents, Reading, MakeBulk], Loaded | None]
+Keep: TypeAlias = Callable[[LargeContent, int], bool]
+Read: TypeAlias = Callable[[Documents, Reading, Packer, Keep], Loaded | None]
 
 
 class Loader:
@@ -74,18 +68,18 @@ class Loader:
     def find_registry(self, scope: str) -> Registry | None:
         """A cached registry, or one that is still being sent."""
         kept = self._kept.items.get(scope)
-        if kept is not None and isinstance(kept.value, Registry):
-            return kept.value
+        if isinstance(kept, Registry):
+            return kept
         content, changed_at = self._in_use.get(scope, _NOTHING)
         if (shared := content()) is not None:
             return Registry(shared, changed_at)
         self._in_use.pop(scope, None)
         return None
 
-    async def load(self, key: str, read: Read) -> LargeDetail | Registry | None:
+    async def load(self, key: str, read: Read) -> Loaded | None:
         """Return what is cached under a key, or read it. None: it does not exist."""
         if (kept := self._kept.items.get(key)) is not None:
-            return kept.value
+            return kept
         loading = self._loading.get(key)
         if loading is None:
             loop = asyncio.get_running_loop()
@@ -93,8 +87,7 @@ class Loader:
             self._loading[key] = loading
             loading.add_done_callback(partial(self._take, key))
         # Shielded: a client that disconnects must not cancel it for the others.
-        loaded = await asyncio.shield(loading)
-        return None if loaded is None else loaded.value
+        return await asyncio.shield(loading)
 
     def drop(self, key: str) -> None:
         """It has changed: invalidate what is cached or being read."""
@@ -118,10 +111,7 @@ class Loader:
             self._documents = Documents(self._path)
         self._documents.reopen_if_replaced()
         with self._documents.snapshot() as reading:
-            return read(self._documents, reading, partial(self._bulk, key))
-
-    def _bulk(self, key: str, pieces: Iterable[bytes]) -> Bulk:
-        return Bulk(list(coalesced(pieces)), self._packer, partial(self._keep, key))
+            return read(self._documents, reading, self._packer, partial(self._keep, key))
 
     def _take(self, key: str, loading: "asyncio.Future[Loaded | None]") -> None:
         failed = loading.cancelled() or loading.exception() is not None
@@ -129,41 +119,41 @@ class Loader:
             return  # It has changed while being read.
         del self._loading[key]
         if not failed and (loaded := loading.result()) is not None:
-            size = loaded.bulk.size
+            size = loaded.content.size
             # One that is sent as a whole is stored a second time, together with its count.
             size += size if size <= WHOLE_BYTES else 0
             self._kept.put(key, loaded, size + _OVERHEAD_BYTES)
-            if isinstance(loaded.value, Registry):
-                content, changed_at = loaded.value
-                if isinstance(content, LargeContent):
-                    self._in_use[key] = (weakref.ref(content), changed_at)
+            if isinstance(loaded, Registry) and isinstance(loaded.content, LargeContent):
+                self._in_use[key] = (weakref.ref(loaded.content), loaded.changed_at)
 
-    def _keep(self, key: str, bulk: Bulk, more_bytes: int) -> bool:
+    def _keep(self, key: str, content: LargeContent, more_bytes: int) -> bool:
         """Whether a compressed form may be cached as well."""
         kept = self._kept.items.get(key)
-        return kept is not None and kept.bulk is bulk and self._kept.grow(key, kept, more_bytes)
+        return (
+            kept is not None and kept.content is content and self._kept.grow(key, kept, more_bytes)
+        )
 
 
 def read_detail(
-    key: str, cdn_url: str, documents: Documents, reading: Reading, make_bulk: MakeBulk
-) -> Loaded | None:
+    key: str, cdn_url: str, documents: Documents, reading: Reading, packer: Packer, keep: Keep
+) -> LargeDetail | None:
     record = documents.find(reading, key)
     if record is None or not record.is_listed:
         return None
     before, between, after = record.around
     entries = with_cdn_in_pieces(record.stream_entries(PIECE_BYTES), cdn_url)
-    bulk = make_bulk((between, *entries, after))
-    return Loaded(LargeDetail(record, bulk, before, hash_of((before, *bulk.pieces))), bulk)
+    rest = list(coalesced((between, *entries, after)))
+    return LargeDetail(record, before, rest, packer, keep)
 
 
 def read_registry(
-    scope: str, cdn_url: str, documents: Documents, _: Reading, make_bulk: MakeBulk
-) -> Loaded | None:
+    scope: str, cdn_url: str, documents: Documents, _: Reading, packer: Packer, keep: Keep
+) -> Registry | None:
     changed_at = documents.find_scope_change(scope)
     if changed_at is None:
         return None
-    bulk = make_bulk(registry_pieces(documents, scope, changed_at, cdn_url))
-    return Loaded(Registry(LargeContent(bulk), changed_at), bulk)
+    pieces = list(coalesced(registry_pieces(documents, scope, changed_at, cdn_url)))
+    return Registry(LargeContent(pieces, packer, keep), changed_at)
 
 
 def registry_pieces(

@@ -9,9 +9,8 @@ from itertools import chain
 import msgspec
 
 from ..core.http.large_content import WHOLE_BYTES, AnyContent
-from ..core.http.pace import Pace
 from .replica.cache import ByteBoundedCache, CacheRoom
-from .resolving import Resolve, Resolver
+from .resolving import Resolve, Resolver, TimeSlice
 from .unshared import UnsharedAnswers
 
 _OVERHEAD_BYTES = 1_000
@@ -35,7 +34,7 @@ class ResolveAnswers:
 
     async def make(self, asked: Resolve, body: bytes, revision: int, now: datetime) -> AnyContent:
         """The response to this request, as of this number of the feed."""
-        results = await self._resolver.results(asked, now, Pace())
+        results = await self._resolver.results(asked, now, TimeSlice())
         sdk = msgspec.json.encode(asked.sdk.text)
         head = b'{"sdk":%b,"revision":%d,"results":[' % (sdk, revision)
         separated = [b"" if number == 0 else b"," for number in range(len(results))]

@@ -11,8 +11,7 @@ from widget_contract.wire_running import InstalledWidget, ResolveRequest
 
 from ...core.errors import InvalidQuery
 from ...core.http.bodies import sentence_of, unknown_keys
-from ...core.http.pace import Pace
-from ..resolving import Installed, Resolve
+from ..resolving import Installed, Resolve, TimeSlice
 
 MAX_BODY_BYTES = 1 << 16
 MAX_WIDGETS = 500
@@ -87,11 +86,11 @@ class _Reader:
                 f"widgets: {len(value):,} are too many; at most {MAX_WIDGETS} are taken."
             )
             return []
-        pace = Pace()
+        time_slice = TimeSlice()
         widgets = []
         for number, it in enumerate(value):
-            if pace.is_over:
-                await pace.let_others_in()
+            if time_slice.is_over:
+                await time_slice.let_others_run()
             widgets.append(self._widget(number, it))
         return widgets
 

@@ -89,7 +89,7 @@ class LargeBody(NamedTuple):
         return self.content.length(self.encoding)
 
     async def pieces(self) -> Sequence[bytes]:
-        return await self.content.pieces(self.encoding)
+        return await self.content.sent_pieces(self.encoding)
 
 
 class EventBody(NamedTuple):

@@ -1,7 +1,6 @@
 """LargeContent: a body that is too large to be copied or compressed on the event loop.
 
-It stays in chunks. Compressed forms are created by a thread, once, and belong to the bulk, so that
-a new count in front of it costs only its digits.
+It stays in chunks. Compressed forms are created by a thread, once.
 """
 
 import asyncio
@@ -9,14 +8,19 @@ import contextlib
 import os
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
+import brotli
 import xxhash
+import zstandard
 
-from .content import ENCODINGS, MAX_INLINE_BYTES, Content, Encoding
-from .packing import Packed, pack
+from .content import Content
+from .content import ENCODINGS
+from .content import Encoding
+from .content import MAX_INLINE_BYTES
 
 # A body up to this size is sent as a whole, and copied for every client, however slow. A larger
 # one is kept in chunks of about the other size, and sent as it is read.
@@ -25,8 +29,8 @@ PIECE_BYTES = 1 << 18
 _NICENESS = 10
 # About ten milliseconds. If more is pending, bodies are sent uncompressed instead of waiting.
 _MAX_PENDING_BYTES = 1 << 20
-# Encodings that allow an uncompressed block.
-_WITH_START: tuple[Encoding, ...] = ("zstd", "gzip")
+# Larger bodies are compressed at the fastest level, because the first reader waits for it.
+_FAST_FROM_BYTES = 1 << 20
 
 
 class Packer:
@@ -47,20 +51,23 @@ class Packer:
         if size <= MAX_INLINE_BYTES:
             return Content(b"".join(parts))
         pieces = (b"".join(parts),) if size <= WHOLE_BYTES else parts
-        return LargeContent(Bulk(pieces, self))
+        return LargeContent(pieces, self)
 
-    def pack(self, bulk: "Bulk", encoding: Encoding) -> "asyncio.Future[Packed]":
-        self._pending_bytes += bulk.size
+    def pack(
+        self, content: "LargeContent", encoding: Encoding
+    ) -> "asyncio.Future[Sequence[bytes]]":
+        size = content.size
+        self._pending_bytes += size
         loop = asyncio.get_running_loop()
-        packing = loop.run_in_executor(self._threads, pack, bulk.pieces, encoding)
-        packing.add_done_callback(lambda _: self._finish(bulk))
+        packing = loop.run_in_executor(self._threads, pack, content.pieces, size, encoding)
+        packing.add_done_callback(lambda _: self._finish(size))
         return packing
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
 
-    def _finish(self, bulk: "Bulk") -> None:
-        self._pending_bytes -= bulk.size
+    def _finish(self, size: int) -> None:
+        self._pending_bytes -= size
 
 
 def lower_priority() -> None:
@@ -70,24 +77,51 @@ def lower_priority() -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
-class Bulk:
-    """The constant part of a body, and its compressed forms."""
+class LargeContent:
+    """A body in chunks, and its compressed forms, each created on its first use."""
 
-    __slots__ = ("_keep", "_packed", "_packer", "_packing", "pieces", "size")
+    __slots__ = (
+        "__weakref__",
+        "_keep",
+        "_packed",
+        "_packer",
+        "_packing",
+        "_whole",
+        "encodings",
+        "pieces",
+        "size",
+        "tag",
+    )
 
     def __init__(
         self,
         pieces: Sequence[bytes],
         packer: Packer,
-        keep: Callable[["Bulk", int], bool] | None = None,
+        keep: Callable[["LargeContent", int], bool] | None = None,
+        tag: str | None = None,
+        encodings: tuple[Encoding, ...] = ENCODINGS,
     ) -> None:
         """`keep` returns whether there is room for this many bytes more."""
         self.pieces = pieces
         self.size = sum(map(len, pieces))
+        self.tag = tag or hash_of(pieces)
+        self.encodings = encodings
         self._packer = packer
         self._keep = keep
-        self._packed: dict[Encoding, Packed | None] = {}
-        self._packing: dict[Encoding, asyncio.Future[Packed]] = {}
+        self._whole: bytes | None = None
+        # None: there is no room for it.
+        self._packed: dict[Encoding, Sequence[bytes] | None] = {}
+        self._packing: dict[Encoding, asyncio.Future[Sequence[bytes]]] = {}
+
+    @property
+    def body(self) -> bytes:
+        """A copy of the whole body, for callers that are not in a hurry."""
+        return b"".join(self.pieces)
+
+    @property
+    def packed_bytes(self) -> int:
+        """The size of the compressed forms that are kept."""
+        return sum(len(piece) for it in self._packed.values() if it for piece in it)
 
     def is_offered(self, encoding: Encoding) -> bool:
         """Whether compression need not wait, and the result can be cached."""
@@ -97,10 +131,25 @@ class Bulk:
             return True
         return not self._packer.is_busy and (self._keep is None or self._keep(self, 0))
 
-    def ready(self, encoding: Encoding) -> Packed | None:
-        return self._packed.get(encoding)
+    def whole(self, encoding: Encoding | None) -> bytes | None:
+        """The body as sent, if it is ready and small enough to be sent as a whole."""
+        if encoding is None:
+            if self._whole is None and self.size <= WHOLE_BYTES:
+                self._whole = self.pieces[0] if len(self.pieces) == 1 else self.body
+            return self._whole
+        packed = self._packed.get(encoding)
+        return packed[0] if packed and len(packed[0]) <= WHOLE_BYTES and len(packed) == 1 else None
 
-    async def packed(self, encoding: Encoding) -> Packed:
+    def length(self, encoding: Encoding | None) -> int | None:
+        """The length as sent; None if this encoding was not requested yet."""
+        if encoding is None:
+            return self.size
+        packed = self._packed.get(encoding)
+        return None if packed is None else sum(map(len, packed))
+
+    async def sent_pieces(self, encoding: Encoding | None) -> Sequence[bytes]:
+        if encoding is None:
+            return self.pieces
         found = self._packed.get(encoding)
         if found is not None:
             return found
@@ -111,70 +160,37 @@ class Bulk:
         # Shielded: a client that disconnects must not cancel it for the others.
         return await asyncio.shield(packing)
 
-    def _take(self, encoding: Encoding, packing: "asyncio.Future[Packed]") -> None:
+    def _take(self, encoding: Encoding, packing: "asyncio.Future[Sequence[bytes]]") -> None:
         del self._packing[encoding]
         if packing.cancelled() or packing.exception():
             return
         packed = packing.result()
-        # A small one is stored a second time, together with its head.
-        size = packed.size if packed.size > WHOLE_BYTES else 2 * packed.size
-        is_kept = self._keep is None or self._keep(self, size)
+        is_kept = self._keep is None or self._keep(self, sum(map(len, packed)))
         self._packed[encoding] = packed if is_kept else None
 
 
-class LargeContent:
-    """A body in two parts: a short one that may change often, and the bulk."""
-
-    __slots__ = ("__weakref__", "_bulk", "_start", "_whole", "encodings", "size", "tag")
-
-    def __init__(self, bulk: Bulk, start: bytes = b"", tag: str | None = None) -> None:
-        self._bulk = bulk
-        self._start = start
-        self.size = len(start) + bulk.size
-        self.tag = tag or hash_of(bulk.pieces)
-        self.encodings = _WITH_START if start else ENCODINGS
-        self._whole: dict[Encoding | None, bytes] = {}
-
-    @property
-    def body(self) -> bytes:
-        """A copy of the whole body, for callers that are not in a hurry."""
-        return b"".join((self._start, *self._bulk.pieces))
-
-    def is_offered(self, encoding: Encoding) -> bool:
-        return self._bulk.is_offered(encoding)
-
-    def whole(self, encoding: Encoding | None) -> bytes | None:
-        """The body as sent, if it is ready and small enough to be sent as a whole."""
-        found = self._whole.get(encoding)
-        if found is None:
-            packed = None if encoding is None else self._bulk.ready(encoding)
-            if encoding is not None and packed is None:
-                return None
-            if (self._bulk.size if packed is None else packed.size) > WHOLE_BYTES:
-                return None
-            parts = [it for it in self._joined(packed) if it]
-            found = self._whole[encoding] = parts[0] if len(parts) == 1 else b"".join(parts)
-        return found
-
-    def length(self, encoding: Encoding | None) -> int | None:
-        """The length as sent; None if this encoding was not requested yet."""
-        if encoding is None:
-            return self.size
-        packed = self._bulk.ready(encoding)
-        return None if packed is None else packed.size + sum(map(len, packed.wrap(self._start)))
-
-    async def pieces(self, encoding: Encoding | None) -> Sequence[bytes]:
-        packed = None if encoding is None else await self._bulk.packed(encoding)
-        return self._joined(packed)
-
-    def _joined(self, packed: Packed | None) -> Sequence[bytes]:
-        if packed is None:
-            return (self._start, *self._bulk.pieces)
-        before, after = packed.wrap(self._start)
-        return (before, *packed.pieces, after)
-
-
 AnyContent: TypeAlias = Content | LargeContent
+
+
+def pack(pieces: Sequence[bytes], size: int, encoding: Encoding) -> Sequence[bytes]:
+    """Compress chunks of this size together; call this in a thread. The compressors release the
+    interpreter lock. A result that is sent as a whole is one chunk.
+    """
+    is_fast = size > _FAST_FROM_BYTES
+    compress: Callable[[bytes], bytes]
+    finish: Callable[[], bytes]
+    match encoding:
+        case "zstd":
+            zstd = zstandard.ZstdCompressor(level=1 if is_fast else 3).compressobj(size=size)
+            compress, finish = zstd.compress, zstd.flush
+        case "gzip":
+            deflate = zlib.compressobj(1 if is_fast else 6, wbits=zlib.MAX_WBITS | 16)
+            compress, finish = deflate.compress, deflate.flush
+        case "br":
+            brotlied = brotli.Compressor(quality=1 if is_fast else 4)
+            compress, finish = brotlied.process, brotlied.finish
+    packed = [bytes(it) for it in (*map(compress, pieces), finish()) if it]
+    return packed if sum(map(len, packed)) > WHOLE_BYTES else [b"".join(packed)]
 
 
 def hash_of(pieces: Iterable[bytes]) -> str:
