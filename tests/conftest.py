@@ -14,6 +14,7 @@ from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
+from support.slow import is_slow
 from widget_catalog.app.features import install_features
 from widget_catalog.catalog.node.wiring import Node, open_node
 
@@ -31,19 +32,13 @@ settings.load_profile("catalog")
 install_features()
 
 
-# Slow folders go first: the tests left at the end are short, and all cores stay busy.
-_FIRST = (
-    *("nodes", "crash", "browser", "mirror", "client", "demo"),
-    *("replica", "catalog", "tool", "wire", "cli", "dev"),
-)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> int:
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        return _FIRST.index(folder) if folder in _FIRST else len(_FIRST)
-
-    items.sort(key=place)
+    for item in items:
+        if is_slow(item):
+            item.add_marker("slow")
+    # Files of slow tests go first: those left at the end are short, and all cores stay busy.
+    slow_files = {it.path for it in items if it.get_closest_marker("slow")}
+    items.sort(key=lambda it: it.path not in slow_files)
     if ON_POSTGRESQL in os.environ:
         # Tests that inspect the SQLite file of a data folder do not apply there.
         left_out = [it for it in items if it.get_closest_marker("in_the_folder")]

@@ -55,6 +55,17 @@ def test_everything_is_linted_and_tested_and_both_decide(
     assert ("mypy found something" in done.stdout) is (lint == "1")
 
 
+def test_quick_runs_ruff_and_the_tests_that_are_not_slow(ready: DevProject) -> None:
+    done = ready.run("test", "--quick", "-k", "semver", LINT_CODE="1", PYTEST_CODE="0")
+
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-3].endswith("-m not slow -k semver")
+    assert done.stderr.splitlines()[-2:] == [
+        "Lint: failed (ruff check, ruff format)",
+        "Tests: passed",
+    ]
+
+
 def test_the_tests_are_compiled_before_several_processes_run_them(ready: DevProject) -> None:
     for _ in range(2):
         assert ready.run("test", PYTEST_CODE="0").returncode == 0
