@@ -103,8 +103,9 @@ def test_the_network_where_a_password_is_changed_is_known_for_it(site: InProcess
 def test_the_network_where_an_account_is_created_is_known(
     tmp_path: Path, clock: MovableClock
 ) -> None:
-    settings = {"trust_forwarded_for": True, "registration": "open"}
-    with quick_passwords(), InProcessSite(tmp_path / "open", clock, **settings) as site:
+    with InProcessSite(
+        tmp_path / "open", clock, trust_forwarded_for=True, registration="open"
+    ) as site:
         body = {"username": "ann", "email": "ann@x.example", "password": PASSWORD}
         visitor = Person(site, "", {"x_forwarded_for": HOME})
         assert visitor.post("/api/auth/register", body).status == 201

@@ -4,7 +4,7 @@ import msgspec
 
 from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
-from ..core.services import Services
+from ..core.http.services import Services
 from .revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ..core.http.call import Call
-from ..core.services import Services
+from ..core.http.services import Services
 from ..publishing.pages.versions import version_form
 from .revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 

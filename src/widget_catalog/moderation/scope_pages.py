@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from ...core.http.services import Services
 from ..accounts.pages.own_page import own_page
 from ..accounts.store import TakenScope
 from ..catalog.store.ownerless import OwnerlessScope
@@ -10,16 +9,10 @@ from ..core.errors import NotFound
 from ..core.http.call import Call
 from ..core.http.http import Response
 from ..core.http.paging import Paging
-from ..core.http.sent_form import CORRECTABLE
-from ..core.http.sent_form import NOT_SENT
-from ..core.http.sent_form import SentForm
-from ..core.http.sent_form import take_form
-from ..core.services import Services
-from .assign_scope import assign_scope
-from .assign_scope import search_ownerless
-from .assign_scope import search_scopes
-from .reserve_scope import release_scope
-from .reserve_scope import reserve_scope
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ..core.http.services import Services
+from .assign_scope import assign_scope, search_ownerless, search_scopes
+from .reserve_scope import release_scope, reserve_scope
 
 SCOPES = "/operate/scopes"
 OWNERLESS = "ownerless"

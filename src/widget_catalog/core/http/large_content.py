@@ -17,10 +17,7 @@ import brotli
 import xxhash
 import zstandard
 
-from .content import Content
-from .content import ENCODINGS
-from .content import Encoding
-from .content import MAX_INLINE_BYTES
+from .content import ENCODINGS, MAX_INLINE_BYTES, Content, Encoding
 
 # A body up to this size is sent as a whole, and copied for every client, however slow. A larger
 # one is kept in chunks of about the other size, and sent as it is read.
