@@ -255,6 +255,7 @@ def lock(options: list[str]) -> None:
         # They are installed from their folders, like the others.
         for own in ("widget-contract", "widget-catalog-client"):
             projects += ["--no-emit-package", own]
+        projects += ["--extra", "all"]
         compile_(*projects, "--group", "build", to="runtime")
         compile_(*projects, "--group", "dev", "-c", "requirements/runtime.txt", to="dev")
         compile_("--group", "installer", to="uv")

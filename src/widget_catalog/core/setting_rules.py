@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from .extras import is_installed, missing_packages
 from .public_addresses import parse_networks
 
 Rule = Callable[[Any], str | None]
@@ -68,13 +69,21 @@ def check_url(value: str) -> str | None:
 
 
 def check_bucket(value: str) -> str | None:
-    if not value or _BUCKET.fullmatch(value):
+    if not value:
+        return None
+    if not is_installed("s3"):
+        return f"{missing_packages('s3')}."
+    if _BUCKET.fullmatch(value):
         return None
     return "must be like s3://bucket or s3://bucket/prefix."
 
 
 def check_postgresql(value: str) -> str | None:
-    if not value or _is_postgresql(value):
+    if not value:
+        return None
+    if not is_installed("postgresql"):
+        return f"{missing_packages('postgresql')}."
+    if _is_postgresql(value):
         return None
     return (
         "must be a PostgreSQL connection URI, such as postgresql://user:password@host/name. "

@@ -1,8 +1,8 @@
 """Icons: Iconify names as SVG, from locally installed sets; nothing is fetched.
 
-Two sets are included: Material Design Icons (`mdi`), whose glyphs are rendered from the font, and
-Lucide (`lucide`). Operators may add Iconify JSON files in the data folder. An unknown name gets a
-tile with a letter.
+Two sets are included: Lucide (`lucide`), and with the extra `icons` also Material Design Icons
+(`mdi`), whose glyphs are rendered from the font. Operators may add Iconify JSON files in the data
+folder. An unknown name gets a tile with a letter.
 """
 
 import importlib.util
@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import structlog
 from markupsafe import Markup, escape
+
+from ...core.extras import is_installed
 
 _log = structlog.get_logger("widget_catalog.icons")
 
@@ -101,7 +103,9 @@ class Icons:
 
     @cached_property
     def _glyphs(self) -> Any:
-        """The glyphs of the font by icon name."""
+        """The glyphs of the font by icon name; none without the extra."""
+        if not is_installed("icons"):
+            return {}
         logging.getLogger("fontTools").setLevel(logging.ERROR)
         from fontTools.ttLib import TTFont
 
@@ -110,10 +114,10 @@ class Icons:
         return TTFont(file, lazy=True).getGlyphSet()
 
     def _glyph(self, name: str) -> Drawing | None:
-        from fontTools.pens.svgPathPen import SVGPathPen
-
         if name not in self._glyphs:
             return None
+        from fontTools.pens.svgPathPen import SVGPathPen
+
         pen = SVGPathPen(self._glyphs, ntos=lambda number: str(round(number)))
         self._glyphs[name].draw(pen)
         # The y axis of the font points up, and starts 64 below the baseline.
