@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.commands.registering import PEOPLE, Command
@@ -54,6 +55,8 @@ def _hooks() -> "Hooks":
 
 FEATURE = Feature(
     name="accounts",
+    templates=Path(__file__).parent / "templates",
+    links={"account": (("/account", "Account"),)},
     settings=AccountSettings,
     commands=(Command(accounts, PEOPLE), Command(secrets, PEOPLE)),
     hooks=_hooks,

@@ -1,4 +1,4 @@
-"""The features of Widget Catalog, in the order of their commands in `--help`.
+"""The features of Widget Catalog, in the order of their commands in `--help`, links and hooks.
 
 A line less, and the service runs without that capability: its routes, pages, commands, settings
 and tables are not there.
@@ -27,9 +27,9 @@ FEATURES = (
     CATALOG,
     OPERATIONS,
     ACCOUNTS,
-    ORGANIZATIONS,
     MODERATION,
     PUBLISHING,
+    ORGANIZATIONS,
     WEBHOOKS,
 )
 

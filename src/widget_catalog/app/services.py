@@ -7,7 +7,7 @@ from ..catalog.node.opening import open_keys
 from ..catalog.settings import CatalogSettings
 from ..core.data_folder import DataFolder
 from ..core.db.engine import Store
-from ..core.features import installed
+from ..core.features import installed, list_contributions
 from ..core.files.cache import StoreWatch
 from ..core.files.contract import Bundles, Uploads
 from ..core.http.rendering import PageRenderer
@@ -42,6 +42,7 @@ def build_services(
         renderer=PageRenderer(
             settings.service_name,
             settings.public_url,
+            list_contributions(),
             has_dashboard=settings.of(CatalogSettings).dashboard,
         ),
         applied_seq=applied_seq,

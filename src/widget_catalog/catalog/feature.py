@@ -1,6 +1,7 @@
 """The catalog itself: widgets, search, the public API, the public pages."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from ..core.commands.registering import DATA, Command
 from ..core.features import Closeable, Feature, WorkerContext
@@ -16,6 +17,7 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
 
 FEATURE = Feature(
     name="catalog",
+    templates=Path(__file__).parent / "templates",
     tables=(
         "widget_catalog.core.db.node_tables",
         "widget_catalog.catalog.store.count_table",

@@ -6,7 +6,8 @@ so on. A feature that is not installed is not there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .db.tables import use_tables
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from .commands.registering import Command
     from .data_folder import DataFolder
     from .http.metrics import Metrics
+    from .http.rendering import Contributions
     from .http.routing import Route
     from .http.services import Services
+
+_MENUS = ("account", "operate")
 
 Job = Callable[[], None]
 
@@ -51,6 +55,10 @@ class Feature:
     """What it does when something happens in features below; see `hooks.py`."""
     commands: "Sequence[Command]" = ()
     """Commands of `widget-catalog`."""
+    templates: Path | None = None
+    """The folder of its templates, which begin with the name of the feature: `webhooks/…`."""
+    links: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    """Path and label of its links in the menus `account` and `operate`."""
     routes: "Callable[[], Sequence[Route]]" = _nothing
     """The routes of the internal API and of the pages that depend on the user."""
     services: "Callable[[Services], Sequence[object]]" = _nothing
@@ -79,3 +87,12 @@ def install(features: Sequence[Feature]) -> None:
 
 def installed() -> tuple[Feature, ...]:
     return _installed
+
+
+def list_contributions() -> "Contributions":
+    """What features contribute to pages."""
+    from .http.rendering import Contributions
+
+    features = installed()
+    menus = {menu: [link for it in features for link in it.links.get(menu, ())] for menu in _MENUS}
+    return Contributions({it.name: it.templates for it in features if it.templates}, menus)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands.registering import PEOPLE, Command
@@ -43,6 +44,8 @@ def _hooks() -> "Hooks":
 
 FEATURE = Feature(
     name="moderation",
+    templates=Path(__file__).parent / "templates",
+    links={"operate": (("/operate/scopes", "Scopes"), ("/operate/reports", "Reports"))},
     tables=("widget_catalog.moderation.tables",),
     settings=ModerationSettings,
     commands=(Command(scopes, PEOPLE),),

@@ -43,7 +43,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "operator/reports.html",
+        "moderation/reports.html",
         *sent.headers,
         status=sent.status,
         reports=reports,

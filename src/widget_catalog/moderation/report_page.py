@@ -56,7 +56,7 @@ def _form(
         services.store, *place, services.settings.of(ModerationSettings).max_reports
     )
     return services.renderer.page(
-        "report.html",
+        "moderation/report.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
         script_rules="connect-src 'self'",  # The account corner requests the session.

@@ -72,7 +72,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "operator/scopes.html",
+        "moderation/scopes.html",
         *sent.headers,
         status=sent.status,
         scopes=found,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands.registering import DATA, PEOPLE, Command
@@ -30,6 +31,16 @@ def _jobs(services: "Services") -> Sequence[Job]:
 
 FEATURE = Feature(
     name="operations",
+    templates=Path(__file__).parent / "templates",
+    links={
+        "operate": (
+            ("/operate", "Overview"),
+            ("/operate/audit", "Audit log"),
+            ("/operate/accounts", "Accounts"),
+            ("/operate/invitations", "Invitations"),
+            ("/operate/widgets", "Widgets"),
+        )
+    },
     settings=OperationsSettings,
     commands=(Command(doctor, DATA), Command(audit, PEOPLE)),
     routes=_routes,

@@ -1,6 +1,7 @@
 """Organizations: members, roles, invitations."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.features import Feature
@@ -23,4 +24,11 @@ def _hooks() -> "Hooks":
     return HOOKS
 
 
-FEATURE = Feature(name="organizations", settings=OrganizationSettings, hooks=_hooks, routes=_routes)
+FEATURE = Feature(
+    name="organizations",
+    templates=Path(__file__).parent / "templates",
+    links={"account": (("/account/organizations", "Organizations"),)},
+    settings=OrganizationSettings,
+    hooks=_hooks,
+    routes=_routes,
+)

@@ -15,14 +15,18 @@ def get_invitation(services: Services, call: Call) -> Response:
         if invitation is None:
             return services.renderer.sign_in_first(call.address_here)
         return services.renderer.page(
-            "invited.html",
+            "organizations/invited.html",
             invitation=invitation,
             next=call.address_here,
             registration=services.settings.of(AccountSettings).registration,
         )
     invitation = view_invitation(services.store, call.actor, *_named(call))
     return own_page(
-        services, call, "invitation.html", invitation=invitation, here=call.address_here
+        services,
+        call,
+        "organizations/invitation.html",
+        invitation=invitation,
+        here=call.address_here,
     )
 
 

@@ -49,7 +49,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "author/organization.html",
+        "organizations/organization.html",
         *sent.headers,
         status=sent.status,
         care=care,
@@ -193,7 +193,7 @@ def _list_page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "author/organizations.html",
+        "organizations/organizations.html",
         *sent.headers,
         status=sent.status,
         organizations=list_own_organizations(services.store, call.actor),

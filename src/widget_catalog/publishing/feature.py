@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands.registering import PEOPLE, Command
@@ -34,6 +35,8 @@ def _jobs(services: "Services") -> Sequence[Job]:
 
 FEATURE = Feature(
     name="publishing",
+    templates=Path(__file__).parent / "templates",
+    links={"account": (("/account/widgets", "Widgets"),)},
     settings=PublishingSettings,
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
     routes=_routes,

@@ -22,6 +22,7 @@ from ..catalog.pages.scope_page import MembersReader
 from ..catalog.views import Views
 from ..core import release
 from ..core.current_settings import public_settings
+from ..core.features import list_contributions
 from ..core.files.contract import Kind
 from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
@@ -220,7 +221,9 @@ def build_static_site(
 ) -> tuple[StaticSite, Callable[[], None]]:
     """The writer of a static site, and a function to close it."""
     catalog = open_catalog(node, settings)
-    renderer = PageRenderer(settings.service_name, settings.public_url, is_static=True)
+    renderer = PageRenderer(
+        settings.service_name, settings.public_url, list_contributions(), is_static=True
+    )
 
     async def find_members(scope: str) -> list[Member]:
         return list_public_members(node.store, scope)

@@ -1,6 +1,7 @@
 """Webhooks: changes are sent to URLs that owners of scopes name."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands.registering import PEOPLE, Command
@@ -49,6 +50,11 @@ def _hooks() -> "Hooks":
 
 FEATURE = Feature(
     name="webhooks",
+    templates=Path(__file__).parent / "templates",
+    links={
+        "account": (("/account/webhooks", "Webhooks"),),
+        "operate": (("/operate/webhooks", "Webhooks"),),
+    },
     tables=("widget_catalog.webhooks.tables",),
     settings=WebhookSettings,
     commands=(Command(webhooks, PEOPLE),),

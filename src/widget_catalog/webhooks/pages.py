@@ -149,7 +149,7 @@ def _list_page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "author/webhooks.html",
+        "webhooks/webhooks.html",
         *sent.headers,
         status=sent.status,
         webhooks=managing.list_own_webhooks(services.store, call.actor),
@@ -164,7 +164,7 @@ def _operator_page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "operator/webhooks.html",
+        "webhooks/operator.html",
         *sent.headers,
         status=sent.status,
         webhooks=managing.list_all_webhooks(services.store, call.actor),
@@ -181,7 +181,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "author/webhook.html",
+        "webhooks/webhook.html",
         *sent.headers,
         status=sent.status,
         webhook=webhook,

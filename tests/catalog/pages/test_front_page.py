@@ -16,6 +16,7 @@ from support.site import InProcessSite
 from support.widgets import widget_line
 from widget_catalog.catalog.node.wiring import open_catalog
 from widget_catalog.catalog.pages.pages import PublicPages
+from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.http import PlainRequest
 from widget_catalog.core.http.rendering import PageRenderer
 
@@ -314,7 +315,7 @@ def test_behind_a_path_of_its_own_all_links_begin_with_it(site: InProcessSite) -
     catalog = open_catalog(site.node, site.settings)
     pages = PublicPages(
         catalog,
-        PageRenderer("Widgets", "https://host.example/catalog"),
+        PageRenderer("Widgets", "https://host.example/catalog", list_contributions()),
         "https://cdn.example",
         site.node.bundles,
     )

@@ -2,9 +2,10 @@
 
 import pytest
 
+from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.rendering import PageRenderer, local_path
 
-UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog")
+UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog", list_contributions())
 
 
 def test_links_begin_with_the_path_the_service_is_reached_under() -> None:

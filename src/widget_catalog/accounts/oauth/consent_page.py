@@ -23,7 +23,7 @@ def get_authorize(services: Services, call: Call) -> Response:
     return own_page(
         services,
         call,
-        "consent.html",
+        "accounts/consent.html",
         form_targets=f"'self' {form_target(asked.redirect_uri)}",
         client_name=asked.client_name,
         returns_to=urlsplit(asked.redirect_uri).netloc,

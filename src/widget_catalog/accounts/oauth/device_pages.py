@@ -26,7 +26,7 @@ def post_device(services: Services, call: Call) -> Response:
             return own_page(
                 services,
                 call,
-                "device_consent.html",
+                "accounts/device_consent.html",
                 device=found,
             )
         is_agreed = decision == "continue"
@@ -54,7 +54,7 @@ def _ask(
     return own_page(
         services,
         call,
-        "code.html",
+        "accounts/code.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
         heading="Sign in a device",

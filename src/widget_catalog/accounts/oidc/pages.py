@@ -58,7 +58,7 @@ def post_connect(services: Services, call: Call) -> Response:
     address, begun = _provider(services).begin("/account", call.actor.account_id)
     name = _provider(services).name
     kept = _kept(services, begun)
-    return own_page(services, call, "connect.html", kept, address=address, provider=name)
+    return own_page(services, call, "accounts/connect.html", kept, address=address, provider=name)
 
 
 def get_callback(services: Services, call: Call) -> Response:
@@ -118,7 +118,7 @@ def _ask(
     services: Services, newcomer: Newcomer, faults: Sequence[str] = (), status: int = 200
 ) -> Response:
     return services.renderer.page(
-        "join_name.html",
+        "accounts/join_name.html",
         status=status,
         provider=_provider(services).name,
         username=newcomer.username,

@@ -26,7 +26,7 @@ def get_account(services: Services, call: Call) -> Response:
     return own_page(
         services,
         call,
-        "account.html",
+        "accounts/account.html",
         account=call.actor.account,
         has_widgets=has_widgets(services.store, call.actor),
         done=_DONE.get(call.query().get("done", "")),

@@ -35,7 +35,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "close_account.html",
+        "accounts/close_account.html",
         *sent.headers,
         status=sent.status,
         account=call.actor.account,

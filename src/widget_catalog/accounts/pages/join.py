@@ -65,7 +65,7 @@ def _form(
         return _refused(services, secret, fault)
     invited = invitation.email if invitation is not None else None
     return services.renderer.page(
-        "join.html",
+        "accounts/join.html",
         status=status,
         invitation=secret,
         next=next_,

@@ -20,4 +20,4 @@ def own_page(
 
 
 def done_page(services: Services, call: Call, title: str, sentence: str) -> Response:
-    return own_page(services, call, "done.html", title=title, sentence=sentence)
+    return own_page(services, call, "accounts/done.html", title=title, sentence=sentence)

@@ -30,7 +30,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "password.html",
+        "accounts/password.html",
         *sent.headers,
         status=sent.status,
         account=call.actor.account,

@@ -29,5 +29,9 @@ def post_reset(services: Services, call: Call) -> Response:
 def _form(services: Services, link: str, faults: Sequence[str] = (), status: int = 200) -> Response:
     account = check_reset_link(services.store, services.signing_key, link)
     return services.renderer.page(
-        "reset_password.html", status=status, link=link, username=account.username, faults=faults
+        "accounts/reset_password.html",
+        status=status,
+        link=link,
+        username=account.username,
+        faults=faults,
     )

@@ -75,7 +75,7 @@ def sign_in_form(
 ) -> Response:
     """`asks_code`: the account is locked for the password alone."""
     return services.renderer.page(
-        "sign_in.html",
+        "accounts/sign_in.html",
         *headers,
         status=status,
         next=next_,

@@ -80,7 +80,7 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
     return own_page(
         services,
         call,
-        "confirm.html",
+        "accounts/confirm.html",
         *(headers_of(fault) if fault is not None else []),
         status=429 if isinstance(fault, TooOften) else 400 if fault is not None else 200,
         has_script=ways.passkey_options is not None,

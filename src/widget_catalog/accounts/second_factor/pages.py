@@ -110,7 +110,7 @@ def _show(services: Services, call: Call, fault: CatalogError | None = None) -> 
     return own_page(
         services,
         call,
-        "second_factor.html",
+        "accounts/second_factor.html",
         status=status_of(fault) if fault is not None else 200,
         factors=list_factors(services.store, call.visitor),
         is_required=needs_factor(
@@ -127,7 +127,7 @@ def _added(services: Services, call: Call, codes: list[str]) -> Response:
     next_ = _next(call) or HERE
     if not codes:
         return services.renderer.redirect(next_)
-    return own_page(services, call, "recovery_codes.html", codes=codes, next=next_)
+    return own_page(services, call, "accounts/recovery_codes.html", codes=codes, next=next_)
 
 
 def _next(call: Call) -> str:
@@ -145,7 +145,7 @@ def _offer_passkey(
     return own_page(
         services,
         call,
-        "new_passkey.html",
+        "accounts/new_passkey.html",
         status=status_of(fault) if fault is not None else 200,
         has_script=True,
         asked=signed_field(services, offered),
@@ -164,7 +164,7 @@ def _offer_app(
     return own_page(
         services,
         call,
-        "new_app.html",
+        "accounts/new_app.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
         asked=signed_field(services, offered),

@@ -65,7 +65,7 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
         gone = delete_cookie(services, HALF_COOKIE)
         return sign_in_form(services, next_, "", [late.message], gone, status=400)
     return services.renderer.page(
-        "second_step.html",
+        "accounts/second_step.html",
         keep_half(services, half),
         *(headers_of(fault) if fault is not None else []),
         status=_status(fault),
@@ -80,7 +80,7 @@ def _ask(services: Services, call: Call, next_: str, fault: CatalogError | None 
 def _ask_for_passkey(services: Services, next_: str, fault: CatalogError | None = None) -> Response:
     options, cookie = ask_for_passkey(services)
     return services.renderer.page(
-        "sign_in_passkey.html",
+        "accounts/sign_in_passkey.html",
         cookie,
         *(headers_of(fault) if fault is not None else []),
         status=_status(fault),

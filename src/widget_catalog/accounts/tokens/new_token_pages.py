@@ -44,7 +44,7 @@ def post_new_token(services: Services, call: Call) -> Response:
     return own_page(
         services,
         call,
-        "made_token.html",
+        "accounts/made_token.html",
         script_rules="",
         secret=issued.secret,
         token=issued.token,
@@ -70,7 +70,7 @@ def _form(
     return own_page(
         services,
         call,
-        "new_token.html",
+        "accounts/new_token.html",
         status=status_of(fault) if fault is not None else 200,
         actions=[(it.value, _WORDS[it], it in chosen) for it in TOKEN_RIGHTS],
         scopes=[it.name for it in list_publishing_scopes(services.store, call.actor)],

@@ -43,7 +43,7 @@ def _show(services: Services, call: Call, code: str) -> Response:
     return own_page(
         services,
         call,
-        "token_request.html",
+        "accounts/token_request.html",
         client_name=client.name if client is not None else client_id,
         request=request,
         user_code=code_of(request),
@@ -54,7 +54,7 @@ def _ask(services: Services, call: Call, code: str, fault: NotFound | None = Non
     return own_page(
         services,
         call,
-        "code.html",
+        "accounts/code.html",
         status=status_of(fault) if fault is not None else 200,
         heading="Confirm an access token",
         lead="Enter the code shown by the program.",

@@ -72,7 +72,7 @@ class ComparePage:
             }
 
         is_final = diff is None or not diff.is_postponed
-        return self._pages.get(key, shows, "compare.html", values, is_kept=is_final)
+        return self._pages.get(key, shows, "catalog/compare.html", values, is_kept=is_final)
 
     async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
         """None if a bundle is not stored here. Raises Busy if other comparisons come first."""

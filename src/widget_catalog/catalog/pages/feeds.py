@@ -38,7 +38,7 @@ class Feeds:
         if scope is not None and not found.read().total:
             return None
         shows = (self._views.revision(), scope)
-        return self._pages.get(f"feed {scope}", shows, "feed.xml", values)
+        return self._pages.get(f"feed {scope}", shows, "catalog/feed.xml", values)
 
     async def widget(self, scope: str, name: str) -> AnyContent | None:
         found = await self._views.find_widget(f"{scope}/{name}")
@@ -52,7 +52,7 @@ class Feeds:
             return _feed(detail.widget.display_name, f"{path}/feed.atom", path, entries)
 
         shows = (self._views.revision(),)
-        return self._pages.get(f"feed {scope}/{name}", shows, "feed.xml", values)
+        return self._pages.get(f"feed {scope}/{name}", shows, "catalog/feed.xml", values)
 
 
 def _feed(title: str, path: str, page: str, entries: Any) -> dict[str, Any]:

@@ -35,4 +35,4 @@ class FrontPage:
             }
 
         shows = (stats.tag, popular.tag, new.tag, official.tag)
-        return self._pages.get("front", shows, "front_page.html", values)
+        return self._pages.get("front", shows, "catalog/front_page.html", values)

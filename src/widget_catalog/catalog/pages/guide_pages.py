@@ -50,7 +50,7 @@ class GuidePages:
         return self._pages.get(
             "docs",
             (),
-            "docs.html",
+            "catalog/docs.html",
             lambda: {"guides": self._guides.all, "abouts": _ABOUT, "groups": _GROUPS},
         )
 
@@ -75,4 +75,4 @@ class GuidePages:
                 "after": guide.parts[at + 1] if at + 1 < len(guide.parts) else None,
             }
 
-        return self._pages.get(f"docs {name}/{slug}", (), "guide.html", values)
+        return self._pages.get(f"docs {name}/{slug}", (), "catalog/guide.html", values)

@@ -136,7 +136,7 @@ class PublicPages:
         async def search_page(asked: PageRequest) -> Resource:
             if self._renderer.is_static:
                 return Resource(
-                    self._pages.get("search", (), "static_search.html", dict), self._html
+                    self._pages.get("search", (), "catalog/static_search.html", dict), self._html
                 )
             return Resource(self._search.content(asked.query_string), self._html)
 
@@ -183,7 +183,10 @@ class PublicPages:
             if made is None:
                 return None
             content = self._pages.get(
-                f"badge {scope}/{name}/{kind}", (made,), "badge.svg", lambda: {"badge": made}
+                f"badge {scope}/{name}/{kind}",
+                (made,),
+                "catalog/badge.svg",
+                lambda: {"badge": made},
             )
             return Resource(content, [*_kept(_SVG), _ANY_ORIGIN])
 
@@ -296,10 +299,12 @@ class PublicPages:
         words = [it for it in path.split("/") if it.isprintable()][1:4]
         is_widget = words[:1] == ["widgets"] and len(words) == 3
         if not is_widget:
-            return self._pages.get("404", (), "not_found.html", lambda: {"near": [], "wanted": ""})
+            return self._pages.get(
+                "404", (), "catalog/not_found.html", lambda: {"near": [], "wanted": ""}
+            )
         wanted = words[2][:100]
         near = self._views.list_named(wanted, 3) or self._views.list_like(wanted, 6)
-        return self._pages.render("not_found.html", near=near, wanted=wanted)
+        return self._pages.render("catalog/not_found.html", near=near, wanted=wanted)
 
     def _render_message(self, title: str, sentence: str) -> AnyContent:
         return self._pages.render("message.html", title=title, sentence=sentence)

@@ -52,11 +52,11 @@ class PreviewPages:
     async def _render(self, path: str) -> bytes | None:
         if path == _DASHBOARD:
             is_there = self._renderer.has_dashboard
-            return self._renderer.render("preview/dashboard.html") if is_there else None
+            return self._renderer.render("catalog/preview/dashboard.html") if is_there else None
         version = await self._find_version(path)
         if version is None:
             return None
-        return self._renderer.render("preview/page.html", **self._shown(version))
+        return self._renderer.render("catalog/preview/page.html", **self._shown(version))
 
     async def _find_version(self, path: str) -> VersionEntry | None:
         if not path.startswith(_PREFIX):

@@ -21,7 +21,7 @@ _decode = msgspec.json.Decoder(VersionDetail).decode
 
 
 def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
-    """For `preview/panel.html`. None if the version was revoked, or its bundle is hosted
+    """For `templates/preview/panel.html`. None if the version was revoked, or its bundle is hosted
     elsewhere: our pages load nothing from other hosts.
     """
     scope, name, number = version.scope, version.name, version.version

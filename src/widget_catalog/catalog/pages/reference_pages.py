@@ -33,9 +33,9 @@ class ReferencePages:
         """The page of this operation, `schemas`, or the overview."""
         operation = self._reference.find(page)
         if page in ("", _SCHEMAS):
-            template = f"reference/{page or 'overview'}.html"
+            template = f"catalog/reference/{page or 'overview'}.html"
         elif operation is not None:
-            template = "reference/operation.html"
+            template = "catalog/reference/operation.html"
         else:
             return None
         return self._pages.get(

@@ -73,7 +73,7 @@ class ScopePage:
 
         # Which members have a page depends on all scopes.
         shows = (found.tag, members, self._views.revision() if members else None)
-        return self._pages.get(f"scope {scope} {page}", shows, "scope.html", values)
+        return self._pages.get(f"scope {scope} {page}", shows, "catalog/scope.html", values)
 
     def _shown(self, member: Member) -> ShownMember:
         has_page = self._search(member.username, 1, 1).read().total > 0

@@ -128,7 +128,7 @@ class SearchPage:
                 "is_sdk_wrong": bool(asked.sdk) and sdk is None,
             }
 
-        return self._pages.get(f"search {asked!r}", shows, "search.html", values)
+        return self._pages.get(f"search {asked!r}", shows, "catalog/search.html", values)
 
     def _list_permissions(self, revision: int) -> list[str]:
         """Counted again only after a change: this takes longer the more widgets there are."""

@@ -20,7 +20,7 @@ class Sitemaps:
 
     def index(self) -> AnyContent:
         parts = self._views.count_parts()
-        return self._pages.get("sitemap", (parts,), "sitemap.xml", lambda: {"parts": parts})
+        return self._pages.get("sitemap", (parts,), "catalog/sitemap.xml", lambda: {"parts": parts})
 
     def part(self, file: str) -> AnyContent | None:
         number = file.removesuffix(".xml")
@@ -30,7 +30,9 @@ class Sitemaps:
         if file != f"{part}.xml" or part > self._views.count_parts():
             return None
         shows = (self._views.revision(),)
-        return self._pages.get(f"sitemap {part}", shows, "sitemap.xml", lambda: self._values(part))
+        return self._pages.get(
+            f"sitemap {part}", shows, "catalog/sitemap.xml", lambda: self._values(part)
+        )
 
     def _values(self, part: int) -> dict[str, Any]:
         if part == 0:

@@ -75,7 +75,9 @@ class WidgetPages:
                 **version,
             }
 
-        return self._pages.get(key, shows, "widget.html", values, is_kept=version["is_final"])
+        return self._pages.get(
+            key, shows, "catalog/widget.html", values, is_kept=version["is_final"]
+        )
 
     async def versions(self, scope: str, name: str, page: int) -> AnyContent | None:
         found = await self._views.find_widget(f"{scope}/{name}")
@@ -100,7 +102,7 @@ class WidgetPages:
             }
 
         key = f"versions {scope}/{name} {page}"
-        return self._pages.get(key, (found.tag, revoked), "versions.html", values)
+        return self._pages.get(key, (found.tag, revoked), "catalog/versions.html", values)
 
     async def version(self, scope: str, name: str, number: str) -> AnyContent | None:
         found = await self._views.find_widget(f"{scope}/{name}")
@@ -128,7 +130,9 @@ class WidgetPages:
                 **facts,
             }
 
-        return self._pages.get(key, shows, "version.html", values, is_kept=facts["is_final"])
+        return self._pages.get(
+            key, shows, "catalog/version.html", values, is_kept=facts["is_final"]
+        )
 
     def _rows(
         self, detail: WidgetDetail, start: int, stop: int, revoked: Mapping[str, str]

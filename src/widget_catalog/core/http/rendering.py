@@ -1,13 +1,22 @@
 """PageRenderer: templates, style sheets and headers shared by all pages."""
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2 import (
+    BytecodeCache,
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    PrefixLoader,
+    StrictUndefined,
+)
 from jinja2.bccache import Bucket
 
 from widget_contract.capabilities import in_words
@@ -28,11 +37,24 @@ _NO_STORE = ("cache-control", "no-store")
 Header = tuple[str, str]
 
 
+class Contributions(NamedTuple):
+    """What features contribute to the pages of others: see `features.py`."""
+
+    templates: Mapping[str, Path]
+    """Folders of templates, by the first part of their names."""
+    menus: Mapping[str, Sequence[tuple[str, str]]]
+    """Path and label of the links in each menu."""
+
+
+NO_CONTRIBUTIONS = Contributions({}, {"account": (), "operate": ()})
+
+
 class PageRenderer:
     def __init__(
         self,
         service_name: str,
         public_url: str,
+        contributions: "Contributions" = NO_CONTRIBUTIONS,
         *,
         has_dashboard: bool = False,
         is_static: bool = False,
@@ -64,6 +86,7 @@ class PageRenderer:
         # If the service is published under a path, links start with it.
         self.root = urlsplit(public_url).path.rstrip("/")
         self.templates = _environment(
+            contributions,
             root=self.root,
             style_url=self.root + self.style_path,
             dashboard_style_url=self.root + self.dashboard_style_path,
@@ -198,10 +221,11 @@ class CompiledTemplates(BytecodeCache):
 _COMPILED = CompiledTemplates()
 
 
-def _environment(**texts: str) -> Environment:
+def _environment(contributions: Contributions, **texts: str) -> Environment:
     """The template environment, with these globals."""
+    rooms = {name: FileSystemLoader(it) for name, it in contributions.templates.items()}
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=ChoiceLoader([FileSystemLoader(_TEMPLATES), PrefixLoader(rooms)]),
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
@@ -212,6 +236,7 @@ def _environment(**texts: str) -> Environment:
     # The settings of a widget are shown in the order in which the author describes them.
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.globals.update(texts)
+    environment.globals["menus"] = contributions.menus
     environment.filters["grouped"] = "{:,}".format
     environment.filters["noun"] = lambda word, count: word if count == 1 else f"{word}s"
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))

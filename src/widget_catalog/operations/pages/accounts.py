@@ -45,7 +45,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "operator/account.html",
+        "operations/account.html",
         *sent.headers,
         status=sent.status,
         access=access,
@@ -69,7 +69,7 @@ def get_accounts(services: Services, call: Call) -> Response:
     return own_page(
         services,
         call,
-        "operator/accounts.html",
+        "operations/accounts.html",
         text=text,
         accounts=found,
         total=total,

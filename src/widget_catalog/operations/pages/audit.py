@@ -35,7 +35,7 @@ def get_audit(services: Services, call: Call) -> Response:
     return own_page(
         services,
         call,
-        "operator/audit.html",
+        "operations/audit.html",
         status=400 if faults else 200,
         typed=typed,
         faults=faults,

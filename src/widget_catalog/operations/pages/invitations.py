@@ -58,7 +58,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "operator/invitations.html",
+        "operations/invitations.html",
         *sent.headers,
         status=sent.status,
         invitations=list_open_invitations(services.store, call.actor),

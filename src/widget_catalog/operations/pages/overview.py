@@ -31,7 +31,7 @@ def get_overview(services: Services, call: Call) -> Response:
     return own_page(
         services,
         call,
-        "operator/overview.html",
+        "operations/overview.html",
         overview=overview,
         lag=max(0, overview.changes - services.applied_seq()),
         disk=disk,

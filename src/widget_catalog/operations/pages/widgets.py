@@ -36,7 +36,7 @@ def get_widgets(services: Services, call: Call) -> Response:
     return own_page(
         services,
         call,
-        "operator/widgets.html",
+        "operations/widgets.html",
         status=200 if is_readable else 400,
         text=text,
         state=state,

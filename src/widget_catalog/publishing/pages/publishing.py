@@ -142,7 +142,7 @@ def _form(
     return own_page(
         services,
         call,
-        "author/publish.html",
+        "publishing/publish.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
         script_rules="connect-src 'self'",
@@ -161,7 +161,7 @@ def _confirm_page(services: Services, call: Call, fault: CatalogError | None = N
     return own_page(
         services,
         call,
-        "author/publish_confirm.html",
+        "publishing/publish_confirm.html",
         *(headers_of(fault) if fault is not None else []),
         status=status_of(fault) if fault is not None else 200,
         script_rules=f"connect-src 'self'; {FRAME_SOURCES}",

@@ -37,7 +37,7 @@ def _page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "author/version.html",
+        "publishing/version.html",
         *sent.headers,
         status=sent.status,
         widget=care.widget,

@@ -40,7 +40,7 @@ def _widget_page(services: Services, call: Call, sent: SentForm) -> Response:
     return own_page(
         services,
         call,
-        "author/widget.html",
+        "publishing/widget.html",
         *sent.headers,
         status=sent.status,
         care=care,
@@ -65,7 +65,7 @@ def get_widgets(services: Services, call: Call) -> Response:
     return own_page(
         services,
         call,
-        "author/widgets.html",
+        "publishing/widgets.html",
         scopes=list_own_scopes(services.store, call.actor),
         scope=scope,
         widgets=widgets,
