@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +26,7 @@ def test_hooks_use_the_programs_of_the_environment() -> None:
 
 
 def test_updates_are_looked_for_where_dependencies_are() -> None:
-    folders = []
+    folders: list[str] = []
     for update in _read(".github/dependabot.yml")["updates"]:
         folders += update.get("directories") or [update["directory"]]
 
