@@ -18,14 +18,17 @@ import pytest
 from accounts.stored_accounts import an_account
 from app.test_private_files import carelessly, readable_by_others
 from backup.backups import catalog_with_bundles, exported, files_of
+from core.db.next_migration import add_next_step
 from support.commands import Said, widget_catalog
 from support.disks import UNSHARE, may_mount
 from support.load import CountingLoad
 from support.permissions import read_only, without_root_powers
+from support.preloaded import run_module
 from support.service import clean_environment, running_service, wait_for
 from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.backup.layout import list_snapshots
 from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.core.secret_box import SecretBox
 
 _HELD = r"4 widgets, 4 versions, 1 account and 4 bundles \(\d+\.\d kB\)"
@@ -251,17 +254,24 @@ def test_a_full_disk_is_said_and_leaves_the_last_backup(
 
 def test_a_database_of_an_older_release_is_backed_up_as_it_is(data: Path, tmp_path: Path) -> None:
     """Just before an upgrade, with the new release installed already."""
-    with sqlite3.connect(data / "catalog.db") as database:
-        database.execute("UPDATE alembic_version SET version_num = '0006'")
-    database.close()
+    add_next_step(tmp_path / "migrations")
 
-    assert widget_catalog("backup", tmp_path / "b", "--data", data).code == 0
+    for given in (
+        ("backup", tmp_path / "b", "--data", data),
+        ("restore", tmp_path / "b", "--data", tmp_path / "restored"),
+    ):
+        ran = run_module(
+            "core.db.later_release",
+            str(tmp_path / "migrations"),
+            *map(str, given),
+            environ=clean_environment(),
+        )
+        assert ran.returncode == 0, ran.stderr
 
-    assert widget_catalog("restore", tmp_path / "b", "--data", tmp_path / "restored").code == 0
     for folder in (data, tmp_path / "restored"):
         with sqlite3.connect(folder / "catalog.db") as database:
             query = "SELECT version_num FROM alembic_version"
-            assert database.execute(query).fetchone() == ("0006",)
+            assert database.execute(query).fetchone() == (SCHEMA,)
         database.close()
 
 

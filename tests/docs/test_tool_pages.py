@@ -5,7 +5,6 @@ import tomllib
 from pathlib import Path
 
 import msgspec
-import pytest
 import typer
 from typer.core import TyperCommand, TyperGroup
 
@@ -97,26 +96,6 @@ def test_the_manifest_in_the_guide_is_a_good_one() -> None:
 
 def test_the_limit_in_the_guide_is_the_limit() -> None:
     assert f"at most {MAX_BUNDLE_BYTES >> 20} MiB" in GUIDE
-
-
-@pytest.mark.parametrize("package", ["widget_cli", "widget_contract"])
-def test_the_tree_in_the_architecture_page_is_the_tree(package: str) -> None:
-    source = ROOT / "src" / package
-    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    block = page.partition(f"\nsrc/{package}/\n")[2].partition("```")[0]
-    there = {
-        str(it.relative_to(source))
-        for it in [*source.glob("*.py"), *source.glob("commands/*.py")]
-        if it.name not in ("__init__.py", "__main__.py")
-    }
-    told = set()
-    for line in filter(None, block.splitlines()):
-        name, _, about = line.strip().partition(" ")
-        if name.endswith(".py"):
-            told.add(name)
-        elif name == "commands/":
-            told |= {f"commands/{it}" for it in re.findall(r"\w+\.py", about)}
-    assert told == there
 
 
 def test_every_dependency_of_the_tool_has_its_line_of_reason() -> None:

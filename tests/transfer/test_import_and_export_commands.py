@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 
 from accounts.stored_accounts import an_account
+from core.db.next_migration import add_next_step
 from support.commands import Said, widget_catalog
 from support.folders import filled_folder
 from support.permissions import without_root_powers
+from support.preloaded import run_module
+from support.service import clean_environment
 from support.widgets import ndjson, version_line, widget_line
 from widget_catalog.catalog.node.new_folder import undone_on_failure
 from widget_catalog.catalog.node.node import open_node
@@ -260,15 +263,16 @@ def test_stats_counts_what_is_listed_and_changes_nothing(tmp_path: Path) -> None
 def test_stats_of_an_older_database_says_what_to_do_and_upgrades_nothing(tmp_path: Path) -> None:
     data = filled_folder(tmp_path / "data", widget_line())
     with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
-        database.execute("UPDATE alembic_version SET version_num = '0001'")
-        database.commit()
         before = list(database.iterdump())
+    add_next_step(tmp_path / "migrations")
+    given = (str(tmp_path / "migrations"), "stats", "--data", str(data))
 
-    said = widget_catalog("stats", "--data", data)
+    said = run_module("core.db.later_release", *given, environ=clean_environment())
 
-    assert (said.code, said.out) == (1, "")
-    assert "Make a backup, then start the service or run doctor" in said.err
-    assert "restore that backup" in said.err
+    assert (said.returncode, said.stdout) == (1, b"")
+    error = " ".join(said.stderr.decode().split())
+    assert "Make a backup, then start the service or run doctor" in error
+    assert "restore that backup" in error
     with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
         assert list(database.iterdump()) == before
 

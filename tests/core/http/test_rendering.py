@@ -10,7 +10,7 @@ UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog", list_cont
 
 def test_links_begin_with_the_path_the_service_is_reached_under() -> None:
     page = UNDER_A_PATH.render(
-        "sign_in.html",
+        "accounts/sign_in.html",
         next="",
         username="",
         faults=[],
