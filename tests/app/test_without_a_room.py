@@ -27,12 +27,10 @@ ROOMS = {
 CORE_SUITE = (
     "tests/catalog/api/test_search.py",
     "tests/catalog/api/test_detail.py",
-    "tests/catalog/pages/test_front_page.py",
     "tests/accounts/test_sessions.py",
     "tests/organizations/test_organizations_api.py",
     "tests/publishing/test_publish.py",
     "tests/publishing/test_own_widgets_pages.py",
-    "tests/transfer/test_export.py",
 )
 _FACTS = """
 import sqlite3, sys

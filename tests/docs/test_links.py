@@ -135,7 +135,8 @@ def test_every_file_folder_and_function_named_exists(page: Path) -> None:
     for code in _INLINE.findall(prose_of(page)):
         if found := _PLACE.match(code):
             file, name = found.groups()
-            assert name in names_in((ROOT if file.startswith("src/") else SOURCE) / file), code
+            place = next(it for it in (page.parent, ROOT, SOURCE) if (it / file).exists())
+            assert name in names_in(place / file), code
         elif "/" in code and (_FILE.match(code) or _FOLDER.match(code)):
             assert exists(page, code), code
 

@@ -117,58 +117,6 @@ def test_a_fault_is_reported_beside_the_form_with_what_was_typed(
     assert version_of(village)["yanked"] is False
 
 
-def test_operators_revoke_and_take_it_back(village: Village) -> None:
-    olly, ann = browser_of(village.olly), browser_of(village.ann)
-    ann.get(VERSION)
-    assert "revoke" not in section_ids(ann)
-    olly.get(VERSION)
-
-    olly.submit(f"{VERSION}/revoke", reason="Steals passwords.")
-
-    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 410
-    assert "same bundle" not in ann.get(VERSION).body.decode()
-    for page in ("", "/versions", "/1.0.0"):
-        ann.get(f"/widgets/acme/clock{page}")
-        shown = ann.page.one("main").text
-        assert ("Revoked" in shown, "Steals passwords." in shown) == (True, True), page
-        wrong = ("Yanked", "This version was yanked", "Usage")
-        assert [it for it in wrong if it in shown] == [], page
-    ann.get(VERSION)
-    assert "Steals passwords." in ann.page.one("div", class_="notice").text
-    olly.get(VERSION)
-    assert "These have the same bundle and are not revoked: ann/clock 1.0.0" in (
-        olly.page.one("div", class_="notice").text
-    )
-    olly.submit(f"{VERSION}/unrevoke")
-    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
-
-
-def test_operators_revoke_a_bundle_everywhere_after_they_have_seen_what_that_hits(
-    village: Village,
-) -> None:
-    olly, form = browser_of(village.olly), f"{VERSION}/revoke-everywhere"
-    olly.get(VERSION)
-    shown = " ".join(olly.page.one("main").text.split())
-    assert "This also revokes: ann/clock 1.0.0" in shown
-    assert village.eve.publish("eve/copy", "1.0.0").status == 200
-
-    late = olly.submit(form, reason="Steals passwords.", sameBundle="ann/clock 1.0.0")
-
-    assert late.status == 409
-    assert olly.faults == [
-        "This also revokes ann/clock 1.0.0, eve/copy 1.0.0. Check that, and confirm it."
-    ]
-    others = olly.page.one("input", name="sameBundle").attributes["value"]
-    assert others == "ann/clock 1.0.0,eve/copy 1.0.0"
-    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
-    olly.submit(form, reason="Steals passwords.", sameBundle=others)
-    for key in ("acme/clock", "ann/clock", "eve/copy"):
-        assert village.site.get(f"/cdn/@{key}/1.0.0/index.js").status == 410
-    olly.get(VERSION)
-    assert "Its bytes are revoked everywhere" in olly.page.one("div", class_="notice").text
-    assert "Revoke everywhere" not in olly.page.one("main").text
-
-
 def test_a_widget_is_unlisted_with_a_reason_and_listed_again(village: Village) -> None:
     ann = browser_of(village.ann)
     ann.get(ACME)

@@ -1,0 +1,62 @@
+"""The forms of a version's page where operators revoke it."""
+
+from support.browsing import Browsing, browser_of
+from support.village import Village
+
+VERSION = "/account/widgets/acme/clock/versions/1.0.0"
+
+
+def section_ids(browsing: Browsing) -> set[str | None]:
+    return {it.attributes["aria-labelledby"] for it in browsing.page.all("section")}
+
+
+def test_operators_revoke_and_take_it_back(village: Village) -> None:
+    olly, ann = browser_of(village.olly), browser_of(village.ann)
+    ann.get(VERSION)
+    assert "revoke" not in section_ids(ann)
+    olly.get(VERSION)
+
+    olly.submit(f"{VERSION}/revoke", reason="Steals passwords.")
+
+    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 410
+    assert "same bundle" not in ann.get(VERSION).body.decode()
+    for page in ("", "/versions", "/1.0.0"):
+        ann.get(f"/widgets/acme/clock{page}")
+        shown = ann.page.one("main").text
+        assert ("Revoked" in shown, "Steals passwords." in shown) == (True, True), page
+        wrong = ("Yanked", "This version was yanked", "Usage")
+        assert [it for it in wrong if it in shown] == [], page
+    ann.get(VERSION)
+    assert "Steals passwords." in ann.page.one("div", class_="notice").text
+    olly.get(VERSION)
+    assert "These have the same bundle and are not revoked: ann/clock 1.0.0" in (
+        olly.page.one("div", class_="notice").text
+    )
+    olly.submit(f"{VERSION}/unrevoke")
+    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
+
+
+def test_operators_revoke_a_bundle_everywhere_after_they_have_seen_what_that_hits(
+    village: Village,
+) -> None:
+    olly, form = browser_of(village.olly), f"{VERSION}/revoke-everywhere"
+    olly.get(VERSION)
+    shown = " ".join(olly.page.one("main").text.split())
+    assert "This also revokes: ann/clock 1.0.0" in shown
+    assert village.eve.publish("eve/copy", "1.0.0").status == 200
+
+    late = olly.submit(form, reason="Steals passwords.", sameBundle="ann/clock 1.0.0")
+
+    assert late.status == 409
+    assert olly.faults == [
+        "This also revokes ann/clock 1.0.0, eve/copy 1.0.0. Check that, and confirm it."
+    ]
+    others = olly.page.one("input", name="sameBundle").attributes["value"]
+    assert others == "ann/clock 1.0.0,eve/copy 1.0.0"
+    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
+    olly.submit(form, reason="Steals passwords.", sameBundle=others)
+    for key in ("acme/clock", "ann/clock", "eve/copy"):
+        assert village.site.get(f"/cdn/@{key}/1.0.0/index.js").status == 410
+    olly.get(VERSION)
+    assert "Its bytes are revoked everywhere" in olly.page.one("div", class_="notice").text
+    assert "Revoke everywhere" not in olly.page.one("main").text
