@@ -64,7 +64,7 @@ class Feature:
     services: "Callable[[Services], Sequence[object]]" = _nothing
     """What its handlers work with, found by type with `Services.of`."""
     jobs: "Callable[[Services], Sequence[Job]]" = _nothing
-    """Run once a minute or so in every worker; safe to run in several at once."""
+    """Run every ten minutes in every worker; safe to run in several at once."""
     start: Callable[[WorkerContext], Sequence[Closeable]] = _nothing
     """Starts what runs as long as a worker does."""
     public_settings: Callable[[Settings], Mapping[str, Any]] = lambda _settings: {}
