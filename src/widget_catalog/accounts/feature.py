@@ -14,6 +14,7 @@ from .settings import AccountSettings
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
+    from ..core.http.dispatcher import Authentication
     from ..core.http.routing import Route
     from ..core.http.services import Services
     from ..core.settings import Settings
@@ -29,6 +30,12 @@ def _services(services: "Services") -> Sequence[object]:
     from .services import build_account_services
 
     return (build_account_services(services),)
+
+
+def _authentication(services: "Services") -> "Authentication":
+    from .services import SessionsAndTokens
+
+    return SessionsAndTokens(services)
 
 
 def _jobs(services: "Services") -> Sequence[Job]:
@@ -62,6 +69,7 @@ FEATURE = Feature(
     hooks=_hooks,
     routes=_routes,
     services=_services,
+    authentication=_authentication,
     jobs=_jobs,
     public_settings=_public_settings,
 )

@@ -69,7 +69,7 @@ def _open_provider(settings: AccountSettings, public_url: str) -> "Provider | No
     )
 
 
-class Authentication:
+class SessionsAndTokens:
     """Authenticates requests by access token, OAuth token or session."""
 
     def __init__(self, services: Services) -> None:

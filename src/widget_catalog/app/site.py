@@ -1,6 +1,7 @@
 """Site: everything one origin serves, dispatched by the first segment of the path."""
 
 import sqlite3
+from collections.abc import Mapping
 from typing import Protocol
 
 import structlog
@@ -16,9 +17,7 @@ from ..catalog.pages.preview import PreviewPages
 from ..core.errors import StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.errors import damaged, internal_fault, unavailable
-from ..core.http.http import Body, Request, Response
-from ..publishing.signed_uploads import PREFIX as UPLOADS_PREFIX
-from ..publishing.uploads import Uploads
+from ..core.http.http import Answer, Body, Request, Response
 
 _log = structlog.get_logger("widget_catalog.web")
 
@@ -41,7 +40,7 @@ class Site:
         self,
         api: PublicApi,
         cdn: Cdn,
-        uploads: Uploads,
+        others: Mapping[str, Answer],
         dispatcher: Dispatcher,
         previews: PreviewPages,
         pages: Pages,
@@ -50,7 +49,7 @@ class Site:
     ) -> None:
         self._api = api
         self._cdn = cdn
-        self._uploads = uploads
+        self._others = others
         self._dispatcher = dispatcher
         self._previews = previews
         self._pages = pages
@@ -71,8 +70,9 @@ class Site:
                 return await self._cdn.answer(request)
             if path.startswith(CLIENT_PREFIX):
                 return answer_client_file(request)
-            if path.startswith(UPLOADS_PREFIX):
-                return await self._uploads.answer(request, body)
+            for prefix, answer in self._others.items():
+                if path.startswith(prefix):
+                    return await answer(request, body)
             if path.startswith(HEALTHZ_PREFIX):
                 return self._healthz.answer(request)
             if self._dispatcher.knows(path):
@@ -90,7 +90,7 @@ class Site:
     def _for_people(self, request: Request, failure: Response) -> Response:
         """An error as a page, unless a program sent the request."""
         path = request.path
-        if path.startswith(("/api/", CDN_PREFIX, UPLOADS_PREFIX)) or path == "/api":
+        if path.startswith(("/api/", CDN_PREFIX, *self._others)) or path == "/api":
             return failure
         try:
             return self._pages.failure(request, failure)

@@ -7,14 +7,13 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from ..accounts.services import Authentication
 from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
@@ -31,6 +30,7 @@ from ..catalog.pages.installs import Installs, InstallsReader, installs_of
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
 from ..catalog.pages.scope_page import MembersReader
+from ..catalog.public_members import Member, find_public_members
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.mapped_memory import release_mapped
 from ..catalog.replica.node_status import NodeStatus
@@ -46,7 +46,7 @@ from ..core.db.writer_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed
 from ..core.files.cache import StoreWatch
-from ..core.http.dispatcher import Dispatcher
+from ..core.http.dispatcher import Authentication, Dispatcher
 from ..core.http.hashing import HashingPool
 from ..core.http.http import Answer, Worker, WorkerCounts
 from ..core.http.metrics import open_metrics
@@ -58,9 +58,6 @@ from ..core.http.worker_metrics import WorkerMetrics
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
-from ..organizations.organize import list_public_members
-from ..organizations.store import Member
-from ..publishing.uploads import Uploads
 from .services import build_services, read_worker
 from .site import Site
 
@@ -120,7 +117,7 @@ def build_worker(
         receiver = _closed(parts, Receiver(settings.max_parallel_uploads))
         dispatcher = Dispatcher(
             services,
-            Authentication(services),
+            _authenticate(services),
             list_routes(),
             readers,
             writers,
@@ -132,7 +129,7 @@ def build_worker(
         site = Site(
             api,
             cdn,
-            Uploads(services, receiver),
+            _list_paths(services, receiver),
             dispatcher,
             PreviewPages(catalog, services.renderer, settings.cdn_url),
             _build_pages(settings, services, catalog, node, readers),
@@ -227,6 +224,19 @@ def _build_services(
     )
 
 
+def _authenticate(services: Services) -> Authentication:
+    (authenticate,) = [it.authentication for it in installed() if it.authentication is not None]
+    return authenticate(services)
+
+
+def _list_paths(services: Services, receiver: Receiver) -> dict[str, Answer]:
+    return {
+        prefix: answer
+        for feature in installed()
+        for prefix, answer in feature.paths(services, receiver).items()
+    }
+
+
 def _start_features(parts: contextlib.ExitStack, context: WorkerContext) -> None:
     for feature in installed():
         for part in feature.start(context):
@@ -312,9 +322,9 @@ def _build_pages(
         today, days = await loop.run_in_executor(readers, read)
         return installs_of(today, dict(days))
 
-    async def find_members(scope: str) -> list[Member]:
+    async def find_members(scope: str) -> Sequence[Member]:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(readers, list_public_members, services.store, scope)
+        return await loop.run_in_executor(readers, find_public_members, services.store, scope)
 
     return PublicPages(
         catalog,

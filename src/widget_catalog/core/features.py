@@ -17,7 +17,10 @@ from .settings import FeatureSettings, Settings, use_settings
 if TYPE_CHECKING:
     from .commands.registering import Command
     from .data_folder import DataFolder
+    from .http.dispatcher import Authentication
+    from .http.http import Answer
     from .http.metrics import Metrics
+    from .http.receiving import Receiver
     from .http.rendering import Contributions
     from .http.routing import Route
     from .http.services import Services
@@ -63,6 +66,10 @@ class Feature:
     """The routes of the internal API and of the pages that depend on the user."""
     services: "Callable[[Services], Sequence[object]]" = _nothing
     """What its handlers work with, found by type with `Services.of`."""
+    authentication: "Callable[[Services], Authentication] | None" = None
+    """How requests are authenticated, by the one feature that does it."""
+    paths: "Callable[[Services, Receiver], Mapping[str, Answer]]" = lambda _services, _receiver: {}
+    """What answers all paths with a prefix, instead of routes."""
     jobs: "Callable[[Services], Sequence[Job]]" = _nothing
     """Run every ten minutes in every worker; safe to run in several at once."""
     start: Callable[[WorkerContext], Sequence[Closeable]] = _nothing

@@ -3,12 +3,13 @@
 from ..accounts import memberships
 from ..accounts.events import AccountClosed
 from ..accounts.store import get_account
+from ..catalog.public_members import find_public_members
 from ..core.actors import Actor, Role, Stranger
 from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import Conflict
 from ..core.hooks import Hooks
 from .events import MemberLeft
-from .organize import has_another_owner, take_out
+from .organize import has_another_owner, list_public_members, take_out
 from .store import list_memberships, list_scopes_of, lock_organization, owns_organization
 
 
@@ -32,6 +33,7 @@ def _list_names(connection: Snapshot, account_id: int) -> list[str]:
 
 
 HOOKS: Hooks = {
+    find_public_members: list_public_members,
     AccountClosed: _leave_all,
     memberships.owns_organization: owns_organization,
     memberships.list_organization_names: _list_names,

@@ -1,6 +1,6 @@
 """Publishing: request, upload, confirm; then yank, deprecate, unlist."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,8 @@ from .commands import versions, widgets
 from .settings import PublishingSettings
 
 if TYPE_CHECKING:
+    from ..core.http.http import Answer
+    from ..core.http.receiving import Receiver
     from ..core.http.routing import Route
     from ..core.http.services import Services
 
@@ -27,6 +29,13 @@ def _services(services: "Services") -> Sequence[object]:
     return (quotas_from(services.settings),)
 
 
+def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Answer]":
+    from .signed_uploads import PREFIX
+    from .uploads import Uploads
+
+    return {PREFIX: Uploads(services, receiver).answer}
+
+
 def _jobs(services: "Services") -> Sequence[Job]:
     from .tidy_uploads import tidy_uploads
 
@@ -41,5 +50,6 @@ FEATURE = Feature(
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
     routes=_routes,
     services=_services,
+    paths=_paths,
     jobs=_jobs,
 )

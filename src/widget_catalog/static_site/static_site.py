@@ -4,7 +4,7 @@ A page is `…/index.html`, an API response `….json`. What depends on a query,
 computed by the client, which has an index for it: see `clients/js/static.js`.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +19,7 @@ from ..catalog.pages.badges import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.scope_page import MembersReader
+from ..catalog.public_members import Member, find_public_members
 from ..catalog.views import Views
 from ..core import release
 from ..core.current_settings import public_settings
@@ -27,8 +28,6 @@ from ..core.files.contract import Kind
 from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
 from ..core.settings import Settings as ServiceSettings
-from ..organizations.organize import list_public_members
-from ..organizations.store import Member
 
 FORMAT = 1
 CDN = "cdn"
@@ -225,8 +224,8 @@ def build_static_site(
         settings.service_name, settings.public_url, list_contributions(), is_static=True
     )
 
-    async def find_members(scope: str) -> list[Member]:
-        return list_public_members(node.store, scope)
+    async def find_members(scope: str) -> Sequence[Member]:
+        return find_public_members(node.store, scope)
 
     pages = PublicPages(
         catalog,

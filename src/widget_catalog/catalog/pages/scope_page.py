@@ -1,13 +1,14 @@
 """The page of a scope: its widgets, its public members, and its registry."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from widget_contract.names import is_name
 from widget_contract.wire import SearchResults
 
 from ...core.actors import Role
 from ...core.http.large_content import AnyContent
+from ..public_members import Member
 from ..search.index import Order, Query
 from ..views import View, Views
 from .rendered_pages import RenderedPages
@@ -17,16 +18,6 @@ from .store_reads import StoreReads
 _PER_PAGE = 24
 # Keeps the page of a large organization small.
 _MAX_MEMBERS = 40
-
-
-class Member(Protocol):
-    """A public member of an organization."""
-
-    @property
-    def username(self) -> str: ...
-
-    @property
-    def role(self) -> Role: ...
 
 
 class MembersReader(StoreReads[str, Sequence[Member]]):
