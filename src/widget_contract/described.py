@@ -8,6 +8,8 @@ from msgspec import Meta
 
 from .patterns import NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH, TIMESTAMP
 
+SEARCHED = Meta(extra={"is_searched": True})
+
 
 def described(about: str, *examples: object, **rules: object) -> Meta:
     return Meta(

@@ -5,22 +5,26 @@ The service and the authors' tool share this module, so that they cannot disagre
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
 
 from .capabilities import parse_capabilities, with_capabilities
+from .described import SEARCHED
 from .errors import InvalidManifest, InvalidName
 from .manifest_texts import manifest_text_faults
 from .names import Scope, WidgetName, is_name
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_fault, name_fault, text_fault
 from .wire import Size
-from .wire_running import Capability
+from .wire_running import Capability, DeclaredDetails
 
 T = TypeVar("T")
+
+DetailParser = Callable[[object], tuple[Any, list[str]]]
+"""Parses the value of a manifest, None if there is none: what is valid of it, and all errors."""
 
 MAX_MANIFEST_BYTES = 65_536
 DEFAULT_MAIN = "index.js"
@@ -37,9 +41,9 @@ _PERMISSION = re.compile(r"[a-z0-9][a-z0-9:._/*-]{0,99}\Z")
 _FILE = re.compile(r"(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+(?:/(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+)*\Z")
 
 
-class Declared(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the manifest declares, and the catalog shows: the last fields of
-    `wire.VersionEntry`, in its order.
+class Declared(DeclaredDetails, frozen=True, kw_only=True):
+    """What the manifest declares, and the catalog shows: fields of `wire.VersionEntry`, and those
+    of `DeclaredDetails`.
 
     In the catalog, None means the widget's own value, for texts that the widget also has.
     """
@@ -56,16 +60,58 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     license: str | None = None
 
 
-# In order, and fast: an import reads millions.
-declared_values: Callable[[Declared], tuple[Any, ...]] = attrgetter(*Declared.__struct_fields__)
-# Their JSON names.
-DECLARED_KEYS = tuple(it.encode_name for it in msgspec.structs.fields(Declared))
+DECLARED_KEYS = {it.name: it.encode_name for it in msgspec.structs.fields(Declared)}
+"""The JSON names of the declared fields."""
+DETAIL_FIELDS = DeclaredDetails.__struct_fields__
+_ENTRY_FIELDS = [it for it in DECLARED_KEYS if it not in DETAIL_FIELDS]
+_ENTRY_KEYS = [DECLARED_KEYS[it] for it in _ENTRY_FIELDS]
+# Fast: an import reads millions.
+_declared_values = attrgetter(*DECLARED_KEYS)
+_entry_values = attrgetter(*_ENTRY_FIELDS)
+_DETAILS = [(it.name, it.encode_name, it.default) for it in msgspec.structs.fields(DeclaredDetails)]
+
+_SEARCHED = [
+    it.name
+    for it in msgspec.structs.fields(DeclaredDetails)
+    if SEARCHED in getattr(it.type, "__metadata__", ())
+]
 
 
 def declared(of: Declared) -> dict[str, Any]:
     """The declared fields of a manifest or version, by name."""
     # Not strict, which would take 50% longer: both come from the same tuple.
-    return dict(zip(Declared.__struct_fields__, declared_values(of), strict=False))
+    return dict(zip(DECLARED_KEYS, _declared_values(of), strict=False))
+
+
+def declared_json(of: Declared) -> dict[str, Any]:
+    """The declared fields of a version by their JSON names; details only if it has them."""
+    return {**dict(zip(_ENTRY_KEYS, _entry_values(of), strict=False)), **details_of(of)}
+
+
+def details_of(it: DeclaredDetails) -> dict[str, Any]:
+    """The details that a version has, by their JSON names."""
+    every = ((key, getattr(it, name), default) for name, key, default in _DETAILS)
+    return {key: value for key, value, default in every if value != default}
+
+
+def searched_texts(it: DeclaredDetails) -> Iterator[str]:
+    """The texts that pages search, in addition to names and descriptions."""
+    for name in _SEARCHED:
+        value = getattr(it, name)
+        yield from (value,) if isinstance(value, str) else value or ()
+
+
+def details_in(manifest: str) -> dict[str, Any]:
+    """The valid details of a stored manifest, which may be any text, by name."""
+    # Most have none, and searching is faster than decoding.
+    if not any(key in manifest for _, key, _ in _DETAILS):
+        return {}
+    try:
+        found = msgspec.json.decode(manifest)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+    stated = found if isinstance(found, dict) else {}
+    return {name: DETAIL_PARSERS[name](stated.get(key))[0] for name, key, _ in _DETAILS}
 
 
 class Manifest(Declared, frozen=True, kw_only=True):
@@ -111,6 +157,8 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
         "release_notes": reader.text("releaseNotes", MAX_RELEASE_NOTES),
         "config_version": reader.whole_number("configVersion"),
     }
+    for name, key, _ in _DETAILS:
+        fields[name] = reader.detail(name, key)
     if request is None:  # File names matter only in the folder.
         fields["main"] = reader.matching("main", _FILE, _FILE_RULE) or DEFAULT_MAIN
         fields["style"] = reader.matching("style", _FILE, _FILE_RULE)
@@ -273,6 +321,12 @@ class _Reader:
         self.faults += faults
         return found
 
+    def detail(self, name: str, key: str) -> Any:
+        found, faults = DETAIL_PARSERS[name](self._values.get(key))
+        for it in faults:
+            self.complain(key, it)
+        return found
+
     def whole_number(self, key: str) -> int | None:
         found = self._values.get(key)
         if found is None:
@@ -313,3 +367,7 @@ def _shown(value: object) -> str:
     """A value for a message: shortened, without control characters."""
     shown = ascii(value)
     return shown if len(shown) <= 80 else f"{shown[:80]}…"
+
+
+# By the name of the field.
+DETAIL_PARSERS: dict[str, DetailParser] = {}

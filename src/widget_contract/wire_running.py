@@ -163,7 +163,16 @@ class Capability(Shape, frozen=True):
     ] = UNSET
 
 
-class VersionDetail(Shape, frozen=True):
+class DeclaredDetails(Shape, frozen=True, kw_only=True):
+    """Fields of a manifest that only the detail of a version has, after its other fields.
+
+    This is their only declaration: storage, import, export, mirrors, responses and documentation
+    are derived from it. Each has a default, and a parser in `manifests.DETAIL_PARSERS`. Pages also
+    search the texts of fields marked with `SEARCHED`.
+    """
+
+
+class VersionDetail(DeclaredDetails, frozen=True):
     """A version in full."""
 
     widget: Widget

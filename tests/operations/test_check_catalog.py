@@ -289,8 +289,8 @@ def test_a_read_model_that_differs_is_rebuilt(node: Node) -> None:
         widgets=2,
         bundles=1,
         mended=[
-            "the document of acme/clock differed in display_name.",
-            "the document of a/b differed in display_name.",
+            "the document of acme/clock differed from the database.",
+            "the document of a/b differed from the database.",
         ],
     )
     assert _check(node).is_healthy

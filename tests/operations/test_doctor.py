@@ -87,13 +87,13 @@ def test_a_missing_bundle_is_a_fault_of_its_version(data: Path) -> None:
 
 def test_a_faulty_bundle_does_not_keep_the_read_model_from_being_checked(data: Path) -> None:
     _bundle(data).unlink()
-    change_widget(data, 3, latest_version="9")
+    change_widget(data, 3, description="Wrong")
 
     said = widget_catalog("doctor", "--data", data)
 
     assert said.code == 1
     assert "Fault: acme/clock 1.0.0: its bundle is missing" in said.err
-    assert "Repaired: the document of acme/w1 differed in latest_version.\n" in said.err
+    assert "Repaired: the document of acme/w1 differed from the database.\n" in said.err
 
 
 def test_an_authenticator_app_whose_key_is_lost_is_reported(data: Path) -> None:

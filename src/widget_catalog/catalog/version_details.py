@@ -14,7 +14,7 @@ from widget_contract.capabilities import (
     requested,
 )
 from widget_contract.names import is_widget_key
-from widget_contract.wire_running import PublishedFile, RevokedState
+from widget_contract.wire_running import DeclaredDetails, PublishedFile, RevokedState
 
 from ..core.http.content import MAX_INLINE_BYTES, Content
 from ..core.http.large_content import AnyContent, Packer
@@ -38,6 +38,7 @@ class _Bundle(msgspec.Struct, rename="camel"):
 
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
+_decode_details = msgspec.json.Decoder(DeclaredDetails).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -145,9 +146,8 @@ class VersionDetails:
             _encode(None if previous is None else previous.version),
             b',"revoked":',
             _encode(_revoked(revoked)),
-            b',"capabilities":',
-            _encode(capabilities_in(row.manifest)),
-            b"}",
+            b",",
+            _encode({"capabilities": capabilities_in(row.manifest), **_details(row)})[1:],
         )
         return b"".join(parts)
 
@@ -160,6 +160,11 @@ class VersionDetails:
             url = self._cdn_url + file_path(scope, name, bundle.version, "css")
             files.append(_file("index.css", url, style.size_bytes, style.sha256_hash, _CSS))
         return files
+
+
+def _details(row: VersionRow) -> dict[str, object]:
+    details: dict[str, object] = msgspec.to_builtins(_decode_details(row.details))
+    return details
 
 
 def _file(path: str, url: str, size: int, sha256_hash: str, content_type: str) -> PublishedFile:

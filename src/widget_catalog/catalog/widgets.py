@@ -15,7 +15,7 @@ from widget_contract.capabilities import (
     with_capabilities,
 )
 from widget_contract.errors import InvalidName
-from widget_contract.manifests import Declared
+from widget_contract.manifests import DETAIL_FIELDS, Declared, details_in
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
 from widget_contract.texts import line_fault
@@ -49,7 +49,8 @@ class Version(Declared, frozen=True, kw_only=True):
 
     `bundle_url` is None if the bundle is stored here, under its hash. `manifest` is the author's
     text, None for imported versions without one. `permissions` always include those of its
-    capabilities, also for versions that were stored without them.
+    capabilities, and its details those of the manifest, also for versions that were stored without
+    them.
     """
 
     version: SemVer
@@ -68,6 +69,9 @@ class Version(Declared, frozen=True, kw_only=True):
         if self.manifest is not None and may_state_capabilities(self.manifest):
             complete = with_capabilities(self.permissions, capabilities_in(self.manifest))
             msgspec.structs.force_setattr(self, "permissions", complete)
+        if self.manifest is not None and not any(getattr(self, it) for it in DETAIL_FIELDS):
+            for name, value in details_in(self.manifest).items():
+                msgspec.structs.force_setattr(self, name, value)
 
     @property
     def requested(self) -> tuple[Permission, ...]:

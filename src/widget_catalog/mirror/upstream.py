@@ -21,6 +21,7 @@ from widget_catalog_client import (
     WidgetDetail,
 )
 from widget_contract.errors import CatalogError
+from widget_contract.manifests import details_of
 from widget_contract.texts import printable
 from widget_contract.wire import RegistryWidget
 
@@ -172,7 +173,7 @@ class Upstream:
     def _new_line(
         self, head: Head, entry: VersionEntry, detail: VersionDetail, sizes: dict[str, int]
     ) -> dict[str, Any]:
-        line = _line(entry)
+        line = _line(entry) | details_of(detail)
         if detail.manifest is not None:
             line["manifest"] = msgspec.json.encode(detail.manifest).decode()
         is_revoked = (head.id, entry.version.partition("+")[0]) in self._revoked
@@ -246,7 +247,7 @@ def _line(entry: VersionEntry) -> dict[str, Any]:
 
 
 def _known_line(entry: VersionEntry, old: Version, sizes: dict[str, int]) -> dict[str, Any]:
-    line = _line(entry)
+    line = _line(entry) | details_of(old)
     if old.bundle_url is None:
         del line["bundleUrl"]
         line["bundleFile"] = old.sha256_hash

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from widget_contract.manifests import DECLARED_KEYS, declared_values
+from widget_contract.manifests import declared_json
 
 from ..catalog.widgets import Version, Widget
 from ..core.clock import iso
@@ -45,7 +45,7 @@ def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[s
         "yanked": version.is_withdrawn,
         "yankedReason": version.withdrawn_reason,
         "deprecationMessage": version.deprecation_message,
-        **dict(zip(DECLARED_KEYS, declared_values(version), strict=True)),
+        **declared_json(version),
     }
     if css_file is not None:
         line["cssFile"] = css_file

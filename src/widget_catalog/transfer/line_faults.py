@@ -1,8 +1,8 @@
 """Error messages for a line of an import."""
 
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple, get_args, get_origin
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
@@ -11,46 +11,36 @@ from widget_contract.spelling import find_similar
 SAFE_INTEGER = 2**53 - 1
 MAX_CELLS = 10_000
 
-_TEXT = "must be a text."
-_TEXT_OR_NULL = "must be a text or null."
 _FILE = "must be the path of a file."
 _COUNT = f"must be a whole number from 0 to {SAFE_INTEGER:,}."
 _INSTANT = "must be an instant with a time zone, such as 2026-01-31T09:05:00.000Z."
 _SIZE = 'must be like {"w": 2, "h": 1}.'
 _CELLS = f"must be a whole number from 1 to {MAX_CELLS:,}."
 
-# The rule of each field, used as the message whatever the value is.
+# The rule of each field, used as the message whatever the value is: by its type, or by its name.
+_RULES_BY_TYPE = {
+    str: "must be a text.",
+    str | None: "must be a text or null.",
+    bool: "must be true or false.",
+    bool | None: "must be true, false or null.",
+    tuple[str, ...]: "must be a list of texts.",
+}
 _RULES = {
-    "scope": _TEXT,
-    "name": _TEXT,
     "displayName": "must be a text that is not empty.",
-    "description": _TEXT_OR_NULL,
-    "icon": _TEXT_OR_NULL,
-    "isOfficial": "must be true, false or null.",
-    "listed": "must be true or false.",
     "downloadCount": _COUNT,
     "createdAt": _INSTANT,
     "versions": "must be a list of versions.",
-    "version": _TEXT,
     "bundleUrl": "must be an http or https address, without blanks.",
     "bundleFile": _FILE,
     "bundleSize": _COUNT,
     "sha256Hash": "must be 64 hexadecimal digits, in lower case.",
     "publishedAt": _INSTANT,
-    "yanked": "must be true or false.",
-    "yankedReason": _TEXT_OR_NULL,
-    "deprecationMessage": _TEXT_OR_NULL,
-    "releaseNotes": _TEXT_OR_NULL,
     "minSize": _SIZE,
     "maxSize": _SIZE,
     "w": _CELLS,
     "h": _CELLS,
-    "sdkVersion": _TEXT,
     "configVersion": f"must be a whole number, at most {SAFE_INTEGER:,} from 0, or null.",
-    "permissions": "must be a list of texts.",
-    "license": _TEXT_OR_NULL,
     "cssFile": _FILE,
-    "manifest": _TEXT_OR_NULL,
     "revoked": 'must be like {"reason": "…", "at": "2026-01-31T09:05:00.000Z"}, or null.',
     "reason": "must be a text that is not empty.",
     "at": _INSTANT,
@@ -91,6 +81,7 @@ def find_misfits(line: bytes, error: Exception, shape: type[msgspec.Struct]) -> 
     """All errors of a line that cannot be decoded as this type. `error` is the decoder's message
     about the first one.
     """
+    rules = _rules_of(shape)
     if isinstance(error, UnicodeDecodeError):
         return Misfits([_not_utf8(line)], frozenset(), None)
     try:
@@ -98,11 +89,11 @@ def find_misfits(line: bytes, error: Exception, shape: type[msgspec.Struct]) -> 
     except (msgspec.DecodeError, RecursionError):
         parsed = None
     if isinstance(parsed, dict):
-        fitting = _Fitting()
+        fitting = _Fitting(rules)
         rest = fitting.fit_object(parsed, shape, "")
         if fitting.faults:
             return Misfits(fitting.faults, frozenset(fitting.fields), rest)
-    return Misfits([_fault(error, "")], frozenset(), None)
+    return Misfits([_fault(error, "", rules)], frozenset(), None)
 
 
 def fault(field: str, sentence: str) -> str:
@@ -122,7 +113,8 @@ class _Fitting:
     collects the errors.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Mapping[str, str]) -> None:
+        self._rules = rules
         self.faults: list[str] = []
         self.fields: set[str] = set()
 
@@ -149,24 +141,45 @@ class _Fitting:
 
     def _fit(self, value: Any, shape: Any, at: str, default: Any) -> Any:
         """The value, or the default if it is not of the type."""
-        args = get_args(shape)
-        shape = args[0] if len(args) == 2 and args[1] is type(None) and value is not None else shape
+        shape = _bare(shape) if value is not None else shape
         if _is_struct(shape) and isinstance(value, dict):
             return self.fit_object(value, shape, at)
         if get_origin(shape) is tuple and isinstance(value, list):
-            item = args[0]
+            item = get_args(shape)[0]
             instead = _required(item) if _is_struct(item) else ""
             return [self._fit(it, item, f"{at}[{i}]", instead) for i, it in enumerate(value)]
         try:
             msgspec.convert(value, shape)
         except msgspec.ValidationError as error:
-            return self._replace(at, _fault(error, at), default)
+            return self._replace(at, _fault(error, at, self._rules), default)
         return value
 
     def _replace(self, at: str, sentence: str, instead: Any) -> Any:
         self.faults.append(sentence)
         self.fields.add(at)
         return instead
+
+
+def _rules_of(shape: type[msgspec.Struct]) -> dict[str, str]:
+    """The rules of the fields of an object, and of the objects in it."""
+    rules: dict[str, str] = {}
+    for it in msgspec.structs.fields(shape):
+        bare = _bare(it.type)
+        item = get_args(bare)[0] if get_origin(bare) is tuple else bare
+        if _is_struct(item):
+            rules |= _rules_of(item)
+        elif rule := _RULES_BY_TYPE.get(bare if get_origin(it.type) is Annotated else it.type):
+            rules[it.encode_name] = rule
+    return rules | _RULES
+
+
+def _bare(shape: Any) -> Any:
+    """A type without null, and without its documentation. Constraints are kept."""
+    args = get_args(shape)
+    if len(args) == 2 and args[1] is type(None):
+        return args[0]
+    is_documented = get_origin(shape) is Annotated and get_origin(args[0]) is tuple
+    return args[0] if is_documented else shape
 
 
 def _stand_in(key: str) -> Any:
@@ -183,7 +196,7 @@ def _is_struct(shape: Any) -> bool:
     return isinstance(shape, type) and issubclass(shape, msgspec.Struct)
 
 
-def _fault(error: Exception, at: str) -> str:
+def _fault(error: Exception, at: str, rules: Mapping[str, str]) -> str:
     """The decoder's error message as a field and a sentence."""
     found = _COMPLAINT.match(str(error))
     sentence, below = found.group("sentence", "at") if found else (str(error), None)
@@ -199,7 +212,7 @@ def _fault(error: Exception, at: str) -> str:
     if name.startswith("versions["):
         return fault(field, "must be an object.")
     # The decoder's own message, for a field that has no rule yet.
-    return fault(field, _RULES.get(name.partition("[")[0], f"{sentence}."))
+    return fault(field, rules.get(name.partition("[")[0], f"{sentence}."))
 
 
 def _not_utf8(line: bytes) -> str:

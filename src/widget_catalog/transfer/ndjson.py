@@ -13,7 +13,13 @@ from widget_contract.manifest_texts import (
     is_plain_manifest,
     manifest_text_faults,
 )
-from widget_contract.manifests import DECLARED_KEYS, Declared, declared
+from widget_contract.manifests import (
+    DECLARED_KEYS,
+    DETAIL_FIELDS,
+    DETAIL_PARSERS,
+    Declared,
+    declared,
+)
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidVersion, SemVer, SortKey
 from widget_contract.texts import (
@@ -61,8 +67,8 @@ class RevocationLine(msgspec.Struct, rename="camel", frozen=True, forbid_unknown
 class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`bundleFile`, a path relative to the NDJSON file, replaces `bundleUrl`.
 
-    `cssFile`, `manifest` and `revoked` are present only if a version has them. A revoked version
-    counts as yanked, for readers that do not know revocations.
+    `cssFile`, `manifest`, `revoked` and details are present only if a version has them. A revoked
+    version counts as yanked, for readers that do not know revocations.
     """
 
     version: str
@@ -268,10 +274,14 @@ class _LineReader:
         fields = declared(line)
         fields["min_size"] = Size(line.min_size.w, line.min_size.h)
         fields["max_size"] = Size(line.max_size.w, line.max_size.h)
+        for name in DETAIL_FIELDS:
+            fields[name], faults = DETAIL_PARSERS[name](fields[name])
+            for it in faults:
+                self._complain(f"{at}.{DECLARED_KEYS[name]}", it)
         if self._is_plain:
             return fields
         rules = {"displayName": self._name, "releaseNotes": self._text}
-        for name, key in zip(fields, DECLARED_KEYS, strict=True):
+        for name, key in DECLARED_KEYS.items():
             value = fields[name]
             if isinstance(value, str):
                 fields[name] = rules.get(key, self._line)(at, key, value)

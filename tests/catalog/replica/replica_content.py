@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import sqlalchemy as sa
+
 from widget_catalog.catalog.node.wiring import DataFolder
+from widget_catalog.catalog.replica.encoding import records_of
 from widget_catalog.catalog.replica.file import _TABLES, ReplicaFile, find_current, open_current
-from widget_catalog.catalog.replica.listings import decode_listing, encode_listing
-from widget_catalog.catalog.replica.records import (
-    DocumentRecord,
-    encode_document,
-    key_of,
-    number_key,
-)
+from widget_catalog.catalog.replica.records import key_of, number_key
+from widget_catalog.catalog.replica.rendering import render
+from widget_catalog.catalog.store.widgets import read_widgets
 
 _PAGE_BYTES = 4096
 # The first two pages are the meta pages.
@@ -41,15 +41,16 @@ def contents(data: Path) -> dict[str, dict[bytes, bytes]]:
 
 
 def change_widget(data: Path, widget_id: int, **fields: Any) -> None:
-    """Change a widget's records, with valid checksums."""
+    """Change a widget's records, with valid checksums: they no longer match the database."""
+    engine = sa.create_engine(f"sqlite:///{data / 'catalog.db'}")
+    with engine.connect() as connection:
+        [stored] = read_widgets(connection, [widget_id]).intact
+    engine.dispose()
+    wrong = records_of(widget_id, 1, render(msgspec.structs.replace(stored.widget, **fields)))
     with opened(data) as file, file.writing() as transaction:
         number = number_key(widget_id)
-        listing = decode_listing(transaction.get(number, b"", db=file.listings))
-        record = DocumentRecord(transaction.get(number, b"", db=file.documents))
-        wrong = record.to_document(listing, b"", ())._replace(**fields)
-        changed = encode_listing(widget_id, listing.changed_at, wrong)
-        transaction.put(number, changed, db=file.listings)
-        transaction.put(number, encode_document(widget_id, wrong), db=file.documents)
+        transaction.put(number, wrong.listing, db=file.listings)
+        transaction.put(number, wrong.document, db=file.documents)
 
 
 def change_record(data: Path, table: str, widget_id: int, change: Callable[[bytes], bytes]) -> None:

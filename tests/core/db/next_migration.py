@@ -5,15 +5,15 @@ from pathlib import Path
 
 from widget_catalog.core.db import migrate
 
-NEXT = "0023"
+NEXT = f"{int(migrate.SCHEMA) + 1:04}"
 # It changes a table, adds one with data from another, and changes the table of a feature, if the
 # database has it.
-NEXT_STEP = """
+NEXT_STEP = f"""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0023"
-down_revision = "0022"
+revision = "{NEXT}"
+down_revision = "{migrate.SCHEMA}"
 branch_labels = None
 depends_on = None
 

@@ -114,6 +114,8 @@ def test_a_step_that_fails_changes_nothing(old_store: tuple[Store, bytes], next_
         assert not sa.inspect(connection).has_table("colours")
         columns = {it["name"] for it in sa.inspect(connection).get_columns("widgets")}
     assert "colour" not in columns
+    next_step.write_text(NEXT_STEP)
+    migrate(store)
     assert export_of(store) == exported
 
 

@@ -13,6 +13,7 @@ from ...core.errors import DataDamaged
 from ..store import feed, widgets
 from ..store.rows import StoredWidget
 from .documents import Reading
+from .encoding import records_of
 from .file import ReplicaFile, faults_named
 from .integrity import are_scopes_intact
 from .listings import decode_listing
@@ -27,9 +28,8 @@ from .records import (
     unseal,
     version_key,
 )
-from .rendering import Document, render
+from .rendering import render
 from .replica import Replica
-from .rows import Listing
 
 Progress = Callable[[int], None]
 
@@ -79,44 +79,33 @@ def _differences(file: ReplicaFile, stored: Sequence[StoredWidget]) -> dict[int,
             if listing is None or document is None or leads is None:
                 found[it.id] = "was missing"
                 continue
-            drawn = render(it.widget)
             is_known = reading.get(member_key(key), db=file.members) is not None
             try:
-                listed = decode_listing(bytes(listing))
-                beside = _read_beside(file, reading, it)
-                found_document = DocumentRecord(document).to_document(listed, *beside)
-                wrong = _wrong_fields(drawn, listed, found_document)
+                changed_at = decode_listing(bytes(listing)).changed_at
+                right = records_of(it.id, changed_at, render(it.widget))
+                leading = KEY.pack(it.id, LISTED if right.is_listed else 0)
+                found_here = (bytes(listing), bytes(document), *_read_beside(file, reading, it))
+                wanted = (right.listing, right.document, right.revocations, right.beside)
+                if found_here != wanted or bytes(leads) != leading or not is_known:
+                    DocumentRecord(document).verify()
+                    found[it.id] = "differed from the database"
             except DataDamaged:
                 found[it.id] = "was damaged"
-                continue
-            if bytes(leads) != KEY.pack(it.id, LISTED if drawn.is_listed else 0) or not is_known:
-                wrong.append("name")
-            if wrong:
-                found[it.id] = f"differed in {', '.join(wrong)}"
     return found
 
 
 def _read_beside(
     file: ReplicaFile, reading: Reading, stored: StoredWidget
-) -> tuple[bytes, tuple[tuple[str, str], ...]]:
-    """What is stored next to the document: revocations, and the manifests of its versions."""
+) -> tuple[bytes, tuple[tuple[str, bytes], ...]]:
+    """What is stored next to the document: revocations, and what its versions declare."""
     what = f"what is known of {stored.widget.scope}/{stored.widget.name}"
     sealed = reading.get(number_key(stored.id), db=file.revocations)
-    manifests = []
+    beside = []
     for it in stored.widget.versions:
-        found = reading.get(version_key(stored.id, it.identity), db=file.manifests)
+        found = reading.get(version_key(stored.id, it.identity), db=file.beside)
         if found is not None:
-            manifests.append((it.identity, unseal(found, what).decode()))
-    return b"" if sealed is None else unseal(sealed, what), tuple(manifests)
-
-
-def _wrong_fields(drawn: Document, listing: Listing, stored: Document) -> list[str]:
-    wrong = [
-        name
-        for name, right, found in zip(Document._fields, drawn, stored, strict=True)
-        if right != found
-    ]
-    return wrong if listing.is_listed == drawn.is_listed else [*wrong, "is_listed"]
+            beside.append((it.identity, unseal(found, what)))
+    return b"" if sealed is None else unseal(sealed, what), tuple(beside)
 
 
 def _confirmed(store: Store, replica: Replica, ids: Sequence[int]) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 from ...core.errors import StoreUnavailable
 from ...core.http.content import MAX_INLINE_BYTES
 from .file import ReplicaFile, State, find_current, named, open_current
-from .listings import decode_listing, listing_columns, listing_row
+from .listings import decode_listing, listing_columns
 from .ordinals import Array
 from .records import (
     CHANGE,
@@ -34,7 +34,7 @@ from .records import (
     number_key,
     scope_checksum,
 )
-from .rows import ChangeRow, Listing, ListingColumns, ListingRow, SummaryRow
+from .rows import ChangeRow, Listing, ListingColumns, SummaryRow
 
 Reading: TypeAlias = "lmdb.Transaction[memoryview]"
 
@@ -243,11 +243,11 @@ class Documents:
         if listed != len(self.list_ids_by_name()):
             raise damaged("the table of names")
 
-    def list_listings(self, ids: Sequence[int]) -> list[ListingRow]:
+    def list_listings(self, ids: Sequence[int]) -> list[Listing]:
         """The listings of those of these widgets that are listed."""
         with self._snapshot as reading:
             found = (self.find_listing(reading, it) for it in ids)
-            return [listing_row(it) for it in found if it is not None and it.is_listed]
+            return [it for it in found if it is not None and it.is_listed]
 
     def find_listing(self, reading: Reading, widget_id: int) -> Listing | None:
         found = reading.get(number_key(widget_id), db=self.file.listings)

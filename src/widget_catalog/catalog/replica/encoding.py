@@ -33,7 +33,7 @@ class Records(NamedTuple):
     listing: bytes
     document: bytes
     revocations: bytes
-    manifests: tuple[tuple[str, str], ...]
+    beside: tuple[tuple[str, bytes], ...]
 
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -59,21 +59,21 @@ def numbered(it: Records, widget_id: int, changed_at: int) -> Records:
         numbered_listing(it.listing, widget_id, changed_at),
         numbered_document(it.document, widget_id),
         it.revocations,
-        it.manifests,
+        it.beside,
     )
 
 
 def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
     return Records(
         widget_id,
-        it.scope,
-        it.name,
-        it.is_listed,
+        it.listing.scope,
+        it.listing.name,
+        it.listing.is_listed,
         changed_at,
-        encode_listing(widget_id, changed_at, it),
+        encode_listing(widget_id, changed_at, it.listing),
         encode_document(widget_id, it),
         it.revocations,
-        it.manifests,
+        it.beside,
     )
 
 

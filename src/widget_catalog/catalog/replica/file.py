@@ -40,7 +40,7 @@ _TABLES = (
     "scopes",
     "listings",
     "documents",
-    "manifests",
+    "beside",
     "revocations",
     "changes",
     "state",
@@ -72,7 +72,7 @@ class ReplicaFile:
     `scopes`    scope            when it last changed, and how many widgets it has
     `listings`  number           input of the search index
     `documents` number           the rendered widget
-    `manifests` number, identity of a version   the manifest it was published with
+    `beside`    number, identity of a version   its details, the manifest it was published with
     `revocations` number         its revoked versions, if any
     `changes`   number of a change   the widget's number, the time, the key, the kind of event,
                                  the version: the newest ones
@@ -112,7 +112,7 @@ class ReplicaFile:
                 raise
         self.tables = opened
         self.keys, self.members, self.scopes, self.listings, *rest = opened
-        self.documents, self.manifests, self.revocations, self.changes, self._state = rest
+        self.documents, self.beside, self.revocations, self.changes, self._state = rest
 
     def sync(self) -> None:
         with faults_named():

@@ -8,34 +8,32 @@ import numpy as np
 
 from ...core.db.checksums import checksum
 from .records import CHECKSUM_BYTES, damaged
-from .rendering import Document
-from .rows import TEXT_SEPARATOR, Listing, ListingColumns, ListingRow
+from .rows import TEXT_SEPARATOR, Listing, ListingColumns
 
-# Checksum of the rest, number, time of the last change, times of the widget's creation and of its
-# latest release, number of versions, two flags.
-_LISTING = struct.Struct("<IqqqqIBB")
+# The head of a listing, with the checksum of the rest, and then its texts. None contains a NUL.
+_HEAD = {
+    "checksum": "I",
+    "id": "q",
+    "changed_at": "q",
+    "created_ms": "q",
+    "released_ms": "q",
+    "version_count": "I",
+    "is_listed": "B",
+    "is_official": "B",
+}
+_TEXTS = ("scope", "name", "display_name", "sdk_ranges", "permissions", "terms", "description")
+_LISTING = struct.Struct(f"<{''.join(_HEAD.values())}")
 _LISTING_BYTES = _LISTING.size
+_LISTING_HEADS = np.dtype([(name, f"<{code}") for name, code in _HEAD.items()])
 _NUMBER_AND_CHANGE = struct.Struct("<qq")
 _CHANGE_ENDS = CHECKSUM_BYTES + _NUMBER_AND_CHANGE.size
-_LISTING_HEADS = np.dtype(
-    [
-        ("checksum", "<u4"),
-        ("id", "<i8"),
-        ("changed_at", "<i8"),
-        ("created_ms", "<i8"),
-        ("released_ms", "<i8"),
-        ("version_count", "<u4"),
-        ("is_listed", "u1"),
-        ("is_official", "u1"),
-    ]
-)
 _OFFICIAL: tuple[bool | None, ...] = (None, False, True)
 # Marks a missing description, which differs from an empty one.
 _NO_DESCRIPTION = b"\1"
 
 
-def encode_listing(number: int, changed_at: int, it: Document) -> bytes:
-    texts = (it.scope, it.name, it.display_name, it.sdk_ranges, it.permissions, it.keywords)
+def encode_listing(number: int, changed_at: int, it: Listing) -> bytes:
+    texts = (it.scope, it.name, it.display_name, it.sdk_ranges, it.permissions, it.terms)
     description = _NO_DESCRIPTION if it.description is None else it.description.encode()
     rest = _LISTING.pack(
         0,
@@ -59,29 +57,17 @@ def numbered_listing(record: bytes, number: int, changed_at: int) -> bytes:
 def decode_listing(record: bytes) -> Listing:
     """Raises DataDamaged if this is not what was written."""
     try:
-        written, number, changed_at, created, released, count, is_listed, official = (
-            _LISTING.unpack_from(record)
-        )
-        *texts, description = split_texts(record)
-        scope, name, display_name, ranges, permissions, keywords = (it.decode() for it in texts)
-        if checksum(record[CHECKSUM_BYTES:]) != written:
+        head: dict[str, Any] = dict(zip(_HEAD, _LISTING.unpack_from(record), strict=True))
+        if checksum(record[CHECKSUM_BYTES:]) != head.pop("checksum"):
             raise ValueError
-        return Listing(
-            number,
-            changed_at,
-            created,
-            released,
-            count,
-            bool(is_listed),
-            _OFFICIAL[official],
-            scope,
-            name,
-            display_name,
-            ranges,
-            permissions,
-            keywords,
-            None if description == _NO_DESCRIPTION else description.decode(),
-        )
+        texts: dict[str, Any] = {
+            name: text.decode() for name, text in zip(_TEXTS, split_texts(record), strict=True)
+        }
+        head["is_listed"] = head["is_listed"] == 1
+        head["is_official"] = _OFFICIAL[head["is_official"]]
+        if texts["description"] == _NO_DESCRIPTION.decode():
+            texts["description"] = None
+        return Listing(**head, **texts)
     except (struct.error, ValueError, IndexError):
         raise damaged("a listing") from None
 
@@ -98,27 +84,8 @@ def decode_key(record: bytes) -> bytes:
         raise damaged("a listing") from None
 
 
-def listing_row(it: Listing) -> ListingRow:
-    return ListingRow(
-        it.id,
-        it.scope,
-        it.name,
-        it.is_official,
-        it.version_count,
-        it.display_name,
-        it.description or "",
-        it.created_ms,
-        it.released_ms,
-        it.sdk_ranges,
-        it.permissions,
-        it.keywords,
-    )
-
-
 def split_texts(record: bytes) -> list[bytes]:
-    """Scope, name, display name, SDK ranges, permissions, keywords, description. None contains a
-    NUL.
-    """
+    """In the order of `_TEXTS`."""
     return record[_LISTING_BYTES:].split(b"\0")
 
 
@@ -132,29 +99,34 @@ def listing_columns(records: Sequence[bytes]) -> ListingColumns:
                 it for it, is_listed in zip(records, listed.tolist(), strict=True) if is_listed
             ]
             heads = heads[listed]
-        texts = [split_texts(it) for it in records]
-        scopes = [it[0].decode() for it in texts]
-        separator = TEXT_SEPARATOR.encode()
-        names = separator.join([it[2] for it in texts]).decode()
-        descriptions = separator.join(
-            [it[6].removeprefix(_NO_DESCRIPTION) for it in texts]
-        ).decode()
-        labels = separator.join([b"%b %b %b" % (it[0], it[1], it[5]) for it in texts]).decode()
-        facets = [[it[i].decode() for it in texts] for i in (1, 3, 4)]
-    except (ValueError, IndexError):
+        columns = dict(zip(_TEXTS, zip(*map(split_texts, records), strict=True), strict=True))
+        named = zip(columns["scope"], columns["name"], columns["terms"], strict=True)
+        labels = [b"%b %b %b" % it for it in named]
+        descriptions = [it.removeprefix(_NO_DESCRIPTION) for it in columns["description"]]
+        return ListingColumns(
+            ids=heads["id"].astype(np.int64),
+            scopes=_decoded(columns["scope"]),
+            is_official=heads["is_official"] == 2,
+            version_counts=heads["version_count"].astype(np.int64),
+            display_names=_joined(columns["display_name"]),
+            descriptions=_joined(descriptions),
+            labels=_joined(labels),
+            created_ms=heads["created_ms"].astype(np.int64),
+            released_ms=heads["released_ms"].astype(np.int64),
+            names=_decoded(columns["name"]),
+            sdk_ranges=_decoded(columns["sdk_ranges"]),
+            permissions=_decoded(columns["permissions"]),
+        )
+    except ValueError:
         raise damaged("a listing") from None
-    return ListingColumns(
-        heads["id"].astype(np.int64),
-        scopes,
-        heads["is_official"] == 2,
-        heads["version_count"].astype(np.int64),
-        names,
-        descriptions,
-        labels,
-        heads["created_ms"].astype(np.int64),
-        heads["released_ms"].astype(np.int64),
-        *facets,
-    )
+
+
+def _joined(texts: Sequence[bytes]) -> str:
+    return TEXT_SEPARATOR.encode().join(texts).decode()
+
+
+def _decoded(texts: Sequence[bytes]) -> list[str]:
+    return [it.decode() for it in texts]
 
 
 def count_listed(records: Sequence[bytes]) -> int:

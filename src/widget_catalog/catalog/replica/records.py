@@ -16,11 +16,11 @@ import xxhash
 from ...core.db.checksums import checksum
 from ...core.errors import DataDamaged
 from ...core.http.content import MAX_INLINE_BYTES
-from .rendering import CDN_MARK, Document, Place
-from .rows import Listing
+from .rendering import CDN_MARK, Document
+from .rows import Place
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 11
+FORMAT = 12
 
 Bytes: TypeAlias = bytes | memoryview
 
@@ -79,21 +79,19 @@ def encode_document(number: int, it: Document) -> bytes:
     between = b"%b%b%b" % (_BEFORE_CREATED, it.created_at.encode(), _BEFORE_ENTRIES)
     after = b"%b%b}" % (_BEFORE_LATEST, msgspec.json.encode(it.latest_version))
     text = b"".join((before, between, it.entries, after))
-    flags = it.is_listed * LISTED | is_null * _NULL_OFFICIAL
+    flags = it.listing.is_listed * LISTED | is_null * _NULL_OFFICIAL
     # Searching for one byte is almost free.
     flags |= (b"\\" in it.entries and CDN_MARK in it.entries) * _MARKED
-    key = key_of(it.scope, it.name)
+    key = key_of(it.listing.scope, it.listing.name)
     header = _DOCUMENT.pack(
         0, number, flags, full_hash(key), full_hash(text), len(text), len(before)
     )[CHECKSUM_BYTES:] + _PARTS.pack(
         len(between),
         len(it.entries),
         len(it.styles),
-        it.latest_start,
-        it.latest_length,
-        it.latest_checksum,
-        it.styles_checksum,
-        it.outline_checksum,
+        *it.latest,
+        checksum(it.styles),
+        checksum(it.outline),
     )
     written = checksum(header + before).to_bytes(CHECKSUM_BYTES, "little")
     return b"".join((written, header, text, it.styles, it.outline))
@@ -231,6 +229,10 @@ class DocumentRecord:
             raise self._damaged()
         return part
 
+    def verify(self) -> None:
+        """Raises DataDamaged if any part is damaged."""
+        _ = self.text, self.styles, self.outline
+
     @property
     def _parts(self) -> tuple[int, ...]:
         return _PARTS.unpack_from(self._record, _DOCUMENT.size)
@@ -249,38 +251,6 @@ class DocumentRecord:
 
     def _damaged(self) -> DataDamaged:
         return damaged(f"the document of widget {self.id}")
-
-    def to_document(
-        self, listing: Listing, revocations: bytes, manifests: tuple[tuple[str, str], ...]
-    ) -> Document:
-        """The complete document. Raises DataDamaged if any part is damaged."""
-        entries = self.entries  # First, because this verifies the whole text.
-        styles_checksum, outline_checksum = self._parts[6:]
-        return Document(
-            listing.scope,
-            listing.name,
-            self.is_listed,
-            listing.is_official,
-            listing.version_count,
-            listing.display_name,
-            listing.description,
-            listing.created_ms,
-            listing.released_ms,
-            listing.sdk_ranges,
-            listing.permissions,
-            listing.keywords,
-            self.created_at,
-            msgspec.json.decode(self.latest_version),
-            *self.place,
-            styles_checksum,
-            outline_checksum,
-            self.head,
-            self.styles,
-            revocations,
-            manifests,
-            self.outline,
-            entries,
-        )
 
 
 def seal(content: bytes) -> bytes:

@@ -4,19 +4,21 @@ A document is stored in fragments that are shared by detail, search and registry
 fields up to `isOfficial`, and its version entries.
 """
 
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
 
 from widget_contract.addresses import file_path
-from widget_contract.manifests import Declared
+from widget_contract.manifests import details_of, searched_texts
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
 from ...core.db.checksums import checksum
 from ..keywords import keywords_of
 from ..widgets import Version, Widget
+from .rows import FACET_SEPARATOR, Listing, Place
 
 # The marker for the CDN URL, which is a setting and filled in when a document is read. No text
 # contains an encoded NUL.
@@ -24,45 +26,24 @@ _CDN = "\0"
 CDN_MARK = b'"\\u0000/'
 
 
-# Separates the items of a list in a listing; no text contains it.
-FACET_SEPARATOR = "\1"
-
-
 class Document(NamedTuple):
     """A widget in the read model. `entries` is the JSON array of all its versions, newest first.
 
     `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
     `revocations` are its revoked versions: JSON, an array of `RevokedVersion`, or nothing.
-    `manifests` are the manifests that versions were published with, by the version's identity.
+    `beside` has what a version declares beside its entry, by the version's identity: its details
+    as JSON, a line break, and the manifest it was published with.
     `outline` has the place of each version in `entries`: JSON, an array of `Outline`.
-    `created_ms`, `released_ms` (the latest version's), `sdk_ranges` (of versions not yanked) and
-    `permissions` (the latest version's) are for sorting and filtering; the lists are joined by
-    FACET_SEPARATOR. `keywords` (the latest version's), joined by spaces, are only searched.
     """
 
-    scope: str
-    name: str
-    is_listed: bool
-    is_official: bool | None
-    version_count: int
-    display_name: str
-    description: str | None
-    created_ms: int
-    released_ms: int
-    sdk_ranges: str
-    permissions: str
-    keywords: str
+    listing: Listing
     created_at: str
     latest_version: str | None
-    latest_start: int
-    latest_length: int
-    latest_checksum: int
-    styles_checksum: int
-    outline_checksum: int
+    latest: Place
     head: bytes
     styles: bytes
     revocations: bytes
-    manifests: tuple[tuple[str, str], ...]
+    beside: tuple[tuple[str, bytes], ...]
     outline: bytes
     entries: bytes
 
@@ -72,14 +53,6 @@ class RevokedVersion(NamedTuple):
     sha256_hash: str
     reason: str
     at: str
-
-
-class Place(NamedTuple):
-    """The position of a version in the entries of its widget, and its checksum."""
-
-    start: int
-    length: int
-    checksum: int
 
 
 class Outline(NamedTuple):
@@ -97,8 +70,8 @@ class Outline(NamedTuple):
         return Place(self.start, self.length, self.checksum)
 
 
-# The declared fields of a version after the texts it may share with its widget.
-_after_texts = attrgetter(*Declared.__struct_fields__[4:])
+# The fields of an entry after the texts that a version may share with its widget.
+_after_texts = attrgetter(*VersionEntry.__struct_fields__[14:])
 _encode = msgspec.json.Encoder().encode
 
 
@@ -114,7 +87,7 @@ def render(widget: Widget) -> Document:
     )
     entries, outline = [], []
     latest, start = None, 1
-    place = (0, 0, checksum(b""))
+    place = Place(0, 0, checksum(b""))
     for version in widget.versions:
         number, is_withdrawn = version.number, version.is_withdrawn
         entry = _encode(_entry(scope, name, number, is_withdrawn, widget, version))
@@ -123,36 +96,36 @@ def render(widget: Widget) -> Document:
         # A plain tuple, because an import creates millions of these.
         outline.append((number, version.sdk_version, is_withdrawn, start, length, written))
         if latest is None and not is_withdrawn:
-            latest, place = version, (start, length, written)
+            latest, place = version, Place(start, length, written)
         start += length + 1
-    encoded_outline, encoded_entries = _encode(outline), b"[" + b",".join(entries) + b"]"
-    styles = _styles(widget)
     ranges = [it.sdk_version for it in widget.versions if not it.is_yanked]
-    # Positional, like the entries.
+    listing = Listing(
+        id=0,
+        changed_at=0,
+        created_ms=to_ms(widget.created_at),
+        released_ms=0 if latest is None else to_ms(latest.published_at),
+        version_count=len(entries),
+        is_listed=widget.is_listed,
+        is_official=widget.is_official,
+        scope=scope,
+        name=name,
+        display_name=widget.display_name,
+        sdk_ranges=FACET_SEPARATOR.join(dict.fromkeys(ranges)),
+        permissions="" if latest is None else FACET_SEPARATOR.join(latest.permissions),
+        terms="" if latest is None else " ".join(_terms(latest)),
+        description=widget.description,
+    )
     return Document(
-        scope,
-        name,
-        widget.is_listed,
-        widget.is_official,
-        len(entries),
-        widget.display_name,
-        widget.description,
-        to_ms(widget.created_at),
-        0 if latest is None else to_ms(latest.published_at),
-        FACET_SEPARATOR.join(dict.fromkeys(ranges)),
-        "" if latest is None else FACET_SEPARATOR.join(latest.permissions),
-        "" if latest is None else " ".join(keywords_of(latest.manifest)),
-        iso(widget.created_at),
-        None if latest is None else latest.number,
-        *place,
-        checksum(styles),
-        checksum(encoded_outline),
-        _encode(head)[:-1],
-        styles,
-        _revocations(widget),
-        tuple([(it.identity, it.manifest) for it in widget.versions if it.manifest is not None]),
-        encoded_outline,
-        encoded_entries,
+        listing=listing,
+        created_at=iso(widget.created_at),
+        latest_version=None if latest is None else latest.number,
+        latest=place,
+        head=_encode(head)[:-1],
+        styles=_styles(widget),
+        revocations=_revocations(widget),
+        beside=tuple([(it.identity, beside) for it in widget.versions if (beside := _beside(it))]),
+        outline=_encode(outline),
+        entries=b"[" + b",".join(entries) + b"]",
     )
 
 
@@ -196,6 +169,17 @@ def _entry(
         widget.icon if icon is None else icon,
         *_after_texts(version),
     )
+
+
+def _terms(version: Version) -> Iterator[str]:
+    yield from searched_texts(version)
+    yield from keywords_of(version.manifest)
+
+
+def _beside(version: Version) -> bytes:
+    details = details_of(version)
+    encoded = _encode(details) if details else b""
+    return encoded if version.manifest is None else encoded + b"\n" + version.manifest.encode()
 
 
 def _styles(widget: Widget) -> bytes:

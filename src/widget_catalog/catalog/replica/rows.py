@@ -3,10 +3,19 @@
 from typing import NamedTuple
 
 from .ordinals import Array
-from .rendering import Place
 
+# Separates the items of a list in a listing; no text contains it.
+FACET_SEPARATOR = "\1"
 # Separates joined texts. No text contains a NUL, which is rejected as input.
 TEXT_SEPARATOR = " \0 "
+
+
+class Place(NamedTuple):
+    """The position of a version in the entries of its widget, and its checksum."""
+
+    start: int
+    length: int
+    checksum: int
 
 
 class FeedEntry(NamedTuple):
@@ -39,7 +48,12 @@ class SummaryRow(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The content of a listing."""
+    """The data of a widget for the search index. `id` and `changed_at` are 0 until it is written.
+
+    `released_ms` and `permissions` are the latest version's, `sdk_ranges` those of all versions
+    that are not yanked; the lists are joined by FACET_SEPARATOR. `terms` are texts of the latest
+    version that only pages search, joined by spaces.
+    """
 
     id: int
     changed_at: int
@@ -53,34 +67,17 @@ class Listing(NamedTuple):
     display_name: str
     sdk_ranges: str
     permissions: str
-    keywords: str
+    terms: str
     description: str | None
-
-
-class ListingRow(NamedTuple):
-    """The data of a listed widget for the search index."""
-
-    id: int
-    scope: str
-    name: str
-    is_official: bool | None
-    version_count: int
-    display_name: str
-    description: str
-    created_ms: int
-    released_ms: int
-    sdk_ranges: str
-    permissions: str
-    keywords: str
 
     @property
     def label(self) -> str:
-        """Scope, name and keywords, separated by spaces."""
-        return f"{self.scope} {self.name} {self.keywords}"
+        """Scope, name and terms, separated by spaces."""
+        return f"{self.scope} {self.name} {self.terms}"
 
 
 class ListingColumns(NamedTuple):
-    """The same for many widgets, as columns; the texts of a column are joined."""
+    """Many listed widgets, as columns; the texts of a column are joined."""
 
     ids: Array
     scopes: list[str]

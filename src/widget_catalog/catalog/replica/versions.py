@@ -29,6 +29,8 @@ class VersionRow(NamedTuple):
     entry: bytes
     previous: bytes | None
     style: StyleRow | None
+    details: bytes
+    """As JSON, without defaults."""
     manifest: bytes | None
     previous_manifest: bytes | None
 
@@ -49,6 +51,7 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
         before = next((one for one in versions if not one[2]), None)
         styles = it.styles
         style = _decode_styles(styles).get(number) if styles else None
+        details, manifest = _find_beside(documents, reading, it.id, identity)
         former = None if before is None else before[0].partition("+")[0]
         return VersionRow(
             it.id,
@@ -58,7 +61,8 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
             it.entry(entries_start + start, length, written),
             None if before is None else it.entry(entries_start + before[3], *before[4:]),
             None if style is None else StyleRow(*style),
-            find_manifest(documents, reading, it.id, identity),
+            details,
+            manifest,
             None if former is None else find_manifest(documents, reading, it.id, former),
         )
 
@@ -66,6 +70,16 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
 def find_manifest(
     documents: Documents, reading: Reading, widget_id: int, identity: str
 ) -> bytes | None:
-    found = reading.get(version_key(widget_id, identity), db=documents.file.manifests)
-    what = f"the manifest of version {identity} of widget {widget_id}"
-    return None if found is None else unseal(found, what)
+    return _find_beside(documents, reading, widget_id, identity)[1]
+
+
+def _find_beside(
+    documents: Documents, reading: Reading, widget_id: int, identity: str
+) -> tuple[bytes, bytes | None]:
+    """The details of a version, and its manifest."""
+    found = reading.get(version_key(widget_id, identity), db=documents.file.beside)
+    if found is None:
+        return b"{}", None
+    what = f"what version {identity} of widget {widget_id} declares"
+    details, line_break, manifest = unseal(found, what).partition(b"\n")
+    return details or b"{}", manifest if line_break else None

@@ -51,10 +51,9 @@ class ReplicaWriter:
         put(number, it.listing, append=self._is_new, db=file.listings)
         put(number, it.document, append=self._is_new, db=file.documents)
         self._put_key(it.id, it.scope, it.name, LISTED if it.is_listed else 0, it.changed_at)
-        for identity, manifest in it.manifests:
-            # An existing one is the same: a manifest never changes.
-            manifest_key = version_key(it.id, identity)
-            put(manifest_key, seal(manifest.encode()), overwrite=False, db=file.manifests)
+        for identity, beside in it.beside:
+            # An existing one is the same: what a version declares never changes.
+            put(version_key(it.id, identity), seal(beside), overwrite=False, db=file.beside)
         if it.revocations:
             put(number, seal(it.revocations), db=file.revocations)
         elif not self._is_new:

@@ -11,8 +11,7 @@ from pyroaring import BitMap
 from widget_contract.semver import SemVer, is_compatible
 
 from ..replica.ordinals import Array, Groups, Rows, radix_argsort, set_of
-from ..replica.rendering import FACET_SEPARATOR
-from ..replica.rows import ListingColumns, ListingRow
+from ..replica.rows import FACET_SEPARATOR, Listing, ListingColumns
 from .texts import Texts
 
 
@@ -71,7 +70,7 @@ class Facets:
         self._permissions = _groups(*parts[9:13])
         self._admitting: dict[SemVer, list[str]] = {}
 
-    def add(self, row: ListingRow, ordinal: int) -> None:
+    def add(self, row: Listing, ordinal: int) -> None:
         """Add the widget with the next ordinal."""
         self._new_times[0].append(row.created_ms)
         self._new_times[1].append(row.released_ms)

@@ -20,7 +20,7 @@ from ..replica.cache import ByteBoundedCache
 from ..replica.documents import Documents
 from ..replica.ordinals import Array, Groups, Rows, members_of, set_of
 from ..replica.revision import Counts
-from ..replica.rows import ListingRow
+from ..replica.rows import Listing
 from .facets import Facets
 from .parts import IndexParts, build_parts
 from .popularity import Mark, Place, Popularity
@@ -277,13 +277,13 @@ class SearchIndex:
         self._remembered.clear()
         self._scope_count = None
 
-    def _add(self, row: ListingRow) -> None:
+    def _add(self, row: Listing) -> None:
         ordinal = len(self._old_ids) + len(self._new_keys)
         key = fold(row.display_name)
         self._new_keys.append(key)
         self._new_ordinals[row.id] = ordinal
         self._names.add(key, ordinal)
-        self._descriptions.add(fold(row.description), ordinal)
+        self._descriptions.add(fold(row.description or ""), ordinal)
         self._labels.add(fold(label_words(row.label)), ordinal)
         self._new_version_counts.append(row.version_count)
         self._versions += row.version_count

@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from widget_contract.manifests import DETAIL_FIELDS, details_of
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
 from widget_contract.wire import Size
+from widget_contract.wire_running import DeclaredDetails
 
 from ...core.clock import from_ms, to_ms
 from ...core.db.checksums import row_checksum
@@ -23,9 +25,11 @@ Prepare = Callable[[Widget], bytes]
 _IS_OFFICIAL = 5
 _IDENTITY, _NUMBER, _BUNDLE_URL, _BUNDLE_SIZE, _SHA256_HASH = range(5)
 _CSS_SIZE, _CSS_SHA256_HASH = 21, 22
+_DETAILS = 25
 
 _encode = msgspec.json.Encoder().encode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
+_decode_details = msgspec.json.Decoder(DeclaredDetails).decode
 
 
 class StoredWidget(NamedTuple):
@@ -54,6 +58,11 @@ class Draft(NamedTuple):
     @property
     def key(self) -> tuple[str, str]:
         return (self.scope, self.name)
+
+    def with_every_column(self) -> "Draft":
+        """Drafts of older releases have no details."""
+        rows = [it if len(it) > _DETAILS else (*it, None) for it in self.versions]
+        return self._replace(versions=rows)
 
     @property
     def is_official(self) -> bool:
@@ -176,7 +185,14 @@ def version_row(scope: str, name: str, version: Version) -> Row:
         style and style.sha256_hash,
         version.manifest,
     )
-    return (*row, row_checksum((scope, name, *row)))
+    details = details_of(version)
+    encoded = _encode(details).decode() if details else None
+    return (*row, _version_checksum(scope, name, row, encoded), encoded)
+
+
+def _version_checksum(scope: str, name: str, row: Row, details: str | None) -> int:
+    """Without details, it is that of older releases, which did not know any."""
+    return row_checksum((scope, name, *row) if details is None else (scope, name, *row, details))
 
 
 def check_widget(row: Sequence[Any]) -> None:
@@ -209,8 +225,8 @@ def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
     is_yanked, yanked_reason, deprecation_message, release_notes = row[7:11]
     display_name, description, icon, min_w, min_h, max_w, max_h = row[11:18]
     sdk_version, config_version, permissions, license_ = row[18:22]
-    css_size, css_sha256_hash, manifest, written = row[22:]
-    if row_checksum((scope, name, *row[1:-1])) != written:
+    css_size, css_sha256_hash, manifest, written, details = row[22:]
+    if _version_checksum(scope, name, tuple(row[1:-2]), details) != written:
         raise _damaged(f"version {identity} of {scope}/{name}")
     return Version(
         version=SemVer.parse(number),
@@ -233,7 +249,13 @@ def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
         license=license_,
         style=None if css_size is None else Style(css_size, css_sha256_hash),
         manifest=manifest,
+        **({} if details is None else _details_from(details)),
     )
+
+
+def _details_from(text: str) -> dict[str, Any]:
+    decoded = _decode_details(text)
+    return {it: getattr(decoded, it) for it in DETAIL_FIELDS}
 
 
 def _damaged(what: str) -> DataDamaged:

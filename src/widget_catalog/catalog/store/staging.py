@@ -99,7 +99,8 @@ def pack(drafts: Sequence[Draft]) -> bytes:
 def unpack(packed: bytes) -> list[Draft]:
     """Raises DataDamaged."""
     try:
-        return _decode(zstandard.ZstdDecompressor().decompress(packed))
+        drafts = _decode(zstandard.ZstdDecompressor().decompress(packed))
+        return [it.with_every_column() for it in drafts]
     except (zstandard.ZstdError, msgspec.MsgspecError) as fault:
         raise DataDamaged(
             "Widgets of an unfinished import are damaged. Restore the database from a backup."

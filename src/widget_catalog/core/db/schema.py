@@ -89,6 +89,8 @@ versions = Table(
     Column("manifest", Text),
     # Covers the widget's scope and name, and all other columns except the widget's number.
     Column("checksum", BigInteger, nullable=False, server_default="0"),
+    # The fields of `DeclaredDetails` as a JSON object, without defaults.
+    Column("details", Text),
     sqlite_with_rowid=False,
 )
 
