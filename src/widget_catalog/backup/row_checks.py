@@ -48,8 +48,9 @@ def _damaged(database: sqlite3.Connection) -> Iterator[str]:
             yield f"the widget {values[0]}/{values[1]} (number {number})"
     booleans = [it + 2 for it in _places_of_booleans(versions)]
     for row in database.execute(_VERSIONS):
-        scope, name, _, *values, written = _with_booleans(row, booleans)
-        if _differs([scope, name, *values], written):
+        scope, name, _, *values, written, details = _with_booleans(row, booleans)
+        covered = [scope, name, *values] if details is None else [scope, name, *values, details]
+        if _differs(covered, written):
             yield f"version {values[0]} of {scope}/{name}"
     for number, identity, *rest, written in database.execute("SELECT * FROM revocations"):
         if _differs([number, identity, *rest], written):

@@ -190,7 +190,7 @@ def version_row(scope: str, name: str, version: Version) -> Row:
     return (*row, _version_checksum(scope, name, row, encoded), encoded)
 
 
-def _version_checksum(scope: str, name: str, row: Row, details: str | None) -> int:
+def _version_checksum(scope: str, name: str, row: Sequence[Any], details: str | None) -> int:
     """Without details, it is that of older releases, which did not know any."""
     return row_checksum((scope, name, *row) if details is None else (scope, name, *row, details))
 
@@ -226,7 +226,7 @@ def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
     display_name, description, icon, min_w, min_h, max_w, max_h = row[11:18]
     sdk_version, config_version, permissions, license_ = row[18:22]
     css_size, css_sha256_hash, manifest, written, details = row[22:]
-    if _version_checksum(scope, name, tuple(row[1:-2]), details) != written:
+    if _version_checksum(scope, name, row[1:-2], details) != written:
         raise _damaged(f"version {identity} of {scope}/{name}")
     return Version(
         version=SemVer.parse(number),
