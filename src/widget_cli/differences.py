@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from widget_contract.capabilities import Permission, names_of, requested
-from widget_contract.manifests import Declared
+from widget_contract.manifests import DETAIL_FIELDS, Declared
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import Size
 
@@ -34,7 +34,8 @@ def changes(local: LocalWidget, last: VersionEntry) -> list[Change]:
         Change("sdkVersion", last.sdk_version, manifest.sdk_version),
     ]
     for field in msgspec.structs.fields(Declared):
-        if field.name not in _SHOWN_APART:
+        # Entries have no details.
+        if field.name not in _SHOWN_APART and field.name not in DETAIL_FIELDS:
             before, after = getattr(last, field.name), getattr(manifest, field.name)
             pairs.append(Change(field.encode_name, _shown(before), _shown(after)))
     return [it for it in pairs if it.before != it.after]

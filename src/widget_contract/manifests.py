@@ -23,8 +23,10 @@ from .wire_running import Capability, DeclaredDetails
 
 T = TypeVar("T")
 
-DetailParser = Callable[[object], tuple[Any, list[str]]]
-"""Parses the value of a manifest, None if there is none: what is valid of it, and all errors."""
+DetailParser = Callable[[object], tuple[Any, list[tuple[str, str]]]]
+"""Parses the value of a manifest, None if there is none. Returns what is valid of it, and all
+errors: where in the value, such as `[1]` or nothing, and a sentence.
+"""
 
 MAX_MANIFEST_BYTES = 65_536
 DEFAULT_MAIN = "index.js"
@@ -323,8 +325,8 @@ class _Reader:
 
     def detail(self, name: str, key: str) -> Any:
         found, faults = DETAIL_PARSERS[name](self._values.get(key))
-        for it in faults:
-            self.complain(key, it)
+        for at, sentence in faults:
+            self.complain(f"{key}{at}", sentence)
         return found
 
     def whole_number(self, key: str) -> int | None:

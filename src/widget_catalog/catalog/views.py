@@ -10,7 +10,7 @@ from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
 from widget_contract.wire import SearchResults, Stats, VersionEntry, WidgetDetail, WidgetSummary
-from widget_contract.wire_running import RevokedState
+from widget_contract.wire_running import DeclaredDetails, RevokedState
 
 from ..core.http.large_content import AnyContent
 from .catalog import BundleRef, Catalog
@@ -39,11 +39,12 @@ class View(NamedTuple, Generic[T]):
         return self.decode(self.content.body)
 
 
-class VersionBeside(msgspec.Struct, rename="camel"):
-    """The manifest that a version was published with, and the reason of its revocation, if any."""
+class VersionBeside(DeclaredDetails, frozen=True):
+    """The details of a version, the manifest that it was published with, and the reason of its
+    revocation, if any."""
 
-    manifest: dict[str, Any] | None
-    revoked: RevokedState | None
+    manifest: dict[str, Any] | None = None
+    revoked: RevokedState | None = None
 
 
 class _ManifestBeside(msgspec.Struct):
@@ -95,10 +96,10 @@ class Views:
         """All permissions that widgets need, most frequent first."""
         return self._catalog.list_permissions()
 
-    def find_version(self, scope: str, name: str, version: str) -> VersionBeside | None:
-        """Data of a listed version that is not in its entry."""
+    def find_version(self, scope: str, name: str, version: str) -> VersionBeside:
+        """Data of a listed version that is not in its entry; nothing if it is not listed."""
         content = self._catalog.version(f"{scope}/{name}/{version}")
-        return None if content is None else _decode_beside(content.body)
+        return VersionBeside() if content is None else _decode_beside(content.body)
 
     def requested(self, it: VersionEntry) -> tuple[Permission, ...]:
         """The permissions of a listed version, with its capabilities in full."""

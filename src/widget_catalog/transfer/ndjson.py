@@ -276,8 +276,8 @@ class _LineReader:
         fields["max_size"] = Size(line.max_size.w, line.max_size.h)
         for name in DETAIL_FIELDS:
             fields[name], faults = DETAIL_PARSERS[name](fields[name])
-            for it in faults:
-                self._complain(f"{at}.{DECLARED_KEYS[name]}", it)
+            for place, sentence in faults:
+                self._complain(f"{at}.{DECLARED_KEYS[name]}{place}", sentence)
         if self._is_plain:
             return fields
         rules = {"displayName": self._name, "releaseNotes": self._text}

@@ -1,5 +1,9 @@
 """Examples of the responses for dashboards that run widgets."""
 
+import msgspec
+
+from widget_contract.wire_running import DeclaredDetails
+
 from .answers import Answer, detail_example
 
 _HASH = "c81c2bd9832ca040af0ae060b25d15fbfefc843b84375ce8b45f5eae30e71174"
@@ -34,6 +38,17 @@ def version_example(base_url: str) -> Answer:
         "previousVersion": "1.1.0",
         "revoked": None,
         "capabilities": [],
+        **detail_examples(),
+    }
+
+
+def detail_examples() -> Answer:
+    """The example of each field of `DeclaredDetails`."""
+    return {
+        it.encode_name: example
+        for it in msgspec.structs.fields(DeclaredDetails)
+        for meta in it.type.__metadata__
+        for example in meta.examples or ()
     }
 
 

@@ -145,13 +145,13 @@ class WidgetPages:
         """
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
-        manifest = read_manifest(None if beside is None else beside.manifest)
-        revoked = None if beside is None else beside.revoked
+        manifest = read_manifest(beside.manifest)
         notes = await self._markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
         readme = await self._markdown.render(manifest.readme, _README_BYTES, it.scope)
         return {
             "version": it,
-            "revoked": revoked,
+            "revoked": beside.revoked,
+            "details": beside,
             "preview": panel_of(self._catalog, it),
             "grid": grid(it),
             "permissions": [permission_fact(one) for one in self._views.requested(it)],
