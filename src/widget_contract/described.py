@@ -8,14 +8,14 @@ from msgspec import Meta
 
 from .patterns import NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH, TIMESTAMP
 
-SEARCHED = Meta(extra={"is_searched": True})
 
-
-def described(about: str, *examples: object, **rules: object) -> Meta:
+def described(about: str, *examples: object, is_searched: bool = False, **rules: object) -> Meta:
+    """`is_searched`: pages find a widget by the texts of this field."""
     return Meta(
         description=about,
         examples=list(examples) if examples else None,
         extra_json_schema=rules or None,
+        extra={"is_searched": is_searched},
     )
 
 

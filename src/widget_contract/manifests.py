@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from .capabilities import parse_capabilities, with_capabilities
-from .described import SEARCHED
 from .errors import InvalidManifest, InvalidName
 from .manifest_texts import manifest_text_faults
 from .names import Scope, WidgetName, is_name
@@ -75,7 +74,7 @@ _DETAILS = [(it.name, it.encode_name, it.default) for it in msgspec.structs.fiel
 _SEARCHED = [
     it.name
     for it in msgspec.structs.fields(DeclaredDetails)
-    if SEARCHED in getattr(it.type, "__metadata__", ())
+    if any(meta.extra["is_searched"] for meta in it.type.__metadata__)
 ]
 
 
