@@ -195,6 +195,8 @@ export interface VersionDetail {
    * `control:lock`.
    */
   capabilities: Capability[];
+  /** Keywords of the manifest: lowercase letters, digits and hyphens. */
+  keywords: string[];
 }
 
 /** A file of a version. */

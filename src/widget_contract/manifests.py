@@ -18,7 +18,7 @@ from .names import Scope, WidgetName, is_name
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_fault, name_fault, text_fault
 from .wire import Size
-from .wire_running import Capability, DeclaredDetails
+from .wire_running import KEYWORD, Capability, DeclaredDetails
 
 T = TypeVar("T")
 
@@ -34,11 +34,14 @@ MAX_DESCRIPTION = 1_000
 MAX_RELEASE_NOTES = 20_000
 MAX_CELLS = 100
 MAX_PERMISSIONS = 50
+MAX_KEYWORDS = 10
 _MAX_LICENSE = 200
 _SAFE_INTEGER = 2**53 - 1
 
 _ICON = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*:[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _PERMISSION = re.compile(r"[a-z0-9][a-z0-9:._/*-]{0,99}\Z")
+_KEYWORD = re.compile(KEYWORD)
+_KEYWORD_RULE = "use 2 to 30 lowercase letters, digits and hyphens, such as time-zone."
 _FILE = re.compile(r"(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+(?:/(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+)*\Z")
 
 
@@ -370,5 +373,24 @@ def _shown(value: object) -> str:
     return shown if len(shown) <= 80 else f"{shown[:80]}…"
 
 
+def parse_keywords(stated: object) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
+    """At most MAX_KEYWORDS, without duplicates."""
+    if stated is None:
+        return (), []
+    if not isinstance(stated, list | tuple):
+        return (), [("", 'must be a list of keywords, such as ["clock", "time-zone"].')]
+    valid, faults = dict[str, None](), []
+    for i, it in enumerate(stated):
+        if not isinstance(it, str) or not _KEYWORD.fullmatch(it):
+            faults.append((f"[{i}]", f"{_shown(it)} is not a keyword: {_KEYWORD_RULE}"))
+        elif it in valid:
+            faults.append((f"[{i}]", f"{it} is given twice."))
+        else:
+            valid[it] = None
+    if len(stated) > MAX_KEYWORDS:
+        faults = [("", f"must not have more than {MAX_KEYWORDS} keywords."), *faults]
+    return tuple(valid)[:MAX_KEYWORDS], faults[:3]
+
+
 # By the name of the field.
-DETAIL_PARSERS: dict[str, DetailParser] = {}
+DETAIL_PARSERS: dict[str, DetailParser] = {"keywords": parse_keywords}

@@ -17,6 +17,8 @@ from .patterns import (
 )
 from .wire import Shape, VersionEntry, Widget
 
+KEYWORD = r"^[a-z0-9][a-z0-9-]{1,29}$"
+
 ChangeType = Literal[
     "published",
     "yanked",
@@ -168,8 +170,19 @@ class DeclaredDetails(Shape, frozen=True, kw_only=True):
 
     This is their only declaration: storage, import, export, mirrors, responses and documentation
     are derived from it. Each has a default, and a parser in `manifests.DETAIL_PARSERS`. Pages also
-    search the texts of fields marked with `SEARCHED`.
+    search the texts of fields with `is_searched`.
     """
+
+    keywords: Annotated[
+        tuple[str, ...],
+        described(
+            "Keywords of the manifest: lowercase letters, digits and hyphens.",
+            ["clock", "time-zone"],
+            maxItems=10,
+            items={"type": "string", "pattern": KEYWORD},
+            is_searched=True,
+        ),
+    ] = ()
 
 
 class VersionDetail(DeclaredDetails, frozen=True):

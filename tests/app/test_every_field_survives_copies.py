@@ -21,6 +21,7 @@ from widget_contract.manifests import DECLARED_KEYS
 
 WORDS = st.lists(st.text("aZ09äß漢🙂*_-", min_size=1, max_size=9), min_size=1, max_size=5)
 LINE = WORDS.map(" ".join)
+KEYWORD = st.from_regex(r"[a-z0-9][a-z0-9-]{1,29}", fullmatch=True)
 SMALL, LARGE = st.integers(1, 4), st.integers(5, 12)
 # A value for each declared field, which is not its default.
 VALUES: dict[str, st.SearchStrategy[Any]] = {
@@ -36,6 +37,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
         st.sampled_from(["network", "storage", "user"]), min_size=1, unique=True
     ),
     "license": LINE,
+    "keywords": st.lists(KEYWORD, min_size=1, max_size=10, unique=True),
 }
 VERSIONS = st.lists(st.fixed_dictionaries(VALUES), min_size=4, max_size=6)
 

@@ -3,8 +3,6 @@
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ..keywords import list_keywords
-
 _MAX_CHARACTERS = 300
 
 
@@ -12,7 +10,6 @@ class ManifestFacts(NamedTuple):
     homepage: str | None = None
     repository: str | None = None
     author: str | None = None
-    keywords: tuple[str, ...] = ()
     readme: str | None = None
 
 
@@ -25,7 +22,6 @@ def read_manifest(manifest: dict[str, Any] | None) -> ManifestFacts:
         _address(found.get("homepage")),
         _address(repository.get("url") if isinstance(repository, dict) else repository),
         _line(author.get("name") if isinstance(author, dict) else author),
-        list_keywords(found.get("keywords")),
         found["readme"] if isinstance(found.get("readme"), str) else None,
     )
 

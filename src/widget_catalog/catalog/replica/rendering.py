@@ -4,7 +4,6 @@ A document is stored in fragments that are shared by detail, search and registry
 fields up to `isOfficial`, and its version entries.
 """
 
-from collections.abc import Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
 from ...core.db.checksums import checksum
-from ..keywords import keywords_of
 from ..widgets import Version, Widget
 from .rows import FACET_SEPARATOR, Listing, Place
 
@@ -112,7 +110,7 @@ def render(widget: Widget) -> Document:
         display_name=widget.display_name,
         sdk_ranges=FACET_SEPARATOR.join(dict.fromkeys(ranges)),
         permissions="" if latest is None else FACET_SEPARATOR.join(latest.permissions),
-        terms="" if latest is None else " ".join(_terms(latest)),
+        terms="" if latest is None else " ".join(searched_texts(latest)),
         description=widget.description,
     )
     return Document(
@@ -169,11 +167,6 @@ def _entry(
         widget.icon if icon is None else icon,
         *_after_texts(version),
     )
-
-
-def _terms(version: Version) -> Iterator[str]:
-    yield from searched_texts(version)
-    yield from keywords_of(version.manifest)
 
 
 def _beside(version: Version) -> bytes:
