@@ -64,6 +64,7 @@ FEATURE = Feature(
     name="accounts",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account", "Account"),)},
+    tables=("widget_catalog.accounts.tables",),
     settings=AccountSettings,
     commands=(Command(accounts, PEOPLE), Command(secrets, PEOPLE)),
     hooks=_hooks,

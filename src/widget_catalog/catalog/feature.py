@@ -19,7 +19,7 @@ FEATURE = Feature(
     name="catalog",
     templates=Path(__file__).parent / "templates",
     tables=(
-        "widget_catalog.core.db.node_tables",
+        "widget_catalog.catalog.store.tables",
         "widget_catalog.catalog.store.count_table",
         "widget_catalog.catalog.store.files",
         "widget_catalog.catalog.store.revocations",

@@ -46,6 +46,7 @@ FEATURE = Feature(
     name="publishing",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account/widgets", "Widgets"),)},
+    tables=("widget_catalog.publishing.tables",),
     settings=PublishingSettings,
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
     routes=_routes,

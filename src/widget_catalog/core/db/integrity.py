@@ -15,6 +15,7 @@ from ..errors import StoreUnavailable
 from .damage import is_damage
 from .opened_file import connect
 from .schema import metadata
+from .tables import load_tables
 
 # Earlier releases kept their read model in the database.
 _FORMER_TABLES = ("listings", "documents", "read_model")
@@ -61,6 +62,7 @@ def _check(ask: Callable[[str], _Rows], pragma: str) -> FileFaults:
     if not faults:
         return NO_FAULTS
     tables = {row[0] for row in ask("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    load_tables()
     truth: list[str] = []
     for table in sorted({*metadata.tables, "alembic_version"} & tables):
         truth += _faults(ask(f"PRAGMA {pragma}('{table}')"))

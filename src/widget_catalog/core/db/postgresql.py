@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from .hosts import begin_with, find_host
 from .node_names import OTHER_FOLLOWERS, describe_strangers, find_strangers, follower_name
-from .node_tables import channels
+from .schema import channels
 from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
 
 if TYPE_CHECKING:
