@@ -18,14 +18,7 @@ from rich.markup import escape
 
 from widget_contract.errors import CatalogError
 
-from ..catalog.node.context import (
-    WHERE,
-    ConfigOption,
-    DataOption,
-    fail,
-    report,
-    say,
-)
+from ..catalog.node.context import WHERE, ConfigOption, DataOption, fail, report, say
 from ..core import release
 from ..core.commands.help import HELP_OPTIONS, build_command, examples
 from ..core.commands.registering import register

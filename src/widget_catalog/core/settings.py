@@ -83,10 +83,7 @@ class Backends(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    data: Path = setting(
-        _DATA,
-        "The data folder: database and bundles.",
-    )
+    data: Path = setting(_DATA, "The data folder: database and bundles.")
     database: str = setting(
         "",
         "The PostgreSQL database that nodes share, as a libpq URI, `postgresql://…`. Empty: "
@@ -113,28 +110,18 @@ class Settings:
         "`AWS_ENDPOINT_URL`, or else Amazon S3.",
         rule=check_url,
     )
-    s3_region: str = setting(
-        "",
-        "Its region. Empty: `AWS_REGION`.",
-    )
+    s3_region: str = setting("", "Its region. Empty: `AWS_REGION`.")
     s3_path_style: bool = setting(
         False,
         "Use path-style URLs, with the bucket in the path instead of the host name, as most "
         "stores other than Amazon S3 require.",
     )
     s3_access_key_id: str = setting(
-        "",
-        "The access key. Empty: `AWS_ACCESS_KEY_ID`, or the standard AWS credential chain.",
+        "", "The access key. Empty: `AWS_ACCESS_KEY_ID`, or the standard AWS credential chain."
     )
-    s3_secret_access_key: str = setting(
-        "",
-        "The secret of that key.",
-        is_secret=True,
-    )
+    s3_secret_access_key: str = setting("", "The secret of that key.", is_secret=True)
     s3_session_token: str = setting(
-        "",
-        "The session token of temporary credentials.",
-        is_secret=True,
+        "", "The session token of temporary credentials.", is_secret=True
     )
     bundle_cache_mb: int = setting(
         1024,
@@ -146,11 +133,7 @@ class Settings:
         "The address to listen on; `0.0.0.0` for all of IPv4, `::` for IPv6.",
         rule=not_empty,
     )
-    port: int = setting(
-        8080,
-        "The port to listen on.",
-        rule=between(1, 65535),
-    )
+    port: int = setting(8080, "The port to listen on.", rule=between(1, 65535))
     workers: int = setting(
         1,
         "Number of worker processes, 1 to 256. See [sizing](operating.md#workers-and-memory).",
@@ -172,15 +155,9 @@ class Settings:
         "Where bundles are fetched from, if a CDN serves them. Empty: `{base_url}/cdn`.",
         rule=check_url,
     )
-    service_name: str = setting(
-        "Widget Catalog",
-        "The name shown to people.",
-        rule=not_empty,
-    )
+    service_name: str = setting("Widget Catalog", "The name shown to people.", rule=not_empty)
     max_bundle_bytes: int = setting(
-        2097152,
-        "Maximum size of a bundle, in bytes; at most 1 GiB.",
-        rule=between(1, 1 << 30),
+        2097152, "Maximum size of a bundle, in bytes; at most 1 GiB.", rule=between(1, 1 << 30)
     )
     max_parallel_uploads: int = setting(
         8,
@@ -194,31 +171,20 @@ class Settings:
         rule=check_rate_limit,
     )
     trust_forwarded_for: bool = setting(
-        False,
-        "Behind a proxy: take the client's address from `X-Forwarded-For` (its last entry).",
+        False, "Behind a proxy: take the client's address from `X-Forwarded-For` (its last entry)."
     )
     log_format: str = setting(
-        "console",
-        "`console` for people, `json` for machines.",
-        rule=one_of("console", "json"),
+        "console", "`console` for people, `json` for machines.", rule=one_of("console", "json")
     )
     log_level: str = setting(
         "info",
         "`debug`, `info`, `warning` or `error`.",
         rule=one_of("debug", "info", "warning", "error"),
     )
-    access_log: bool = setting(
-        False,
-        "Log every request. It halves the throughput.",
-    )
-    metrics_host: str = setting(
-        "127.0.0.1",
-        "The address of the metrics port.",
-    )
+    access_log: bool = setting(False, "Log every request. It halves the throughput.")
+    metrics_host: str = setting("127.0.0.1", "The address of the metrics port.")
     metrics_port: int = setting(
-        0,
-        "The port of `/metrics` for Prometheus; `0`: off.",
-        rule=between(0, 65535),
+        0, "The port of `/metrics` for Prometheus; `0`: off.", rule=between(0, 65535)
     )
     groups: Mapping[type, FeatureSettings] = field(default_factory=dict)
     """The settings of features, by class."""

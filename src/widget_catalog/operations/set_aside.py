@@ -57,12 +57,7 @@ def find_orphans(store: Store, bundles: Bundles, suspects: set[str]) -> Orphans:
 
 
 def set_aside(
-    store: Store,
-    bundles: Bundles,
-    data: Path,
-    suspects: set[str],
-    *,
-    is_forced: bool = False,
+    store: Store, bundles: Bundles, data: Path, suspects: set[str], *, is_forced: bool = False
 ) -> Aside:
     """Move the suspects that are still orphans; raises TooMuch if nearly everything would be
     moved. Nobody waits meanwhile.

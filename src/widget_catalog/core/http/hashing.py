@@ -47,6 +47,5 @@ class HashingPool:
 
 def _busy() -> Busy:
     return Busy(
-        "Too many people are signing in at this moment. Try again in a few seconds.",
-        wait_s=_WAIT_S,
+        "Too many people are signing in at this moment. Try again in a few seconds.", wait_s=_WAIT_S
     )

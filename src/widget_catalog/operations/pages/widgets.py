@@ -24,12 +24,7 @@ def get_widgets(services: Services, call: Call) -> Response:
     page, _ = call.page()
     is_readable = not text or (is_name(scope) and (not slash or is_name(name)))
     found, total = search_widgets(
-        services.store,
-        call.actor,
-        scope if text and is_readable else None,
-        state,
-        page,
-        _PER_PAGE,
+        services.store, call.actor, scope if text and is_readable else None, state, page, _PER_PAGE
     )
     if slash and is_readable:
         return services.renderer.redirect(f"{WIDGETS}/{text}")
