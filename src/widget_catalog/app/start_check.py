@@ -4,7 +4,7 @@ from ..catalog.node.wiring import Node
 from ..catalog.search.file import check_index
 from ..core.db.damage import DamageAlarm
 from ..core.errors import DataDamaged, FolderUnusable
-from ..operations.check_catalog import check_database
+from ..operations.doctor import check_database
 
 _REBUILT = "the read model was damaged and has been rebuilt."
 

@@ -28,7 +28,7 @@ from widget_catalog.catalog.store.tables import revocations
 from widget_catalog.core.db import migrate
 from widget_catalog.mirror.store import find_mirror, list_tasks
 from widget_catalog.moderation.store import list_reports
-from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.operations.doctor import check_catalog
 from widget_catalog.organizations.store import list_members, list_memberships
 from widget_catalog.snapshot.store import find_loaded
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
