@@ -27,7 +27,7 @@ from widget_catalog.core.db.postgresql import Listening
 from widget_catalog.core.errors import BundlesDown
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.core.files.local import LocalBundles
-from widget_catalog.core.secret_box import SecretBox, SharedSecretBox
+from widget_catalog.core.keys import SecretBox, SharedSecretBox
 from widget_catalog.core.settings import Backends
 from widget_catalog.transfer.move_catalog import Place, move_bundles
 

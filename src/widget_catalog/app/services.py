@@ -10,9 +10,9 @@ from ..core.db.engine import Store
 from ..core.features import installed, list_contributions
 from ..core.files.cache import StoreWatch
 from ..core.files.contract import Bundles, Uploads
+from ..core.http.metrics import Readings
 from ..core.http.rendering import PageRenderer
 from ..core.http.services import Services
-from ..core.http.worker_metrics import Readings
 from ..core.settings import Settings
 
 if TYPE_CHECKING:

@@ -42,19 +42,18 @@ from ..core.current_settings import CurrentSettings
 from ..core.data_folder import DataFolder
 from ..core.db.connection_watch import ConnectionWatch
 from ..core.db.damage import DamageAlarm
-from ..core.db.writer_lock import DEDICATED, SERVICE
+from ..core.db.file_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed
 from ..core.files.cache import StoreWatch
 from ..core.http.dispatcher import Authentication, Dispatcher
-from ..core.http.hashing import HashingPool
 from ..core.http.http import Answer, Worker, WorkerCounts
-from ..core.http.metrics import open_metrics
+from ..core.http.metrics import WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
 from ..core.http.receiving import Receiver
 from ..core.http.routing import Route, Routes
 from ..core.http.services import Services
-from ..core.http.worker_metrics import WorkerMetrics
+from ..core.jobs.fair_turns import HashingPool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings

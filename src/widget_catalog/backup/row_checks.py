@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 
 from ..catalog.store.tables import revocations, versions, widgets
-from ..core.db.checksums import row_checksum
+from ..core.db.damage import row_checksum
 
 _SHOWN = 20
 _WIDGETS = "SELECT * FROM widgets ORDER BY id"

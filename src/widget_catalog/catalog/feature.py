@@ -2,17 +2,28 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..core.commands.registering import DATA, Command
+from ..core.commands import DATA, Command
 from ..core.features import Closeable, Feature, WorkerContext
 from .commands import stats
 from .settings import CatalogSettings
+
+if TYPE_CHECKING:
+    from ..core.db.engine import Store
+    from ..core.files.contract import Bundles, Uploads
 
 
 def _start(worker: WorkerContext) -> Sequence[Closeable]:
     from .accepted_import import watch_imports
 
     return (watch_imports(worker.services.store),)
+
+
+def _on_start(store: "Store", bundles: "Bundles", _uploads: "Uploads") -> None:
+    from .stored_files import withdraw_files
+
+    withdraw_files(store, bundles)
 
 
 FEATURE = Feature(
@@ -27,5 +38,6 @@ FEATURE = Feature(
     ),
     settings=CatalogSettings,
     commands=(Command(stats, DATA),),
+    on_start=_on_start,
     start=_start,
 )

@@ -22,9 +22,8 @@ from ..catalog.store.events import append
 from ..core.actors import Actor, email_fault
 from ..core.db.engine import Store
 from ..core.errors import InvalidRequest, NotFound
-from ..core.http.call import Call
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
-from ..core.http.paging import Paging
 from ..core.http.routing import Handler
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
 from ..core.http.services import Services

@@ -26,9 +26,8 @@ from ..core.actors import Actor
 from ..core.clock import to_ms
 from ..core.db.engine import Store
 from ..core.errors import InvalidRequest
-from ..core.http.call import Call, reply
+from ..core.http.call import Call, Paging, reply
 from ..core.http.http import NOSNIFF, Response, StreamBody
-from ..core.http.paging import Paging
 from ..core.http.services import Services
 from ..organizations.organize import read_organization_audit
 from ..publishing.view_own import read_widget_audit

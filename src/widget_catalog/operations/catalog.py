@@ -21,9 +21,8 @@ from ..catalog.store.widgets import (
     list_widgets_page,
 )
 from ..core.data_folder import DataFolder
-from ..core.http.call import Call
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
-from ..core.http.paging import Paging
 from ..core.http.services import Services
 from ..core.settings import Settings, list_settings
 from ..publishing.pages.widgets import WIDGETS
@@ -52,7 +51,7 @@ def get_overview(services: Services, call: Call) -> Response:
             "widgets": count_widgets(connection),
             "accounts": count_accounts(connection),
             "stored_bytes": count_stored_bytes(connection),
-            "changes": latest_seq(connection),
+            "changes": (changes := latest_seq(connection)),
             "open_reports": count_open_reports(connection),
             "checks": _check_health(services),
         }
@@ -61,7 +60,7 @@ def get_overview(services: Services, call: Call) -> Response:
         call,
         "operations/overview.html",
         overview=overview,
-        lag=max(0, overview["changes"] - services.applied_seq()),
+        lag=max(0, changes - services.applied_seq()),
         disk=shutil.disk_usage(services.settings.data),
         files=_files_in(services.settings.data),
         settings=_shown(services.settings),

@@ -133,7 +133,7 @@ def _check_file(database: Path) -> bool:
     """Exits if the file is unusable. Returns whether damaged pages outside the tables were
     discarded.
     """
-    from ..core.db.integrity import check_file, discard_other_pages
+    from ..core.db.damage import check_file, discard_other_pages
 
     faults = check_file(database)
     if faults.truth:

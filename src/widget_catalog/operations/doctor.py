@@ -23,13 +23,12 @@ from ..catalog.replica.replica import Replica
 from ..catalog.store.rows import StoredFile
 from ..catalog.store.widgets import count_widgets, list_stored_files
 from ..catalog.stored_files import remove_unused, withdraw_files
-from ..core.bars import Advance, Bar, no_bar
+from ..core.db.damage import check_integrity, discard_other_pages
 from ..core.db.engine import Snapshot, Store
-from ..core.db.integrity import check_integrity, discard_other_pages
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Stored
-from ..core.files.hashing import Hashed, hash_stream
-from ..core.files.parallel import map_parallel
+from ..core.files.hashing import Hashed, hash_stream, map_parallel
+from ..core.progress import Advance, Bar, no_bar
 from ..publishing.store import list_awaited_files
 
 # Publishing and imports store a file before its version is committed.

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.commands.registering import DATA, PEOPLE, Command
+from ..core.commands import DATA, PEOPLE, Command
 from ..core.features import Feature, Job
 from .commands import audit, doctor
 from .settings import OperationsSettings

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from ...core.commands.help import HELP_OPTIONS
+from ...core.commands import HELP_OPTIONS
 from ...core.settings import Settings, load_settings
 
 if TYPE_CHECKING:

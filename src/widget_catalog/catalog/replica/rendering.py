@@ -14,7 +14,7 @@ from widget_contract.manifests import Declared
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
-from ...core.db.checksums import checksum
+from ...core.db.damage import checksum
 from ..keywords import keywords_of
 from ..widgets import Version, Widget
 

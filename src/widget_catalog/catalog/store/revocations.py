@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 
 from ...core.clock import to_ms
 from ...core.db.bulk import insert_rows
-from ...core.db.checksums import row_checksum
+from ...core.db.damage import row_checksum
 from ...core.db.engine import Transaction
 from ...core.db.schema import metadata
 from ..widgets import Version, Widget

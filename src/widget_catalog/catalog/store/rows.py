@@ -10,7 +10,7 @@ from widget_contract.semver import SemVer
 from widget_contract.wire import Size
 
 from ...core.clock import from_ms, to_ms
-from ...core.db.checksums import row_checksum
+from ...core.db.damage import row_checksum
 from ...core.errors import DataDamaged
 from ...core.files.contract import FileKey
 from ..widgets import Revocation, Style, Version, Widget, newest_first
