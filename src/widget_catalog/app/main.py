@@ -22,7 +22,7 @@ from ..catalog.node.context import WHERE, ConfigOption, DataOption, fail, report
 from ..core import release
 from ..core.commands import HELP_OPTIONS, build_command, examples, register
 from ..core.errors import BackendDown, BundlesDown, DatabaseReadOnly, InvalidImport, InvalidSettings
-from ..core.settings import load_settings, passed_sockets
+from ..core.load_settings import load_settings, passed_sockets
 from .features import FEATURES, install_features
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -27,8 +27,9 @@ from ..core.db.damage import DamageAlarm
 from ..core.db.file_lock import find_holder
 from ..core.errors import DataDamaged, FolderUnusable, StoreUnavailable, WriterBusy
 from ..core.features import installed
+from ..core.load_settings import find_exposed_secrets
 from ..core.release import CLI_LATEST
-from ..core.settings import Settings, find_exposed_secrets
+from ..core.settings import Settings
 from ..operations.doctor import check_database
 from ..transfer.commands import import_file
 

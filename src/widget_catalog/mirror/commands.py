@@ -20,7 +20,8 @@ from ..catalog.node.context import (
     say,
     seconds_of,
 )
-from ..core.settings import Settings, load_settings
+from ..core.load_settings import load_settings
+from ..core.settings import Settings
 from .settings import MirrorSettings
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from ..catalog.node.context import (
     say,
 )
 from ..core.amounts import counted
-from ..core.settings import find_exposed_secrets, load_settings
+from ..core.load_settings import find_exposed_secrets, load_settings
 
 if TYPE_CHECKING:
     from ..catalog.node.wiring import Node
