@@ -8,7 +8,7 @@ import contextlib
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -19,7 +19,6 @@ from .http import Request, WorkerCounts
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-    from prometheus_client.core import Metric
 
 
 _log = structlog.get_logger("widget_catalog.start")
@@ -69,45 +68,29 @@ def serve_metrics(
     from prometheus_client.multiprocess import MultiProcessCollector
     from prometheus_client.registry import Collector
 
+    def gauge(name: str, about: str, value: float) -> Metric:
+        return GaugeMetricFamily(f"widget_catalog_{name}", about, value=value)
+
     class Workers(Collector):
         def collect(self) -> Iterator[Metric]:
             forget_ended(folder)
-            missing = GaugeMetricFamily(
-                "widget_catalog_workers_missing", "Workers that died and are not back."
+            yield gauge("workers_missing", "Workers that died and are not back.", counts.missing)
+            yield CounterMetricFamily(
+                "widget_catalog_worker_deaths", "Workers that died unexpectedly.", counts.deaths
             )
-            missing.add_metric([], counts.missing)
-            yield missing
-            deaths = CounterMetricFamily(
-                "widget_catalog_worker_deaths", "Workers that died unexpectedly."
-            )
-            deaths.add_metric([], counts.deaths)
-            yield deaths
-            damage = GaugeMetricFamily(
-                "widget_catalog_damaged", "1 while the database is known to be damaged."
-            )
-            damage.add_metric([], 0 if find_damage() is None else 1)
-            yield damage
+            is_damaged = find_damage() is not None
+            yield gauge("damaged", "1 while the database is known to be damaged.", is_damaged)
             if node is not None:
-                yield from _node_metrics(node)
+                yield gauge("database_up", "1 while the database answers.", node.is_database_up())
+                about = "Changes of the catalog that are not applied yet."
+                yield gauge("lag_changes", about, node.lag_changes)
+                about = "For how long this node has been behind or cut off."
+                yield gauge("lag_seconds", about, node.lag_s)
 
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     registry.register(Workers())
     start_http_server(port, addr=host, registry=registry)
-
-
-def _node_metrics(node: SharedDatabase) -> Iterator["Metric"]:
-    """Metrics of a node that shares its database with others."""
-    from prometheus_client.core import GaugeMetricFamily
-
-    for name, about, value in (
-        ("database_up", "1 while the database answers.", int(node.is_database_up())),
-        ("lag_changes", "Changes of the catalog that are not applied yet.", node.lag_changes),
-        ("lag_seconds", "For how long this node has been behind or cut off.", node.lag_s),
-    ):
-        metric = GaugeMetricFamily(f"widget_catalog_{name}", about)
-        metric.add_metric([], value)
-        yield metric
 
 
 def open_metrics(folder: Path) -> "Metrics | None":
@@ -200,57 +183,44 @@ def route_of(path: str) -> str:
             return "publish"
         case ["uploads", *_]:
             return "upload"
-        case ["api", "health" | "version" | "stats" | "settings"] | [
-            "api",
-            "widgets",
-            "cli-version",
-        ]:
+        case ["api", "health" | "version" | "stats" | "settings"] | ["healthz", *_]:
+            return "operational"
+        case ["api", "widgets", "cli-version"]:
             return "operational"
         case ["api", *_]:
             return "api-other"
-        case ["healthz", *_]:
-            return "operational"
         case ["cdn", *_]:
             return "cdn"
     return "page"
 
 
-class Readings(NamedTuple):
-    """`cache_misses`, `counted` and `count_commits` are monotonic counters."""
+class Reading(NamedTuple):
+    """A metric of a worker; with a `label`, one for each of its values."""
 
-    cache_misses: dict[str, int]
-    """Answers that had to be made, and bundles that had to be fetched, by route."""
-    counted: int
-    count_commits: int
-    counts_waiting: int
-    connections_used: int
-    connections_idle: int
-    uploads: int
-    is_bundle_store_down: bool
+    name: str
+    about: str
+    read: Callable[[], float | Mapping[str, float]]
+    label: str = ""
+
+    def values(self) -> Mapping[str, float]:
+        found = self.read()
+        return found if isinstance(found, Mapping) else {"": found}
 
 
 class WorkerMetrics:
-    def __init__(self, registry: "CollectorRegistry", read: Callable[[], Readings]) -> None:
+    def __init__(
+        self, registry: "CollectorRegistry", counters: Sequence[Reading], gauges: Sequence[Reading]
+    ) -> None:
         from prometheus_client import Counter, Gauge
 
-        def counter(name: str, about: str, *labels: str) -> Counter:
-            return Counter(f"widget_catalog_{name}", about, labels, registry=registry)
+        def about(it: Reading) -> tuple[str, str, tuple[str, ...]]:
+            return f"widget_catalog_{it.name}", it.about, (it.label,) if it.label else ()
 
-        def gauge(name: str, about: str, *labels: str) -> Gauge:
-            full_name = f"widget_catalog_{name}"
-            return Gauge(full_name, about, labels, registry=registry, multiprocess_mode=LIVE_SUM)
-
-        self._misses = counter(
-            "cache_misses", "Responses and bundles that were in no cache.", "route"
-        )
-        self._counted = counter("downloads_counted", "Downloads that were counted.")
-        self._commits = counter("count_commits", "Commits that they were counted in.")
-        self._waiting = gauge("counts_waiting", "Downloads that are not committed yet.")
-        self._connections = gauge("database_connections", "Connections to the database.", "state")
-        self._uploads = gauge("uploads_in_progress", "Files that are being uploaded.")
-        self._store_down = gauge("bundle_store_down", "Workers that the object store fails.")
-        self._read = read
-        self._before: Readings | None = None
+        self._counters = [(it, Counter(*about(it), registry=registry)) for it in counters]
+        self._gauges = [
+            (it, Gauge(*about(it), registry=registry, multiprocess_mode=LIVE_SUM)) for it in gauges
+        ]
+        self._before: dict[tuple[str, str], float] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="metrics", daemon=True)
         self._thread.start()
@@ -262,22 +232,19 @@ class WorkerMetrics:
     def _run(self) -> None:
         try:
             while not self._ended.wait(_EVERY_S if self._before else 0):
-                self._note(self._read())
+                self._note()
         except Exception:
             _worker_log.exception("The metrics of this worker are no longer read.")
 
-    def _note(self, now: Readings) -> None:
-        before = self._before
-        for route, misses in now.cache_misses.items():
-            self._misses.labels(route).inc(misses - (before.cache_misses[route] if before else 0))
-        self._counted.inc(now.counted - (before.counted if before else 0))
-        self._commits.inc(now.count_commits - (before.count_commits if before else 0))
-        self._waiting.set(now.counts_waiting)
-        self._connections.labels("used").set(now.connections_used)
-        self._connections.labels("idle").set(now.connections_idle)
-        self._uploads.set(now.uploads)
-        self._store_down.set(now.is_bundle_store_down)
-        self._before = now
+    def _note(self) -> None:
+        for it, counter in self._counters:
+            for key, value in it.values().items():
+                one = counter.labels(key) if it.label else counter
+                one.inc(value - self._before.get((it.name, key), 0))
+                self._before[it.name, key] = value
+        for it, gauge in self._gauges:
+            for key, value in it.values().items():
+                (gauge.labels(key) if it.label else gauge).set(value)
 
 
 def forget_ended(folder: Path) -> None:
@@ -295,5 +262,5 @@ def _is_alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        pass
     return True
