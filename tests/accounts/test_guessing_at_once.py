@@ -22,7 +22,7 @@ from widget_catalog.core.actors import Account, Actor, Session, Via, Visitor
 from widget_catalog.core.credentials import hash_password
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import AccountLocked, NotAllowed, NotSignedIn, TooOften
-from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.core.keys import SecretBox
 
 PASSWORD = "correct horse battery"
 LIFETIMES = Lifetimes(3_600_000, 86_400_000)

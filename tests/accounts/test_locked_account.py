@@ -16,8 +16,8 @@ from widget_catalog.accounts.manage_account import reset_password
 from widget_catalog.accounts.reset_link import make_reset_link, use_reset_link
 from widget_catalog.accounts.sign_in import Lifetimes, sign_in
 from widget_catalog.core.actors import COMMAND_LINE
-from widget_catalog.core.db.keys import SharedKeys
 from widget_catalog.core.errors import NotSignedIn
+from widget_catalog.core.keys import SharedKeys
 
 HOME, OFFICE, TRAIN = "198.51.100.1", "198.51.100.2", "198.51.100.3"
 LOCKED = (

@@ -3,7 +3,7 @@
 import pytest
 
 from widget_catalog.core.errors import InvalidSettings
-from widget_catalog.core.settings import load_settings
+from widget_catalog.core.load_settings import load_settings
 
 
 def faults_of(**settings: str) -> list[str]:

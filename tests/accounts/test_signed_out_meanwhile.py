@@ -41,7 +41,7 @@ from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via,
 from widget_catalog.core.credentials import hash_password
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import NotAllowed, NotSignedIn
-from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.core.keys import SecretBox
 from widget_catalog.organizations.invite_member import answer_invitation, invite_member
 from widget_catalog.organizations.organize import create_organization
 from widget_catalog.organizations.store import list_memberships

@@ -55,7 +55,7 @@ from widget_catalog.catalog.store.widgets import add_widgets
 from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via, Visitor
 from widget_catalog.core.credentials import hash_password
 from widget_catalog.core.db.engine import Store
-from widget_catalog.core.db.writer_lock import WaitPolicy
+from widget_catalog.core.db.file_lock import WaitPolicy
 from widget_catalog.core.errors import (
     Conflict,
     NotAllowed,

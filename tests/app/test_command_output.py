@@ -23,7 +23,7 @@ from support.service import clean_environment
 from support.widgets import ndjson, widget_line
 from widget_catalog.app.main import app
 from widget_catalog.core import release
-from widget_catalog.core.commands.help import HELP_OPTIONS, build_command
+from widget_catalog.core.commands import HELP_OPTIONS, build_command
 
 _COMMANDS = ["serve", "import", "export", "doctor", "stats", "version"]
 _HEAVY = {"alembic", "authlib", "granian", "httpx", "jinja2", "numpy", "sqlalchemy", "structlog"}
@@ -123,7 +123,8 @@ def test_a_worker_loads_what_sends_webhooks_only_when_there_is_something_to_send
 def test_the_collector_runs_rarely_while_a_command_starts_and_more_often_in_a_worker() -> None:
     script = (
         "import gc; usual = gc.get_threshold()[0];"
-        "from widget_catalog.app.collector import lower_gc_threshold, raise_gc_threshold;"
+        "from widget_catalog.__main__ import raise_gc_threshold;"
+        "from widget_catalog.app.server import lower_gc_threshold;"
         "raise_gc_threshold(); starting = gc.get_threshold()[0];"
         "lower_gc_threshold(); serving = gc.get_threshold()[0];"
         "print(gc.isenabled(), usual < serving, 10 * serving <= starting)"

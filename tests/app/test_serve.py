@@ -17,9 +17,9 @@ from support.folders import filled_folder
 from support.permissions import read_only, without_root_powers
 from support.service import Service, free_port, running_service
 from support.widgets import widget_line
-from widget_catalog.app.start_work import warn_of_settings
+from widget_catalog.app.start import warn_of_settings
+from widget_catalog.core.load_settings import load_settings
 from widget_catalog.core.release import CLI_LATEST
-from widget_catalog.core.settings import load_settings
 
 _URL_RULE = "must be an http(s) URL without query, fragment or username."
 

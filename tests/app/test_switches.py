@@ -14,7 +14,7 @@ from support.folders import empty_folder
 from support.service import free_port, run_command, running_service
 from support.widgets import ndjson, widget_line
 from support.wire import connections_to_every_worker
-from widget_catalog.core.http.worker_metrics import forget_ended
+from widget_catalog.core.http.metrics import forget_ended
 
 
 def _eventually(check: Callable[[], bool]) -> bool:

@@ -29,7 +29,7 @@ from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.backup.layout import list_snapshots
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.core.db.migrate import SCHEMA
-from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.core.keys import SecretBox
 
 _HELD = r"4 widgets, 4 versions, 1 account and 4 bundles \(\d+\.\d kB\)"
 

@@ -20,8 +20,13 @@ from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.rendering import with_cdn
 from widget_catalog.catalog.search.index import Query
 from widget_catalog.catalog.store.downloads import add_downloads
-from widget_catalog.core.http.content import MAX_INLINE_BYTES, Content, Encoding
-from widget_catalog.core.http.large_content import PIECE_BYTES, LargeContent
+from widget_catalog.core.http.content import (
+    MAX_INLINE_BYTES,
+    PIECE_BYTES,
+    Content,
+    Encoding,
+    LargeContent,
+)
 from widget_contract.semver import SemVer
 
 NOTES = "Größer, schneller, weiter. " * 200

@@ -14,7 +14,7 @@ from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity
 from widget_catalog.catalog.search.index import Order, Query
-from widget_catalog.core.http.large_content import AnyContent
+from widget_catalog.core.http.content import AnyContent
 from widget_contract.semver import SemVer
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from widget_catalog.catalog.unshared import UnsharedAnswers
 from widget_catalog.core.errors import Busy
-from widget_catalog.core.http.large_content import AnyContent, Packer
+from widget_catalog.core.http.content import AnyContent, Packer
 
 MB = 1 << 20
 

@@ -12,7 +12,7 @@ from widget_catalog.catalog.node.wiring import Node, open_catalog
 from widget_catalog.catalog.search.index import Query
 from widget_catalog.catalog.views import Views
 from widget_catalog.core.http.content import MAX_INLINE_BYTES
-from widget_catalog.core.settings import load_settings
+from widget_catalog.core.load_settings import load_settings
 from widget_contract.semver import SemVer
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from widget_catalog.core.errors import StoreUnavailable
-from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.core.keys import SecretBox
 
 
 def test_what_is_sealed_can_be_opened_again_by_any_process(tmp_path: Path) -> None:

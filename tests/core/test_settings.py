@@ -8,13 +8,8 @@ import pytest
 
 from widget_catalog.catalog.settings import CatalogSettings
 from widget_catalog.core.errors import InvalidSettings
-from widget_catalog.core.settings import (
-    PREFIX,
-    find_exposed_secrets,
-    list_settings,
-    load_settings,
-    settings_from,
-)
+from widget_catalog.core.load_settings import find_exposed_secrets, load_settings
+from widget_catalog.core.settings import PREFIX, list_settings, settings_from
 
 DECLARED = [it for members in list_settings().values() for it in members]
 

@@ -27,7 +27,7 @@ from support.service import (
 )
 from support.widgets import widget_line
 from widget_catalog.catalog.node.wiring import DataFolder, open_node, prepare_node
-from widget_catalog.core.db.writer_lock import WaitPolicy
+from widget_catalog.core.db.file_lock import WaitPolicy
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 _PUBLIC = [

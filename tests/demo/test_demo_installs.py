@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.app.demo import example_installs
+from widget_catalog.app.start import example_installs
 from widget_catalog.catalog.installs import CHART_DAYS
 
 

@@ -16,7 +16,7 @@ from requirements.install import PROJECTS
 
 from support.nginx import nginx_before
 from support.service import free_port
-from widget_catalog.core.settings import load_settings
+from widget_catalog.core.load_settings import load_settings
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

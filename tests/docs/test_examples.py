@@ -14,7 +14,8 @@ from support.site import Answer, InProcessSite
 from widget_catalog.accounts.oauth.clients import parse_clients
 from widget_catalog.accounts.settings import AccountSettings
 from widget_catalog.core.db.migrate import SCHEMA
-from widget_catalog.core.settings import PREFIX, load_settings
+from widget_catalog.core.load_settings import load_settings
+from widget_catalog.core.settings import PREFIX
 from widget_catalog.transfer import ndjson
 from widget_catalog.transfer.import_catalog import import_catalog
 from widget_contract.semver import SemVer, is_compatible

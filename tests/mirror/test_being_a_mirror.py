@@ -23,7 +23,7 @@ from widget_catalog.catalog.widgets import Version
 from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import IsMirror, MirrorRefused
-from widget_catalog.core.public_addresses import parse_networks
+from widget_catalog.core.networks import parse_networks
 from widget_catalog.core.settings import Backends
 from widget_catalog.mirror.mirroring import Mirroring, Round, Wanted
 from widget_catalog.mirror.other_hosts import OtherHosts

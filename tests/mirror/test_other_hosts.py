@@ -13,7 +13,7 @@ from mirror.mirrors import Passed, Tampering, a_mirror, exported, tampering_serv
 from support.commands import widget_catalog
 from support.service import Service
 from widget_catalog.catalog.node.wiring import Node
-from widget_catalog.core.public_addresses import parse_networks
+from widget_catalog.core.networks import parse_networks
 from widget_catalog.mirror.other_hosts import OtherHosts
 
 _HERE = parse_networks("127.0.0.0/8")

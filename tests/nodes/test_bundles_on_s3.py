@@ -22,10 +22,10 @@ from support.s3 import BUCKET, SECRET, object_store, rclone, settings_of
 from support.service import Service, free_port, run_command, wait_for
 from support.site import SECRET_KEY
 from widget_catalog.catalog.node.wiring import prepare_node
-from widget_catalog.core.db.schema import publish_requests
 from widget_catalog.core.files.s3_client import Bucket
 from widget_catalog.core.settings import settings_from
 from widget_catalog.publishing.store import PublishRequest
+from widget_catalog.publishing.tables import publish_requests
 from widget_catalog.publishing.tidy_uploads import tidy_uploads
 
 JS = b"export function mount() {}\n" * 100

@@ -5,9 +5,9 @@ import sqlalchemy as sa
 
 from support.store_fixtures import NOW
 from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.catalog.store.tables import audit
 from widget_catalog.core.db.engine import Store
-from widget_catalog.core.db.schema import audit
-from widget_catalog.operations.prune_audit import prune_audit
+from widget_catalog.operations.audit import prune_audit
 
 DAY_MS = 86_400_000
 NOW_MS = round(NOW.timestamp() * 1000)

@@ -20,10 +20,11 @@ from widget_catalog.catalog.store.staging import staged_batches
 from widget_catalog.core.errors import BundlesDown, StoreUnavailable
 from widget_catalog.core.files.contract import Kind, Stored
 from widget_catalog.core.files.local import LocalBundles
-from widget_catalog.operations.check_catalog import Findings, check_catalog
-from widget_catalog.operations.set_aside import (
+from widget_catalog.operations.doctor import (
     Aside,
+    Findings,
     TooMuch,
+    check_catalog,
     delete_aside,
     find_orphans,
     list_aside,

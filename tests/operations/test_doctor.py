@@ -27,7 +27,7 @@ from support.widgets import version_line, widget_line
 from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.catalog.replica.file import State
-from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.core.keys import SecretBox
 
 _WELL = Said(0, "", "Checked 61 widgets and 1 stored bundle.\nNo problems found.\n")
 

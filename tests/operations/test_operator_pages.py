@@ -19,7 +19,7 @@ from widget_catalog.catalog.store.audit import AuditFilter, Entry
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import NotAllowed
 from widget_catalog.moderation.reserve_scope import reserve_scope
-from widget_catalog.operations.read_audit import read_audit_part, search_audit
+from widget_catalog.operations.audit import read_audit_part, search_audit
 
 NEW = "another long password"
 
@@ -125,6 +125,17 @@ def test_the_audit_log_is_downloaded_part_by_part(village: Village) -> None:
         parts += 1
     assert read == whole
     assert parts == total // 3 + 1
+
+
+def test_settings_are_described_without_links_to_the_documentation(
+    village: Village, olly: Browsing
+) -> None:
+    olly.get("/operate")
+    shown = olly.page.one("main").text
+    assert "Number of worker processes, 1 to 256." in shown
+    assert "Webhooks that a scope may have" in shown
+    assert "See " not in shown
+    assert "](" not in shown
 
 
 def test_the_overview_tells_when_the_last_backup_was_made(

@@ -11,7 +11,7 @@ from support.author import add_account
 from widget_catalog.catalog.node.wiring import Node, prepare_node
 from widget_catalog.catalog.store.widgets import find_widget
 from widget_catalog.core.errors import StoreUnavailable
-from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.operations.doctor import check_catalog
 from widget_contract.names import Scope, WidgetName
 
 

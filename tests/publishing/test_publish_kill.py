@@ -22,8 +22,9 @@ from widget_catalog.catalog.node.wiring import Node, prepare_node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.catalog.store.widgets import find_widget
 from widget_catalog.core import clock
-from widget_catalog.core.db.engine import Store, sqlite_engine
-from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.sqlite import sqlite_engine
+from widget_catalog.operations.doctor import check_catalog
 from widget_catalog.publishing.tidy_uploads import tidy_uploads
 from widget_contract.names import Scope, WidgetName
 

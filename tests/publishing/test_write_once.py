@@ -18,8 +18,7 @@ from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import Conflict, InvalidRequest, StoreUnavailable
 from widget_catalog.core.files.contract import Kind
-from widget_catalog.core.files.local import LocalBundles
-from widget_catalog.core.files.uploads import LocalUploads
+from widget_catalog.core.files.local import LocalBundles, LocalUploads
 from widget_catalog.publishing.publish_version import publish_version
 from widget_catalog.publishing.request_version import request_version
 from widget_catalog.publishing.tidy_uploads import tidy_uploads

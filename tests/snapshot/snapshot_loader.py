@@ -14,7 +14,7 @@ from support.children import run_children
 from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.node.context import finish_interrupted_import
 from widget_catalog.catalog.node.wiring import prepare_node
-from widget_catalog.core.bars import no_bar
+from widget_catalog.core.progress import no_bar
 from widget_catalog.snapshot import loading
 from widget_catalog.snapshot.keys import VerifyingKey, read_verifying_key
 from widget_catalog.snapshot.reading import open_snapshot

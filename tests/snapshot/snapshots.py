@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from widget_catalog.catalog.node.wiring import Node
-from widget_catalog.core.bars import no_bar
+from widget_catalog.core.progress import no_bar
 from widget_catalog.snapshot.keys import (
     SigningKey,
     VerifyingKey,

@@ -9,7 +9,7 @@ from pathlib import Path
 _HOLD = """
 import sys, time
 from pathlib import Path
-from widget_catalog.core.db.writer_lock import WriterLock
+from widget_catalog.core.db.file_lock import WriterLock
 with WriterLock(Path(sys.argv[1]), sys.argv[2]).held():
     print("held", flush=True)
     time.sleep(3600)

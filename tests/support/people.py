@@ -10,8 +10,8 @@ from support.site import Answer, InProcessSite
 from widget_catalog.accounts.create_account import create_account
 from widget_catalog.accounts.oauth.store import Grant, TokenPair, add_grant, add_pair
 from widget_catalog.accounts.store import get_account
+from widget_catalog.accounts.tables import sessions
 from widget_catalog.core.credentials import OAUTH_PREFIX, hash_secret, new_id, new_secret
-from widget_catalog.core.db.schema import sessions
 
 PASSWORD = "correct horse battery"
 BUNDLE = b"export function mount(element) { element.textContent = 'hello'; }\n"

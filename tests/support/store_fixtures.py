@@ -15,9 +15,10 @@ import sqlalchemy as sa
 from core.db.next_migration import add_next_step, use_migrations
 from support.postgresql import a_database, execute, new_database
 from widget_catalog.core.db import migrate as migrating
-from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.migrate import migrate
 from widget_catalog.core.db.postgresql import postgresql_engine
+from widget_catalog.core.db.sqlite import sqlite_engine
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 

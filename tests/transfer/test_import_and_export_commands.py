@@ -27,7 +27,7 @@ from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search.file import MIN_WIDGETS, open_index
 from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.db.migrate import is_new
-from widget_catalog.core.settings import load_settings
+from widget_catalog.core.load_settings import load_settings
 
 
 def _kept(data: Path) -> tuple[int, int, int]:

@@ -21,13 +21,13 @@ from support.site import SECRET_KEY, InProcessSite
 from support.village import BuiltVillage, build_village
 from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.accounts.store import get_account
+from widget_catalog.accounts.tables import authenticator_apps
 from widget_catalog.catalog.node.opening import open_to_read
 from widget_catalog.core.db.postgresql import Listening
-from widget_catalog.core.db.schema import authenticator_apps
 from widget_catalog.core.errors import BundlesDown
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.core.files.local import LocalBundles
-from widget_catalog.core.secret_box import SecretBox, SharedSecretBox
+from widget_catalog.core.keys import SecretBox, SharedSecretBox
 from widget_catalog.core.settings import Backends
 from widget_catalog.transfer.move_catalog import Place, move_bundles
 

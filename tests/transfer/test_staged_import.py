@@ -19,7 +19,7 @@ from widget_catalog.catalog.store.staging import importing, imports, staged_batc
 from widget_catalog.catalog.store.widgets import count_widgets, get_widget
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import Conflict, DataDamaged, InvalidImport, StoreUnavailable
-from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.operations.doctor import check_catalog
 from widget_catalog.publishing.publish_version import publish_version
 from widget_catalog.publishing.request_version import request_version
 from widget_contract.names import Scope, WidgetName

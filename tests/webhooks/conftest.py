@@ -7,8 +7,9 @@ import pytest
 
 from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
-from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.migrate import migrate
+from widget_catalog.core.db.sqlite import sqlite_engine
 
 
 @pytest.fixture(scope="module")

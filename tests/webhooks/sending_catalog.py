@@ -9,10 +9,10 @@ from support.village import MovableClock
 from widget_catalog.catalog.events import Published, Unlisted
 from widget_catalog.catalog.store.widgets import add_widget, get_widget, replace_widget
 from widget_catalog.core.actors import COMMAND_LINE, Actor
-from widget_catalog.core.db.engine import Store, sqlite_engine
-from widget_catalog.core.name_lookups import NameLookups
-from widget_catalog.core.public_addresses import parse_networks
-from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.sqlite import sqlite_engine
+from widget_catalog.core.keys import SecretBox
+from widget_catalog.core.networks import NameLookups, parse_networks
 from widget_catalog.webhooks.dispatching import Dispatcher
 from widget_catalog.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
 from widget_catalog.webhooks.model import Delivery, Outcome, Webhook, WebhookRules

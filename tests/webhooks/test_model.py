@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from widget_catalog.core.errors import InvalidRequest
-from widget_catalog.core.public_addresses import is_public, parse_networks
+from widget_catalog.core.networks import is_public, parse_networks
 from widget_catalog.webhooks.model import (
     RETRIED_FOR_MS,
     WebhookRules,

@@ -11,8 +11,7 @@ from support.service import wait_for
 from webhooks.certificates import Authority
 from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
-from widget_catalog.core.name_lookups import NameLookups
-from widget_catalog.core.public_addresses import parse_networks
+from widget_catalog.core.networks import NameLookups, parse_networks
 from widget_catalog.webhooks import sending
 from widget_catalog.webhooks.dispatching import new_delivery
 from widget_catalog.webhooks.model import Outcome, WebhookRules

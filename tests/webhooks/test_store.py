@@ -17,7 +17,7 @@ from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.leadership import Leadership
 from widget_catalog.core.db.postgresql import postgresql_engine
 from widget_catalog.core.errors import Conflict, DatabaseDown, NotAllowed
-from widget_catalog.core.secret_box import SecretBox
+from widget_catalog.core.keys import SecretBox
 from widget_catalog.organizations.organize import end_membership
 from widget_catalog.webhooks.dispatching import Dispatcher, new_delivery
 from widget_catalog.webhooks.managing import (

@@ -18,7 +18,7 @@ from ..catalog.node.context import (
     open_existing,
     report,
 )
-from ..core.settings import load_settings
+from ..core.load_settings import load_settings
 from .settings import AccountSettings
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.commands.registering import PEOPLE, Command
+from ..core.commands import PEOPLE, Command
 from ..core.features import Feature, Job
 from .commands import accounts
 from .oauth.clients import OWN_CLIENT
@@ -13,6 +13,8 @@ from .secret_commands import secrets
 from .settings import AccountSettings
 
 if TYPE_CHECKING:
+    from ..core.db.engine import Store
+    from ..core.files.contract import Bundles, Uploads
     from ..core.hooks import Hooks
     from ..core.http.dispatcher import Authentication
     from ..core.http.routing import Route
@@ -45,6 +47,12 @@ def _jobs(services: "Services") -> Sequence[Job]:
     return (partial(forget_successors, services.store), partial(forget_tokens, services.store))
 
 
+def _on_start(store: "Store", _bundles: "Bundles", _uploads: "Uploads") -> str | None:
+    from .create_account import invite_first_operator
+
+    return invite_first_operator(store)
+
+
 def _public_settings(settings: "Settings") -> Mapping[str, Any]:
     ours = settings.of(AccountSettings)
     return {
@@ -64,6 +72,7 @@ FEATURE = Feature(
     name="accounts",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account", "Account"),)},
+    tables=("widget_catalog.accounts.tables",),
     settings=AccountSettings,
     commands=(Command(accounts, PEOPLE), Command(secrets, PEOPLE)),
     hooks=_hooks,
@@ -71,5 +80,6 @@ FEATURE = Feature(
     services=_services,
     authentication=_authentication,
     jobs=_jobs,
+    on_start=_on_start,
     public_settings=_public_settings,
 )

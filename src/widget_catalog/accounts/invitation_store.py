@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..core.db.engine import Transaction
-from ..core.db.schema import invitations
+from .tables import invitations
 
 _IS_TO_CATALOG = invitations.c.organization_id.is_(None)
 

@@ -12,9 +12,8 @@ from ..catalog.store.events import append
 from ..core.actors import Account, Actor, Via
 from ..core.credentials import hash_secret
 from ..core.db.engine import Snapshot, Store
-from ..core.db.keys import SigningKey
 from ..core.errors import Conflict, NotAllowed
-from ..core.signed_values import read_signed, sign_value
+from ..core.keys import SigningKey, read_signed, sign_value
 from .events import PasswordReset, ResetLinkMade
 from .known_networks import remember_password_network
 from .manage_account import get_open, hash_new, sign_out_everywhere

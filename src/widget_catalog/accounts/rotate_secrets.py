@@ -3,7 +3,7 @@
 from ..catalog.store.events import append
 from ..core.actors import Actor
 from ..core.db.engine import Store
-from ..core.db.keys import Keys
+from ..core.keys import Keys
 from .events import SecretsRotated
 
 

@@ -1,7 +1,7 @@
 """`widget-catalog secrets …`: the signing keys of this catalog."""
 
 from ..catalog.node.context import ConfigOption, DataOption, command_group, existing_node, report
-from ..core.settings import load_settings
+from ..core.load_settings import load_settings
 
 secrets = command_group("secrets", "Manage the signing keys of this catalog.")
 

@@ -5,11 +5,10 @@ import msgspec
 from ..accounts.services import AccountServices
 from ..core.clock import from_ms, iso
 from ..core.http.call import COOKIE, Call, cookie_of, csrf_token, done, email_for, reply
-from ..core.http.cookies import cookie_attributes
+from ..core.http.cookies import cookie_attributes, delete_cookie
+from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.http import Response
-from ..core.http.origins import refuse_other_sites
 from ..core.http.services import Services
-from ..core.http.signed_cookies import delete_cookie
 from .browsers import browser_of
 from .create_account import register
 from .manage_account import change_password, close_account, end_session, list_own_sessions

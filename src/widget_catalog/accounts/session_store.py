@@ -8,8 +8,8 @@ from sqlalchemy.engine import Connection
 from ..core.actors import Account, Session
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
-from ..core.db.schema import accounts, attempts, sessions
 from .store import account_from
+from .tables import accounts, attempts, sessions
 
 
 def add_session(

@@ -9,11 +9,11 @@ from ..accounts.services import AccountServices
 from ..core.clock import from_ms, iso
 from ..core.errors import InvalidRequest, NotSignedIn
 from ..core.http.call import Call, reply
+from ..core.http.cookies import delete_cookie, find_signed, set_signed
+from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.http import Response
-from ..core.http.origins import refuse_other_sites
 from ..core.http.rendering import Header
 from ..core.http.services import Services
-from ..core.http.signed_cookies import delete_cookie, find_signed, set_signed
 from .browsers import browser_of
 from .second_factor.managing import list_factors, needs_factor
 from .second_factor.passkeys import new_challenge, request_options

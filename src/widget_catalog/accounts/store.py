@@ -9,12 +9,13 @@ from widget_contract.names import Scope, is_name
 
 from ..catalog.store.ownerless import find_ownerless_scope
 from ..catalog.store.staging import is_scope_staged
+from ..catalog.store.tables import scopes
 from ..core.actors import Account
 from ..core.clock import from_ms
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
-from ..core.db.schema import accounts, identities, scopes
 from ..core.errors import Conflict, NotFound
+from .tables import accounts, identities
 
 
 class Credentials(NamedTuple):

@@ -18,29 +18,26 @@ from rich.markup import escape
 
 from widget_contract.errors import CatalogError
 
-from ..catalog.node.context import (
-    WHERE,
-    ConfigOption,
-    DataOption,
-    fail,
-    report,
-    say,
-)
+from ..catalog.node.context import WHERE, ConfigOption, DataOption, fail, report, say
 from ..core import release
-from ..core.commands.help import HELP_OPTIONS, build_command, examples
-from ..core.commands.registering import register
+from ..core.commands import HELP_OPTIONS, build_command, examples, register
 from ..core.errors import BackendDown, BundlesDown, DatabaseReadOnly, InvalidImport, InvalidSettings
-from ..core.settings import load_settings, passed_sockets
-from .demo import add_examples, is_empty
+from ..core.load_settings import load_settings, passed_sockets
 from .features import FEATURES, install_features
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CATALOG = "Catalog data"
-_MANAGING = "Accounts and widgets"
-_ADDRESSES = "Addresses"
-_RUNNING = "Workers, logs and metrics"
 
 _DEMO_FOLDER = Path("data-demo")
+
+
+def _setting(panel: str, metavar: str | None, about: str, default: str | bool = True) -> Any:
+    """An option of `serve` for a setting, with the default to show."""
+    return typer.Option(metavar=metavar, help=about, show_default=default, rich_help_panel=panel)
+
+
+_addresses = partial(_setting, "Addresses")
+_running = partial(_setting, "Workers, logs and metrics")
 
 app = typer.Typer(
     name="widget-catalog",
@@ -107,79 +104,24 @@ def serve(
             rich_help_panel=WHERE,
         ),
     ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Address to listen on.",
-            show_default="127.0.0.1",
-            rich_help_panel=_ADDRESSES,
-        ),
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PORT",
-            help="Port to listen on.",
-            show_default="8080",
-            rich_help_panel=_ADDRESSES,
-        ),
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="Public URL, if behind a proxy.", rich_help_panel=_ADDRESSES
-        ),
-    ] = None,
+    host: Annotated[str | None, _addresses("ADDRESS", "Address to listen on.", "127.0.0.1")] = None,
+    port: Annotated[int | None, _addresses("PORT", "Port to listen on.", "8080")] = None,
+    base_url: Annotated[str | None, _addresses("URL", "Public URL, if behind a proxy.")] = None,
     cdn_base_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Base URL of bundles, if a CDN serves them.",
-            rich_help_panel=_ADDRESSES,
-        ),
+        str | None, _addresses("URL", "Base URL of bundles, if a CDN serves them.")
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Number of worker processes.",
-            show_default="1",
-            rich_help_panel=_RUNNING,
-        ),
-    ] = None,
+    workers: Annotated[int | None, _running("N", "Number of worker processes.", "1")] = None,
     rate_limit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIMIT",
-            help="Requests per client, such as 300/minute.",
-            show_default="none",
-            rich_help_panel=_RUNNING,
-        ),
+        str | None, _running("LIMIT", "Requests per client, such as 300/minute.", "none")
     ] = None,
     log_format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="console|json",
-            help="Log format: text or JSON.",
-            show_default="console",
-            rich_help_panel=_RUNNING,
-        ),
+        str | None, _running("console|json", "Log format: text or JSON.", "console")
     ] = None,
     access_log: Annotated[
-        bool | None,
-        typer.Option(
-            help="Log every request.", show_default="no-access-log", rich_help_panel=_RUNNING
-        ),
+        bool | None, _running(None, "Log every request.", "no-access-log")
     ] = None,
     metrics_port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PORT",
-            help="Serve /metrics for Prometheus on this port.",
-            show_default="off",
-            rich_help_panel=_RUNNING,
-        ),
+        int | None, _running("PORT", "Serve /metrics for Prometheus on this port.", "off")
     ] = None,
 ) -> None:
     """Run the service. The first start creates the folder and the database.
@@ -194,11 +136,9 @@ def serve(
     from ..core.logs import configure_logs
     from ..core.progress import counting
     from ..core.service_lock import ServiceLock
-    from .greeting import greet
+    from . import start
     from .server import check_port
     from .server import serve as run_server
-    from .start_check import check_start
-    from .start_work import StartWork, warn_of_outage, warn_of_settings
 
     flags: dict[str, Any] = {
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
@@ -230,25 +170,25 @@ def serve(
         bar=bar,
         may_begin_anew=new_database,
         on_wait=report,
-        on_outage=warn_of_outage,
+        on_outage=start.warn_of_outage,
     )
-    warn_of_settings(settings, config)
-    for sentence in check_start(node):
+    start.warn_of_settings(settings, config)
+    for sentence in start.check_start(node):
         say.print(f"[yellow]Repaired:[/] {escape(sentence)}")
-    if demo and is_empty(node):
+    if demo and start.is_empty(node):
         place = escape(str(settings.data))
         try:
-            summary = add_examples(node, settings)
+            summary = start.add_examples(node, settings)
         except InvalidImport as error:
             fail(f"Cannot add the example widgets to {place}. {error.message}")
         say.print(f"Added {summary.widgets_added} example widgets to {place}.")
-    work = StartWork(settings)
+    work = start.StartWork(settings)
     invitation = work.do(node)
     node.store.close()
     configure_logs(settings.log_format, settings.log_level)
     run_server(
         settings,
-        on_ready=lambda: greet(say, settings, invitation, has_sockets=bool(sockets)),
+        on_ready=lambda: start.greet(say, settings, invitation, has_sockets=bool(sockets)),
         read_settings=read_settings,
         passed_sockets=sockets,
         finish_start=work.finish if work.is_put_off else None,

@@ -23,7 +23,7 @@ import structlog
 from granian import Granian
 from granian._granian import SocketHolder
 
-from ..core.http.bindings.sockets import limit_slow_readers
+from ..core.http.sending import limit_slow_readers
 
 _log = structlog.get_logger("widget_catalog.workers")
 

@@ -23,7 +23,7 @@ from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..catalog.installs import CHART_DAYS, read_installs
 from ..catalog.node.node import Node, open_node
-from ..catalog.node.opening import files_of
+from ..catalog.node.opening import files_of, open_keys
 from ..catalog.node.wiring import open_catalog
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.installs import Installs, InstallsReader, installs_of
@@ -42,23 +42,22 @@ from ..core.current_settings import CurrentSettings
 from ..core.data_folder import DataFolder
 from ..core.db.connection_watch import ConnectionWatch
 from ..core.db.damage import DamageAlarm
-from ..core.db.writer_lock import DEDICATED, SERVICE
+from ..core.db.file_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
-from ..core.features import Closeable, WorkerContext, installed
+from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
-from ..core.http.dispatcher import Authentication, Dispatcher
-from ..core.http.hashing import HashingPool
+from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import Answer, Worker, WorkerCounts
-from ..core.http.metrics import open_metrics
+from ..core.http.metrics import Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
 from ..core.http.receiving import Receiver
+from ..core.http.rendering import PageRenderer
 from ..core.http.routing import Route, Routes
 from ..core.http.services import Services
-from ..core.http.worker_metrics import WorkerMetrics
+from ..core.jobs.fair_turns import HashingPool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
-from .services import build_services, read_worker
 from .site import Site
 
 if TYPE_CHECKING:
@@ -92,256 +91,280 @@ def build_worker(
     """Builds a worker. `now` is the clock for people's actions; `status` is that of the other
     workers, if any; `finish_start` does what the start could not do because another process was
     writing, and may wait for it.
-
-    Parts are closed in the reverse order of their opening.
     """
-    with contextlib.ExitStack() as parts:
-        node, watch = _open_node(parts, settings)
-        alarm = DamageAlarm(node.folder.damage)
-        catalog = _open_catalog(parts, node, settings, now, status, alarm)
-        counter = _closed(parts, DownloadCounter(node.store))
-        store_watch = None
-        if settings.backends.bundles is not None:
-            store_watch = _closed(parts, StoreWatch(node.bundles))
-        services = _build_services(parts, node, settings, now, watch, store_watch)
-        metrics = open_metrics(node.folder.metrics) if settings.metrics_port else None
-        _start_features(parts, WorkerContext(services, node.folder, metrics))
-        shown = CurrentSettings(services)
-        jobs = [job for feature in installed() for job in feature.jobs(services)]
-        _closed(parts, PeriodicJobs(*jobs, shown.read))
-        release = partial(release_mapped, node.folder.replica)
-        _closed(parts, PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
-        cdn = Cdn(catalog, *files_of(node.folder, node.bundles, settings.backends))
-        parts.callback(cdn.close)
-        readers, writers = _open_threads(parts)
-        receiver = _closed(parts, Receiver(settings.max_parallel_uploads))
-        dispatcher = Dispatcher(
-            services,
-            _authenticate(services),
-            list_routes(),
-            readers,
-            writers,
-            _closed(parts, HashingPool()),
-            receiver,
-        )
-        health = _build_health(node, services, catalog, alarm, status)
-        api = _build_api(settings, services, catalog, counter, health, shown, dispatcher)
-        site = Site(
-            api,
-            cdn,
-            _list_paths(services, receiver),
-            dispatcher,
-            PreviewPages(catalog, services.renderer, settings.cdn_url),
-            _build_pages(settings, services, catalog, node, readers),
-            _build_healthz(settings, node, catalog, health),
-            alarm,
-        )
-        answer = _limited(site.answer, settings)
-        if metrics is not None:
-            stores = (node.store, services.store)
-            read = partial(read_worker, stores, catalog, counter, cdn, receiver, store_watch)
-            _closed(parts, WorkerMetrics(metrics.registry, read))
-            answer = metered(answer, metrics)
+    with contextlib.ExitStack() as opened:
+        parts = _Parts(opened, settings, now, status)
+        site = parts.build_site()
+        answer: Answer = site.answer
+        trust = settings.trust_forwarded_for
+        if settings.rate_limit:
+            answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
+        if parts.metrics is not None:
+            parts.close_later(WorkerMetrics(parts.metrics.registry, *parts.list_readings()))
+            answer = metered(answer, parts.metrics)
         if settings.access_log:
-            answer = access_logged(answer, trust_forwarded_for=settings.trust_forwarded_for)
+            answer = access_logged(answer, trust_forwarded_for=trust)
+        node = parts.node
         if finish_start is not None:
             threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
         if node.status is not None:
             _wait_for_database(node.status)
-        return Worker(answer, parts.pop_all().close, site.drain)
+        return Worker(answer, opened.pop_all().close, site.drain)
 
 
-def _closed(parts: contextlib.ExitStack, part: C) -> C:
-    """A part that is closed when the worker is."""
-    parts.callback(part.close)
-    return part
+class _Parts:
+    """The parts of a worker, closed in the reverse order of their opening."""
 
+    def __init__(
+        self,
+        opened: contextlib.ExitStack,
+        settings: Settings,
+        now: Clock,
+        status: WorkerCounts | None,
+    ) -> None:
+        self._opened = opened
+        self._settings = settings
+        self._limits = settings.of(CatalogSettings)
+        self._status = status
+        self._watch = self._watch_connections()
+        # Counts must survive a killed process, but not a power failure: commits do not fsync.
+        self.node = open_node(
+            settings.data,
+            is_durable=False,
+            is_watched=True,
+            wait_policy=DEDICATED,
+            backends=settings.backends,
+            watch=self._watch,
+        )
+        opened.callback(self.node.store.close)
+        self.close_later(self._follow())
+        folder, bundles = self.node.folder, self.node.bundles
+        self._alarm = DamageAlarm(folder.damage)
+        self._catalog = self.close_later(self._open_catalog(now))
+        self._counter = self.close_later(DownloadCounter(self.node.store))
+        self._store_watch = None
+        if settings.backends.bundles is not None:
+            self._store_watch = self.close_later(StoreWatch(bundles))
+        self._services = self._build_services(now)
+        self.metrics = open_metrics(folder.metrics) if settings.metrics_port else None
+        for feature in installed():
+            for part in feature.start(WorkerContext(self._services, folder, self.metrics)):
+                self.close_later(part)
+        self._shown = CurrentSettings(self._services)
+        jobs = [job for feature in installed() for job in feature.jobs(self._services)]
+        self.close_later(PeriodicJobs(*jobs, self._shown.read))
+        release = partial(release_mapped, folder.replica)
+        self.close_later(PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
+        self._cdn = self.close_later(
+            Cdn(self._catalog, *files_of(folder, bundles, settings.backends))
+        )
+        writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
+        self._readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
+        opened.callback(writers.shutdown)
+        opened.callback(self._readers.shutdown)
+        self._receiver = self.close_later(Receiver(settings.max_parallel_uploads))
+        (authenticate,) = [it.authentication for it in installed() if it.authentication is not None]
+        self._dispatcher = Dispatcher(
+            self._services,
+            authenticate(self._services),
+            list_routes(),
+            self._readers,
+            writers,
+            self.close_later(HashingPool()),
+            self._receiver,
+        )
 
-def _open_node(
-    parts: contextlib.ExitStack, settings: Settings
-) -> tuple[Node, ConnectionWatch | None]:
-    """Counts must survive a killed process, but not a power failure, so commits do not fsync."""
-    watch = _watch_connections(settings)
-    if watch is not None:
-        parts.callback(watch.close)
-    node = open_node(
-        settings.data,
-        is_durable=False,
-        is_watched=True,
-        wait_policy=DEDICATED,
-        backends=settings.backends,
-        watch=watch,
-    )
-    parts.callback(node.store.close)
-    parts.callback(_follow(settings, node, watch).close)
-    return node, watch
+    def close_later(self, part: C) -> C:
+        self._opened.callback(part.close)
+        return part
 
+    def build_site(self) -> Site:
+        services, health = self._services, self._build_health()
+        paths = [feature.paths(services, self._receiver) for feature in installed()]
+        return Site(
+            self._build_api(health),
+            self._cdn,
+            {prefix: answer for some in paths for prefix, answer in some.items()},
+            self._dispatcher,
+            PreviewPages(self._catalog, services.renderer, self._settings.cdn_url),
+            self._build_pages(),
+            self._build_healthz(health),
+            self._alarm,
+        )
 
-def _open_catalog(
-    parts: contextlib.ExitStack,
-    node: Node,
-    settings: Settings,
-    now: Clock,
-    status: WorkerCounts | None,
-    alarm: DamageAlarm,
-) -> Catalog:
-    try:
-        if status is not None and status.memory_faults:
-            _ensure_intact(node)  # Reading a damaged file would crash this process.
-        return _closed(parts, open_catalog(node, settings, now))
-    except DataDamaged as fault:
-        alarm.report(fault)
-        raise
+    def list_readings(self) -> tuple[list[Reading], list[Reading]]:
+        """Counters and gauges of this worker besides requests."""
+        counter, store_watch = self._counter, self._store_watch
+        stores = (self.node.store, self._services.store)
 
+        def count_misses() -> dict[str, int]:
+            return self._catalog.cache_misses | {"cdn": self._cdn.fetches}
 
-def _build_services(
-    parts: contextlib.ExitStack,
-    node: Node,
-    settings: Settings,
-    now: Clock,
-    watch: ConnectionWatch | None,
-    store_watch: StoreWatch | None,
-) -> Services:
-    """With a store of its own: changes made by people are on disk before they are acknowledged."""
-    durable = open_node(
-        settings.data,
-        now=JumpWatch(report_clock_jump, now),
-        is_watched=True,
-        wait_policy=SERVICE,
-        backends=settings.backends,
-        watch=watch,
-    ).store
-    parts.callback(durable.close)
-    check_bundles = node.bundles.check if store_watch is None else store_watch.check
-    return build_services(
-        node.folder,
-        durable,
-        node.bundles,
-        check_bundles,
-        node.uploads,
-        settings,
-        node.replica.applied_seq,
-    )
+        def count_connections() -> dict[str, int]:
+            used, idle = zip(*(it.connections() for it in stores), strict=True)
+            return {"used": sum(used), "idle": sum(idle)}
 
+        def is_store_down() -> bool:
+            return store_watch is not None and store_watch.is_failing
 
-def _authenticate(services: Services) -> Authentication:
-    (authenticate,) = [it.authentication for it in installed() if it.authentication is not None]
-    return authenticate(services)
+        counters = [
+            Reading(
+                "cache_misses",
+                "Responses and bundles that were in no cache.",
+                count_misses,
+                "route",
+            ),
+            Reading("downloads_counted", "Downloads that were counted.", lambda: counter.counted),
+            Reading("count_commits", "Commits that they were counted in.", lambda: counter.commits),
+        ]
+        gauges = [
+            Reading(
+                "counts_waiting", "Downloads that are not committed yet.", lambda: counter.waiting
+            ),
+            Reading(
+                "database_connections", "Connections to the database.", count_connections, "state"
+            ),
+            Reading(
+                "uploads_in_progress",
+                "Files that are being uploaded.",
+                lambda: self._receiver.in_progress,
+            ),
+            Reading("bundle_store_down", "Workers that the object store fails.", is_store_down),
+        ]
+        return counters, gauges
 
+    def _watch_connections(self) -> ConnectionWatch | None:
+        if not self._settings.database:
+            return None
+        status = NodeStatus(DataFolder(self._settings.data).node_status)
+        return self.close_later(ConnectionWatch(status.stale_before_s))
 
-def _list_paths(services: Services, receiver: Receiver) -> dict[str, Answer]:
-    return {
-        prefix: answer
-        for feature in installed()
-        for prefix, answer in feature.paths(services, receiver).items()
-    }
+    def _follow(self) -> "PeriodicJobs | Follower":
+        """Keeps the replica up to date with other processes and nodes."""
+        settings, node, watch = self._settings, self.node, self._watch
+        if node.status is None or watch is None:
+            return PeriodicJobs(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
+        from ..catalog.replica.following import Follower
+        from ..core.db.postgresql import Listening
 
+        # A separate node, independent of what the handlers have seen.
+        own = open_node(settings.data, backends=settings.backends, watch=watch)
+        return Follower(
+            node.folder.follower_lock,
+            node.status,
+            own.store,
+            own.replica,
+            own.counts,
+            partial(Listening, settings.database, settings.secrets),
+            watch,
+        )
 
-def _start_features(parts: contextlib.ExitStack, context: WorkerContext) -> None:
-    for feature in installed():
-        for part in feature.start(context):
-            parts.callback(part.close)
+    def _open_catalog(self, now: Clock) -> Catalog:
+        try:
+            if self._status is not None and self._status.memory_faults:
+                _ensure_intact(self.node)  # Reading a damaged file would crash this process.
+            return open_catalog(self.node, self._settings, now)
+        except DataDamaged as fault:
+            self._alarm.report(fault)
+            raise
 
+    def _build_services(self, now: Clock) -> Services:
+        """With a store of its own: changes made by people are on disk before they are
+        acknowledged.
+        """
+        settings, node = self._settings, self.node
+        store = open_node(
+            settings.data,
+            now=JumpWatch(report_clock_jump, now),
+            is_watched=True,
+            wait_policy=SERVICE,
+            backends=settings.backends,
+            watch=self._watch,
+        ).store
+        self._opened.callback(store.close)
+        watched = node.bundles if self._store_watch is None else self._store_watch
+        services = Services(
+            store=store,
+            bundles=node.bundles,
+            check_bundles=watched.check,
+            uploads=node.uploads,
+            settings=settings,
+            keys=open_keys(node.folder, store, settings),
+            renderer=PageRenderer(
+                settings.service_name,
+                settings.public_url,
+                list_contributions(),
+                has_dashboard=self._limits.dashboard,
+            ),
+            applied_seq=node.replica.applied_seq,
+        )
+        for feature in installed():
+            for service in feature.services(services):
+                services.provide(service)
+        return services
 
-def _open_threads(parts: contextlib.ExitStack) -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
-    """For readers and for writers: writers wait for each other, readers for nobody."""
-    readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
-    writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
-    parts.callback(writers.shutdown)
-    parts.callback(readers.shutdown)
-    return readers, writers
+    def _build_health(self) -> Health:
+        store, status = self._services.store, self.node.status
+        return Health(
+            self._catalog,
+            store.check if status is None else status.check_database,
+            self._services.check_bundles,
+            store.blocked_s,
+            self._alarm.current,
+            lambda: self.node.replica.fault,
+            self._status,
+        )
 
+    def _build_healthz(self, health: Health) -> Healthz:
+        status = self.node.status
+        return Healthz(
+            self._catalog,
+            (lambda: self.node.replica.fault) if status is None else status.find_delay,
+            self._limits.max_lag_s,
+            lambda: 0.0 if status is None else status.silent_s,
+            self._limits.max_silence_s,
+            lambda: status is not None and status.is_read_only,
+            lambda: status is not None and status.is_newer,
+            health.find_blocked_s,
+        )
 
-def _build_health(
-    node: Node,
-    services: Services,
-    catalog: Catalog,
-    alarm: DamageAlarm,
-    status: WorkerCounts | None,
-) -> Health:
-    store = services.store
-    return Health(
-        catalog,
-        store.check if node.status is None else node.status.check_database,
-        services.check_bundles,
-        store.blocked_s,
-        alarm.current,
-        lambda: node.replica.fault,
-        status,
-    )
+    def _build_api(self, health: Health) -> PublicApi:
+        limits, trust = self._limits, self._settings.trust_forwarded_for
+        most, most_of_one = limits.max_event_streams, limits.max_event_streams_per_client
+        return PublicApi(
+            self._catalog,
+            self._counter,
+            health,
+            self._shown,
+            self._dispatcher.answer,
+            limits.min_cli_version,
+            EventStreams(self._catalog, most, most_of_one),
+            partial(remote_client_of, trust_forwarded_for=trust),
+            partial(newest_change, self._services.store),
+        )
 
+    def _build_pages(self) -> PublicPages:
+        store, readers = self._services.store, self._readers
 
-def _build_healthz(settings: Settings, node: Node, catalog: Catalog, health: Health) -> Healthz:
-    limits = settings.of(CatalogSettings)
-    status = node.status
-    return Healthz(
-        catalog,
-        (lambda: node.replica.fault) if status is None else status.find_delay,
-        limits.max_lag_s,
-        lambda: 0.0 if status is None else status.silent_s,
-        limits.max_silence_s,
-        lambda: status is not None and status.is_read_only,
-        lambda: status is not None and status.is_newer,
-        health.find_blocked_s,
-    )
+        async def find_installs(widget_id: int) -> Installs:
+            loop = asyncio.get_running_loop()
+            read = partial(read_installs, store, widget_id, CHART_DAYS)
+            today, days = await loop.run_in_executor(readers, read)
+            return installs_of(today, dict(days))
 
+        async def find_members(scope: str) -> Sequence[Member]:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(readers, find_public_members, store, scope)
 
-def _build_api(
-    settings: Settings,
-    services: Services,
-    catalog: Catalog,
-    counter: DownloadCounter,
-    health: Health,
-    shown: CurrentSettings,
-    dispatcher: Dispatcher,
-) -> PublicApi:
-    ours = settings.of(CatalogSettings)
-    return PublicApi(
-        catalog,
-        counter,
-        health,
-        shown,
-        dispatcher.answer,
-        ours.min_cli_version,
-        EventStreams(catalog, ours.max_event_streams, ours.max_event_streams_per_client),
-        partial(remote_client_of, trust_forwarded_for=settings.trust_forwarded_for),
-        partial(newest_change, services.store),
-    )
-
-
-def _build_pages(
-    settings: Settings,
-    services: Services,
-    catalog: Catalog,
-    node: Node,
-    readers: ThreadPoolExecutor,
-) -> PublicPages:
-    async def find_installs(widget_id: int) -> Installs:
-        loop = asyncio.get_running_loop()
-        read = partial(read_installs, services.store, widget_id, CHART_DAYS)
-        today, days = await loop.run_in_executor(readers, read)
-        return installs_of(today, dict(days))
-
-    async def find_members(scope: str) -> Sequence[Member]:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(readers, find_public_members, services.store, scope)
-
-    return PublicPages(
-        catalog,
-        services.renderer,
-        settings.cdn_url,
-        node.bundles,
-        Icons(node.folder.icons),
-        InstallsReader(find_installs),
-        MembersReader(find_members),
-    )
-
-
-def _limited(answer: Answer, settings: Settings) -> Answer:
-    if not settings.rate_limit:
-        return answer
-    trust = settings.trust_forwarded_for
-    return rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
+        return PublicPages(
+            self._catalog,
+            self._services.renderer,
+            self._settings.cdn_url,
+            self.node.bundles,
+            Icons(self.node.folder.icons),
+            InstallsReader(find_installs),
+            MembersReader(find_members),
+        )
 
 
 def _wait_for_database(status: NodeStatus) -> None:
@@ -351,34 +374,6 @@ def _wait_for_database(status: NodeStatus) -> None:
     until = time.monotonic() + _DATABASE_TIMEOUT_S
     while not status.is_database_up() and time.monotonic() < until:
         time.sleep(0.02)
-
-
-def _watch_connections(settings: Settings) -> ConnectionWatch | None:
-    if not settings.database:
-        return None
-    return ConnectionWatch(NodeStatus(DataFolder(settings.data).node_status).stale_before_s)
-
-
-def _follow(
-    settings: Settings, node: Node, watch: ConnectionWatch | None
-) -> "PeriodicJobs | Follower":
-    """Keeps the replica up to date with other processes and nodes."""
-    if node.status is None or watch is None:
-        return PeriodicJobs(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
-    from ..catalog.replica.following import Follower
-    from ..core.db.postgresql import Listening
-
-    # A separate node, independent of what the handlers have seen.
-    own = open_node(settings.data, backends=settings.backends, watch=watch)
-    return Follower(
-        node.folder.follower_lock,
-        node.status,
-        own.store,
-        own.replica,
-        own.counts,
-        partial(Listening, settings.database, settings.secrets),
-        watch,
-    )
 
 
 def _ensure_intact(node: Node) -> None:

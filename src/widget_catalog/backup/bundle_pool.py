@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.bars import Bar
 from ..core.errors import BackupFailed, BundleNotFound
 from ..core.files.contract import Bundles, Kind
+from ..core.progress import Bar
 from .copying import StoredName
 from .layout import BUNDLES, PARTIAL, bundle_path, hash_of, sync, write_file
 

@@ -19,7 +19,8 @@ from ..catalog.node.context import (
     say,
     seconds_of,
 )
-from ..core.settings import Settings, load_settings
+from ..core.load_settings import load_settings
+from ..core.settings import Settings
 
 if TYPE_CHECKING:
     from widget_contract.errors import CatalogError

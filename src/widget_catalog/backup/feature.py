@@ -1,6 +1,6 @@
 """Backup: consistent copies of a running catalog, and how to restore them."""
 
-from ..core.commands.registering import DATA, Command
+from ..core.commands import DATA, Command
 from ..core.features import Feature
 from .commands import backup, restore
 

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import msgspec
 
 from ..core import clock, release
-from ..core.bars import Advance, Bar, no_bar
 from ..core.data_folder import DataFolder
 from ..core.db.migrate import check_upgradable
 from ..core.errors import BackupFailed, StoreUnavailable
 from ..core.files.contract import Bundles
+from ..core.progress import Advance, Bar, no_bar
 from .archive import writing_archive
 from .bundle_pool import BundlePool, path_of, read_bundle
 from .copying import (

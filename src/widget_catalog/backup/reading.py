@@ -10,9 +10,9 @@ from typing import IO, NamedTuple
 import msgspec
 import zstandard
 
-from ..core.bars import Bar, no_bar
 from ..core.db.migrate import check_upgradable
 from ..core.errors import InvalidBackup, StoreUnavailable
+from ..core.progress import Bar, no_bar
 from .archive import read_archive
 from .copying import DatabaseFacts, check_copy, check_rows, list_stored_names
 from .layout import (

@@ -15,8 +15,8 @@ import zstandard
 from ..catalog.replica.copying import ReplicaFacts, copied_replica
 from ..catalog.replica.records import FORMAT
 from ..catalog.search.file import IndexHead, read_head
-from ..core.bars import Bar
 from ..core.errors import BackupFailed, StoreUnavailable
+from ..core.progress import Bar
 from .archive import HashedFile
 from .layout import (
     PARTIAL,

@@ -12,9 +12,9 @@ from pathlib import Path
 from ..catalog.node.lost_database import RESTORING
 from ..catalog.replica.copying import adopt_copy
 from ..catalog.replica.records import FORMAT
-from ..core.bars import Bar, no_bar
 from ..core.data_folder import DataFolder
 from ..core.errors import BackupFailed
+from ..core.progress import Bar, no_bar
 from .layout import BUNDLES, DATABASE, packed_kind, sync
 from .reading import Snapshot, read_backup
 

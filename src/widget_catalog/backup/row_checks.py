@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from ..core.db.checksums import row_checksum
-from ..core.db.schema import revocations, versions, widgets
+from ..catalog.store.tables import revocations, versions, widgets
+from ..core.db.damage import row_checksum
 
 _SHOWN = 20
 _WIDGETS = "SELECT * FROM widgets ORDER BY id"

@@ -15,8 +15,7 @@ from widget_contract.semver import SemVer
 
 from ..core import clock
 from ..core.clock import Clock, iso
-from ..core.http.content import Content
-from ..core.http.large_content import AnyContent, Packer
+from ..core.http.content import AnyContent, Content, Packer
 from .changes import ChangeFeed, EventPage
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
 from .events import Revoked, Unrevoked

@@ -1,6 +1,6 @@
 """`widget-catalog stats`."""
 
-from ..core.settings import load_settings
+from ..core.load_settings import load_settings
 from .node.context import ConfigOption, DataOption, require_catalog
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..core.http.content import Content, Encoding
-from ..core.http.large_content import AnyContent, LargeContent, Packer, hash_of
+from ..core.http.content import AnyContent, Content, Encoding, LargeContent, Packer, hash_of
 from .replica.records import DocumentRecord, full_hash
 from .replica.rendering import with_cdn
 

@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..core.commands.registering import DATA, Command
+from ..core.commands import DATA, Command
 from ..core.features import Closeable, Feature, WorkerContext
 from .commands import stats
 from .settings import CatalogSettings
+
+if TYPE_CHECKING:
+    from ..core.db.engine import Store
+    from ..core.files.contract import Bundles, Uploads
 
 
 def _start(worker: WorkerContext) -> Sequence[Closeable]:
@@ -15,11 +20,17 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
     return (watch_imports(worker.services.store),)
 
 
+def _on_start(store: "Store", bundles: "Bundles", _uploads: "Uploads") -> None:
+    from .stored_files import withdraw_files
+
+    withdraw_files(store, bundles)
+
+
 FEATURE = Feature(
     name="catalog",
     templates=Path(__file__).parent / "templates",
     tables=(
-        "widget_catalog.core.db.node_tables",
+        "widget_catalog.catalog.store.tables",
         "widget_catalog.catalog.store.count_table",
         "widget_catalog.catalog.store.files",
         "widget_catalog.catalog.store.revocations",
@@ -27,5 +38,6 @@ FEATURE = Feature(
     ),
     settings=CatalogSettings,
     commands=(Command(stats, DATA),),
+    on_start=_on_start,
     start=_start,
 )

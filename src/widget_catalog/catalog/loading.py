@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from ..core.clock import from_ms, iso
-from ..core.http.large_content import (
+from ..core.http.content import (
     PIECE_BYTES,
     WHOLE_BYTES,
     AnyContent,

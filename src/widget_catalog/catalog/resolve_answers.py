@@ -8,7 +8,7 @@ from itertools import chain
 
 import msgspec
 
-from ..core.http.large_content import WHOLE_BYTES, AnyContent
+from ..core.http.content import WHOLE_BYTES, AnyContent
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .resolving import Resolve, Resolver, TimeSlice
 from .unshared import UnsharedAnswers

@@ -11,7 +11,7 @@ import msgspec
 
 from widget_contract.semver import SemVer
 
-from ..core.http.large_content import AnyContent, Packer
+from ..core.http.content import AnyContent, Packer
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents
 from .replica.records import DocumentRecord

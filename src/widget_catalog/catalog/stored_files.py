@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 
 from ..core.db.engine import Snapshot, Store
 from ..core.files.contract import Bundles, FileKey
-from ..core.files.parallel import map_parallel
+from ..core.files.hashing import map_parallel
 from .store.files import list_marked, mark_for_removal, unmark
 from .store.revocations import is_needed, list_revoked_files
 

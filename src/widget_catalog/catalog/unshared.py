@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 
 from ..core.errors import Busy
-from ..core.http.large_content import WHOLE_BYTES, AnyContent, Packer
+from ..core.http.content import WHOLE_BYTES, AnyContent, Packer
 
 # Per worker: clients that do not read their responses cannot use more.
 _MAX_BYTES = 32 << 20

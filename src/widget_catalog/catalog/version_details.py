@@ -16,8 +16,7 @@ from widget_contract.capabilities import (
 from widget_contract.names import is_widget_key
 from widget_contract.wire_running import DeclaredDetails, PublishedFile, RevokedState
 
-from ..core.http.content import MAX_INLINE_BYTES, Content
-from ..core.http.large_content import AnyContent, Packer
+from ..core.http.content import MAX_INLINE_BYTES, AnyContent, Content, Packer
 from .details import SmallDetail
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents

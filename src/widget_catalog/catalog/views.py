@@ -12,7 +12,7 @@ from widget_contract.semver import SemVer
 from widget_contract.wire import SearchResults, Stats, VersionEntry, WidgetDetail, WidgetSummary
 from widget_contract.wire_running import DeclaredDetails, RevokedState
 
-from ..core.http.large_content import AnyContent
+from ..core.http.content import AnyContent
 from .catalog import BundleRef, Catalog
 from .search.index import Query
 

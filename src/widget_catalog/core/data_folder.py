@@ -1,93 +1,54 @@
-"""DataFolder: paths of the files in a data folder."""
+"""DataFolder: paths of the files in a data folder. And their disk space: allocated in advance, and
+synchronized.
+"""
 
+import os
+import sys
 from pathlib import Path
-from typing import NamedTuple
 
 
-class DataFolder(NamedTuple):
+class DataFolder:
     """Backups need `catalog.db`, `bundles`, and separately `second-factor.key`; the rest is
     rebuilt. Rebuilding a large replica and index takes so long that backups include them as well.
     """
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        run = path / "run"
+        self.path = path
+        self.database = path / "catalog.db"
+        self.bundles = path / "bundles"
+        self.bundle_cache = path / "bundle-cache"
+        self.uploads = path / "uploads"
+        self.second_factor_key = path / "second-factor.key"
+        self.icons = path / "icons"
+        self.revision = run / "revision"
+        self.counts = run / "counts"
+        self.replica = path / "replica"
+        self.replica_lock = run / "replica.lock"
+        self.search_index = run / "index"
+        self.metrics = run / "metrics"
+        self.service_lock = run / "service.lock"
+        self.keys = run / "keys"
+        self.damage = run / "damage"
+        self.writer_lock = run / "writer.lock"
+        self.node_status = run / "node"
+        self.webhook_lock = run / "webhooks.lock"
+        self.last_backup = run / "last-backup"  # When the last backup was complete.
+        self.follower_lock = run / "follower.lock"
 
-    @property
-    def database(self) -> Path:
-        return self.path / "catalog.db"
 
-    @property
-    def bundles(self) -> Path:
-        return self.path / "bundles"
+def allocate(descriptor: int, size: int) -> None:
+    """Allocate disk space for this many bytes of a file, so that they can be mapped and written."""
+    if sys.platform == "darwin":  # Not available there: a full disk is not handled.
+        os.ftruncate(descriptor, max(size, os.fstat(descriptor).st_size))
+    else:
+        os.posix_fallocate(descriptor, 0, size)
 
-    @property
-    def bundle_cache(self) -> Path:
-        return self.path / "bundle-cache"
 
-    @property
-    def uploads(self) -> Path:
-        return self.path / "uploads"
-
-    @property
-    def second_factor_key(self) -> Path:
-        return self.path / "second-factor.key"
-
-    @property
-    def icons(self) -> Path:
-        return self.path / "icons"
-
-    @property
-    def revision(self) -> Path:
-        return self.path / "run" / "revision"
-
-    @property
-    def counts(self) -> Path:
-        return self.path / "run" / "counts"
-
-    @property
-    def replica(self) -> Path:
-        return self.path / "replica"
-
-    @property
-    def replica_lock(self) -> Path:
-        return self.path / "run" / "replica.lock"
-
-    @property
-    def search_index(self) -> Path:
-        return self.path / "run" / "index"
-
-    @property
-    def metrics(self) -> Path:
-        return self.path / "run" / "metrics"
-
-    @property
-    def service_lock(self) -> Path:
-        return self.path / "run" / "service.lock"
-
-    @property
-    def keys(self) -> Path:
-        return self.path / "run" / "keys"
-
-    @property
-    def damage(self) -> Path:
-        return self.path / "run" / "damage"
-
-    @property
-    def writer_lock(self) -> Path:
-        return self.path / "run" / "writer.lock"
-
-    @property
-    def node_status(self) -> Path:
-        return self.path / "run" / "node"
-
-    @property
-    def webhook_lock(self) -> Path:
-        return self.path / "run" / "webhooks.lock"
-
-    @property
-    def last_backup(self) -> Path:
-        """When the last backup was complete."""
-        return self.path / "run" / "last-backup"
-
-    @property
-    def follower_lock(self) -> Path:
-        return self.path / "run" / "follower.lock"
+def sync_folder(folder: Path) -> None:
+    """Fsync a folder: makes new files and folders in it durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

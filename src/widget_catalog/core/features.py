@@ -15,8 +15,10 @@ from .hooks import Hooks, use_hooks
 from .settings import FeatureSettings, Settings, use_settings
 
 if TYPE_CHECKING:
-    from .commands.registering import Command
+    from .commands import Command
     from .data_folder import DataFolder
+    from .db.engine import Store
+    from .files.contract import Bundles, Uploads
     from .http.dispatcher import Authentication
     from .http.http import Answer
     from .http.metrics import Metrics
@@ -72,6 +74,10 @@ class Feature:
     """What answers all paths with a prefix, instead of routes."""
     jobs: "Callable[[Services], Sequence[Job]]" = _nothing
     """Run every ten minutes in every worker; safe to run in several at once."""
+    on_start: "Callable[[Store, Bundles, Uploads], str | None]" = lambda *_: None
+    """Completes, before a service starts, what was interrupted; returns the secret of an invitation
+    for the first account, if there is none.
+    """
     start: Callable[[WorkerContext], Sequence[Closeable]] = _nothing
     """Starts what runs as long as a worker does."""
     public_settings: Callable[[Settings], Mapping[str, Any]] = lambda _settings: {}

@@ -1,6 +1,22 @@
-"""The key by which a limit counts a client: its address, or its network."""
+"""Addresses: the network of a client, for limits; which ones are public; lookups with a timeout.
 
-from ipaddress import AddressValueError, IPv6Address, ip_network
+Not public is what belongs to this machine, a private network, or a cloud's metadata service.
+"""
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from ipaddress import (
+    AddressValueError,
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
 
 # Whoever has one IPv6 address usually has the whole /64: 2^64 addresses.
 _PREFIX_BITS = 64
@@ -34,3 +50,124 @@ def is_this_machine(network: str) -> bool:
         return ip_network(network).is_loopback or network == _LOOPBACK_IPV6
     except ValueError:
         return False
+
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+# NAT64 (RFC 6052): the last 32 bits are the IPv4 address of the destination.
+_NAT64 = IPv6Network("64:ff9b::/96")
+# Networks that Python's list of private ones may lack: protocol assignments, local NAT64 (RFC
+# 8215), and Azure's platform address, which looks public.
+_MORE = (
+    IPv4Network("192.0.0.0/24"),
+    IPv4Network("168.63.129.16/32"),
+    IPv6Network("64:ff9b:1::/48"),
+)
+
+
+def parse_networks(text: str) -> tuple[Network, ...]:
+    """Networks separated by spaces. Raises ValueError if one is invalid."""
+    return tuple(ip_network(it) for it in text.split())
+
+
+def is_public(text: str, allowed: Sequence[Network] = ()) -> bool:
+    """Whether this address, and every IPv4 address embedded in it, is public or in an allowed
+    network.
+
+    `text` is a numeric address, as returned by a resolver; with a zone it is never public.
+    """
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return False
+    if isinstance(address, IPv4Address):
+        return _is_good(address, allowed)
+    if address.ipv4_mapped is not None:
+        return _is_good(address.ipv4_mapped, allowed)
+    if address in _NAT64:
+        return _is_good(IPv4Address(int(address) & 0xFFFF_FFFF), allowed)
+    # Tunnels: 6to4 and Teredo.
+    inner = [it for it in (address.sixtofour, *(address.teredo or ())) if it is not None]
+    return all(_is_good(it, allowed) for it in (address, *inner))
+
+
+def _is_good(address: Address, allowed: Sequence[Network]) -> bool:
+    if any(address in it for it in allowed):
+        return True
+    if getattr(address, "scope_id", None) or any(address in it for it in _MORE):
+        return False
+    return address.is_global and not (
+        address.is_multicast
+        or address.is_reserved
+        or address.is_private
+        or address.is_loopback
+        or address.is_link_local
+        or address.is_unspecified
+        or getattr(address, "is_site_local", False)
+    )
+
+
+_MOST = 32
+_MAX_PER_OWNER = 4
+
+Resolve = Callable[[str, int], list[str]]
+
+
+class TooManyLookups(Exception):
+    """The limit of pending lookups is reached."""
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Every address of a host, by the system's resolver."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(it[4][0]) for it in found))
+
+
+class NameLookups:
+    """Used by several threads.
+
+    The system's resolver has its own timeouts, and cannot be cancelled. A lookup that takes too
+    long is abandoned: its thread lives until the resolver gives up. So each owner may have only
+    few at a time, or dead name servers would take the threads that other owners need.
+    """
+
+    def __init__(self, resolve: Resolve = resolve) -> None:
+        self._resolve = resolve
+        self._lock = threading.Lock()
+        self._running: Counter[str] = Counter()
+
+    def addresses_of(self, host: str, port: int, owner: str, timeout_s: float) -> list[str]:
+        """Raises TimeoutError, TooManyLookups, or the resolver's error."""
+        answer: Future[list[str]] = Future()
+
+        def look_up() -> None:
+            try:
+                addresses = self._resolve(host, port)
+            except Exception as fault:
+                self._end(owner)
+                answer.set_exception(fault)
+            else:
+                self._end(owner)
+                answer.set_result(addresses)
+
+        self._begin(owner)
+        try:
+            # A daemon thread does not delay the end of the process.
+            threading.Thread(target=look_up, name="webhook look-up", daemon=True).start()
+        except RuntimeError:  # No more threads can be started.
+            self._end(owner)
+            raise TooManyLookups from None
+        return answer.result(timeout_s)
+
+    def _begin(self, owner: str) -> None:
+        with self._lock:
+            if self._running.total() >= _MOST or self._running[owner] >= _MAX_PER_OWNER:
+                raise TooManyLookups
+            self._running[owner] += 1
+
+    def _end(self, owner: str) -> None:
+        with self._lock:
+            self._running[owner] -= 1
+            if not self._running[owner]:
+                del self._running[owner]

@@ -1,12 +1,12 @@
 """Rules of settings: each checks one value, and returns the error, if any."""
 
+import importlib.util
 import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from .extras import is_installed, missing_packages
-from .public_addresses import parse_networks
+from .networks import parse_networks
 
 Rule = Callable[[Any], str | None]
 
@@ -149,3 +149,16 @@ def _is_postgresql(text: str) -> bool:
     is_mistaken = "@" in name or "@" in str(given.get("host", "")) or authority.count("@") > 1
     ports = str(given.get("port") or "").split(",")
     return not is_mistaken and all(it.isdecimal() for it in ports if it)
+
+
+# A package that is there only if the extra is installed.
+PACKAGES = {"icons": "fontTools", "postgresql": "psycopg", "s3": "boto3"}
+
+
+def is_installed(extra: str) -> bool:
+    return importlib.util.find_spec(PACKAGES[extra]) is not None
+
+
+def missing_packages(extra: str) -> str:
+    """The end of a message about something that needs the extra."""
+    return f'needs packages that are not installed: pip install "widget-catalog[{extra}]"'

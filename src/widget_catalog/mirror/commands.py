@@ -20,7 +20,8 @@ from ..catalog.node.context import (
     say,
     seconds_of,
 )
-from ..core.settings import Settings, load_settings
+from ..core.load_settings import load_settings
+from ..core.settings import Settings
 from .settings import MirrorSettings
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def mirror(
     from widget_catalog_client import Catalog
     from widget_contract.names import Scope
 
-    from ..core.public_addresses import parse_networks
+    from ..core.networks import parse_networks
     from .mirroring import Mirroring, Wanted, require_scopes
     from .other_hosts import OtherHosts
     from .status import end_mirroring, find_status

@@ -14,8 +14,7 @@ from widget_catalog_client import Catalog, ClientError
 from widget_catalog_client.transport import http_options
 from widget_contract.texts import printable
 
-from ..core.name_lookups import Resolve, resolve
-from ..core.public_addresses import Network, is_public
+from ..core.networks import Network, Resolve, is_public, resolve
 
 _TIMEOUT_S = 10.0
 

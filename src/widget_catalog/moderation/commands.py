@@ -17,7 +17,7 @@ from ..catalog.node.context import (
     open_existing,
     report,
 )
-from ..core.settings import load_settings
+from ..core.load_settings import load_settings
 from ..publishing.commands import Key, Number, versions
 
 scopes = command_group("scope", "Manage scopes, the namespaces that widgets are published in.")

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.commands.registering import PEOPLE, Command
+from ..core.commands import PEOPLE, Command
 from ..core.features import Feature, Job
 from .commands import scopes
 from .settings import ModerationSettings

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from ..accounts.pages.own_page import own_page
-from ..core.http.call import Call
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
-from ..core.http.paging import Paging
 from ..core.http.sent_form import NOT_SENT, SentForm, take_form
 from ..core.http.services import Services
 from .report_widget import STATES, decide_about, search_reports

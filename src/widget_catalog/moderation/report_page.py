@@ -4,9 +4,9 @@ be cached; no account is needed.
 
 from ..core.errors import Conflict, InvalidRequest, TooOften
 from ..core.http.call import Call
+from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.errors import headers_of, status_of
 from ..core.http.http import Response
-from ..core.http.origins import refuse_other_sites
 from ..core.http.services import Services
 from .report_widget import CATEGORIES, MAX_TEXT, ReportForm, find_reportable, report_widget
 from .settings import ModerationSettings

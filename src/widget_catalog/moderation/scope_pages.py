@@ -6,9 +6,8 @@ from ..accounts.pages.own_page import own_page
 from ..accounts.store import TakenScope
 from ..catalog.store.ownerless import OwnerlessScope
 from ..core.errors import NotFound
-from ..core.http.call import Call
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
-from ..core.http.paging import Paging
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 from ..core.http.services import Services
 from .assign_scope import assign_scope, search_ownerless, search_scopes

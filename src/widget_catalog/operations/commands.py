@@ -1,25 +1,36 @@
-"""`widget-catalog doctor`: checks a data folder, and repairs what can be rebuilt."""
+"""`widget-catalog doctor`: checks a data folder, and repairs what can be rebuilt. `widget-catalog
+audit`: the audit log, newest first.
+"""
 
+import json
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal
 from rich.markup import escape
 
 from ..catalog.node.context import (
     ConfigOption,
     DataOption,
+    JsonOption,
     fail,
     finish_interrupted_import,
+    open_existing,
     report,
     require_catalog,
     say,
 )
-from ..core.settings import find_exposed_secrets, load_settings
+from ..core.amounts import counted
+from ..core.load_settings import find_exposed_secrets, load_settings
 
 if TYPE_CHECKING:
-    from .check_catalog import Findings
+    from ..catalog.node.wiring import Node
+    from ..catalog.store.audit import Entry
+    from .doctor import Aside, Findings
+
 
 # Per kind; a damaged disk may cause thousands.
 _SHOWN = 20
@@ -58,13 +69,11 @@ def doctor(
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
     from ..catalog.node.wiring import DataFolder, prepare_node
     from ..catalog.store.upstream import describe_copying
-    from ..core.amounts import counted
     from ..core.db.damage import DamageAlarm
     from ..core.db.postgresql import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher
     from ..core.progress import counting
-    from .check_catalog import check_catalog
-    from .cleaning import clean_up, explain_orphans, forget_aside
+    from .doctor import check_catalog
 
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
@@ -124,7 +133,7 @@ def _check_file(database: Path) -> bool:
     """Exits if the file is unusable. Returns whether damaged pages outside the tables were
     discarded.
     """
-    from ..core.db.integrity import check_file, discard_other_pages
+    from ..core.db.damage import check_file, discard_other_pages
 
     faults = check_file(database)
     if faults.truth:
@@ -136,8 +145,6 @@ def _check_file(database: Path) -> bool:
 
 
 def _print_mended(findings: "Findings") -> None:
-    from ..core.amounts import counted
-
     _print_some("[yellow]Repaired:[/]", findings.mended)
     if findings.counts_mended:
         say.print(
@@ -151,3 +158,115 @@ def _print_some(what: str, sentences: list[str]) -> None:
         say.print(f"{what} {escape(sentence)}")
     if len(sentences) > _SHOWN:
         say.print(f"{what} … and {len(sentences) - _SHOWN:,} more.")
+
+
+_WOULD_REFUSE = (
+    " --clean refuses this without --force: the database may be an old one, or belong to another "
+    "catalog."
+)
+
+
+def explain_orphans(node: "Node", orphans: list[str]) -> str:
+    """The origin of such files, and what to do about them."""
+    from .doctor import find_orphans
+
+    found = find_orphans(node.store, node.bundles, set(orphans))
+    if found.are_too_many:
+        return (
+            f"Only {found.referred:,} of {counted(found.stored, 'stored file')} are referred to by "
+            "a version. The database may be an old one, or belong to another catalog: check that "
+            "first. doctor --clean refuses to move so many."
+        )
+    return "An interrupted import leaves such files behind. Move them aside with: doctor --clean"
+
+
+def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool) -> list[str]:
+    """Move these files aside, or report how many that would be; returns the remaining ones.
+
+    Leftovers of uploads were never published, and are removed.
+    """
+    from ..publishing.tidy_uploads import tidy_uploads
+    from .doctor import find_orphans, set_aside
+
+    suspects = set(orphans)
+    if is_dry and suspects:
+        found = find_orphans(node.store, node.bundles, suspects)
+        report(
+            f"Would move {counted(len(found.files), 'file')} ({decimal(found.size_bytes)}) aside; "
+            f"{found.referred:,} of {counted(found.stored, 'stored file')} would stay."
+            + (_WOULD_REFUSE if found.are_too_many and not is_forced else "")
+        )
+    if is_dry:
+        return orphans
+    if suspects:
+        moved = set_aside(node.store, node.bundles, node.folder.path, suspects, is_forced=is_forced)
+        report(
+            f"Moved {_amount(moved)} that no version refers to into {moved.folder}. Delete that "
+            "folder when you are sure that nothing is missing."
+        )
+    tidy_uploads(node.store, node.bundles, node.uploads)
+    return []
+
+
+def forget_aside(node: "Node", days: int, *, is_dry: bool) -> None:
+    """Delete files that were moved aside at least that many days ago, or report which ones that
+    would be.
+    """
+    from ..core import clock
+    from .doctor import delete_aside, list_aside
+
+    for aside in list_aside(node.folder.path, timedelta(days=days), clock.now()):
+        if is_dry:
+            report(f"Would delete {aside.folder} ({_amount(aside)}).")
+            continue
+        delete_aside(aside)
+        report(f"Deleted {aside.folder} ({_amount(aside)}).")
+
+
+def _amount(aside: "Aside") -> str:
+    return f"{counted(aside.files, 'file')} ({decimal(aside.size_bytes)})"
+
+
+def audit(
+    scope: Annotated[
+        str | None, typer.Option(help="Only entries of this scope (account or organization).")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Number of entries, up to 10,000.")
+    ] = 50,
+    as_json: JsonOption = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Print the audit log: who did what, when and why, with which client, from which address."""
+    from ..catalog.read_audit import shown_entry
+    from ..catalog.store.audit import list_entries
+
+    with open_existing(data, config).store.reading() as connection:
+        entries, _ = list_entries(connection, scope, None, 1, limit)
+    if as_json:
+        print(json.dumps([shown_entry(it) for it in entries], indent=2))  # noqa: T201
+        return
+    for entry in entries:
+        print(_line(entry))  # noqa: T201
+
+
+def _line(entry: "Entry") -> str:
+    from widget_contract.texts import printable
+
+    from ..core.clock import from_ms
+
+    what = entry.action
+    if entry.name is not None:
+        what += f" {entry.scope}/{entry.name}"
+    elif entry.scope is not None and entry.scope != entry.actor:
+        what += f" {entry.scope}"
+    if entry.version is not None:
+        what += f" {entry.version}"
+    parts = [f"{from_ms(entry.at):%Y-%m-%d %H:%M:%S}", entry.actor, what]
+    if entry.client_name is not None:
+        parts.append(f"via {entry.via} {entry.client_name}")
+    if entry.address is not None:
+        parts.append(f"from {entry.address}")
+    details = " ".join(f"{key}={json.dumps(value)}" for key, value in entry.telling_details.items())
+    return printable("  ".join([*parts, details] if details else parts))

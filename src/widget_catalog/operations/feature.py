@@ -5,10 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.commands.registering import DATA, PEOPLE, Command
+from ..core.commands import DATA, PEOPLE, Command
 from ..core.features import Feature, Job
-from .audit_commands import audit
-from .commands import doctor
+from .commands import audit, doctor
 from .settings import OperationsSettings
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def _routes() -> "Sequence[Route]":
 
 
 def _jobs(services: "Services") -> Sequence[Job]:
-    from .prune_audit import prune_audit
+    from .audit import prune_audit
 
     keep_days = services.settings.of(OperationsSettings).audit_keep_days
     return (partial(prune_audit, services.store, keep_days),)

@@ -2,53 +2,37 @@
 
 from ..core.actors import Right
 from ..core.http.routing import Route, StepUp, Who, page
-from . import api
-from .pages import accounts, audit, invitations, overview, widgets
+from . import accounts, audit, catalog
 
 _ACCOUNT = accounts.ACCOUNTS + "/{username}"
+_INVITATIONS = accounts.INVITATIONS
+_FACTOR, _FRESH = StepUp.FACTOR, StepUp.FRESH
+_BY = Who.OPERATOR
 
 API = (
-    Route("GET", "/api/widgets/{scope}/{name}/audit", api.get_widget_audit, Right.READ_AUDIT),
-    Route("GET", "/api/audit", api.get_audit, Who.OPERATOR),
-    Route("GET", "/api/organizations/{slug}/audit", api.get_organization_audit, Right.READ_AUDIT),
+    Route("GET", "/api/widgets/{scope}/{name}/audit", audit.get_widget_audit, Right.READ_AUDIT),
+    Route("GET", "/api/audit", audit.get_audit, _BY),
+    Route("GET", "/api/organizations/{slug}/audit", audit.get_organization_audit, Right.READ_AUDIT),
 )
 
 PAGES = (
-    page("GET", "/operate", overview.get_overview, Who.OPERATOR),
-    page("GET", "/operate/audit", audit.get_audit, Who.OPERATOR),
-    page("GET", "/operate/audit.ndjson", audit.get_download, Who.OPERATOR),
-    page("GET", accounts.ACCOUNTS, accounts.get_accounts, Who.OPERATOR),
-    page("GET", _ACCOUNT, accounts.get_account, Who.OPERATOR),
-    page("POST", _ACCOUNT + "/disable", accounts.post_disable, Who.OPERATOR),
-    page("POST", _ACCOUNT + "/enable", accounts.post_enable, Who.OPERATOR, step_up=StepUp.FACTOR),
-    page("POST", _ACCOUNT + "/promote", accounts.post_promote, Who.OPERATOR, step_up=StepUp.FRESH),
-    page("POST", _ACCOUNT + "/demote", accounts.post_demote, Who.OPERATOR, step_up=StepUp.FRESH),
-    page(
-        "POST",
-        _ACCOUNT + "/reset-link",
-        accounts.post_reset_link,
-        Who.OPERATOR,
-        step_up=StepUp.FRESH,
-    ),
-    page(
-        "POST",
-        _ACCOUNT + "/second-factor",
-        accounts.post_second_factor,
-        Who.OPERATOR,
-        step_up=StepUp.FRESH,
-    ),
-    page("POST", _ACCOUNT + "/tokens/{id}", accounts.post_token, Who.OPERATOR),
-    page("POST", _ACCOUNT + "/programs/{id}", accounts.post_program, Who.OPERATOR),
-    page("GET", invitations.INVITATIONS, invitations.get_invitations, Who.OPERATOR),
-    page(
-        "POST",
-        invitations.INVITATIONS,
-        invitations.post_invitation,
-        Who.OPERATOR,
-        step_up=StepUp.FRESH,
-    ),
-    page("POST", invitations.INVITATIONS + "/{id}", invitations.post_withdraw, Who.OPERATOR),
-    page("GET", "/operate/widgets", widgets.get_widgets, Who.OPERATOR),
+    page("GET", "/operate", catalog.get_overview, _BY),
+    page("GET", "/operate/audit", audit.get_audit_page, _BY),
+    page("GET", "/operate/audit.ndjson", audit.get_download, _BY),
+    page("GET", accounts.ACCOUNTS, accounts.get_accounts, _BY),
+    page("GET", _ACCOUNT, accounts.get_account, _BY),
+    page("POST", _ACCOUNT + "/disable", accounts.post_disable, _BY),
+    page("POST", _ACCOUNT + "/enable", accounts.post_enable, _BY, step_up=_FACTOR),
+    page("POST", _ACCOUNT + "/promote", accounts.post_promote, _BY, step_up=_FRESH),
+    page("POST", _ACCOUNT + "/demote", accounts.post_demote, _BY, step_up=_FRESH),
+    page("POST", _ACCOUNT + "/reset-link", accounts.post_reset_link, _BY, step_up=_FRESH),
+    page("POST", _ACCOUNT + "/second-factor", accounts.post_second_factor, _BY, step_up=_FRESH),
+    page("POST", _ACCOUNT + "/tokens/{id}", accounts.post_token, _BY),
+    page("POST", _ACCOUNT + "/programs/{id}", accounts.post_program, _BY),
+    page("GET", _INVITATIONS, accounts.get_invitations, _BY),
+    page("POST", _INVITATIONS, accounts.post_invitation, _BY, step_up=_FRESH),
+    page("POST", _INVITATIONS + "/{id}", accounts.post_withdraw, _BY),
+    page("GET", "/operate/widgets", catalog.get_widgets, _BY),
 )
 
 ROUTES = (*API, *PAGES)

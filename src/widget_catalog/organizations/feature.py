@@ -28,6 +28,7 @@ FEATURE = Feature(
     name="organizations",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account/organizations", "Organizations"),)},
+    tables=("widget_catalog.organizations.tables",),
     settings=OrganizationSettings,
     hooks=_hooks,
     routes=_routes,

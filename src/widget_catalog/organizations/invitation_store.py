@@ -5,7 +5,8 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ..core.db.schema import accounts, invitations, organizations
+from ..accounts.tables import accounts, invitations
+from .tables import organizations
 
 
 class Invitation(NamedTuple):

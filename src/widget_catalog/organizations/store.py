@@ -9,10 +9,12 @@ from sqlalchemy.engine import Connection
 from widget_contract.names import Scope, is_name
 
 from ..accounts.memberships import PublishingScope
+from ..accounts.tables import accounts, invitations
+from ..catalog.store.tables import scopes
 from ..core.actors import Account, Role, Standing
 from ..core.db.engine import Transaction
-from ..core.db.schema import accounts, invitations, memberships, organizations, publishers, scopes
 from ..core.errors import NotFound
+from .tables import memberships, organizations, publishers
 
 
 class Organization(NamedTuple):

@@ -10,8 +10,7 @@ from widget_contract.wire import Published, PublishScope, UploadTargets
 from ..accounts.memberships import list_publishing_scopes
 from ..core.errors import InvalidRequest
 from ..core.files.contract import Kind
-from ..core.http.bodies import read_object
-from ..core.http.call import Call, reply
+from ..core.http.call import Call, read_object, reply
 from ..core.http.http import Response
 from ..core.http.services import Services
 from ..publishing.quotas import Quotas

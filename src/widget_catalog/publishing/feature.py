@@ -5,12 +5,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.commands.registering import PEOPLE, Command
+from ..core.commands import PEOPLE, Command
 from ..core.features import Feature, Job
 from .commands import versions, widgets
 from .settings import PublishingSettings
 
 if TYPE_CHECKING:
+    from ..core.db.engine import Store
+    from ..core.files.contract import Bundles, Uploads
     from ..core.http.http import Answer
     from ..core.http.receiving import Receiver
     from ..core.http.routing import Route
@@ -42,14 +44,22 @@ def _jobs(services: "Services") -> Sequence[Job]:
     return (partial(tidy_uploads, services.store, services.bundles, services.uploads),)
 
 
+def _on_start(store: "Store", bundles: "Bundles", uploads: "Uploads") -> None:
+    from .tidy_uploads import tidy_uploads
+
+    tidy_uploads(store, bundles, uploads)
+
+
 FEATURE = Feature(
     name="publishing",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account/widgets", "Widgets"),)},
+    tables=("widget_catalog.publishing.tables",),
     settings=PublishingSettings,
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
     routes=_routes,
     services=_services,
     paths=_paths,
     jobs=_jobs,
+    on_start=_on_start,
 )

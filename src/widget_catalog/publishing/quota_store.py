@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..core.db.engine import Transaction
-from ..core.db.schema import publications
+from .tables import publications
 
 
 class Publication(NamedTuple):

@@ -3,8 +3,8 @@
 import hashlib
 import hmac
 
-from ..core.db.keys import SigningKey
 from ..core.files.contract import Kind
+from ..core.keys import SigningKey
 
 PREFIX = "/uploads/"
 # The purpose of the keys that sign these addresses.

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..core.db.engine import Transaction
-from ..core.db.schema import publish_requests
 from ..core.files.contract import FileKey
+from .tables import publish_requests
 
 LIFETIME_MS = 3_600_000
 """Of a request, and of its upload URLs."""

@@ -4,7 +4,7 @@ from ..catalog.store.files import list_marked
 from ..catalog.stored_files import remove_unused
 from ..core.db.engine import Store
 from ..core.files.contract import Bundles, Uploads
-from ..core.files.parallel import map_parallel
+from ..core.files.hashing import map_parallel
 from .store import list_ended, list_request_ids, remove_requests
 
 _BATCH = 100

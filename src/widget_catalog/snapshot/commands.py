@@ -17,7 +17,7 @@ from ..catalog.node.context import (
     report,
     say,
 )
-from ..core.settings import load_settings
+from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:
     from .keys import VerifyingKey

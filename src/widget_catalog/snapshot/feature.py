@@ -1,6 +1,6 @@
 """Snapshot: the catalog as signed files, for networks without a connection."""
 
-from ..core.commands.registering import DATA, Command
+from ..core.commands import DATA, Command
 from ..core.features import Feature
 from .commands import keys, snapshots
 

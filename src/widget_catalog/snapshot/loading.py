@@ -13,11 +13,11 @@ from widget_contract.errors import CatalogError
 from ..catalog.store.widgets import Key, count_widgets
 from ..catalog.stored_files import withdraw_files
 from ..catalog.widgets import Widget
-from ..core.bars import Bar
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, SnapshotRefused
 from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import hash_stream
+from ..core.progress import Bar
 from ..transfer.import_bundles import BundleImporter
 from ..transfer.import_catalog import import_with_bundles, rules_of_now
 from ..transfer.import_checks import ImportSummary

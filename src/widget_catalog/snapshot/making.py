@@ -15,13 +15,13 @@ from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import read_widgets, stream_widgets
 from ..catalog.widgets import Version, Widget
 from ..core import release
-from ..core.bars import Bar
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Snapshot as Reading
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, DataDamaged, SnapshotRefused
 from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import hash_stream
+from ..core.progress import Bar
 from ..transfer.export_catalog import export_widgets
 from .keys import SigningKey
 from .layout import (

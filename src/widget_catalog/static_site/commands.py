@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import typer
 
 from ..catalog.node.context import ConfigOption, DataOption, existing_node, report, say
-from ..core.settings import load_settings
+from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:
     from ..core.files.contract import Bundles

@@ -1,6 +1,6 @@
 """Static site: the public catalog as files, for any web server."""
 
-from ..core.commands.registering import DATA, Command
+from ..core.commands import DATA, Command
 from ..core.features import Feature
 from .commands import site
 

@@ -20,7 +20,8 @@ from ..catalog.node.context import (
     say,
 )
 from ..catalog.node.new_folder import undone_on_failure
-from ..core.settings import Settings, load_settings
+from ..core.load_settings import load_settings
+from ..core.settings import Settings
 
 if TYPE_CHECKING:
     from ..catalog.node.wiring import Node

@@ -1,6 +1,6 @@
 """Transfer: import, export and move."""
 
-from ..core.commands.registering import DATA, Command
+from ..core.commands import DATA, Command
 from ..core.features import Feature
 from .commands import export, import_
 from .move_command import move

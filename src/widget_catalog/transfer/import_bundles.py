@@ -17,8 +17,7 @@ from ..catalog.stored_files import are_present, remove_unused
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind
-from ..core.files.hashing import hash_file
-from ..core.files.parallel import map_parallel
+from ..core.files.hashing import hash_file, map_parallel
 from .ndjson import ImportedBundle
 
 _FILES_PER_QUERY = 500

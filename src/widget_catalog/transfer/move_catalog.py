@@ -10,13 +10,12 @@ from typing import NamedTuple
 from widget_contract.errors import CatalogError
 
 from ..catalog.store.widgets import list_stored_files
-from ..core.bars import Bar
 from ..core.db.engine import Store
 from ..core.errors import StoreUnavailable
 from ..core.files.contract import Bundles, Kind
-from ..core.files.hashing import hash_stream
-from ..core.files.parallel import map_parallel
-from ..core.secret_box import SecretBox
+from ..core.files.hashing import hash_stream, map_parallel
+from ..core.keys import SecretBox
+from ..core.progress import Bar
 from .export_catalog import export_catalog, linked_to
 from .table_copy import copy_table, digest_table, tables
 

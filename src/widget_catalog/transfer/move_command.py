@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..catalog.node.context import ConfigOption, DataOption, fail, report, require_catalog, say
-from ..core.settings import Backends, Settings, load_settings
+from ..core.load_settings import load_settings
+from ..core.settings import Backends, Settings
 
 if TYPE_CHECKING:
     from .move_catalog import Place

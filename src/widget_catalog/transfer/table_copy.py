@@ -15,8 +15,7 @@ from sqlalchemy.engine import Connection
 from ..catalog.store.count_table import downloads
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Store
-from ..core.db.node_tables import channels, leaders
-from ..core.db.schema import SEALED, metadata
+from ..core.db.schema import SEALED, channels, leaders, metadata
 from ..core.db.tables import load_tables
 from ..core.errors import StoreUnavailable
 

@@ -14,7 +14,7 @@ from ..catalog.node.context import (
     open_existing,
     report,
 )
-from ..core.settings import load_settings
+from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:
     from .managing import IssuedWebhook

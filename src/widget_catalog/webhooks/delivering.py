@@ -12,7 +12,7 @@ import structlog
 from ..core.db.engine import Store
 from ..core.db.leadership import Leadership
 from ..core.errors import StoreUnavailable
-from ..core.name_lookups import NameLookups
+from ..core.networks import NameLookups
 from .dispatching import Dispatcher
 from .model import Delivery, Outcome, Webhook, WebhookRules
 from .store import count_waiting

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.commands.registering import PEOPLE, Command
+from ..core.commands import PEOPLE, Command
 from ..core.features import Closeable, Feature, WorkerContext
 from .commands import webhooks
 from .settings import WebhookSettings

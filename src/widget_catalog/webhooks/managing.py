@@ -18,7 +18,7 @@ from ..core.clock import from_ms, iso
 from ..core.credentials import new_id
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, NotAllowed, NotFound
-from ..core.secret_box import SecretBox
+from ..core.keys import SecretBox
 from ..organizations.permissions import require
 from ..organizations.store import list_memberships, lock_organization
 from ..publishing.quotas import NO_QUOTAS, Quotas, check_changes

@@ -17,7 +17,7 @@ from widget_contract.wire_running import ChangeType
 
 from ..core.actors import COMMAND_LINE
 from ..core.errors import InvalidRequest
-from ..core.public_addresses import Network, is_public
+from ..core.networks import Network, is_public
 
 TYPES: tuple[str, ...] = get_args(ChangeType)
 PING = "ping"

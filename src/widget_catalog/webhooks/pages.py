@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from ..accounts.pages.own_page import own_page
 from ..accounts.services import AccountServices
 from ..core.errors import NotFound
-from ..core.http.call import Call
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
-from ..core.http.paging import Paging
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
 from ..core.http.services import Services
 from ..publishing.quotas import Quotas

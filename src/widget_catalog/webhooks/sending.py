@@ -14,8 +14,7 @@ from typing import Any
 import httpcore
 
 from ..core import release
-from ..core.name_lookups import NameLookups, TooManyLookups
-from ..core.public_addresses import Network, is_public
+from ..core.networks import NameLookups, Network, TooManyLookups, is_public
 from .model import Delivery, Outcome, Webhook, WebhookRules, sign
 
 # Timeout of one delivery, from the name lookup to the end of the response.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..core.public_addresses import parse_networks
+from ..core.networks import parse_networks
 from ..core.setting_rules import between, check_networks
 from ..core.settings import FeatureSettings, setting
 from .model import WebhookRules

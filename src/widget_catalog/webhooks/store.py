@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..catalog.store.feed import Change
+from ..catalog.store.tables import changes, scopes, widgets
 from ..core.actors import COMMAND_LINE
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
-from ..core.db.schema import changes, scopes, widgets
 from .model import Delivery, Webhook
 from .tables import deliveries, webhooks
 

@@ -17,7 +17,7 @@ from support.site import Answer, InProcessSite
 from widget_catalog.accounts.manage_account import set_disabled
 from widget_catalog.accounts.oidc.account_linking import Newcomer
 from widget_catalog.catalog.node.opening import open_keys
-from widget_catalog.core.signed_values import sign_value
+from widget_catalog.core.keys import sign_value
 from widget_catalog.mirror.store import Mirror, save_mirror
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from support.values import a_widget
 from widget_catalog.catalog.store.feed import latest_seq
+from widget_catalog.catalog.store.tables import changes
 from widget_catalog.catalog.store.widgets import add_widgets, list_widgets_in
 from widget_catalog.core.db.bulk import insert_rows
 from widget_catalog.core.db.engine import Store
-from widget_catalog.core.db.schema import changes
 from widget_catalog.core.errors import StoreUnavailable
 
 # Characters that COPY escapes, and everything else that a text may contain.

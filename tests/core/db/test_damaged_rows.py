@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from support.values import a_version, a_widget
 from widget_catalog.catalog.events import Imported
+from widget_catalog.catalog.store.tables import versions, widgets
 from widget_catalog.catalog.store.widgets import (
     add_widgets,
     find_widget,
@@ -17,7 +18,6 @@ from widget_catalog.catalog.store.widgets import (
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.db.damage import DamageAlarm
 from widget_catalog.core.db.engine import Store
-from widget_catalog.core.db.schema import versions, widgets
 from widget_catalog.core.errors import DataDamaged
 from widget_contract.names import Scope, WidgetName
 

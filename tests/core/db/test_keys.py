@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from support.locks import held_by_another_process
-from widget_catalog.core.db.keys import KeyFile, SharedKeys
 from widget_catalog.core.errors import StoreUnavailable
+from widget_catalog.core.keys import KeyFile, SharedKeys
 
 _HOUR_MS = 3_600_000
 

@@ -15,10 +15,11 @@ from alembic.script import ScriptDirectory
 from core.db.next_migration import NEXT, NEXT_STEP
 from core.db.old_folders import FIXTURES, open_fixture
 from support.postgresql import new_database
-from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.migrate import BASELINE, MIGRATIONS, SCHEMA, check_schema, migrate
 from widget_catalog.core.db.postgresql import connection_string, postgresql_engine
 from widget_catalog.core.db.schema import metadata
+from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.core.errors import NewerDatabase, OlderDatabase
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
 

@@ -24,11 +24,11 @@ from support.village import MovableClock
 from widget_catalog.accounts.store import list_accounts
 from widget_catalog.catalog.node.wiring import Node, prepare_node
 from widget_catalog.catalog.store.audit import list_entries
+from widget_catalog.catalog.store.tables import revocations
 from widget_catalog.core.db import migrate
-from widget_catalog.core.db.schema import revocations
 from widget_catalog.mirror.store import find_mirror, list_tasks
 from widget_catalog.moderation.store import list_reports
-from widget_catalog.operations.check_catalog import check_catalog
+from widget_catalog.operations.doctor import check_catalog
 from widget_catalog.organizations.store import list_members, list_memberships
 from widget_catalog.snapshot.store import find_loaded
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from widget_catalog.core.db.engine import Store, sqlite_engine
+from widget_catalog.catalog.store.tables import widgets
+from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.migrate import migrate
-from widget_catalog.core.db.schema import widgets
+from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.core.errors import DataDamaged, StoreUnavailable
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from support.locks import held_by_another_process
 from widget_catalog.catalog.store.feed import latest_seq
-from widget_catalog.core.db.engine import Store, sqlite_engine
-from widget_catalog.core.db.file_lock import find_holder
+from widget_catalog.core.db.engine import Store
+from widget_catalog.core.db.file_lock import WaitPolicy, WriterLock, find_holder
 from widget_catalog.core.db.migrate import check_schema, migrate
-from widget_catalog.core.db.writer_lock import WaitPolicy, WriterLock
+from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.core.errors import StoreUnavailable, WriterBusy
 
 _GENEROUS_S = 60
@@ -121,7 +121,7 @@ def test_turns_are_in_the_order_of_asking_and_nobody_is_left_out(tmp_path: Path)
         for number in range(5):
             threads.append(threading.Thread(target=write, args=(number,)))
             threads[-1].start()
-            while len(lock._waiters) <= number:
+            while _count_waiting(tmp_path / "lock") <= number:
                 time.sleep(0.001)
     for thread in threads:
         thread.join(_GENEROUS_S)
@@ -171,6 +171,13 @@ def test_a_holder_that_left_no_record_is_another_process(tmp_path: Path) -> None
         with pytest.raises(WriterBusy) as caught, WriterLock(lock_file).held(waits=False):
             pytest.fail("It was held.")
     assert "another process holds the writer lock" in caught.value.message
+
+
+def _count_waiting(lock_file: Path) -> int:
+    """How many wait for the lock in the kernel."""
+    inode = f":{lock_file.stat().st_ino} "
+    lines = Path("/proc/locks").read_text().splitlines()
+    return sum(" -> " in line and inode in line for line in lines)
 
 
 def _wait_until_free(lock: WriterLock) -> None:

@@ -9,8 +9,7 @@ import httpx
 import pytest
 import zstandard
 
-from widget_catalog.core.http.content import Encoding
-from widget_catalog.core.http.large_content import WHOLE_BYTES, pack
+from widget_catalog.core.http.content import WHOLE_BYTES, Encoding, pack
 
 _BODIES = {
     "one byte": [b"}"],

@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.core.http.rate_limit import MAX_CLIENTS, FixedWindows
+from widget_catalog.core.http.middleware import MAX_CLIENTS, FixedWindows
 
 _REQUESTS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 7)), max_size=200)
 

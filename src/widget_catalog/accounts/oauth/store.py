@@ -9,15 +9,8 @@ from sqlalchemy.engine import Connection
 
 from ...core.actors import Account
 from ...core.db.engine import Transaction
-from ...core.db.schema import (
-    access_tokens,
-    accounts,
-    oauth_codes,
-    oauth_devices,
-    oauth_grants,
-    oauth_tokens,
-)
 from ..store import account_from
+from ..tables import access_tokens, accounts, oauth_codes, oauth_devices, oauth_grants, oauth_tokens
 
 
 class Code(NamedTuple):

@@ -10,14 +10,14 @@ import msgspec
 from ...accounts.services import AccountServices
 from ...core.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
 from ...core.http.call import Call
+from ...core.http.cookies import delete_cookie, find_signed, set_signed
+from ...core.http.dispatcher import refuse_other_sites
 from ...core.http.errors import status_of
 from ...core.http.http import Response
-from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import Header, leave, local_path
 from ...core.http.routing import Handler
 from ...core.http.services import Services
-from ...core.http.signed_cookies import delete_cookie, find_signed, set_signed
-from ...core.signed_values import LIFETIME_S
+from ...core.keys import LIFETIME_S
 from ..browsers import browser_of
 from ..pages.own_page import own_page
 from ..pages.sign_in import welcome

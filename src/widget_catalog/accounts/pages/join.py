@@ -7,9 +7,9 @@ from widget_contract.errors import CatalogError
 from ...accounts.services import AccountServices
 from ...core.errors import Conflict, InvalidAccount, NotAllowed
 from ...core.http.call import Call
+from ...core.http.dispatcher import refuse_other_sites
 from ...core.http.errors import status_of
 from ...core.http.http import Response
-from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import local_path
 from ...core.http.services import Services
 from ..browsers import browser_of

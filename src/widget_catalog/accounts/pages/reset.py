@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from ...core.errors import InvalidAccount
 from ...core.http.call import Call
+from ...core.http.dispatcher import refuse_other_sites
 from ...core.http.errors import status_of
 from ...core.http.http import Response
-from ...core.http.origins import refuse_other_sites
 from ...core.http.services import Services
 from ..reset_link import check_reset_link, use_reset_link
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from ...accounts.services import AccountServices
 from ...core.errors import AccountLocked, NotSignedIn, TooOften
 from ...core.http.call import Call
+from ...core.http.dispatcher import refuse_other_sites
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
-from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import Header, local_path
 from ...core.http.services import Services
 from ..second_factor.signing_in import half_signed_in

@@ -10,7 +10,7 @@ from ...core.actors import Account, Visitor
 from ...core.credentials import new_id
 from ...core.db.engine import Store, Transaction
 from ...core.errors import Conflict, InvalidRequest, NotFound
-from ...core.secret_box import SecretBox
+from ...core.keys import SecretBox
 from ..attempts import count_attempt
 from ..events import (
     AppAdded,

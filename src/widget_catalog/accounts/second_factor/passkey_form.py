@@ -7,7 +7,7 @@ import msgspec
 
 from ...core.errors import InvalidRequest
 from ...core.http.services import Services
-from ...core.signed_values import read_signed, sign_value
+from ...core.keys import read_signed, sign_value
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from ...core.actors import Account, Via, Visitor
 from ...core.db.engine import Snapshot, Store
 from ...core.errors import ConfirmationNeeded, NotAllowed, SecondFactorMissing
 from ...core.http.routing import StepUp
-from ...core.secret_box import SecretBox
+from ...core.keys import SecretBox
 from ..memberships import owns_organization
 from ..sign_in import is_fresh
 from .rules import RequiredOf, Site

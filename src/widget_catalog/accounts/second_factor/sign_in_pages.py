@@ -5,12 +5,12 @@ from widget_contract.errors import CatalogError
 from ...accounts.services import AccountServices
 from ...core.errors import InvalidRequest, NotSignedIn, TooOften
 from ...core.http.call import Call
+from ...core.http.cookies import delete_cookie
+from ...core.http.dispatcher import refuse_other_sites
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
-from ...core.http.origins import refuse_other_sites
 from ...core.http.rendering import local_path
 from ...core.http.services import Services
-from ...core.http.signed_cookies import delete_cookie
 from ..pages.sign_in import sign_in_form, welcome
 from ..sign_in_api import (
     HALF_COOKIE,

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ...core.db.engine import Transaction
-from ...core.db.schema import authenticator_apps, passkeys, recovery_codes
+from ..tables import authenticator_apps, passkeys, recovery_codes
 
 
 class Passkey(NamedTuple):

@@ -7,7 +7,7 @@ from sqlalchemy.engine import Connection
 
 from ...core.actors import Limits
 from ...core.db.engine import Transaction
-from ...core.db.schema import oauth_grants, token_requests
+from ..tables import oauth_grants, token_requests
 from .store import limits_from, limits_values
 
 

@@ -8,8 +8,8 @@ from sqlalchemy.engine import Connection
 
 from ...core.actors import Account, Limits, Right
 from ...core.db.engine import Transaction
-from ...core.db.schema import access_tokens
 from ..store import find_account_by_id
+from ..tables import access_tokens
 
 # The encoder does not know Scope, a subclass of str.
 _encode = msgspec.json.Encoder(enc_hook=str).encode

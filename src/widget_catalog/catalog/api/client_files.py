@@ -4,8 +4,8 @@ import hashlib
 from functools import cache
 from typing import NamedTuple
 
+from ...core.http.conditional import content_response
 from ...core.http.content import Content
-from ...core.http.content_response import content_response
 from ...core.http.errors import error
 from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import STATIC

@@ -7,8 +7,8 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ...core.errors import DatabaseDown, DatabaseReadOnly, DataDamaged, StoreUnavailable
+from ...core.http.conditional import content_response
 from ...core.http.content import Content
-from ...core.http.content_response import content_response
 from ...core.http.http import NOSNIFF, Headers, Request, Response, WorkerCounts
 from ..catalog import Catalog
 

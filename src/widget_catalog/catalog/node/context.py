@@ -10,8 +10,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from ...core.commands.help import HELP_OPTIONS
-from ...core.settings import Settings, load_settings
+from ...core.commands import HELP_OPTIONS
+from ...core.load_settings import load_settings
+from ...core.settings import Settings
 
 if TYPE_CHECKING:
     from .wiring import Node

@@ -34,7 +34,7 @@ def undone_on_failure(settings: Settings) -> Iterator[None]:
 def _undo(folder: DataFolder, missing: list[Path]) -> None:
     from widget_contract.errors import CatalogError
 
-    from ...core.db.writer_lock import WriterLock
+    from ...core.db.file_lock import WriterLock
 
     # The reason of the failure is reported, not an error here.
     with contextlib.suppress(OSError, CatalogError):
@@ -54,8 +54,9 @@ def has_people(_connection: "Snapshot") -> bool:
 
 
 def _is_unused(folder: DataFolder) -> bool:
-    from ...core.db.engine import Store, sqlite_reader
+    from ...core.db.engine import Store
     from ...core.db.migrate import is_new
+    from ...core.db.sqlite import sqlite_reader
     from ...core.service_lock import FolderInUse, ServiceLock
     from ..store.audit import list_entries
     from ..store.feed import latest_seq

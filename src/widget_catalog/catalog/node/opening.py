@@ -7,21 +7,21 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...core.data_folder import DataFolder
-from ...core.db.engine import Store, sqlite_reader
-from ...core.db.keys import KeyFile, Keys, SharedKeys
+from ...core.data_folder import DataFolder, sync_folder
+from ...core.db.engine import Store
 from ...core.db.migrate import check_schema
 from ...core.db.postgresql import postgresql_engine
+from ...core.db.sqlite import sqlite_reader
 from ...core.errors import BundlesUnusable, DataDamaged, FolderUnusable, StoreUnavailable
 from ...core.files.cache import BundleCache
 from ...core.files.contract import Bundles, Fetch, LocalFiles, Uploads
-from ...core.files.local import LocalBundles, sync_folder
-from ...core.files.uploads import LocalUploads
+from ...core.files.local import LocalBundles, LocalUploads
+from ...core.keys import KeyFile, Keys, SharedKeys
 from ...core.settings import Backends, Settings
 from .lost_database import has_database, require_no_backup, require_no_traces, require_whole
 
 if TYPE_CHECKING:
-    from ...core.secret_box import SecretBox
+    from ...core.keys import SecretBox
 
 _FOLDER = Backends()
 # Accessible to the owner only: the folder contains password hashes and email addresses.
@@ -135,7 +135,7 @@ def open_keys(folder: DataFolder, store: Store, settings: Settings) -> Keys:
 def open_secret_box(folder: DataFolder, settings: Settings) -> "SecretBox":
     """The encryption of authenticator secrets."""
     # Slow to load, so only imported if used.
-    from ...core.secret_box import SecretBox, SharedSecretBox
+    from ...core.keys import SecretBox, SharedSecretBox
 
     if settings.secrets:
         return SharedSecretBox(settings.secrets)

@@ -11,7 +11,7 @@ from widget_contract.wire import VersionEntry, WidgetDetail
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
 from ...core.files.hashing import read_verified
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from ...core.http.rendering import day
 from ...core.jobs.bounded_work import BoundedWork
 from ..catalog import BundleRef, Catalog

@@ -5,7 +5,7 @@ from typing import Any
 from widget_contract.names import is_name
 from widget_contract.wire import VersionEntry
 
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from ..search.index import Order, Query
 from ..views import Views
 from .rendered_pages import RenderedPages

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from ..search.index import Order, Query
 from ..views import Views
 from .rendered_pages import RenderedPages

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from .guides import Guides
 from .rendered_pages import RenderedPages
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import structlog
 from markupsafe import Markup, escape
 
-from ...core.extras import is_installed
+from ...core.setting_rules import is_installed
 
 _log = structlog.get_logger("widget_catalog.icons")
 

@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl, quote
 
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
-from ...core.http.content_response import content_response
+from ...core.http.conditional import content_response
+from ...core.http.content import AnyContent
 from ...core.http.errors import cors_of, failure_page, message_of
 from ...core.http.http import NOSNIFF, Headers, Request, Response
-from ...core.http.large_content import AnyContent
 from ...core.http.rendering import HTML, STATIC, PageRenderer
 from ...core.http.routing import Routes
 from ..catalog import Catalog

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from widget_contract.wire import VersionEntry
 
-from ...core.http.content_response import content_response
+from ...core.http.conditional import content_response
 from ...core.http.http import NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, PageRenderer
 from ..catalog import Catalog

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from .rendered_pages import RenderedPages
 
 _ROOT = "/docs/api"

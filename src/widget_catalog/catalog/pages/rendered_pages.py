@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...core.http.large_content import AnyContent, Packer
+from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
 from ..replica.cache import ByteBoundedCache
 

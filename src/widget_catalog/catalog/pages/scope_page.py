@@ -7,7 +7,7 @@ from widget_contract.names import is_name
 from widget_contract.wire import SearchResults
 
 from ...core.actors import Role
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from ..public_members import Member
 from ..search.index import Order, Query
 from ..views import View, Views

@@ -8,7 +8,7 @@ from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import WidgetSummary
 
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from ..search.index import Order, Query
 from ..views import Views
 from .rendered_pages import RenderedPages

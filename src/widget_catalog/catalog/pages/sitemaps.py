@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.clock import from_ms, iso
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from ..views import Views
 from .rendered_pages import RenderedPages
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from widget_contract.wire import VersionEntry, WidgetDetail
 
-from ...core.http.large_content import AnyContent
+from ...core.http.content import AnyContent
 from ..catalog import Catalog
 from ..views import Views
 from .badges import BADGES, badges_in_markdown

@@ -15,7 +15,7 @@ from typing import IO
 import lmdb
 import msgspec
 
-from ...core.disk_space import allocate
+from ...core.data_folder import allocate
 from ...core.errors import StoreUnavailable
 from .records import FORMAT, damaged
 from .rows import FeedEntry

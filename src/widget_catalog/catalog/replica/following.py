@@ -19,8 +19,7 @@ import structlog
 from ...core.db.connection_watch import ConnectionWatch
 from ...core.db.engine import Store
 from ...core.db.migrate import SCHEMA, migrate
-from ...core.db.node_names import describe_strangers
-from ...core.db.postgresql import Listening, ReadOnlyServer, transaction_horizon
+from ...core.db.postgresql import Listening, ReadOnlyServer, describe_strangers, transaction_horizon
 from ...core.errors import StoreUnavailable
 from .counting import follow_counts, mend_shared_counts
 from .lock_watch import LockWatch

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.db.checksums import checksum
+from ...core.db.damage import checksum
 from .records import CHECKSUM_BYTES, damaged
 from .rows import TEXT_SEPARATOR, Listing, ListingColumns
 

@@ -13,7 +13,7 @@ import msgspec
 import structlog
 
 from ...core.db.engine import Snapshot
-from ...core.db.prepared import PreparedBatch
+from ...core.db.transaction import PreparedBatch
 from ...core.errors import StoreUnavailable
 from ..store import feed
 from .encoding import Records, decode_prepared, numbered

@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-from ...core.disk_space import allocate
+from ...core.data_folder import allocate
 from ...core.errors import DatabaseDown, DatabaseReadOnly, OlderRelease
 
 # After this long without a response, the database is considered down.

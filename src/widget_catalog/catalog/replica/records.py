@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import xxhash
 
-from ...core.db.checksums import checksum
+from ...core.db.damage import checksum
 from ...core.errors import DataDamaged
 from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document

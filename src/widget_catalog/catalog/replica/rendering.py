@@ -14,7 +14,7 @@ from widget_contract.manifests import details_of, searched_texts
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
-from ...core.db.checksums import checksum
+from ...core.db.damage import checksum
 from ..widgets import Version, Widget
 from .rows import FACET_SEPARATOR, Listing, Place
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core.disk_space import allocate
+from ...core.data_folder import allocate
 from ...core.errors import StoreUnavailable
 
 _WORD_BYTES = 8

@@ -13,8 +13,8 @@ from sqlalchemy.engine import Connection
 
 from ...core.actors import Actor, Stranger
 from ...core.db.engine import Transaction
-from ...core.db.schema import audit
 from ..events import Event, ScopeReleased, list_actions
+from .tables import audit
 
 _MAX_ADDRESS = 64
 _REMOVED_AT_ONCE = 1_000

@@ -13,8 +13,8 @@ from sqlalchemy.engine import Connection
 from ...core.clock import to_ms
 from ...core.db.bulk import insert_rows, stream_numbers
 from ...core.db.engine import Store, Transaction
-from ...core.db.schema import changes
 from ..events import Revoked
+from .tables import changes
 
 # Run by every write: as text, which takes SQLAlchemy a third of the time.
 LATEST_SEQ = "SELECT coalesce(max(seq), 0) FROM changes"

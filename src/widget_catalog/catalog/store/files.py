@@ -11,9 +11,10 @@ from sqlalchemy.engine import Connection
 
 from ...core.db.bulk import insert_rows
 from ...core.db.engine import Transaction
-from ...core.db.schema import metadata, versions
+from ...core.db.schema import metadata
 from ...core.files.contract import FileKey, Kind
 from .staging import list_staged_files
+from .tables import versions
 
 # Files that are being removed: no version may refer to them until that is done.
 file_removals = Table(

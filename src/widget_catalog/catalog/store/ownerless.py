@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ...core.db.schema import scopes, widgets
 from .count_table import downloads
+from .tables import scopes, widgets
 
 
 class OwnerlessScope(NamedTuple):

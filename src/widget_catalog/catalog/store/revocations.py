@@ -8,11 +8,12 @@ from sqlalchemy.engine import Connection
 
 from ...core.clock import to_ms
 from ...core.db.bulk import insert_rows
-from ...core.db.checksums import row_checksum
+from ...core.db.damage import row_checksum
 from ...core.db.engine import Transaction
-from ...core.db.schema import metadata, revocations, versions, widgets
+from ...core.db.schema import metadata
 from ..widgets import Version, Widget
 from .rows import StoredFile
+from .tables import revocations, versions, widgets
 
 # Bundles that nobody may publish, by the operator's choice.
 revoked_bytes = Table(

@@ -12,7 +12,7 @@ from widget_contract.wire import Size
 from widget_contract.wire_running import DeclaredDetails
 
 from ...core.clock import from_ms, to_ms
-from ...core.db.checksums import row_checksum
+from ...core.db.damage import row_checksum
 from ...core.errors import DataDamaged
 from ...core.files.contract import FileKey
 from ..widgets import Revocation, Style, Version, Widget, newest_first

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...core.clock import from_ms
-from ...core.db.checksums import row_checksum
+from ...core.db.damage import row_checksum
 from ...core.errors import DataDamaged
 from ..widgets import Revocation
 from .rows import Row, StoredWidget, check_widget, version_from, widget_from

@@ -13,7 +13,6 @@ from ...core.actors import COMMAND_LINE, Actor
 from ...core.db.bulk import driver_key_parameters, insert_rows, key_parameters, keys_looked_up
 from ...core.db.damage import any_text, is_damage
 from ...core.db.engine import Transaction
-from ...core.db.schema import revocations, versions, widgets
 from ...core.errors import NotFound
 from ..events import Imported, PublicEvent, Revoked, TextChanged
 from ..widgets import Version, Widget
@@ -23,6 +22,7 @@ from .events import append_public
 from .revocations import add_revocations, save_revocation
 from .rows import Draft, Row, StoredFile, StoredWidget, draft, version_row, widget_row
 from .staging import list_staged_files
+from .tables import revocations, versions, widgets
 from .upstream import require_changeable
 from .widget_rows import Slice, WidgetRows, slice_of, stored_widget
 

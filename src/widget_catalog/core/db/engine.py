@@ -8,13 +8,12 @@ timeout.
 """
 
 import contextlib
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from .. import clock
@@ -22,20 +21,15 @@ from ..clock import Clock
 from ..errors import DatabaseDown, DataDamaged
 from .connection_watch import ConnectionWatch
 from .faults import faults_named
-from .opened_file import OpenedFile
+from .file_lock import COMMAND, WaitPolicy, WriterLock
 from .postgresql import notify
-from .prepared import PreparedRecords
+from .sqlite import check_file_is_there, overwrite, withdraw, write_something
 from .table_locks import acquire_publishing_lock, limit_waiting
-from .transaction import Listener, Prepare, SqliteWrite, Write, prepare_nothing
+from .transaction import Listener, Prepare, PreparedRecords, SqliteWrite, Write, prepare_nothing
 from .transaction import Transaction as Transaction
-from .writer_lock import COMMAND, WaitPolicy, WriterLock
 
 # The name of a connection outside the store: one consistent state of the data.
 Snapshot: TypeAlias = Connection
-
-_BUSY_TIMEOUT_MS = 5_000
-# The key of a connection's OpenedFile.
-_FILE = "file"
 
 
 class Store:
@@ -81,7 +75,7 @@ class Store:
     def reading(self) -> Iterator[Connection]:
         """One consistent snapshot."""
         with self._faults_named(), self._connected() as connection:
-            _check_file(connection)
+            check_file_is_there(connection)
             with connection.begin():
                 yield connection
 
@@ -126,9 +120,9 @@ class Store:
             try:
                 driver.commit()
             except BaseException:
-                _overwrite(driver)
+                overwrite(driver)
                 raise
-            _check_file(connection)
+            check_file_is_there(connection)
             write.committed()
         if write.is_public and self._listener is not None:
             self._listener.published(self, PreparedRecords())
@@ -177,7 +171,7 @@ class Store:
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
         self._check_release()
         with self._faults_named(), turn, self._connected() as connection, self._limit(connection):
-            _check_file(connection)
+            check_file_is_there(connection)
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:
                 # A snapshot taken before waiting for the lock would be outdated.
@@ -200,10 +194,10 @@ class Store:
             try:
                 transaction.commit()
             except BaseException:
-                _withdraw(writer)
+                withdraw(writer)
                 raise
             # Never acknowledge a write to a file that was removed or replaced.
-            _check_file(connection)
+            check_file_is_there(connection)
             tx.committed()
             if is_postgresql and tx.is_public:
                 notify(connection)
@@ -212,7 +206,7 @@ class Store:
         """Return when an earlier failed commit can no longer take effect."""
         with self.writing() as tx:
             if tx.dialect == "sqlite":
-                _write_something(tx.run)
+                write_something(tx.run)
 
     @property
     def prepare(self) -> Prepare:
@@ -259,112 +253,3 @@ class Store:
         self.engine.dispose()
         if self._listener is not None:
             self._listener.close()
-
-
-def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = True) -> Engine:
-    """SQLite in WAL mode. If not durable, commits survive a killed process, but not a power
-    failure.
-    """
-    file = OpenedFile(path, may_create=may_create)
-    engine = sa.create_engine(
-        URL.create("sqlite", database=str(path)), creator=file.connect, hide_parameters=True
-    )
-
-    @sa.event.listens_for(engine, "engine_disposed")
-    def forget(_engine: Engine) -> None:
-        file.closed()
-
-    @sa.event.listens_for(engine, "connect")
-    def set_up(connection: Any, record: Any) -> None:
-        record.info[_FILE] = file
-        connection.isolation_level = None  # Transactions are started below, not by the driver.
-        for pragma in (
-            f"synchronous={'FULL' if is_durable else 'NORMAL'}",
-            f"busy_timeout={_BUSY_TIMEOUT_MS}",
-            "foreign_keys=ON",
-            "cache_size=-65536",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        options = connection.get_execution_options()
-        if not options.get("writing", False):
-            connection.exec_driver_sql("BEGIN")
-        elif options.get("waits", True):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        else:
-            # Other programs lock the database itself, without the writer lock.
-            connection.exec_driver_sql("PRAGMA busy_timeout=0")
-            try:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-            finally:
-                connection.exec_driver_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-
-    return engine
-
-
-def _check_file(connection: Connection | PoolProxiedConnection) -> None:
-    """Raises DataDamaged if the open database file is no longer at its path."""
-    file: OpenedFile | None = connection.info.get(_FILE)
-    if file is not None:
-        file.check()
-
-
-def _withdraw(writer: Connection) -> None:
-    """Called after a failed commit."""
-    with contextlib.suppress(sa.exc.SQLAlchemyError):
-        writer.rollback()
-    if writer.dialect.name == "sqlite":
-        _overwrite(writer.connection.driver_connection)
-
-
-def _overwrite(driver: Any) -> None:
-    """Make sure that the failed commit has no effect, if possible.
-
-    Its pages may be in the write-ahead log, complete except for the failed fsync. After a crash,
-    recovery would find and complete it. The next commit overwrites these pages, so one is made
-    here. If that fails too, the outcome is unknown for now.
-    """
-    with contextlib.suppress(sqlite3.Error):
-        driver.rollback()  # Some failed commits leave the transaction open.
-        driver.execute("BEGIN IMMEDIATE")
-        _write_something(lambda text: driver.execute(text).fetchall())
-        driver.commit()
-
-
-def _write_something(run: Callable[[str], Sequence[Sequence[Any]]]) -> None:
-    # Nothing else uses this number. Updating a row without changing it would write nothing.
-    number = run("PRAGMA user_version")[0][0]
-    run(f"PRAGMA user_version = {(number + 1) % 2**31}")
-
-
-def sqlite_reader(path: Path) -> Engine:
-    """SQLite opened read-only: neither the file nor its folder is changed."""
-    mode = "mode=ro"
-    if _is_in_wal_mode(path) and not path.with_name(f"{path.name}-wal").exists():
-        # No process has it open, and opening it in another mode would create files next to it.
-        mode = "immutable=1"
-    address = f"{path.absolute().as_uri()}?{mode}"
-    engine = sa.create_engine(
-        "sqlite://",
-        creator=lambda: sqlite3.connect(address, uri=True),
-        poolclass=sa.pool.NullPool,
-        hide_parameters=True,
-    )
-
-    @sa.event.listens_for(engine, "connect")
-    def set_up(connection: Any, _record: object) -> None:
-        connection.isolation_level = None
-        connection.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN")
-
-    return engine
-
-
-def _is_in_wal_mode(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(20)[18:20] == b"\x02\x02"

@@ -15,9 +15,9 @@ from ..errors import (
     WriterBusy,
 )
 from .damage import is_damage
+from .file_lock import BUSY
 from .postgresql import is_read_only
 from .table_locks import is_waiting_over
-from .writer_lock import BUSY
 
 
 @contextlib.contextmanager

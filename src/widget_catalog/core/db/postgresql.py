@@ -1,20 +1,113 @@
-"""PostgreSQL: connections, and notification of other nodes' writes."""
+"""PostgreSQL: connections, notification of other nodes' writes, and which nodes use a database.
+
+libpq tries the hosts of an address in order, each with the connection timeout. A lost machine
+refuses nothing: a connection to it fails only after the timeout. So all connections of a node start
+with the host that its follower has found.
+
+A node's follower sends a fingerprint of its secrets as its application name. So running nodes know
+about each other, and nothing is stored. Any user of the server can choose such a name, so only
+those who may write to the catalog count.
+"""
 
 import contextlib
+import hmac
 import secrets as random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from .hosts import begin_with, find_host
-from .node_names import OTHER_FOLLOWERS, describe_strangers, find_strangers, follower_name
-from .node_tables import channels
+from .schema import channels
 from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
 
 if TYPE_CHECKING:
+    import psycopg
+
     from .engine import Store
+
+
+_LISTS = ("host", "hostaddr", "port")
+
+
+def begin_with(address: str, host: int) -> str:
+    """The same address, with the hosts in order, but starting with this one."""
+    from psycopg.conninfo import make_conninfo
+
+    hosts = _hosts(address)
+    first = host % len(hosts)
+    hosts = [*hosts[first:], *hosts[:first]]
+    return make_conninfo(
+        address, **{key: ",".join(it[key] for it in hosts) for key in _LISTS if key in hosts[0]}
+    )
+
+
+def find_host(address: str, connection: "psycopg.Connection[Any]") -> int:
+    """The number of the host that this is connected to."""
+    hosts = _hosts(address)
+    found = (connection.info.host, str(connection.info.port))
+    for number, it in enumerate(hosts):
+        if (it.get("host") or it.get("hostaddr"), it.get("port", found[1])) == found:
+            return number
+    return 0
+
+
+def _hosts(address: str) -> list[dict[str, str]]:
+    """The parts of the address for each host; a single one without details if libpq would reject
+    it.
+    """
+    from psycopg.conninfo import conninfo_to_dict
+
+    given = conninfo_to_dict(address)
+    lists = {key: str(given[key]).split(",") for key in _LISTS if key in given}
+    count = max((len(it) for key, it in lists.items() if key != "port"), default=1)
+    if any(len(it) not in (1, count) for it in lists.values()):
+        return [{}]
+    return [{key: it[i % len(it)] for key, it in lists.items()} for i in range(count)]
+
+
+_FOLLOWER = "widget-catalog follower"
+# PostgreSQL truncates application names to 63 characters.
+_SHOWN = 4
+
+OTHER_FOLLOWERS = f"""
+    SELECT application_name, coalesce(host(client_addr), 'the machine of the database')
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, '{_FOLLOWER} ')
+        AND has_table_privilege(usesysid, to_regclass('changes'), 'INSERT')
+    ORDER BY 2, 1
+"""  # noqa: S608
+
+
+def follower_name(secrets: Sequence[str]) -> str:
+    return f"{_FOLLOWER} {','.join(_fingerprints(secrets))}"
+
+
+def find_strangers(followers: Iterable[Sequence[str]], secrets: Sequence[str]) -> list[str]:
+    """The addresses of nodes that do not accept this one's signatures, or vice versa.
+
+    `followers` are rows of `OTHER_FOLLOWERS`.
+    """
+    own = _fingerprints(secrets)
+    found = set()
+    for name, address in followers:
+        theirs = name.removeprefix(_FOLLOWER).strip().split(",")
+        if own[0] not in theirs or theirs[0] not in own:
+            found.add(address)
+    return sorted(found)
+
+
+def describe_strangers(addresses: Sequence[str]) -> str:
+    return (
+        f"There is a node with another secret_key at {', '.join(addresses)}. Uploads, sign-ins and "
+        "codes of authenticator apps that change nodes are refused until all nodes have the same."
+    )
+
+
+def _fingerprints(secrets: Sequence[str]) -> list[str]:
+    """Short, and useless for finding the secret, which is random."""
+    return [hmac.digest(it.encode(), b"fingerprint", "sha256").hex()[:8] for it in secrets[:_SHOWN]]
+
 
 # Defaults, unless the URL sets them. A host that does not respond is given up soon, and so is a
 # broken connection; of several hosts, the one that accepts writes is used.

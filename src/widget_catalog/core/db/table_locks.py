@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from ..clock import iso
 from ..errors import WriterBusy
-from .writer_lock import BUSY, WaitPolicy, busy_sentence
+from .file_lock import BUSY, WaitPolicy, busy_sentence
 
 if TYPE_CHECKING:
     from .engine import Store

@@ -1,8 +1,13 @@
-"""Hash and size of a file."""
+"""Hash and size of a file; and work on many of them in parallel, because each takes several slow
+requests to an object store.
+"""
 
 import hashlib
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from ..errors import BundleNotFound, BundleRefused
 from .contract import Bundles, Kind
@@ -57,3 +62,30 @@ def hash_file(path: Path) -> Hashed:
         raise BundleNotFound(f"There is no file {path}.") from None
     except OSError as error:
         raise BundleRefused(f"{path} cannot be read ({error.strerror}).") from None
+
+
+_THREADS = 8
+# A slow item delays the results behind it, which are kept until then.
+_MAX_AHEAD = 8 * _THREADS
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def map_parallel(work: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+    """The results, in the order of the items. After an error or Ctrl-C, pending work is
+    cancelled.
+
+    Items are taken as they are needed: `ThreadPoolExecutor.map` would queue all of them first.
+    """
+    threads = ThreadPoolExecutor(_THREADS)
+    try:
+        started: deque[Future[R]] = deque()
+        for item in items:
+            started.append(threads.submit(work, item))
+            if len(started) >= _MAX_AHEAD:
+                yield started.popleft().result()
+        while started:
+            yield started.popleft().result()
+    finally:
+        threads.shutdown(cancel_futures=True)

@@ -77,10 +77,7 @@ class Bucket:
             content.seek(0)
             try:
                 self._client.put_object(
-                    **self._object(key),
-                    Body=content,
-                    **condition,
-                    ChecksumSHA256=sha256_base64,
+                    **self._object(key), Body=content, **condition, ChecksumSHA256=sha256_base64
                 )
             except ClientError as fault:
                 if _code(fault) in _IS_THERE:
@@ -154,9 +151,7 @@ class Bucket:
         bound = {"ContentLength": size_bytes, "ChecksumSHA256": sha256_base64}
         with _faults_named():
             address: str = self._client.generate_presigned_url(
-                "put_object",
-                Params={**self._object(key), **bound},
-                ExpiresIn=_UPLOAD_LIFETIME_S,
+                "put_object", Params={**self._object(key), **bound}, ExpiresIn=_UPLOAD_LIFETIME_S
             )
         return address
 

@@ -1,17 +1,19 @@
-"""Call: a request to the internal API with its context, and helpers to respond."""
+"""Call: a request to the internal API with its context, its decoded body, and responses."""
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple, Self, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
+
+from widget_contract.spelling import find_similar
 
 from ..actors import Actor, Via, Visitor
 from ..credentials import hash_secret
 from ..errors import InvalidRequest, NotSignedIn
-from .bodies import read_fields
 from .http import NOSNIFF, Request, Response
-from .multipart import NO_FILES, FormFile
+from .receiving import NO_FILES, FormFile
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -154,3 +156,102 @@ def _first(pairs: list[tuple[str, str]]) -> dict[str, str]:
     for key, value in pairs:
         fields.setdefault(key, value)
     return fields
+
+
+class Paging(NamedTuple):
+    page: int
+    pages: int
+    previous: str | None
+    next: str | None
+
+    @classmethod
+    def of(cls, call: Call, page: int, limit: int, total: int) -> Self:
+        pages = max(1, -(-total // limit))
+
+        def link(to: int) -> str | None:
+            if not 1 <= to <= pages:
+                return None
+            return f"?{urlencode({**call.query(), 'page': str(to)})}"
+
+        return cls(page, pages, link(min(page - 1, pages)), link(page + 1))
+
+
+# The types of all fields in bodies.
+_RULES: dict[object, str] = {
+    str: "must be a text.",
+    str | None: "must be a text.",
+    int: "must be a whole number.",
+    bool: "must be true or false.",
+    bool | None: "must be true, false or null.",
+    list[str]: "must be a list of texts.",
+    dict[str, Any]: "must be an object.",
+    dict[str, Any] | None: "must be an object.",
+}
+
+
+_PLAIN_KEY = re.compile(r"[\w.-]{1,80}")
+_MAX_SHOWN = 20
+
+
+def unknown_keys(
+    given: Mapping[str, Any],
+    known: Collection[str],
+    at: str = "",
+    synonyms: Mapping[str, str] | None = None,
+) -> list[str]:
+    """An error for each key of an object that is not a known one, with the key that was meant.
+    `at` is the path of the object; `synonyms` are names of other interfaces for a known key.
+    """
+    unknown = [key for key in given if key not in known]
+    free = [key for key in known if key not in given]
+    faults = []
+    for key in unknown[:_MAX_SHOWN]:
+        meant = (synonyms or {}).get(key) or find_similar(key, free)
+        shown = key if _PLAIN_KEY.fullmatch(key) else repr(key[:80])
+        hint = f"did you mean {meant}?" if meant in free else f"known are {', '.join(known)}."
+        faults.append(f"{at}{shown}: is an unknown key; {hint}")
+    # The others are only counted: a similar name takes some microseconds to find.
+    return faults + ["is an unknown key."] * len(unknown[_MAX_SHOWN:])
+
+
+def sentence_of(faults: list[str]) -> str:
+    """All errors of a body; the first ones, if there are many."""
+    more = len(faults) - _MAX_SHOWN
+    end = [f"There {'is 1 more fault' if more == 1 else f'are {more} more faults'}."]
+    return " ".join(faults[:_MAX_SHOWN] + (end if more > 0 else []))
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """The decoded body, of any type; None without a body."""
+    try:
+        found = msgspec.json.decode(body or b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise InvalidRequest("The body is not proper JSON.") from None
+    except RecursionError:
+        raise InvalidRequest("The body is nested too deeply.") from None
+    if not isinstance(found, dict):
+        raise InvalidRequest("The body must be a JSON object.")
+    return found
+
+
+def read_fields(body: bytes, shape: type[S]) -> S:
+    """The fields of this type; unknown keys are errors."""
+    found = read_object(body)
+    fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
+    faults = unknown_keys(found, fields)
+    for name, field in fields.items():
+        if name in found and not _is_a(field.type, found[name]):
+            faults.append(f"{name}: {_RULES[field.type]}")
+        elif name not in found and field.required:
+            faults.append(f"{name}: is missing.")
+    if faults:
+        raise InvalidRequest(sentence_of(faults))
+    return msgspec.convert(found, shape)
+
+
+def _is_a(kind: Any, value: object) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True

@@ -7,8 +7,15 @@ or replace them. Over plain http there is no such protection.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
+import msgspec
+
+from ..keys import read_signed, sign_value
+from .call import Call, cookie_of
 from .http import HeaderLookup, PlainRequest, Request, Response
+from .rendering import Header
+from .services import Services
 
 _PREFIX = "__Host-"
 # Names used before the prefix was introduced; browsers may still send them.
@@ -78,3 +85,21 @@ def _pairs(headers: HeaderLookup) -> Iterator[tuple[str, str]]:
             for pair in line.split(";"):
                 name, _, value = pair.strip().partition("=")
                 yield name, value
+
+
+T = TypeVar("T")
+
+
+def set_signed(services: Services, name: str, value: msgspec.Struct, lifetime_s: int) -> Header:
+    signed = sign_value(services.signing_key, value, services.store.now_ms(), lifetime_s)
+    attributes = cookie_attributes(services.settings.public_url)
+    return ("set-cookie", f"{name}={signed}; Max-Age={lifetime_s}{attributes}")
+
+
+def delete_cookie(services: Services, name: str) -> Header:
+    return ("set-cookie", f"{name}=; Max-Age=0{cookie_attributes(services.settings.public_url)}")
+
+
+def find_signed(services: Services, call: Call, name: str, shape: type[T]) -> T | None:
+    signed = cookie_of(call.request, name) or ""
+    return read_signed(services.signing_key, signed, shape, services.store.now_ms())

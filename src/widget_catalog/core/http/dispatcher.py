@@ -1,9 +1,12 @@
-"""Dispatcher: authenticates a request, reads its body, and runs its handler in a thread."""
+"""Dispatcher: authenticates a request, checks where it comes from, reads its body, and runs its
+handler in a thread.
+"""
 
 import asyncio
 import hmac
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.manifests import MAX_MANIFEST_BYTES
@@ -11,6 +14,7 @@ from widget_contract.manifests import MAX_MANIFEST_BYTES
 from ..actors import Right, Visitor
 from ..data_folder import DataFolder
 from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
+from ..jobs.fair_turns import HashingPool
 from ..networks import network_of
 from .call import OAUTH_BASE, Call, cookie_of, is_asked_by_program
 from .cookies import Cookies
@@ -25,12 +29,9 @@ from .errors import (
     log_fault,
     oauth_failure,
 )
-from .hashing import HashingPool
 from .http import Body, Request, Response
 from .middleware import client_of
-from .multipart import MAX_FILES, NO_FILES, MultipartForm, MultipartReader, boundary_of
-from .origins import refuse_other_sites
-from .receiving import Receiver
+from .receiving import MAX_FILES, NO_FILES, MultipartForm, MultipartReader, Receiver, boundary_of
 from .routing import AuthMode, Found, Route, Routes, Who, allowed
 from .services import Services
 
@@ -294,3 +295,44 @@ async def read_whole(request: Request, body: Body, most: int) -> bytes:
         # The connection was closed. A form that is cut off may still look complete.
         raise InvalidRequest("The body is incomplete. Send the request again.")
     return b"".join(chunks)
+
+
+def refuse_other_sites(services: Services, call: Call) -> None:
+    """Raises NotAllowed for a cross-site request.
+
+    `Origin: null` is foreign, too: sandboxed frames and `data:` documents send it. Our own pages
+    never do, because their referrer policy is `same-origin`; with `no-referrer` they would. A
+    request without the header is not a browser's form.
+    """
+    headers = call.request.headers
+    origin = headers.get("origin")
+    is_foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+    if is_foreign or (origin is not None and not _is_own(services, call, origin)):
+        raise NotAllowed(
+            "This was sent from a page of another site. Open a page of this service, and send it "
+            "from there."
+        )
+
+
+def _is_own(services: Services, call: Call, origin: str) -> bool:
+    """With `base_url`, only that origin: the `Host` header is chosen by the client, and a page
+    loaded over http may have been replaced. Without it, any host name of this machine is accepted.
+    """
+    settings = services.settings
+    if settings.base_url:
+        return _origin_of(origin) == _origin_of(settings.public_url)
+    ours = {call.request.headers.get("host"), urlsplit(settings.public_url).netloc} - {None, ""}
+    found = _origin_of(origin)
+    return found is not None and urlsplit(origin).netloc in ours
+
+
+def _origin_of(url: str) -> tuple[str, str, int | None] | None:
+    """Scheme, host and port, as browsers compare them; None if there is none, as for `null`."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if not host:
+        return None
+    return parts.scheme, host, port or {"https": 443, "http": 80}.get(parts.scheme)

@@ -33,11 +33,7 @@ _log = structlog.get_logger("widget_catalog.faults")
 _OPEN = (WIDGETS, "/cdn/", "/client/")
 
 _JSON = ("content-type", "application/json; charset=utf-8")
-_OAUTH = [
-    _JSON,
-    ("cache-control", "no-store"),
-    NOSNIFF,
-]
+_OAUTH = [_JSON, ("cache-control", "no-store"), NOSNIFF]
 _TITLES = {
     401: "Sign in first",
     403: "You do not have permission to do this",
@@ -51,10 +47,7 @@ _TITLES = {
 
 
 # Where people are redirected to complete a missing step.
-_FIRST = {
-    SecondFactorMissing: "/account/second-factor",
-    ConfirmationNeeded: "/account/confirm",
-}
+_FIRST = {SecondFactorMissing: "/account/second-factor", ConfirmationNeeded: "/account/confirm"}
 
 
 class TooSlow(CatalogError):

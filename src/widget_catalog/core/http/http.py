@@ -5,8 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from .content import Encoding
-from .large_content import LargeContent
+from .content import Encoding, LargeContent
 
 Headers = list[tuple[str, str]]
 

@@ -1,26 +1,37 @@
-"""Prometheus metrics. Workers write them to files; the parent process serves the sum."""
+"""Prometheus metrics. Workers write them to files; the parent process serves the sum.
 
+Metrics other than those of requests are collected by a thread once a second, so that they cost
+requests nothing.
+"""
+
+import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import structlog
 
-from ..disk_space import allocate
+from ..data_folder import allocate
 from .http import Request, WorkerCounts
-from .worker_metrics import GAUGES, LIVE_SUM, forget_ended
 
 if TYPE_CHECKING:
-    from prometheus_client.core import Metric
+    from prometheus_client import CollectorRegistry
+
 
 _log = structlog.get_logger("widget_catalog.start")
+_worker_log = structlog.get_logger("widget_catalog.metrics")
 
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
 _FILE_BYTES = 1 << 19
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "OPTIONS"})
 _OUTCOMES = ("delivered", "retried", "failed", "disabled")
+# The library's name for gauges that are summed over living processes.
+LIVE_SUM: Final = "livesum"
+GAUGES = f"gauge_{LIVE_SUM}"
+_EVERY_S = 1.0
 _KINDS = ("counter", "histogram", GAUGES)
 
 
@@ -57,45 +68,29 @@ def serve_metrics(
     from prometheus_client.multiprocess import MultiProcessCollector
     from prometheus_client.registry import Collector
 
+    def gauge(name: str, about: str, value: float) -> Metric:
+        return GaugeMetricFamily(f"widget_catalog_{name}", about, value=value)
+
     class Workers(Collector):
         def collect(self) -> Iterator[Metric]:
             forget_ended(folder)
-            missing = GaugeMetricFamily(
-                "widget_catalog_workers_missing", "Workers that died and are not back."
+            yield gauge("workers_missing", "Workers that died and are not back.", counts.missing)
+            yield CounterMetricFamily(
+                "widget_catalog_worker_deaths", "Workers that died unexpectedly.", counts.deaths
             )
-            missing.add_metric([], counts.missing)
-            yield missing
-            deaths = CounterMetricFamily(
-                "widget_catalog_worker_deaths", "Workers that died unexpectedly."
-            )
-            deaths.add_metric([], counts.deaths)
-            yield deaths
-            damage = GaugeMetricFamily(
-                "widget_catalog_damaged", "1 while the database is known to be damaged."
-            )
-            damage.add_metric([], 0 if find_damage() is None else 1)
-            yield damage
+            is_damaged = find_damage() is not None
+            yield gauge("damaged", "1 while the database is known to be damaged.", is_damaged)
             if node is not None:
-                yield from _node_metrics(node)
+                yield gauge("database_up", "1 while the database answers.", node.is_database_up())
+                about = "Changes of the catalog that are not applied yet."
+                yield gauge("lag_changes", about, node.lag_changes)
+                about = "For how long this node has been behind or cut off."
+                yield gauge("lag_seconds", about, node.lag_s)
 
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     registry.register(Workers())
     start_http_server(port, addr=host, registry=registry)
-
-
-def _node_metrics(node: SharedDatabase) -> Iterator["Metric"]:
-    """Metrics of a node that shares its database with others."""
-    from prometheus_client.core import GaugeMetricFamily
-
-    for name, about, value in (
-        ("database_up", "1 while the database answers.", int(node.is_database_up())),
-        ("lag_changes", "Changes of the catalog that are not applied yet.", node.lag_changes),
-        ("lag_seconds", "For how long this node has been behind or cut off.", node.lag_s),
-    ):
-        metric = GaugeMetricFamily(f"widget_catalog_{name}", about)
-        metric.add_metric([], value)
-        yield metric
 
 
 def open_metrics(folder: Path) -> "Metrics | None":
@@ -188,16 +183,84 @@ def route_of(path: str) -> str:
             return "publish"
         case ["uploads", *_]:
             return "upload"
-        case ["api", "health" | "version" | "stats" | "settings"] | [
-            "api",
-            "widgets",
-            "cli-version",
-        ]:
+        case ["api", "health" | "version" | "stats" | "settings"] | ["healthz", *_]:
+            return "operational"
+        case ["api", "widgets", "cli-version"]:
             return "operational"
         case ["api", *_]:
             return "api-other"
-        case ["healthz", *_]:
-            return "operational"
         case ["cdn", *_]:
             return "cdn"
     return "page"
+
+
+class Reading(NamedTuple):
+    """A metric of a worker; with a `label`, one for each of its values."""
+
+    name: str
+    about: str
+    read: Callable[[], float | Mapping[str, float]]
+    label: str = ""
+
+    def values(self) -> Mapping[str, float]:
+        found = self.read()
+        return found if isinstance(found, Mapping) else {"": found}
+
+
+class WorkerMetrics:
+    def __init__(
+        self, registry: "CollectorRegistry", counters: Sequence[Reading], gauges: Sequence[Reading]
+    ) -> None:
+        from prometheus_client import Counter, Gauge
+
+        def about(it: Reading) -> tuple[str, str, tuple[str, ...]]:
+            return f"widget_catalog_{it.name}", it.about, (it.label,) if it.label else ()
+
+        self._counters = [(it, Counter(*about(it), registry=registry)) for it in counters]
+        self._gauges = [
+            (it, Gauge(*about(it), registry=registry, multiprocess_mode=LIVE_SUM)) for it in gauges
+        ]
+        self._before: dict[tuple[str, str], float] = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="metrics", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join(_EVERY_S * 5)
+
+    def _run(self) -> None:
+        try:
+            while not self._ended.wait(_EVERY_S if self._before else 0):
+                self._note()
+        except Exception:
+            _worker_log.exception("The metrics of this worker are no longer read.")
+
+    def _note(self) -> None:
+        for it, counter in self._counters:
+            for key, value in it.values().items():
+                one = counter.labels(key) if it.label else counter
+                one.inc(value - self._before.get((it.name, key), 0))
+                self._before[it.name, key] = value
+        for it, gauge in self._gauges:
+            for key, value in it.values().items():
+                (gauge.labels(key) if it.label else gauge).set(value)
+
+
+def forget_ended(folder: Path) -> None:
+    """Remove the gauges of workers that have ended; otherwise they would be summed forever."""
+    for path in folder.glob(f"{GAUGES}_*.db"):
+        pid = path.stem.rpartition("_")[2]
+        if pid.isdecimal() and not _is_alive(int(pid)):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -1,14 +1,179 @@
-"""Receiver: receives large bodies with limited concurrency and backpressure."""
+"""Receives large bodies with limited concurrency and backpressure, and parses forms with files
+(`multipart/form-data`) as they arrive, with limits on everything.
+
+Received files are anonymous: they are gone when they are closed, or when the process ends.
+"""
 
 import asyncio
 import contextlib
+import hashlib
+import tempfile
+import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from pathlib import Path
+from types import MappingProxyType
+from typing import BinaryIO, NamedTuple, TypeVar, cast
+from urllib.parse import urlencode
 
-from ..errors import Busy, TooOften
+from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
+
+from ..errors import Busy, InvalidRequest, StoreUnavailable, TooOften
+from .errors import TooLarge
 from .http import Body
+
+MAX_FILES = 3
+_MAX_PARTS = 20
+_MAX_FIELD_BYTES = 4_096
+
+
+class FormFile(NamedTuple):
+    """A file of a form. Content beyond the limit is cut off."""
+
+    name: str
+    size_bytes: int
+    sha256_hash: str
+    content: BinaryIO
+
+
+NO_FILES: Mapping[str, FormFile] = MappingProxyType({})
+
+
+class MultipartForm(NamedTuple):
+    """Fields by name; of duplicates, the first is used."""
+
+    fields: dict[str, str]
+    files: dict[str, FormFile]
+
+    @property
+    def urlencoded(self) -> bytes:
+        """The fields, encoded like a form without files."""
+        return urlencode(self.fields).encode()
+
+    def close(self) -> None:
+        for file in self.files.values():
+            file.content.close()
+
+
+class _Part:
+    """The part that is being received: a field if it has no file."""
+
+    def __init__(self, name: str, file_name: str | None, content: BinaryIO | None) -> None:
+        self.name = name
+        self.file_name = file_name
+        self.content = content
+        self.text = bytearray()
+        self.size_bytes = 0
+        self.hash = hashlib.sha256()
+
+
+class MultipartReader:
+    """Parses a body chunk by chunk. Its methods may be called from any thread."""
+
+    def __init__(self, boundary: str, folder: Path, max_file_bytes: int, max_bytes: int) -> None:
+        """Files are stored in `folder`, up to `max_file_bytes` each; `max_bytes` is for the whole
+        body.
+        """
+        self._folder = folder
+        self._max_file_bytes = max_file_bytes
+        self._max_bytes = self._left_bytes = max_bytes
+        self._form = MultipartForm({}, {})
+        self._part: _Part | None = None
+        self._lock = threading.Lock()
+        self._is_closed = False
+        if not boundary:
+            raise InvalidRequest("The form cannot be read: its Content-Type names no boundary.")
+        try:
+            self._parser = PushMultipartParser(boundary, max_segment_count=_MAX_PARTS)
+        except MultipartError as fault:
+            raise _malformed(fault) from None
+
+    def write(self, chunk: bytes) -> None:
+        with self._lock:
+            self._left_bytes -= len(chunk)
+            if self._left_bytes < 0:
+                raise TooLarge(f"At most {self._max_bytes:,} bytes are taken with this form.")
+            if self._is_closed or not chunk:
+                return
+            try:
+                for event in self._parser.parse(chunk):
+                    self._take(event)
+            except MultipartError as fault:
+                raise _malformed(fault) from None
+            except OSError as fault:
+                raise StoreUnavailable(
+                    f"The files cannot be kept just now ({fault.strerror}). Try again later."
+                ) from fault
+
+    def finish(self) -> MultipartForm:
+        """The parsed form. Raises InvalidRequest if it is incomplete."""
+        with self._lock:
+            try:
+                self._parser.close()
+            except MultipartError as fault:
+                raise _malformed(fault) from None
+            return self._form
+
+    def give_up(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            self._form.close()
+            if self._part is not None and self._part.content is not None:
+                self._part.content.close()
+
+    def _take(self, event: MultipartSegment | bytearray | bytes | None) -> None:
+        if isinstance(event, MultipartSegment):
+            if event.filename is not None and len(self._form.files) == MAX_FILES:
+                raise InvalidRequest(f"At most {MAX_FILES} files are taken with this form.")
+            content = None if event.filename is None else self._new_file()
+            self._part = _Part(event.name or "", event.filename, content)
+        elif event is None:
+            self._end_part()
+        elif self._part is not None:
+            self._add(self._part, event)
+
+    def _add(self, part: _Part, data: bytearray | bytes) -> None:
+        room = self._max_file_bytes - part.size_bytes
+        part.size_bytes += len(data)
+        if part.content is not None:
+            part.hash.update(data)
+            if room > 0:
+                part.content.write(data[:room])
+        elif part.size_bytes > _MAX_FIELD_BYTES:
+            raise TooLarge(f"A field of this form takes at most {_MAX_FIELD_BYTES:,} bytes.")
+        else:
+            part.text += data
+
+    def _end_part(self) -> None:
+        part, self._part = self._part, None
+        if part is None:
+            return
+        if part.content is None:
+            self._form.fields.setdefault(part.name, part.text.decode("utf-8", "replace"))
+        elif part.name in self._form.files or (not part.file_name and not part.size_bytes):
+            part.content.close()  # Browsers send an empty file without a name if none was chosen.
+        else:
+            part.content.seek(0)
+            self._form.files[part.name] = FormFile(
+                part.file_name or "", part.size_bytes, part.hash.hexdigest(), part.content
+            )
+
+    def _new_file(self) -> BinaryIO:
+        return cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))
+
+
+def boundary_of(content_type: str) -> str | None:
+    """The boundary of this body; None if it is not a multipart form."""
+    kind, options = parse_options_header(content_type)
+    if kind != "multipart/form-data":
+        return None
+    return str(options.get("boundary", ""))
+
+
+def _malformed(fault: MultipartError) -> InvalidRequest:
+    return InvalidRequest(f"The form cannot be read: {fault.args[0]}.")
+
 
 # Timeouts for a whole body, and for its next bytes.
 _TIMEOUT_S = 300

@@ -24,7 +24,6 @@ from widget_contract.preview import preview_file, preview_files, preview_tag
 
 from .. import release
 from ..clock import from_ms
-from .audit_details import details_in_words
 from .content import Content
 from .http import NOSNIFF, Headers, Response
 
@@ -273,3 +272,34 @@ def _short(text: str, most: int) -> str:
         return text
     kept = text[:most]
     return (kept.rpartition(" ")[0] or kept).rstrip(" ,;:.") + "…"
+
+
+_LABELS = {
+    "way": "method",
+    "isOperator": "operator",
+    "sha256Hash": "SHA-256",
+    "cssSha256Hash": "SHA-256 of the style sheet",
+    "cssSize": "size of the style sheet",
+    "url": "URL",
+}
+
+
+def details_in_words(details: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Labels and values."""
+    return [(_label(key), _value(value)) for key, value in details.items()]
+
+
+def _label(key: str) -> str:
+    return _LABELS.get(key) or re.sub("[A-Z]", lambda it: f" {it[0].lower()}", key)
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case list():
+            return ", ".join(map(str, value)) or "none"
+        case _:
+            return str(value)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..actors import Right
 from .call import Call
@@ -88,26 +88,10 @@ def page(
     handler: Handler,
     needs: Who | Right,
     auth: AuthMode = AuthMode.PAGE,
-    *,
-    hashes: bool = False,
-    without_factor: bool = False,
-    writes_on_get: bool = False,
-    step_up: StepUp = StepUp.NONE,
-    takes_files: bool = False,
+    **more: Any,
 ) -> Route:
     """A page that depends on the user, or a form of one."""
-    return Route(
-        method,
-        path,
-        handler,
-        needs,
-        auth=auth,
-        hashes=hashes,
-        without_factor=without_factor,
-        writes_on_get=writes_on_get,
-        step_up=step_up,
-        takes_files=takes_files,
-    )
+    return Route(method, path, handler, needs, auth=auth, **more)
 
 
 class AnyRoute(Protocol):
@@ -137,11 +121,9 @@ class Routes(Generic[R]):
         for route in routes:
             parts = route.path.split("/")
             known = self._by_length.setdefault(len(parts), [])
-            methods = next((methods for it, methods in known if it == parts), None)
-            if methods is None:
-                methods = {}
-                known.append((parts, methods))
-            methods[route.method] = route
+            if not any(it == parts for it, _ in known):
+                known.append((parts, {}))
+            next(methods for it, methods in known if it == parts)[route.method] = route
 
     def find(self, path: str) -> Found[R] | None:
         """The routes of a path. Literal segments precede parameters, in table order."""
@@ -162,7 +144,4 @@ class Routes(Generic[R]):
 
 def allowed(methods: dict[str, R]) -> str:
     """The methods of a path, for `Allow`. HEAD is allowed wherever GET is."""
-    names = set(methods)
-    if "GET" in names:
-        names.add("HEAD")
-    return ", ".join(sorted(names))
+    return ", ".join(sorted({*methods, *(["HEAD"] if "GET" in methods else [])}))

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..db.engine import Store
-from ..db.keys import Keys, SigningKey
 from ..files.contract import Bundles, Uploads
+from ..keys import Keys, SigningKey
 from ..settings import Settings
 from .rendering import PageRenderer
 

@@ -53,10 +53,7 @@ class BoundedWork(Generic[Q, A]):
         self._end_process: Callable[[], object] = bool
         self._thread: ThreadPoolExecutor | None = None
         self._turns = FairTurns(
-            1,
-            max_waiting=_MAX_WAITING,
-            max_waiting_of_one=_MAX_WAITING_OF_ONE_SCOPE,
-            busy=_busy,
+            1, max_waiting=_MAX_WAITING, max_waiting_of_one=_MAX_WAITING_OF_ONE_SCOPE, busy=_busy
         )
         self._asked: dict[bytes, asyncio.Task[A | None]] = {}
         # Digests of the questions that exceeded the limits, so that each does so only once.

@@ -6,6 +6,8 @@ Many requests of one client, or for the content of one author, delay only each o
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from ..errors import Busy
 
@@ -78,3 +80,43 @@ class FairTurns:
             turns.remove(turn)
             if not turns:
                 del self._waiting[asker]
+
+
+T = TypeVar("T")
+
+_THREADS = 2
+_MAX_WAITING = 64
+_MAX_WAITING_OF_ONE_CLIENT = 4
+_WAIT_S = 2
+
+
+class HashingPool:
+    """A thread pool for requests that hash a password. Each hash takes a core, 64 MB and about a
+    tenth of a second, by design; a separate pool keeps them from delaying other requests.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="hashing")
+        self._turns = FairTurns(
+            _THREADS,
+            max_waiting=_MAX_WAITING,
+            max_waiting_of_one=_MAX_WAITING_OF_ONE_CLIENT,
+            busy=_busy,
+        )
+
+    async def run(self, client: str, work: Callable[[], T]) -> T:
+        """Run it in a thread when it is this client's turn; raises Busy if the queue is full."""
+        await self._turns.take(client)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._turns.give_back()
+
+    def close(self) -> None:
+        self._threads.shutdown()
+
+
+def _busy() -> Busy:
+    return Busy(
+        "Too many people are signing in at this moment. Try again in a few seconds.", wait_s=_WAIT_S
+    )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from widget_contract.errors import CatalogError, InvalidManifest
 
 from ...core.errors import NotAllowed
-from ...core.http.multipart import FormFile
+from ...core.http.receiving import FormFile
 
 # Form fields by key of the request; all other keys belong to the manifest.
 _FIELDS = {

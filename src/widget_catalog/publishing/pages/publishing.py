@@ -16,7 +16,7 @@ from ...core.files.contract import Kind
 from ...core.http.call import Call
 from ...core.http.errors import headers_of, status_of
 from ...core.http.http import NOSNIFF, Response
-from ...core.http.multipart import FormFile
+from ...core.http.receiving import FormFile
 from ...core.http.services import Services
 from ...publishing.quotas import Quotas
 from ..pending_version import PendingVersion, discard_pending, read_pending_file, view_pending

@@ -1,4 +1,6 @@
-"""The audit log of the whole catalog: filtered, paged, and as a download."""
+"""The audit log of a widget, an organization or the whole catalog: in the API, as a page, as a
+download; and how long entries are kept.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -7,23 +9,62 @@ from functools import partial
 
 import msgspec
 
-from ...accounts.pages.own_page import own_page
-from ...catalog.events import list_actions
-from ...catalog.read_audit import shown_entry
-from ...catalog.store.audit import AuditFilter, Entry
-from ...core.clock import to_ms
-from ...core.errors import InvalidRequest
-from ...core.http.call import Call
-from ...core.http.http import NOSNIFF, Response, StreamBody
-from ...core.http.paging import Paging
-from ...core.http.services import Services
-from ..read_audit import read_audit_part, search_audit
+from ..accounts.pages.own_page import own_page
+from ..accounts.permissions import require_operator, require_operator_now
+from ..catalog.events import list_actions
+from ..catalog.read_audit import shown_entry
+from ..catalog.store.audit import (
+    AuditFilter,
+    Entry,
+    list_entries,
+    list_filtered,
+    list_oldest,
+    read_filtered,
+    remove_entries,
+)
+from ..core.actors import Actor
+from ..core.clock import to_ms
+from ..core.db.engine import Store
+from ..core.errors import InvalidRequest
+from ..core.http.call import Call, Paging, reply
+from ..core.http.http import NOSNIFF, Response, StreamBody
+from ..core.http.services import Services
+from ..organizations.organize import read_organization_audit
+from ..publishing.view_own import read_widget_audit
 
 _PER_PAGE = 50
 _PER_PART = 1_000
+_DAY_MS = 86_400_000
+
+Part = tuple[list[Entry], int | None]
+
+
+def get_widget_audit(services: Services, call: Call) -> Response:
+    page, limit = call.page()
+    found = read_widget_audit(services.store, call.actor, call.key, page, limit)
+    return _shown(*found, page, limit)
+
+
+def get_organization_audit(services: Services, call: Call) -> Response:
+    page, limit = call.page()
+    found = read_organization_audit(services.store, call.actor, call.params["slug"], page, limit)
+    return _shown(*found, page, limit)
 
 
 def get_audit(services: Services, call: Call) -> Response:
+    page, limit = call.page()
+    require_operator(call.actor)
+    with services.store.reading() as connection:
+        found = list_entries(connection, None, None, page, limit)
+    return _shown(*found, page, limit)
+
+
+def _shown(entries: list[Entry], total: int, page: int, limit: int) -> Response:
+    shown = [shown_entry(entry) for entry in entries]
+    return reply({"entries": shown, "total": total, "page": page, "limit": limit})
+
+
+def get_audit_page(services: Services, call: Call) -> Response:
     typed = {key: value.strip() for key, value in call.query().items()}
     page, _ = call.page()
     faults = []
@@ -47,6 +88,15 @@ def get_audit(services: Services, call: Call) -> Response:
     )
 
 
+def search_audit(
+    store: Store, actor: Actor, which: AuditFilter, page: int, limit: int
+) -> tuple[list[Entry], int]:
+    """A page of the entries that match the filter, and the total."""
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return list_filtered(connection, which, page, limit)
+
+
 def get_download(services: Services, call: Call) -> Response:
     """One JSON object per line, newest first, in the API's format; read while it is sent."""
     which = _filter({key: value.strip() for key, value in call.query().items()})
@@ -62,7 +112,13 @@ def get_download(services: Services, call: Call) -> Response:
     return Response(200, headers, StreamBody(_lines(first, read)))
 
 
-Part = tuple[list[Entry], int | None]
+def read_audit_part(
+    store: Store, actor: Actor, which: AuditFilter, before: int | None, limit: int
+) -> Part:
+    """The entries that match the filter, one part at a time."""
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return read_filtered(connection, which, before, limit)
 
 
 async def _lines(part: Part, read: Callable[[int | None, int], Part]) -> AsyncIterator[bytes]:
@@ -102,3 +158,17 @@ def _day(field: str, typed: dict[str, str], later: timedelta = timedelta()) -> i
     except (ValueError, OverflowError):
         raise InvalidRequest(f"{field}: must be a day such as 2026-01-31.") from None
     return to_ms(datetime(day.year, day.month, day.day, tzinfo=UTC))
+
+
+def prune_audit(store: Store, keep_days: int) -> None:
+    """In batches, to avoid long transactions; 0 days: entries are kept forever."""
+    if not keep_days:
+        return
+    before_ms = store.now_ms() - keep_days * _DAY_MS
+    while True:
+        with store.reading() as connection:
+            oldest = list_oldest(connection, before_ms)
+        if not oldest:
+            return
+        with store.writing() as tx:
+            remove_entries(tx, oldest[-1])

@@ -1,24 +1,34 @@
-"""Signing keys for short-lived values (a day at most): random, in a private file.
+"""Keys outside the database: in no backup, so a stolen one cannot be used to sign, or to compute
+codes.
 
-They are not in the database, so they are in no backup: a stolen backup cannot be used to sign.
-Every use reads the file, so a key created by another process is effective at once. Nodes that
-share a database derive them from a secret in their settings instead.
+Signing keys for short-lived values (a day at most) are random, in a private file. Every use reads
+it, so a key created by another process is effective at once. Stored secrets are encrypted with the
+key of a SecretBox; if it is lost, only the authenticator apps are lost: passkeys and recovery codes
+still work. Nodes that share a database derive both from a secret in their settings instead.
+
+joserfc and cryptography are imported on use: that takes a fifteenth of the startup time.
 """
 
+import base64
 import contextlib
 import hmac
 import os
 import secrets
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from widget_contract.errors import CatalogError
 
-from ..errors import StoreUnavailable
-from .file_lock import flock_within
+from .data_folder import sync_folder
+from .db.file_lock import flock_within
+from .errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet, MultiFernet
 
 # A key signs for one day. It is accepted for as long as anything it signed may be valid: one day
 # for a password reset link, plus a margin.
@@ -186,3 +196,110 @@ class SigningKey(NamedTuple):
 
     def _derived(self, key: bytes) -> bytes:
         return hmac.digest(key, self.purpose.encode(), "sha256")
+
+
+class SecretBox:
+    def __init__(self, key_file: Path) -> None:
+        self._key_file = key_file
+
+    def seal(self, secret: str) -> str:
+        try:
+            self._make_key()
+            return self._fernet().encrypt(secret.encode()).decode()
+        except (OSError, ValueError) as fault:
+            raise StoreUnavailable(
+                f"The key of the second factors cannot be used just now ({fault}). Try again later."
+            ) from None
+
+    def open(self, sealed: str) -> str | None:
+        """The secret; None if the key is lost or differs."""
+        from cryptography.fernet import InvalidToken
+
+        try:
+            return self._fernet().decrypt(sealed).decode()
+        except (OSError, ValueError, InvalidToken):
+            return None
+
+    def _fernet(self) -> "Fernet | MultiFernet":
+        from cryptography.fernet import Fernet
+
+        return Fernet(self._key_file.read_bytes().strip())
+
+    def _make_key(self) -> None:
+        """Atomic: of two concurrent processes one wins, and a partial key is never visible."""
+        if self._key_file.exists():
+            return
+        from cryptography.fernet import Fernet
+
+        folder = self._key_file.parent
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".key-") as made:  # Mode 0600.
+            made.write(Fernet.generate_key() + b"\n")
+            made.flush()
+            os.fsync(made.fileno())
+            try:
+                os.link(made.name, self._key_file)
+            except FileExistsError:
+                return
+        sync_folder(folder)
+
+
+class SharedSecretBox(SecretBox):
+    """For nodes that share a database: the key is derived from their shared secrets. The first one
+    encrypts; values encrypted with the others can be decrypted as well.
+    """
+
+    def __init__(self, secrets_given: Sequence[str]) -> None:
+        self._secrets = secrets_given
+
+    def _fernet(self) -> "MultiFernet":
+        from cryptography.fernet import Fernet, MultiFernet
+
+        return MultiFernet([Fernet(_derived(it)) for it in self._secrets])
+
+    def _make_key(self) -> None:
+        pass
+
+
+def _derived(secret: str) -> bytes:
+    return base64.urlsafe_b64encode(hmac.digest(secret.encode(), b"second factors", "sha256"))
+
+
+T = TypeVar("T")
+
+LIFETIME_S = 900
+_ALGORITHM = "HS256"
+
+
+def sign_value(
+    key: SigningKey, value: msgspec.Struct, now_ms: int, lifetime_s: int = LIFETIME_S
+) -> str:
+    """The type is signed, too: a value for one purpose is invalid for another."""
+    from joserfc import jwt
+    from joserfc.jwk import OctKey
+
+    claims = {
+        "purpose": type(value).__name__,
+        "exp": now_ms // 1000 + lifetime_s,
+        "it": msgspec.to_builtins(value),
+    }
+    return jwt.encode({"alg": _ALGORITHM}, claims, OctKey.import_key(key.newest()))
+
+
+def read_signed(key: SigningKey, text: str, shape: type[T], now_ms: int) -> T | None:
+    from joserfc import jwt
+    from joserfc.errors import JoseError
+    from joserfc.jwk import OctKey
+
+    rules = jwt.JWTClaimsRegistry(
+        now=now_ms // 1000,
+        purpose={"essential": True, "value": shape.__name__},
+        exp={"essential": True},
+    )
+    for it in key.accepted():
+        try:
+            claims = jwt.decode(text, OctKey.import_key(it), algorithms=[_ALGORITHM]).claims
+            rules.validate(claims)
+            return msgspec.convert(claims["it"], shape)
+        except (JoseError, ValueError, KeyError, TypeError, msgspec.ValidationError):
+            continue  # The library raises other errors than its own for some malformed headers.
+    return None

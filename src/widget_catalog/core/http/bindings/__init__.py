@@ -1,1 +1,0 @@
-"""Bindings of the service to server protocols."""

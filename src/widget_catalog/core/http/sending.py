@@ -1,0 +1,258 @@
+"""Sends large and endless bodies with backpressure, so that unread ones take little memory.
+
+The server copies what it is given and queues it without a limit. So a worker gives it at most a
+few megabytes that the kernel has not accepted yet, for all clients together; beyond that, each
+response gets its next chunk when the previous one is sent. The server does not expose the sockets
+of requests; they are found by their peer. Only on Linux: elsewhere none are found, and responses
+are sent without checking.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import struct
+import sys
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from typing import Any
+
+from granian.rsgi import ProtocolClosed  # type: ignore[attr-defined]
+
+from .http import EventBody, Headers
+
+_SIOCOUTQ = 0x5411
+_BYTES_ACKED_AT = 120
+_TCP_INFO_BYTES = _BYTES_ACKED_AT + 8
+
+# A client that reads nothing for this long is gone, or only pretends to read.
+STALLED_MS = 30_000
+# What the kernel buffers for a client that does not read, besides data in flight.
+_UNSENT_BYTES = 1 << 17
+
+
+def limit_slow_readers(listening: socket.socket) -> None:
+    """Let the kernel close connections whose client reads nothing, with small send buffers.
+
+    Connections inherit both options from the listening socket.
+    """
+    if sys.platform == "linux" and listening.family in (socket.AF_INET, socket.AF_INET6):
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
+
+
+class ClientSocket:
+    """The server's end of a connection. It belongs to the server, which may close it any time."""
+
+    def __init__(self, descriptor: int, client: str) -> None:
+        self._descriptor = descriptor
+        self._client = client
+
+    def written_bytes(self) -> int | None:
+        """How much the kernel has accepted for this client so far; None: the connection ended."""
+        if sys.platform != "linux":
+            return None
+        from fcntl import ioctl
+
+        try:
+            with _borrowed(self._descriptor) as seen:
+                if _name(seen) != self._client:
+                    return None
+                # In this order: bytes acknowledged between the two calls are then counted too low,
+                # not too high.
+                info = seen.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+                waiting = ioctl(seen, _SIOCOUTQ, bytes(4))
+            acknowledged: int = struct.unpack_from("=Q", info, _BYTES_ACKED_AT)[0]
+            queued: int = struct.unpack("=i", waiting)[0]
+        except (OSError, struct.error):
+            return None
+        return acknowledged + queued
+
+
+def find_socket(client: str) -> ClientSocket | None:
+    """The connection of the client with this address, as the server writes it."""
+    if sys.platform != "linux":
+        return None
+    # In reverse: with many connections, the newest have the highest descriptors.
+    for descriptor in sorted(map(int, os.listdir("/proc/self/fd")), reverse=True):  # noqa: PTH208
+        # Many descriptors are not connections, or have been closed.
+        with contextlib.suppress(OSError), _borrowed(descriptor) as seen:
+            if _name(seen) == client:
+                return ClientSocket(descriptor, client)
+    return None
+
+
+@contextlib.contextmanager
+def _borrowed(descriptor: int) -> Iterator[socket.socket]:
+    seen = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
+    try:
+        yield seen
+    finally:
+        seen.detach()
+
+
+def _name(seen: socket.socket) -> str:
+    peer = seen.getpeername()
+    if not isinstance(peer, tuple) or len(peer) < 2:
+        return ""
+    host, port = peer[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+# Limits for unsent bytes: of all responses of a worker together, and the minimum for each.
+_AHEAD_BYTES = 8 << 20
+_AHEAD_OF_EACH_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 16
+# Delays between checks; they grow while a client reads nothing.
+_FIRST_WAIT_S = 0.001
+_LONGEST_WAIT_S = 1
+
+
+class LargeAnswers:
+    """The large responses that a worker is sending."""
+
+    def __init__(self) -> None:
+        self._ahead_bytes = 0
+
+    async def send(
+        self, client: str, protocol: Any, status: int, headers: Headers, pieces: Sequence[bytes]
+    ) -> None:
+        size = sum(map(len, pieces))
+        transport = protocol.response_stream(status, [*headers, ("content-length", str(size))])
+        # A client may disconnect at any moment.
+        with contextlib.suppress(ProtocolClosed):
+            if self._ahead_bytes + size <= _AHEAD_BYTES:
+                await self._send_at_once(protocol, transport, pieces, size)
+            else:
+                await self._send_paced(client, protocol, transport, _one_by_one(pieces))
+
+    async def send_stream(
+        self,
+        client: str,
+        protocol: Any,
+        status: int,
+        headers: Headers,
+        pieces: AsyncIterable[bytes],
+    ) -> None:
+        """The same for a body that is generated while it is sent."""
+        transport = protocol.response_stream(status, headers)
+        with contextlib.suppress(ProtocolClosed):
+            # A body without a length ends when this returns, so it must not wait for the client.
+            await self._send_paced(client, protocol, transport, pieces, is_awaited=False)
+
+    async def _send_at_once(
+        self, protocol: Any, transport: Any, pieces: Sequence[bytes], size: int
+    ) -> None:
+        self._ahead_bytes += size
+        try:
+            for piece in _sliced(pieces):
+                await transport.send_bytes(piece)
+            await _ended(protocol)
+        finally:
+            self._ahead_bytes -= size
+
+    async def _send_paced(
+        self,
+        client: str,
+        protocol: Any,
+        transport: Any,
+        pieces: AsyncIterable[bytes],
+        *,
+        is_awaited: bool = True,
+    ) -> None:
+        connection = find_socket(client)
+        before = None if connection is None else connection.written_bytes()
+        ended = asyncio.ensure_future(_ended(protocol))
+        given = ahead = 0
+        try:
+            async for piece in _sliced_stream(pieces):
+                wait_s = _FIRST_WAIT_S
+                while connection is not None and before is not None and self._is_enough(ahead):
+                    written = connection.written_bytes()
+                    if written is None:
+                        break
+                    left = given - (written - before)
+                    self._ahead_bytes += left - ahead
+                    ahead = left
+                    if not self._is_enough(ahead):
+                        break
+                    await asyncio.wait([ended], timeout=wait_s)
+                    if ended.done():
+                        return
+                    wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+                await transport.send_bytes(piece)
+                given += len(piece)
+                ahead += len(piece)
+                self._ahead_bytes += len(piece)
+            if is_awaited:
+                await ended
+        finally:
+            self._ahead_bytes -= ahead
+            ended.cancel()
+
+    def _is_enough(self, ahead: int) -> bool:
+        """Whether a response with this many unsent bytes has to wait."""
+        return ahead > _AHEAD_OF_EACH_BYTES and self._ahead_bytes > _AHEAD_BYTES
+
+
+async def _ended(protocol: Any) -> None:
+    """Returns when the server has accepted the whole response, or the connection has ended."""
+    await protocol.client_disconnect()
+
+
+def _sliced(pieces: Sequence[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        for start in range(0, len(piece), _PIECE_BYTES):
+            yield piece[start : start + _PIECE_BYTES]
+
+
+async def _sliced_stream(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    async for piece in pieces:
+        for part in _sliced((piece,)):
+            yield part
+
+
+async def _one_by_one(pieces: Sequence[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
+# The server's output queue is unbounded. After this many bytes, we check how much was sent; a
+# client that lags behind by more than the limit is disconnected, and reconnects.
+_LOOKED_AT_BYTES = 1 << 16
+_MAX_BEHIND_BYTES = 1 << 17
+
+
+async def send_events(
+    client: str, protocol: Any, status: int, headers: Headers, body: EventBody
+) -> None:
+    transport = protocol.response_stream(status, headers)
+    gone = asyncio.ensure_future(protocol.client_disconnect())
+    gone.add_done_callback(lambda _: body.end())
+    reader = _Reader(client)
+    try:
+        with contextlib.suppress(ProtocolClosed):
+            async for piece in body.pieces:
+                await transport.send_bytes(piece)
+                if reader.is_behind(len(piece)):
+                    return
+    finally:
+        body.end()
+        gone.cancel()
+
+
+class _Reader:
+    """How far a client is behind."""
+
+    def __init__(self, client: str) -> None:
+        self._client = client
+        self._connection: ClientSocket | None = None
+        self._given = self._looked_at = 0
+
+    def is_behind(self, more_bytes: int) -> bool:
+        self._given += more_bytes
+        if self._given - self._looked_at < _LOOKED_AT_BYTES:
+            return False
+        self._looked_at = self._given
+        self._connection = self._connection or find_socket(self._client)
+        written = None if self._connection is None else self._connection.written_bytes()
+        return written is not None and self._given - written > _MAX_BEHIND_BYTES

@@ -1,0 +1,150 @@
+"""Reads the settings from flags, environment and file, and reports all errors at once. Nothing else
+reads the environment.
+"""
+
+import os
+import shlex
+import socket
+import stat
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from .errors import InvalidSettings
+from .settings import PREFIX, Settings, list_settings, settings_from
+
+# Other variables with the prefix: the settings file, and the catalog of the authors' tool.
+_CONFIG = f"{PREFIX}CONFIG"
+_OF_OTHERS = (_CONFIG, f"{PREFIX}URL")
+_FIRST_PASSED = 3
+
+
+def load_settings(
+    flags: Mapping[str, Any] | None = None,
+    file: Path | None = None,
+    others: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Flags override the environment, which overrides the file. None means not given.
+
+    `others` are settings given with `--set`; `defaults` apply if nothing else does.
+    """
+    environment = os.environ if environment is None else environment
+    faults: list[str] = []
+    groups = list_settings()
+    known = {it.name: it for members in groups.values() for it in members}
+    variables = {f"{PREFIX}{name.upper()}": name for name in known}
+    # By name: the value, and where it comes from.
+    given = {name: (value, name) for name, value in (defaults or {}).items()}
+    given |= _from_file(_settings_file(file, environment), faults)
+    given |= {name: (environment[it], it) for it, name in variables.items() if it in environment}
+    for it in sorted(environment):
+        if it.startswith(PREFIX) and it.upper() not in (*variables, *_OF_OTHERS):
+            name = it.removeprefix(PREFIX)
+            faults.append(f"{it}: {_no_such(name, known, lambda name: PREFIX + name.upper())}")
+    for it in ("AWS_DEFAULT_REGION", "AWS_REGION"):
+        if environment.get(it):
+            given.setdefault("s3_region", (environment[it], it))
+    for name, value in (flags or {}).items():
+        if value is not None:
+            given[name] = (value, f"--{name.replace('_', '-')}")
+    given |= {name: (value, f"--set {name}") for name, value in (others or {}).items()}
+    values: dict[str, Any] = {}
+    for name, (value, source) in given.items():
+        try:
+            if name not in known:
+                raise ValueError(_no_such(name, known))
+            values[name] = _converted(value, type(known[name].default))
+        except ValueError as rejected:
+            faults.append(f"{source}: {rejected}")
+    complete = {name: it.default for name, it in known.items()} | values
+    errors = [
+        (name, error)
+        for name, it in known.items()
+        if (rule := it.metadata["rule"]) is not None and (error := rule(complete[name]))
+    ]
+    for group in groups:
+        errors += group.check(complete)
+    faults += [f"{given[name][1] if name in given else name}: {error}" for name, error in errors]
+    if faults:
+        raise InvalidSettings(faults)
+    return settings_from(values)
+
+
+def find_exposed_secrets(
+    file: Path | None = None, environment: Mapping[str, str] | None = None
+) -> str | None:
+    """A warning if the settings file has secrets that every user of this machine can read."""
+    file = _settings_file(file, os.environ if environment is None else environment)
+    given = _from_file(file, [])
+    known = [it for members in list_settings().values() for it in members]
+    secrets = [it.name for it in known if not it.repr and it.name in given]
+    if file is None or not secrets or not file.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
+        return None
+    return (
+        f"{file} contains {', '.join(secrets)}, and every user of this machine can read or change "
+        f"it. Run: chmod o-rwx {shlex.quote(str(file))}"
+    )
+
+
+def _settings_file(file: Path | None, environment: Mapping[str, str]) -> Path | None:
+    named = environment.get(_CONFIG)
+    return Path(named) if file is None and named else file
+
+
+def _no_such(name: str, known: Iterable[str], write: Callable[[str], str] = lambda it: it) -> str:
+    """The error for an unknown setting, with a suggestion."""
+    close = get_close_matches(name.lower().replace("-", "_"), known, n=1)
+    return "there is no such setting" + (f"; did you mean {write(close[0])}?" if close else ".")
+
+
+def _from_file(file: Path | None, faults: list[str]) -> dict[str, tuple[Any, str]]:
+    if file is None:
+        return {}
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        faults.append(f"{file}: cannot be read ({error.strerror}).")
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        faults.append(f"{file}: is not valid TOML ({error}).")
+        return {}
+    return {name: (value, f"{file}: {name}") for name, value in content.items()}
+
+
+def _converted(value: Any, wanted: type) -> Any:
+    """Convert a flag, TOML value or string to the type of the setting."""
+    if issubclass(wanted, Path):
+        if isinstance(value, str | Path) and str(value):
+            return Path(value)
+        raise ValueError("must be a path.")
+    if wanted is bool:
+        text = str(value).lower()
+        if text in ("true", "yes", "on", "1", "false", "no", "off", "0", ""):
+            return text in ("true", "yes", "on", "1")
+        raise ValueError(f"must be true or false, not {value!r}.")
+    if wanted is int:
+        try:
+            if not isinstance(value, bool) and isinstance(value, int | str):
+                return int(value)
+        except ValueError:
+            pass
+        raise ValueError(f"must be a whole number, not {value!r}.")
+    if not isinstance(value, str):
+        raise ValueError(f"must be a string, not {value!r}.")
+    return value
+
+
+def passed_sockets(environment: Mapping[str, str] | None = None) -> list[socket.socket]:
+    """Listening sockets passed by the parent: systemd's socket activation protocol."""
+    environment = os.environ if environment is None else environment
+    if environment.get("LISTEN_PID") != str(os.getpid()):
+        return []
+    try:
+        count = int(environment.get("LISTEN_FDS", "0"))
+        return [socket.socket(fileno=_FIRST_PASSED + number) for number in range(count)]
+    except (ValueError, OSError) as error:
+        raise InvalidSettings([f"LISTEN_FDS: these sockets cannot be used ({error})."]) from None

@@ -1,0 +1,214 @@
+"""The operator's pages about accounts, with what each can use, and invitations to the catalog."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from ..accounts.appoint_operator import appoint_operator, dismiss_operator
+from ..accounts.create_account import AUTHOR, OPERATOR, invite
+from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
+from ..accounts.invitation_store import list_catalog_invitations, remove_invitation
+from ..accounts.manage_account import reset_second_factor, set_disabled
+from ..accounts.oauth.store import find_grant, list_grants, remove_grant
+from ..accounts.pages.own_page import own_page
+from ..accounts.permissions import require_operator_now
+from ..accounts.reset_link import make_reset_link
+from ..accounts.second_factor.store import has_factor
+from ..accounts.services import AccountServices
+from ..accounts.session_store import list_sessions
+from ..accounts.store import get_account as get_account_by_name
+from ..accounts.store import list_accounts_page
+from ..accounts.tokens.store import list_tokens, remove_token
+from ..catalog.store.events import append
+from ..core.actors import Actor, email_fault
+from ..core.db.engine import Store
+from ..core.errors import InvalidRequest, NotFound
+from ..core.http.call import Call, Paging
+from ..core.http.http import Response
+from ..core.http.routing import Handler
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
+from ..core.http.services import Services
+from ..organizations.store import list_memberships
+
+ACCOUNTS = "/operate/accounts"
+INVITATIONS = "/operate/invitations"
+_PER_PAGE = 50
+_DONE = {
+    "disable": "The account was disabled and cannot sign in.",
+    "enable": "The account was enabled.",
+    "promote": "The account is now an operator.",
+    "demote": "The account is no longer an operator.",
+    "second-factor": "The second factor was removed, and the person was signed out everywhere.",
+    "token": "The token was revoked.",
+    "program": "The program was signed out.",
+    "withdraw": "The invitation was revoked.",
+}
+
+
+def get_accounts(services: Services, call: Call) -> Response:
+    text = call.query().get("q", "").strip().removeprefix("@")
+    if not text.isprintable():
+        raise InvalidRequest("The name contains characters that cannot be searched for.")
+    page, _ = call.page()
+    with services.store.reading() as connection:
+        require_operator_now(connection, call.actor)
+        found, total = list_accounts_page(connection, text, page, _PER_PAGE)
+    paging = Paging.of(call, page, _PER_PAGE, total)
+    template = "operations/accounts.html"
+    return own_page(services, call, template, text=text, accounts=found, total=total, paging=paging)
+
+
+def get_account(services: Services, call: Call) -> Response:
+    return _account_page(services, call, NOT_SENT)
+
+
+def _account_page(services: Services, call: Call, sent: SentForm) -> Response:
+    """An account with its sessions, programs and tokens."""
+    store, ours = services.store, services.of(AccountServices)
+    now_ms = store.now_ms()
+    with store.reading() as connection:
+        require_operator_now(connection, call.actor)
+        account = get_account_by_name(connection, call.params["username"])
+        used_after_ms = now_ms - ours.lifetimes.idle_ms
+        access = {
+            "has_factor": has_factor(connection, account.id),
+            "sessions": list_sessions(connection, account.id, now_ms, used_after_ms),
+            "programs": list_grants(connection, account.id, now_ms),
+            "tokens": list_tokens(connection, account.id, now_ms),
+            "memberships": list_memberships(connection, account.id),
+        }
+    names = {it.id: it.name for it in ours.oauth.clients.values()}
+    more = {"account": account, "access": access, "place": _place(call), "client_names": names}
+    return _page(services, call, "operations/account.html", sent, **more)
+
+
+def _page(
+    services: Services, call: Call, template: str, sent: SentForm, **values: object
+) -> Response:
+    values |= {"sent": sent, "done": _DONE.get(call.query().get("done", ""))}
+    return own_page(services, call, template, *sent.headers, status=sent.status, **values)
+
+
+def _place(call: Call) -> str:
+    return f"{ACCOUNTS}/{call.params['username']}"
+
+
+_form = forms_of(_account_page, _place)
+
+
+def _change(name: str, change: Callable[[Store, str, Actor], object]) -> Handler:
+    """A form that makes this change to the account."""
+    return _form(name)(
+        lambda services, call, _: change(services.store, call.params["username"], call.actor)
+    )
+
+
+def _set_disabled(is_disabled: bool, store: Store, username: str, actor: Actor) -> None:
+    set_disabled(store, username, is_disabled=is_disabled, actor=actor)
+
+
+post_disable = _change("disable", partial(_set_disabled, True))
+post_enable = _change("enable", partial(_set_disabled, False))
+post_promote = _change("promote", appoint_operator)
+post_demote = _change("demote", dismiss_operator)
+post_second_factor = _change("second-factor", reset_second_factor)
+
+
+@_form("token")
+def post_token(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    id_ = call.params["id"]
+    with services.store.writing() as tx:
+        require_operator_now(tx.connection, call.actor)
+        account = get_account_by_name(tx.connection, call.params["username"])
+        if not remove_token(tx, account.id, id_):
+            raise NotFound("There is no such token.")
+        append(tx, call.actor, TokenRevoked(scope=account.username, id=id_))
+
+
+@_form("program")
+def post_program(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    """End a program's sign-in, and revoke the access tokens it requested."""
+    id_ = call.params["id"]
+    with services.store.writing() as tx:
+        require_operator_now(tx.connection, call.actor)
+        account = get_account_by_name(tx.connection, call.params["username"])
+        grant = find_grant(tx.connection, id_)
+        if grant is None or grant.account_id != account.id:
+            raise NotFound("There is no such program.")
+        remove_grant(tx, id_)
+        event = AccessEnded(scope=account.username, grant=id_, program=grant.client_id)
+        append(tx, call.actor, event)
+
+
+def post_reset_link(services: Services, call: Call) -> Response:
+    """The link is shown only once, so there is no redirect."""
+    name = call.params["username"]
+    try:
+        secret = make_reset_link(services.store, services.signing_key, call.actor, name)
+    except CORRECTABLE as refused:
+        return _account_page(services, call, SentForm("reset-link", call.form(), refused))
+    return own_page(
+        services,
+        call,
+        "operator/link.html",
+        title=f"New password for @{name}",
+        sentence=f"Send this link to @{name} only. It can be used once, within a day.",
+        link=f"{services.settings.public_url}/reset-password?link={secret}",
+        back=_place(call),
+    )
+
+
+def get_invitations(services: Services, call: Call) -> Response:
+    return _invitations_page(services, call, NOT_SENT)
+
+
+def _invitations_page(services: Services, call: Call, sent: SentForm) -> Response:
+    with services.store.reading() as connection:
+        require_operator_now(connection, call.actor)
+        found = list_catalog_invitations(connection, services.store.now_ms())
+    more = {"invitations": found, "is_mirror": _is_mirror(services)}
+    return _page(services, call, "operations/invitations.html", sent, **more)
+
+
+def post_invitation(services: Services, call: Call) -> Response:
+    """The link is shown only once, so there is no redirect."""
+    fields = call.form()
+    email = fields.get("email", "").strip() or None
+    role = fields.get("role", AUTHOR)
+    try:
+        if role not in (AUTHOR, OPERATOR):
+            raise InvalidRequest("Choose a role: author or operator.")
+        if email is not None and (fault := email_fault(email)):
+            raise InvalidRequest(fault)
+        if role == AUTHOR and _is_mirror(services):
+            raise InvalidRequest("This catalog is a mirror: only operators can be invited.")
+        secret = invite(services.store, role, email, actor=call.actor)
+    except CORRECTABLE as refused:
+        return _invitations_page(services, call, SentForm("invite", fields, refused))
+    return own_page(
+        services,
+        call,
+        "operator/link.html",
+        title="Invitation",
+        sentence=f"Send this link to the person. It creates one account, of an {role}, and is "
+        "valid for a week.",
+        link=f"{services.settings.public_url}/join?invitation={secret}",
+        back=INVITATIONS,
+    )
+
+
+def post_withdraw(services: Services, call: Call) -> Response:
+    def withdraw(_fields: Mapping[str, str]) -> None:
+        with services.store.writing() as tx:
+            require_operator_now(tx.connection, call.actor)
+            open_ones = list_catalog_invitations(tx.connection, tx.at_ms)
+            found = next((it for it in open_ones if it.id == call.params["id"]), None)
+            if found is None or not remove_invitation(tx, found.id):
+                raise NotFound("There is no such invitation.")
+            append(tx, call.actor, InvitationWithdrawn(scope=None, who=found.email))
+
+    return take_form(services, call, "withdraw", withdraw, _invitations_page, INVITATIONS)
+
+
+def _is_mirror(services: Services) -> bool:
+    """An author could not use an invitation, because a mirror does not accept publishing."""
+    return bool(services.renderer.mirror_url)
