@@ -25,8 +25,7 @@ def is_empty(node: "Node") -> bool:
 
 def add_examples(node: "Node", settings: Settings) -> "ImportSummary":
     from ..catalog.installs import today_of
-    from ..catalog.store.downloads import get_counts
-    from ..catalog.store.installs import add_installs
+    from ..catalog.store.downloads import add_installs, get_counts
     from ..catalog.store.widgets import stream_widgets
 
     summary = import_file(node, _CATALOG, settings)

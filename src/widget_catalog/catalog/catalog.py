@@ -21,6 +21,7 @@ from .changes import ChangeFeed, EventPage
 from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
 from .events import Revoked, Unrevoked
 from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
+from .query import Query, SearchRequest
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import Outline, RevokedVersion, is_stored_here
@@ -29,8 +30,8 @@ from .resolve_answers import ResolveAnswers
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
 from .search.follower import IndexFollower, IndexSource
-from .search.index import Query, SearchIndex
-from .search_pages import Asked, SearchPages
+from .search.index import SearchIndex
+from .search_pages import SearchPages
 from .unshared import UnsharedAnswers
 from .version_details import VersionDetails
 
@@ -160,7 +161,7 @@ class Catalog:
         """A page of results. `page` consists of decimal digits, of any number."""
         self._follow()
         index = self._current_index()
-        asked = Asked(query, sdk, page, limit)
+        asked = SearchRequest(query, sdk, page, limit)
         return self._pages.answer(index, asked, is_kept=not self._follower.is_behind)
 
     def named(self, scope: str | None, name: str, most: int) -> bytes:

@@ -20,7 +20,7 @@ FEATURE = Feature(
     templates=Path(__file__).parent / "templates",
     tables=(
         "widget_catalog.core.db.node_tables",
-        "widget_catalog.catalog.store.count_table",
+        "widget_catalog.catalog.store.downloads",
         "widget_catalog.catalog.store.files",
         "widget_catalog.catalog.store.revocations",
         "widget_catalog.catalog.store.staging",

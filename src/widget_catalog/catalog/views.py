@@ -14,7 +14,7 @@ from widget_contract.wire_running import RevokedState
 
 from ..core.http.large_content import AnyContent
 from .catalog import BundleRef, Catalog
-from .search.index import Query
+from .query import Query
 
 T = TypeVar("T")
 

@@ -1,16 +1,24 @@
-"""The OpenAPI document prepared for the templates of the API reference, with resolved
-references.
+"""The API reference: the OpenAPI document prepared for templates, with resolved references, and its
+pages.
 """
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from ...core.http.large_content import AnyContent
+from .rendered_pages import PageRequest, RenderedPages
+
 Object = dict[str, Any]
+
+_ROOT = "/docs/api"
+_SCHEMAS = "schemas"
 
 # A longer pattern is less helpful than the description next to it.
 _READABLE_PATTERN = 40
@@ -108,11 +116,7 @@ class Reference(NamedTuple):
         return next((it for it in operations if it.id == operation_id), None)
 
 
-def reference(document: Object) -> Reference:
-    return _Reader(document).read()
-
-
-class _Reader:
+class ReferenceReader:
     def __init__(self, document: Object) -> None:
         self._document = document
         self._components: Object = document["components"]
@@ -128,18 +132,11 @@ class _Reader:
             if method != "parameters"
         ]
         everywhere = _common(operation["responses"] for _, _, operation in operations)
-        groups = [
-            Group(
-                tag["name"],
-                self._inline(tag["description"]),
-                [
-                    self._operation(path, method, operation, everywhere)
-                    for path, method, operation in operations
-                    if operation["tags"] == [tag["name"]]
-                ],
-            )
-            for tag in self._document["tags"]
-        ]
+        groups = []
+        for tag in self._document["tags"]:
+            tagged = [it for it in operations if it[2]["tags"] == [tag["name"]]]
+            described = [self._operation(*it, everywhere) for it in tagged]
+            groups.append(Group(tag["name"], self._inline(tag["description"]), described))
         return Reference(
             self._document["info"]["title"],
             self._block(self._document["info"]["description"]),
@@ -224,6 +221,57 @@ class _Reader:
 
     def _block(self, text: str) -> Markup:
         return Markup(self._markdown.render(text))  # noqa: S704  Made from escaped text.
+
+
+class ReferencePages:
+    def __init__(self, pages: RenderedPages, document: Callable[[], dict[str, Any]]) -> None:
+        self._pages = pages
+        self._document = document
+
+    @cached_property
+    def _reference(self) -> Reference:
+        return ReferenceReader(self._document()).read()
+
+    def list_paths(self) -> list[str]:
+        """The paths of all pages of the reference."""
+        operations = [it.id for group in self._reference.groups for it in group.operations]
+        return [_ROOT, *(f"{_ROOT}/{it}" for it in (_SCHEMAS, *operations))]
+
+    async def page(self, request: PageRequest) -> AnyContent | None:
+        """The page of this operation, `schemas`, or the overview."""
+        page = request.params.get("page", "")
+        operation = self._reference.find(page)
+        if page in ("", _SCHEMAS):
+            template = f"catalog/reference/{page or 'overview'}.html"
+        elif operation is not None:
+            template = "catalog/reference/operation.html"
+        else:
+            return None
+        return self._pages.get(
+            f"reference {page}",
+            (),
+            template,
+            lambda: {"reference": self._reference, "page": page, "operation": operation},
+        )
+
+    def find_address(self, operation_id: str, given: Mapping[str, str]) -> str | None:
+        """The API URL for the values of an operation's form.
+
+        The form's own URL if one is missing; None if there is no such form.
+        """
+        operation = self._reference.find(operation_id)
+        if operation is None or not operation.can_be_tried or operation.body is not None:
+            return None
+        address, query = operation.path, {}
+        for it in operation.parameters:
+            value = given.get(it.name, "").strip()
+            if it.place == "query" and value:
+                query[it.name] = value
+            elif it.place == "path":
+                if not value.strip("."):  # Browsers interpret dots as relative paths.
+                    return f"{_ROOT}/{operation_id}#try"
+                address = address.replace(f"{{{it.name}}}", quote(value, safe=""))
+        return f"{address}?{urlencode(query)}" if query else str(address)
 
 
 def _common(all_responses: Iterable[Object]) -> Object:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ...core.db.schema import scopes, widgets
-from .count_table import downloads
+from .downloads import downloads
 
 
 class OwnerlessScope(NamedTuple):
