@@ -17,8 +17,7 @@ import structlog
 from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
-from ..catalog.api.health import Health
-from ..catalog.api.healthz import Healthz
+from ..catalog.api.health import Health, Healthz
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..catalog.installs import CHART_DAYS, Installs, installs_of, read_installs

@@ -1,7 +1,6 @@
 """Handlers: the audit log, page by page."""
 
-from ..catalog.read_audit import shown_entry
-from ..catalog.store.audit import Entry
+from ..catalog.store.audit import Entry, shown_entry
 from ..core.http.call import Call, reply
 from ..core.http.http import Response
 from ..core.http.services import Services

@@ -23,8 +23,7 @@ def audit(
     config: ConfigOption = None,
 ) -> None:
     """Print the audit log: who did what, when and why, with which client, from which address."""
-    from ..catalog.read_audit import shown_entry
-    from ..catalog.store.audit import list_entries
+    from ..catalog.store.audit import list_entries, shown_entry
 
     with open_existing(data, config).store.reading() as connection:
         entries, _ = list_entries(connection, scope, None, 1, limit)

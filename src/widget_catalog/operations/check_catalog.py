@@ -14,9 +14,9 @@ from widget_contract.errors import CatalogError
 
 from ..catalog.replica.comparison import check_replica
 from ..catalog.replica.replica import Replica
+from ..catalog.store.files import withdraw_files
 from ..catalog.store.rows import StoredFile
 from ..catalog.store.widgets import count_widgets, list_stored_files
-from ..catalog.stored_files import withdraw_files
 from ..core.bars import Advance, Bar, no_bar
 from ..core.db.engine import Snapshot, Store
 from ..core.db.integrity import check_integrity, discard_other_pages

@@ -57,7 +57,7 @@ def doctor(
     from ..accounts.second_factor.managing import find_app_faults
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
     from ..catalog.node.wiring import DataFolder, prepare_node
-    from ..catalog.store.upstream import describe_copying
+    from ..catalog.store.events import describe_copying
     from ..core.amounts import counted
     from ..core.db.damage import DamageAlarm
     from ..core.db.postgresql import find_other_secrets

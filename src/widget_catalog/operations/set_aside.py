@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from widget_contract.errors import CatalogError
 
-from ..catalog.stored_files import remove_unused
+from ..catalog.store.files import remove_unused
 from ..core.db.engine import Store
 from ..core.files.contract import Bundles, FileKey, Stored
 from .check_catalog import list_known_files, list_orphans

@@ -19,11 +19,10 @@ from ..events import Imported, PublicEvent, Revoked, TextChanged
 from ..widgets import Version, Widget
 from .downloads import downloads as counts
 from .downloads import set_counts
-from .events import append_public
+from .events import append_public, require_changeable
 from .revocations import add_revocations, save_revocation
 from .rows import Draft, Row, StoredFile, StoredWidget, draft, version_row, widget_row
 from .staging import list_staged_files
-from .upstream import require_changeable
 from .widget_rows import Slice, WidgetRows, slice_of, stored_widget
 
 Key = tuple[str, str]

@@ -9,8 +9,7 @@ import msgspec
 
 from ...accounts.pages.own_page import own_page
 from ...catalog.events import list_actions
-from ...catalog.read_audit import shown_entry
-from ...catalog.store.audit import AuditFilter, Entry
+from ...catalog.store.audit import AuditFilter, Entry, shown_entry
 from ...core.clock import to_ms
 from ...core.errors import InvalidRequest
 from ...core.http.call import Call
