@@ -173,7 +173,7 @@ def test_a_form_leads_nowhere_else(demo_site: InProcessSite) -> None:
 def test_markup_in_a_description_stays_text() -> None:
     document = copy.deepcopy(DOCUMENT)
     document["info"]["description"] = "<script>alert(1)</script> *really* [x](javascript:alert(1))"
-    about = ReferenceReader(document).read().about
+    about = ReferenceReader(document).read()["about"]
     assert "<script>" not in about
     assert "<em>really</em>" in about
     assert "href" not in about
