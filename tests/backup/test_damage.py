@@ -22,7 +22,7 @@ from widget_catalog.backup.layout import hash_of
 from widget_catalog.backup.making import back_up_to_file
 from widget_catalog.backup.reading import check_backup
 from widget_catalog.backup.restoring import restore_backup
-from widget_catalog.catalog.node.lost_database import require_whole
+from widget_catalog.catalog.node.opening import require_whole
 from widget_catalog.core.errors import BackupFailed, InvalidBackup
 from widget_contract.errors import CatalogError
 

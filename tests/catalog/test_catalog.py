@@ -10,9 +10,9 @@ import pytest
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.query import Query
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity
-from widget_catalog.catalog.search.index import Query
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_contract.semver import SemVer
 

@@ -11,7 +11,7 @@ from widget_catalog.catalog import count_download, installs
 from widget_catalog.catalog.count_download import DownloadCounter
 from widget_catalog.catalog.installs import read_installs
 from widget_catalog.catalog.node.wiring import Node
-from widget_catalog.catalog.pages import installs as charts
+from widget_catalog.catalog.pages.store_reads import InstallsReader
 
 
 def count(counter: DownloadCounter, *widget_ids: int) -> None:
@@ -58,7 +58,7 @@ def test_the_page_of_a_widget_has_a_chart(
 ) -> None:
     for module in (installs, count_download):
         monkeypatch.setattr(module, "WRITE_EVERY_S", 0.0)
-    monkeypatch.setattr(charts.InstallsReader, "kept_s", 0.0)
+    monkeypatch.setattr(InstallsReader, "kept_s", 0.0)
     site.add(widget_line("acme/clock"))
     assert not Html(site.get("/widgets/acme/clock").body).all("figure")
     for _ in range(3):
@@ -68,6 +68,6 @@ def test_the_page_of_a_widget_has_a_chart(
 
 
 def test_the_highest_bar_fills_the_chart() -> None:
-    shown = charts.installs_of(20_000, {20_000: 10, 19_999: 5, 19_000: 99})
+    shown = installs.installs_of(20_000, {20_000: 10, 19_999: 5, 19_000: 99})
     assert (len(shown.counts), shown.total, shown.most) == (90, 15, 10)
     assert shown.bars == "M264 40v-20.0h2V40zM267 40v-40.0h2V40z"

@@ -14,11 +14,11 @@ import zstandard
 
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.loading import with_cdn_in_pieces
+from widget_catalog.catalog.details import with_cdn_in_pieces
 from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.query import Query
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.rendering import with_cdn
-from widget_catalog.catalog.search.index import Query
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.core.http.content import (
     MAX_INLINE_BYTES,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from catalog.histories import KEYS, Add, Count, Played, Yank, adds, changes, crowds, playing, some
 from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.query import Order, Query
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity
-from widget_catalog.catalog.search.index import Order, Query
 from widget_catalog.core.http.content import AnyContent
 from widget_contract.semver import SemVer
 

@@ -9,7 +9,7 @@ from support.people import request_body
 from support.site import Answer
 from support.village import Village
 from support.widgets import version_line, widget_line
-from widget_catalog.catalog.stored_files import withdraw_files
+from widget_catalog.catalog.store.files import withdraw_files
 from widget_catalog.operations.doctor import check_catalog
 
 CLOCK = "/api/widgets/acme/clock"

@@ -5,8 +5,8 @@ import pytest
 from support.browsing import Browsing, browser_of
 from support.village import Village
 from widget_catalog.accounts.manage_account import set_disabled
-from widget_catalog.catalog.pages import scope_page
-from widget_catalog.catalog.pages.scope_page import MembersReader
+from widget_catalog.catalog.pages import listing_pages
+from widget_catalog.catalog.pages.store_reads import MembersReader
 
 HERE = "/account/organizations"
 ACME = f"{HERE}/acme"
@@ -184,7 +184,7 @@ def test_a_large_organization_shows_the_first_of_its_members(
     village: Village, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MembersReader, "kept_s", 0.0)
-    monkeypatch.setattr(scope_page, "_MAX_MEMBERS", 3)
+    monkeypatch.setattr(listing_pages, "_MAX_MEMBERS", 3)
     village.ann.put("/api/organizations/acme/settings", {"membersPublic": True})
     assert [name for name, _ in public_members(village)] == ["ann", "abe", "mia"]
     visitor = Browsing(village.site)

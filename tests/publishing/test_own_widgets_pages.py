@@ -9,7 +9,7 @@ from support.people import a_person
 from support.site import InProcessSite
 from support.village import BuiltVillage, Village
 from widget_catalog.catalog.installs import today_of
-from widget_catalog.catalog.store.installs import add_installs
+from widget_catalog.catalog.store.downloads import add_installs
 from widget_catalog.catalog.store.widgets import get_widget
 from widget_catalog.catalog.widgets import parse_key
 

@@ -19,7 +19,7 @@ from support.permissions import without_root_powers
 from support.preloaded import run_module
 from support.service import clean_environment
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.catalog.node.new_folder import undone_on_failure
+from widget_catalog.catalog.node.context import undone_on_failure
 from widget_catalog.catalog.node.node import open_node
 from widget_catalog.catalog.node.opening import make_folder
 from widget_catalog.catalog.node.wiring import prepare_node

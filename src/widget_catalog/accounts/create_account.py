@@ -6,8 +6,7 @@ import msgspec
 
 from widget_contract.names import Scope
 
-from ..catalog.store.events import append
-from ..catalog.store.upstream import find_upstream
+from ..catalog.store.events import append, find_upstream
 from ..core.actors import (
     COMMAND_LINE,
     RESERVED,

@@ -5,8 +5,7 @@ import msgspec
 from widget_contract.names import Scope
 
 from ..catalog.events import Unlisted
-from ..catalog.read_audit import read_account_audit
-from ..catalog.store.audit import Entry
+from ..catalog.store.audit import Entry, read_account_audit
 from ..catalog.store.events import append
 from ..catalog.store.widgets import list_widgets_in, list_widgets_page, replace_widget
 from ..core.actors import COMMAND_LINE, Account, Actor, Session, Visitor, password_fault

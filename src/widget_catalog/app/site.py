@@ -11,8 +11,8 @@ from ..catalog.api.cdn import PREFIX as CDN_PREFIX
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.client_files import PREFIX as CLIENT_PREFIX
 from ..catalog.api.client_files import answer_client_file
-from ..catalog.api.healthz import PREFIX as HEALTHZ_PREFIX
-from ..catalog.api.healthz import Healthz
+from ..catalog.api.health import PREFIX as HEALTHZ_PREFIX
+from ..catalog.api.health import Healthz
 from ..catalog.pages.preview import PreviewPages
 from ..core.errors import StoreUnavailable
 from ..core.http.dispatcher import Dispatcher

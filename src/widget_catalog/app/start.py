@@ -20,8 +20,7 @@ from ..catalog.node.context import say
 from ..catalog.node.wiring import Node
 from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
-from ..catalog.store.downloads import get_counts
-from ..catalog.store.installs import add_installs
+from ..catalog.store.downloads import add_installs, get_counts
 from ..catalog.store.widgets import count_widgets, stream_widgets
 from ..core.db.damage import DamageAlarm
 from ..core.db.file_lock import find_holder

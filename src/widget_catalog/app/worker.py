@@ -17,20 +17,17 @@ import structlog
 from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
-from ..catalog.api.health import Health
-from ..catalog.api.healthz import Healthz
+from ..catalog.api.health import Health, Healthz
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
-from ..catalog.installs import CHART_DAYS, read_installs
+from ..catalog.installs import CHART_DAYS, Installs, installs_of, read_installs
 from ..catalog.node.node import Node, open_node
 from ..catalog.node.opening import files_of, open_keys
 from ..catalog.node.wiring import open_catalog
 from ..catalog.pages.icons import Icons
-from ..catalog.pages.installs import Installs, InstallsReader, installs_of
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
-from ..catalog.pages.scope_page import MembersReader
-from ..catalog.public_members import Member, find_public_members
+from ..catalog.pages.store_reads import InstallsReader, Member, MembersReader, find_public_members
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.mapped_memory import release_mapped
 from ..catalog.replica.node_status import NodeStatus

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..catalog.node.lost_database import RESTORING
+from ..catalog.node.opening import RESTORING
 from ..catalog.replica.copying import adopt_copy
 from ..catalog.replica.records import FORMAT
 from ..core.data_folder import DataFolder

@@ -16,21 +16,30 @@ from widget_contract.semver import SemVer
 from ..core import clock
 from ..core.clock import Clock, iso
 from ..core.http.content import AnyContent, Content, Packer
-from .changes import ChangeFeed, EventPage
-from .details import Detail, LargeDetail, SmallDetail, UnloadedDetail
+from .changes import EventPage, encode_changes, encode_events
+from .details import (
+    Detail,
+    LargeDetail,
+    Loader,
+    Registry,
+    SmallDetail,
+    UnloadedDetail,
+    read_detail,
+    read_registry,
+    registry_pieces,
+)
 from .events import Revoked, Unrevoked
-from .loading import Loader, Registry, read_detail, read_registry, registry_pieces
+from .query import Query, SearchRequest
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import Outline, RevokedVersion, is_stored_here
 from .replica.revision import Counts, Revision
-from .resolve_answers import ResolveAnswers
+from .resolve_responses import BoundedResponses, ResolveResponses
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
 from .search.follower import IndexFollower, IndexSource
-from .search.index import Query, SearchIndex
-from .search_pages import Asked, SearchPages
-from .unshared import UnsharedAnswers
+from .search.index import SearchIndex
+from .search_pages import SearchPages
 from .version_details import VersionDetails
 
 
@@ -88,10 +97,9 @@ class Catalog:
         self._versions = VersionDetails(
             documents, self._revocations, self.packer, cdn_url, share, room
         )
-        self._changes = ChangeFeed(documents)
         resolver = Resolver(documents, self._revocations, cdn_url)
-        unshared = UnsharedAnswers(self.packer)
-        self._resolved = ResolveAnswers(resolver, unshared, share, room)
+        bounded = BoundedResponses(self.packer)
+        self._resolved = ResolveResponses(resolver, bounded, share, room)
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
@@ -159,7 +167,7 @@ class Catalog:
         """A page of results. `page` consists of decimal digits, of any number."""
         self._follow()
         index = self._current_index()
-        asked = Asked(query, sdk, page, limit)
+        asked = SearchRequest(query, sdk, page, limit)
         return self._pages.answer(index, asked, is_kept=not self._follower.is_behind)
 
     def named(self, scope: str | None, name: str, most: int) -> bytes:
@@ -280,12 +288,12 @@ class Catalog:
     def changes(self, after: int, limit: int) -> AnyContent | None:
         """The changes after this one; None if not all of them are retained."""
         self._follow()
-        page = self._changes.page(after, limit)
+        page = encode_changes(self._documents, after, limit)
         return None if page is None else self.packer.content([page])
 
     def change_events(self, after: int, limit: int) -> EventPage | None:
         """The same as server-sent events."""
-        return self._changes.events(after, limit)
+        return encode_events(self._documents, after, limit)
 
     def stats(self) -> AnyContent:
         self._follow()

@@ -7,8 +7,9 @@ import msgspec
 from widget_contract.wire_running import Change, Changes, ChangeType
 
 from ..core.clock import from_ms, iso
-from .replica.changes import ListedChange, list_change_page
-from .replica.documents import Documents
+from .replica.documents import Documents, read_change
+from .replica.records import KEY, LISTED, key_of, number_key
+from .replica.rows import ChangeRow
 
 # Kinds of events with another public name: clients handle them in the same way.
 _TYPES: dict[str, ChangeType] = {
@@ -20,34 +21,46 @@ _TYPES: dict[str, ChangeType] = {
 _encode = msgspec.json.Encoder().encode
 
 
+class ListedChange(NamedTuple):
+    """`is_listed`: whether its widget is listed now."""
+
+    change: ChangeRow
+    is_listed: bool
+
+
+class ChangePage(NamedTuple):
+    """`newest` is the number of the newest change. `changes` is None if some of the requested ones
+    are no longer retained.
+    """
+
+    newest: int
+    changes: list[ListedChange] | None
+
+
+def list_change_page(documents: Documents, after: int, limit: int) -> ChangePage:
+    """At most `limit` changes after this one, oldest first."""
+    file = documents.file
+    with documents.snapshot() as reading, reading.cursor(file.changes) as cursor:
+        newest = file.state(reading).seq
+        rows: list[ListedChange] = []
+        is_found = after < newest and cursor.set_range(number_key(after + 1))
+        while is_found and len(rows) < limit:
+            change = read_change(cursor.key(), cursor.value())
+            if change is None or change.seq != after + len(rows) + 1:
+                return ChangePage(newest, None)
+            leads = reading.get(key_of(change.scope, change.name), db=file.keys)
+            is_listed = leads is not None and bool(KEY.unpack(leads)[1] & LISTED)
+            rows.append(ListedChange(change, is_listed))
+            is_found = cursor.next()
+        return ChangePage(newest, rows if rows or after >= newest else None)
+
+
 class EventPage(NamedTuple):
     """Changes as server-sent events, and the numbers of the first and the last one."""
 
     events: bytes
     first: int
     last: int
-
-
-class ChangeFeed:
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-
-    def page(self, after: int, limit: int) -> bytes | None:
-        """The changes after this one as JSON; None if some are no longer retained."""
-        newest, rows = list_change_page(self._documents, after, limit)
-        if rows is None:
-            return None
-        changes = tuple(map(shown_change, rows))
-        return _encode(Changes(changes, changes[-1].seq if changes else after, newest))
-
-    def events(self, after: int, limit: int) -> EventPage | None:
-        _, rows = list_change_page(self._documents, after, limit)
-        if rows is None:
-            return None
-        changes = [shown_change(it) for it in rows]
-        events = b"".join([b"id: %d\ndata: %b\n\n" % (it.seq, _encode(it)) for it in changes])
-        last = changes[-1].seq if changes else after
-        return EventPage(events, after + 1, last)
 
 
 def type_of(kind: str) -> ChangeType:
@@ -61,3 +74,22 @@ def shown_change(it: ListedChange) -> Change:
     shown = version if it.is_listed else None
     at = iso(from_ms(changed_at))
     return Change(seq, at, type_of(kind), f"{scope}/{name}", shown, it.is_listed)
+
+
+def encode_changes(documents: Documents, after: int, limit: int) -> bytes | None:
+    """The changes after this one as JSON; None if some are no longer retained."""
+    newest, rows = list_change_page(documents, after, limit)
+    if rows is None:
+        return None
+    changes = tuple(map(shown_change, rows))
+    return _encode(Changes(changes, changes[-1].seq if changes else after, newest))
+
+
+def encode_events(documents: Documents, after: int, limit: int) -> EventPage | None:
+    """The same as server-sent events."""
+    _, rows = list_change_page(documents, after, limit)
+    if rows is None:
+        return None
+    changes = [shown_change(it) for it in rows]
+    events = b"".join([b"id: %d\ndata: %b\n\n" % (it.seq, _encode(it)) for it in changes])
+    return EventPage(events, after + 1, changes[-1].seq if changes else after)

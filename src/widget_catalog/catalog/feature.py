@@ -21,7 +21,7 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
 
 
 def _on_start(store: "Store", bundles: "Bundles", _uploads: "Uploads") -> None:
-    from .stored_files import withdraw_files
+    from .store.files import withdraw_files
 
     withdraw_files(store, bundles)
 
@@ -31,7 +31,7 @@ FEATURE = Feature(
     templates=Path(__file__).parent / "templates",
     tables=(
         "widget_catalog.catalog.store.tables",
-        "widget_catalog.catalog.store.count_table",
+        "widget_catalog.catalog.store.downloads",
         "widget_catalog.catalog.store.files",
         "widget_catalog.catalog.store.revocations",
         "widget_catalog.catalog.store.staging",

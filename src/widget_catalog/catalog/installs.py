@@ -1,16 +1,20 @@
-"""Installs by day: collected as downloads are counted, written some seconds later, read for
-charts.
+"""Installs by day: collected as downloads are counted, written some seconds later, and shown as a
+chart.
 """
 
 import time
 from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import NamedTuple
 
 from ..core.db.engine import Store
 from ..core.db.transaction import Write
-from .store.installs import add_installs, list_installs
+from .store.downloads import add_installs, list_installs
 
 CHART_DAYS = 90
 _DAY_MS = 86_400_000
+_FIRST_DAY = date(1970, 1, 1)
+_HEIGHT = 40
 WRITE_EVERY_S = 5.0
 
 
@@ -34,7 +38,6 @@ class DayCounts:
         return self.has_any and time.monotonic() - self._written_at >= WRITE_EVERY_S
 
     def add(self, increments: Mapping[int, int], now_ms: int) -> None:
-        """Add these increments."""
         day = now_ms // _DAY_MS
         for widget_id, count in increments.items():
             key = (widget_id, day)
@@ -59,3 +62,43 @@ def read_installs(store: Store, widget_id: int, days: int) -> tuple[int, list[tu
     today = today_of(store)
     with store.reading() as connection:
         return today, list_installs(connection, widget_id, today - days + 1)
+
+
+class Installs(NamedTuple):
+    """The counts of the last days, oldest first. Days before counting by day was introduced have
+    none.
+    """
+
+    last_day: date
+    counts: tuple[int, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def most(self) -> int:
+        return max(self.counts, default=0)
+
+    @property
+    def first_day(self) -> date:
+        return self.last_day - timedelta(days=len(self.counts) - 1)
+
+    @property
+    def box(self) -> str:
+        return f"0 0 {3 * CHART_DAYS} {_HEIGHT}"
+
+    @property
+    def bars(self) -> str:
+        """An SVG path with one bar per day, scaled to the highest."""
+        heights = [max(round(it * _HEIGHT / self.most, 1), 1) if it else 0 for it in self.counts]
+        return "".join(
+            f"M{3 * day} {_HEIGHT}v{-height}h2V{_HEIGHT}z"
+            for day, height in enumerate(heights)
+            if height
+        )
+
+
+def installs_of(today: int, counts: dict[int, int]) -> Installs:
+    days = range(today - CHART_DAYS + 1, today + 1)
+    return Installs(_FIRST_DAY + timedelta(days=today), tuple(counts.get(it, 0) for it in days))

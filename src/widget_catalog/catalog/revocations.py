@@ -8,10 +8,34 @@ from widget_contract.wire_running import Revocation
 
 from ..core.http.content import Content
 from .replica.documents import Documents
+from .replica.records import damaged, unseal
 from .replica.rendering import RevokedVersion
-from .replica.revocations import list_revocations
 
 _NONE: Mapping[str, str] = {}
+
+_decode = msgspec.json.Decoder(list[RevokedVersion]).decode
+
+
+_Row = tuple[str, str, RevokedVersion]
+"""Scope and name of a widget, and a revoked version of it."""
+
+
+def list_revocations(documents: Documents) -> list[_Row]:
+    """Of all widgets, listed or not; newest first."""
+    rows: list[_Row] = []
+    with documents.snapshot() as reading, reading.cursor(documents.file.revocations) as cursor:
+        for key, record in cursor:
+            widget_id = int.from_bytes(key, "big")
+            listing = documents.find_listing(reading, widget_id)
+            if listing is None:
+                raise damaged(f"the listing of widget {widget_id}")
+            try:
+                revoked = _decode(unseal(record, f"the revocations of widget {widget_id}"))
+            except msgspec.MsgspecError:
+                raise damaged(f"the revocations of widget {widget_id}") from None
+            rows += [(listing.scope, listing.name, it) for it in revoked]
+    rows.sort(key=lambda it: (it[0], it[1], it[2].version))
+    return sorted(rows, key=lambda it: it[2].at, reverse=True)
 
 
 class Revocations:
@@ -47,18 +71,12 @@ class Revocations:
     def _read(self) -> dict[tuple[str, str, str], RevokedVersion]:
         if self._by_version is None:
             rows = list_revocations(self._documents)
-            self._by_version = {(it.scope, it.name, it.revoked.version): it.revoked for it in rows}
-            for (scope, name, version), it in self._by_version.items():
-                self._reasons.setdefault((scope, name), {})[version] = it.reason
+            self._by_version = {(scope, name, it.version): it for scope, name, it in rows}
+            for scope, name, it in rows:
+                self._reasons.setdefault((scope, name), {})[it.version] = it.reason
             entries = [
-                Revocation(
-                    revoked.sha256_hash,
-                    f"{scope}/{name}",
-                    revoked.version,
-                    revoked.reason,
-                    revoked.at,
-                )
-                for scope, name, revoked in rows
+                Revocation(it.sha256_hash, f"{scope}/{name}", it.version, it.reason, it.at)
+                for scope, name, it in rows
             ]
             self._entries = msgspec.json.encode(entries)
         return self._by_version

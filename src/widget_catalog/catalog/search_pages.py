@@ -5,20 +5,20 @@ their counts are those that it shows; counts of other widgets do not matter.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
 from widget_contract.semver import SemVer
 
 from ..core.http.content import AnyContent, Packer
+from .query import Order, SearchRequest
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents
 from .replica.records import DocumentRecord
 from .replica.rendering import Outline, with_cdn
 from .replica.revision import Counts
 from .replica.rows import SummaryRow
-from .search.index import Found, Order, Query, SearchIndex
+from .search.index import Found, SearchIndex
 from .search.popularity import Mark
 from .widgets import runs_on
 
@@ -31,20 +31,6 @@ _LATEST = b',"latestVersion":'
 _COMPATIBLE = b',"latestCompatibleVersion":'
 
 _decode_outline = msgspec.json.Decoder(list[Outline]).decode
-
-
-class Asked(NamedTuple):
-    """`page` consists of decimal digits, of any number."""
-
-    query: Query
-    sdk: SemVer | None
-    page: str
-    limit: int
-
-    @property
-    def offset(self) -> int:
-        # A page number of more than eighteen digits is always past the end.
-        return (int(self.page) - 1) * self.limit if len(self.page) <= 18 else 1 << 62
 
 
 class _Summary:
@@ -124,9 +110,11 @@ class SearchPages:
         for_summaries, for_answers = max_bytes * 3 // 5, max_bytes * 2 // 5
         self._summaries: ByteBoundedCache[int, _Summary]
         self._summaries = ByteBoundedCache(for_summaries, room=room)
-        self._answers: ByteBoundedCache[Asked, _Answer] = ByteBoundedCache(for_answers, room=room)
+        self._answers: ByteBoundedCache[SearchRequest, _Answer] = ByteBoundedCache(
+            for_answers, room=room
+        )
 
-    def answer(self, index: SearchIndex, asked: Asked, *, is_kept: bool) -> AnyContent:
+    def answer(self, index: SearchIndex, asked: SearchRequest, *, is_kept: bool) -> AnyContent:
         """What the index finds now. `is_kept`: the index has all changes, so the response may be
         cached.
         """
@@ -173,7 +161,9 @@ class SearchPages:
         self._summaries.clear()
         self._answers.clear()
 
-    def _render(self, asked: Asked, found: Found, summaries: Sequence[_Summary]) -> AnyContent:
+    def _render(
+        self, asked: SearchRequest, found: Found, summaries: Sequence[_Summary]
+    ) -> AnyContent:
         slots = self._slots
         texts = [
             it.text if it.count == (count := slots[widget_id]) else it.show(count)

@@ -14,7 +14,7 @@ from widget_contract.wire_running import DeclaredDetails, RevokedState
 
 from ..core.http.content import AnyContent
 from .catalog import BundleRef, Catalog
-from .search.index import Query
+from .query import Query
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import msgspec
 
 from ..catalog.events import Imported
+from ..catalog.store.files import are_present
 from ..catalog.store.widgets import add_widget, find_widget, get_widget
-from ..catalog.stored_files import are_present
 from ..catalog.widgets import Version, Widget
 from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Transaction

@@ -1,6 +1,6 @@
 """What mirrors tell rooms below: that this catalog is one."""
 
-from ..catalog.store.upstream import describe_copying, find_upstream
+from ..catalog.store.events import describe_copying, find_upstream
 from ..core.db.engine import Snapshot
 from ..core.hooks import Hooks
 from .status import describe_status

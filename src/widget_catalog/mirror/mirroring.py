@@ -27,8 +27,8 @@ from widget_contract.texts import printable
 
 from ..catalog.replica.filling import Bar, Progress, no_bar
 from ..catalog.replica.revision import MAX_WIDGETS
+from ..catalog.store.files import withdraw_files
 from ..catalog.store.widgets import Key, stream_widgets
-from ..catalog.stored_files import withdraw_files
 from ..core.db.engine import Store, Transaction
 from ..core.errors import MirrorRefused
 from ..core.files.contract import Bundles

@@ -7,9 +7,8 @@ from ..accounts.manage_account import get_open
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import TakenScope, free_scope, list_scopes, take_scope
 from ..catalog.events import ScopeAssigned
-from ..catalog.store.events import append
+from ..catalog.store.events import append, find_upstream
 from ..catalog.store.ownerless import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
-from ..catalog.store.upstream import find_upstream
 from ..core.actors import COMMAND_LINE, Actor, Role
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound

@@ -11,6 +11,7 @@ is not revoked never lacks its files; after a crash the next start completes the
 from collections.abc import Sequence
 
 from ..catalog.events import Revoked, Unrevoked
+from ..catalog.store.files import withdraw_files
 from ..catalog.store.revocations import (
     list_same_bundle,
     list_sharing,
@@ -19,7 +20,6 @@ from ..catalog.store.revocations import (
 )
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import get_version, get_widget, replace_widget
-from ..catalog.stored_files import withdraw_files
 from ..catalog.widgets import Revocation, Version, checked_reason, parse_key
 from ..core.actors import Actor, Right
 from ..core.clock import from_ms

@@ -12,7 +12,6 @@ import msgspec
 from ..accounts.pages.own_page import own_page
 from ..accounts.permissions import require_operator, require_operator_now
 from ..catalog.events import list_actions
-from ..catalog.read_audit import shown_entry
 from ..catalog.store.audit import (
     AuditFilter,
     Entry,
@@ -21,6 +20,7 @@ from ..catalog.store.audit import (
     list_oldest,
     read_filtered,
     remove_entries,
+    shown_entry,
 )
 from ..core.actors import Actor
 from ..core.clock import to_ms

@@ -68,7 +68,7 @@ def doctor(
     from ..accounts.second_factor.managing import find_app_faults
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
     from ..catalog.node.wiring import DataFolder, prepare_node
-    from ..catalog.store.upstream import describe_copying
+    from ..catalog.store.events import describe_copying
     from ..core.db.damage import DamageAlarm
     from ..core.db.postgresql import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher
@@ -239,8 +239,7 @@ def audit(
     config: ConfigOption = None,
 ) -> None:
     """Print the audit log: who did what, when and why, with which client, from which address."""
-    from ..catalog.read_audit import shown_entry
-    from ..catalog.store.audit import list_entries
+    from ..catalog.store.audit import list_entries, shown_entry
 
     with open_existing(data, config).store.reading() as connection:
         entries, _ = list_entries(connection, scope, None, 1, limit)

@@ -20,9 +20,9 @@ from widget_contract.errors import CatalogError
 
 from ..catalog.replica.comparison import check_replica
 from ..catalog.replica.replica import Replica
+from ..catalog.store.files import remove_unused, withdraw_files
 from ..catalog.store.rows import StoredFile
 from ..catalog.store.widgets import count_widgets, list_stored_files
-from ..catalog.stored_files import remove_unused, withdraw_files
 from ..core.db.damage import check_integrity, discard_other_pages
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import DataDamaged, StoreUnavailable

@@ -8,8 +8,7 @@ from widget_contract.texts import name_fault
 from ..accounts.invitation_store import remove_invitations_of_inviter
 from ..accounts.permissions import as_now, require_person
 from ..accounts.store import find_account, get_account, lock_account, take_scope
-from ..catalog.read_audit import read_scope_audit
-from ..catalog.store.audit import Entry
+from ..catalog.store.audit import Entry, read_scope_audit
 from ..catalog.store.events import append
 from ..core.actors import RESERVED, Account, Actor, Right, Role, Stranger, parse_username
 from ..core.db.engine import Snapshot, Store, Transaction

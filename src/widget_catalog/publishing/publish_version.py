@@ -16,8 +16,8 @@ from widget_contract.names import Scope
 
 from ..catalog.accepted_import import settle_widget
 from ..catalog.events import Published
+from ..catalog.store.files import are_present, remove_unused
 from ..catalog.store.widgets import add_widget, replace_widget
-from ..catalog.stored_files import are_present, remove_unused
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound, StoreUnavailable

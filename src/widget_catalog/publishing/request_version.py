@@ -6,9 +6,9 @@ from typing import NamedTuple
 import msgspec
 
 from ..catalog.accepted_import import settle_widget
+from ..catalog.store.events import require_no_mirror
 from ..catalog.store.revocations import find_refusal
 from ..catalog.store.rows import StoredWidget
-from ..catalog.store.upstream import require_no_mirror
 from ..catalog.store.widgets import find_widget
 from ..catalog.widgets import Widget
 from ..core.actors import Actor, Right

@@ -1,7 +1,6 @@
 """Removes leftovers of unconfirmed requests: at every start, and periodically."""
 
-from ..catalog.store.files import list_marked
-from ..catalog.stored_files import remove_unused
+from ..catalog.store.files import list_marked, remove_unused
 from ..core.db.engine import Store
 from ..core.files.contract import Bundles, Uploads
 from ..core.files.hashing import map_parallel

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from widget_contract.errors import CatalogError
 
+from ..catalog.store.files import withdraw_files
 from ..catalog.store.widgets import Key, count_widgets
-from ..catalog.stored_files import withdraw_files
 from ..catalog.widgets import Widget
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, SnapshotRefused

@@ -15,11 +15,10 @@ from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 from ..catalog.api.client_files import answer_client_file, list_client_files
 from ..catalog.catalog import Catalog
 from ..catalog.node.wiring import Node, open_catalog
-from ..catalog.pages.badges import BADGES
+from ..catalog.pages.feeds import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.scope_page import MembersReader
-from ..catalog.public_members import Member, find_public_members
+from ..catalog.pages.store_reads import Member, MembersReader, find_public_members
 from ..catalog.views import Views
 from ..core import release
 from ..core.current_settings import public_settings

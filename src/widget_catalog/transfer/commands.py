@@ -18,8 +18,8 @@ from ..catalog.node.context import (
     fail,
     require_catalog,
     say,
+    undone_on_failure,
 )
-from ..catalog.node.new_folder import undone_on_failure
 from ..core.load_settings import load_settings
 from ..core.settings import Settings
 

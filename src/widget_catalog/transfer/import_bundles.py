@@ -11,9 +11,8 @@ from typing import BinaryIO
 
 from widget_contract.errors import CatalogError
 
-from ..catalog.store.files import find_referred_to
+from ..catalog.store.files import are_present, find_referred_to, remove_unused
 from ..catalog.store.rows import StoredFile
-from ..catalog.stored_files import are_present, remove_unused
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind

@@ -10,9 +10,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from ..catalog.store.drafts import merge_drafts
-from ..catalog.store.upstream import require_no_mirror
+from ..catalog.store.events import require_no_mirror
+from ..catalog.store.files import withdraw_files
 from ..catalog.store.widgets import add_drafts
-from ..catalog.stored_files import withdraw_files
 from ..core.clock import from_ms
 from ..core.db.engine import Store
 from ..core.errors import StoreUnavailable

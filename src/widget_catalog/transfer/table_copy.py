@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import xxhash
 from sqlalchemy.engine import Connection
 
-from ..catalog.store.count_table import downloads
+from ..catalog.store.downloads import downloads
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Store
 from ..core.db.schema import SEALED, channels, leaders, metadata

@@ -12,8 +12,7 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
-from ..catalog.changes import shown_change, type_of
-from ..catalog.replica.changes import ListedChange
+from ..catalog.changes import ListedChange, shown_change, type_of
 from ..catalog.replica.rows import ChangeRow
 from ..catalog.store.events import append
 from ..catalog.store.feed import latest_seq

@@ -8,7 +8,7 @@ import pytest
 from support.html import Html
 from support.site import InProcessSite
 from widget_catalog.catalog.openapi.document import openapi
-from widget_catalog.catalog.pages.reference import reference
+from widget_catalog.catalog.pages.reference import ReferenceReader
 
 DOCUMENT: Any = openapi("Widget Catalog", "https://catalog.example")
 OPERATIONS = [
@@ -173,7 +173,7 @@ def test_a_form_leads_nowhere_else(demo_site: InProcessSite) -> None:
 def test_markup_in_a_description_stays_text() -> None:
     document = copy.deepcopy(DOCUMENT)
     document["info"]["description"] = "<script>alert(1)</script> *really* [x](javascript:alert(1))"
-    about = reference(document).about
+    about = ReferenceReader(document).read()["about"]
     assert "<script>" not in about
     assert "<em>really</em>" in about
     assert "href" not in about

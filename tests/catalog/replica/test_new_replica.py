@@ -30,7 +30,7 @@ from widget_contract.names import Scope, WidgetName
 @pytest.fixture(autouse=True)
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("widget_catalog.core.db.transaction._MAX_BYTES", 0)
-    monkeypatch.setattr("widget_catalog.catalog.replica.new_replica._AT_ONCE", 3)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling._AT_ONCE", 3)
     monkeypatch.setattr("widget_catalog.catalog.replica.replica._TIMEOUT_S", 2)
 
 
@@ -180,9 +180,7 @@ def test_nobody_applies_to_the_old_file_what_the_new_one_has(
     def fail(*_: object) -> None:
         raise AssertionError("It was rendered again.")
 
-    monkeypatch.setattr(
-        "widget_catalog.catalog.replica.new_replica.make_current", make_current_later
-    )
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling.make_current", make_current_later)
     monkeypatch.setattr("widget_catalog.catalog.replica.replica.render", fail)
     before = find_current(node.folder.replica)
 
@@ -218,10 +216,10 @@ def test_if_the_new_file_cannot_be_written_changes_are_applied(
 def test_few_large_widgets_are_written_before_they_take_much_memory(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("widget_catalog.catalog.replica.new_replica._AT_ONCE", 1000)
-    monkeypatch.setattr("widget_catalog.catalog.replica.new_replica._MAX_BYTES", 3000)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling._AT_ONCE", 1000)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling._MAX_BYTES", 3000)
     flushed: list[Path] = []
-    monkeypatch.setattr("widget_catalog.catalog.replica.new_replica.release_mapped", flushed.append)
+    monkeypatch.setattr("widget_catalog.catalog.replica.filling.release_mapped", flushed.append)
 
     with node.store.publishing() as tx:
         _add_some(tx, "clock", "notes")
@@ -229,7 +227,7 @@ def test_few_large_widgets_are_written_before_they_take_much_memory(
             large = a_widget(f"acme/{name}", a_version(release_notes="x" * 4000))
             add_widgets(tx, [(large, 7)])
 
-    assert len(flushed) == 3
+    assert len(flushed) == 3 + 1  # Once more with the changes.
     assert check_replica(node.store, node.replica) == Differences()
 
 

@@ -21,12 +21,12 @@ from transfer.importing import interrupted_import
 from widget_catalog.catalog.accepted_import import finish_import
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.query import Query
 from widget_catalog.catalog.replica.comparison import check_replica
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import file as index_file
 from widget_catalog.catalog.search.file import keep_index, open_index
 from widget_catalog.catalog.search.follower import IndexSource
-from widget_catalog.catalog.search.index import Query
 from widget_catalog.catalog.search.parts import IndexParts, build_parts
 from widget_catalog.core.errors import StoreUnavailable
 

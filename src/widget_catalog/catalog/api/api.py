@@ -40,9 +40,6 @@ from .resolve_request import MAX_BODY_BYTES, parse_resolve
 
 _WIDGETS_LENGTH = len(WIDGETS)
 _SEARCH = "search"
-_REVOCATIONS = "revocations"
-_RESOLVE = "resolve"
-_CHANGES = "changes"
 _STATS = "/api/stats"
 _SETTINGS = "/api/settings"
 _REGISTRY_PREFIX = "/api/widgets/"
@@ -110,6 +107,13 @@ class PublicApi:
         self._stream_client = stream_client
         self._newest_stored = newest_stored
         self._settings = public_settings
+        # Below `/api/v1/widgets/`, with the allowed methods.
+        self._open: dict[str, tuple[str, Answer]] = {
+            _SEARCH: (_READ_OPEN, self._search),
+            "changes": (_READ_OPEN, self._changes),
+            "revocations": (_READ_OPEN, self._revocations),
+            "resolve": ("POST, OPTIONS", self._resolve),
+        }
         cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
         self._operational: dict[str, Callable[[Request], Response]] = {
@@ -141,16 +145,8 @@ class PublicApi:
             return error(414, "The address is too long.", CORS)
         if method == "OPTIONS":
             return _PREFLIGHT
-        if key == _SEARCH:
-            return await self._search(request)
-        if key == _REVOCATIONS:
-            if method != "GET" and method != "HEAD":
-                return _wrong_method(request, _READ_OPEN, CORS)
-            return content_response(request, self._catalog.revocations(), _OPEN)
-        if key == _CHANGES:
-            return await self._changes(request)
-        if key == _RESOLVE:
-            return await self._resolve(request, body)
+        if key in self._open:
+            return await self._answer_open(request, body, *self._open[key])
         if key.count("/") == 2:
             return self._version(request, key)
         if not is_widget_key(key):
@@ -162,16 +158,24 @@ class PublicApi:
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)
 
-    async def _search(self, request: Request) -> Response:
-        if request.method != "GET" and request.method != "HEAD":
-            return _wrong_method(request, _READ_OPEN, CORS)
+    async def _answer_open(
+        self, request: Request, body: Body, allowed: str, answer: Answer
+    ) -> Response:
+        if request.method not in allowed.split(", "):
+            return _wrong_method(request, allowed, CORS)
         try:
-            wanted = parse_search(request.query_string)
-        except InvalidQuery as fault:
+            return await answer(request, body)
+        except (InvalidQuery, InvalidRequest, TooLarge) as fault:
             return error(400, fault.message, CORS)
+
+    async def _search(self, request: Request, _: Body) -> Response:
+        wanted = parse_search(request.query_string)
         if self._catalog.is_behind:
             await self._catalog.catch_up()
         return content_response(request, self._catalog.search(*wanted), _OPEN)
+
+    async def _revocations(self, request: Request, _: Body) -> Response:
+        return content_response(request, self._catalog.revocations(), _OPEN)
 
     def _version(self, request: Request, key: str) -> Response:
         widget, _, version = key.rpartition("/")
@@ -186,25 +190,17 @@ class PublicApi:
             return _wrong_method(request, _READ_OPEN, CORS)
         return error(404, f"There is no version {version[:80]!r} of {widget}.", CORS)
 
-    async def _changes(self, request: Request) -> Response:
-        if request.method != "GET" and request.method != "HEAD":
-            return _wrong_method(request, _READ_OPEN, CORS)
-        is_stream = accepts(request.headers.get("accept") or "", "text/event-stream")
-        try:
-            since, limit = parse_changes(request.query_string)
-            seen = request.headers.get("last-event-id") if is_stream else None
-            if seen:  # A client that reconnects resumes after the last event it received.
+    async def _changes(self, request: Request, _: Body) -> Response:
+        since, limit = parse_changes(request.query_string)
+        if accepts(request.headers.get("accept") or "", "text/event-stream"):
+            # A client that reconnects resumes after the last event it received.
+            if seen := request.headers.get("last-event-id"):
                 since = parse_since("Last-Event-ID", seen)
-        except InvalidQuery as fault:
-            return error(400, fault.message, CORS)
-        if is_stream:
             return await self._event_stream(request, since)
         content = self._catalog.changes(since or 0, limit)
-        return (
-            _no_longer_kept(since or 0)
-            if content is None
-            else content_response(request, content, _OPEN_TO_ACCEPT)
-        )
+        if content is None:
+            return _no_longer_kept(since or 0)
+        return content_response(request, content, _OPEN_TO_ACCEPT)
 
     async def _event_stream(self, request: Request, since: int | None) -> Response:
         """Without a starting number, only new changes are sent."""
@@ -232,20 +228,14 @@ class PublicApi:
             return False
 
     async def _resolve(self, request: Request, body: Body) -> Response:
-        if request.method != "POST":
-            return _wrong_method(request, "POST, OPTIONS", CORS)
         try:
             reading = read_whole(request, body, MAX_BODY_BYTES)
             sent = await asyncio.wait_for(reading, _BODY_WITHIN_S)
             content = self._catalog.find_resolved(sent)
             if content is None:
                 content = await self._catalog.resolve(await parse_resolve(sent), sent)
-        except (TooLarge, InvalidRequest) as fault:
-            return error(400, fault.message, CORS)
         except TimeoutError:
             return error(408, "The body did not come in time.", CORS, ("connection", "close"))
-        except InvalidQuery as fault:
-            return error(400, fault.message, CORS)
         except Busy as fault:
             return error(503, fault.message, CORS, ("retry-after", str(fault.wait_s)))
         # Responses to POST are not cached, so conditional headers are ignored.
@@ -267,15 +257,13 @@ class PublicApi:
         path = request.path
         if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
             return error(414, "The address is too long.")
-        if path == _SETTINGS:
+        operational = self._operational.get(path)
+        if path == _SETTINGS or operational is not None:
             if request.method != "GET" and request.method != "HEAD":
                 return _wrong_method(request, _READ)
-            return content_response(request, await self._settings.content(), _CLOSED)
-        operational = self._operational.get(path)
-        if operational is not None:
-            if request.method == "GET" or request.method == "HEAD":
+            if operational is not None:
                 return operational(request)
-            return _wrong_method(request, _READ)
+            return content_response(request, await self._settings.content(), _CLOSED)
         if path.startswith(_REGISTRY_PREFIX) and path.endswith(_REGISTRY_SUFFIX):
             scope = path[len(_REGISTRY_PREFIX) : -len(_REGISTRY_SUFFIX)]
             if scope and "/" not in scope:
@@ -308,24 +296,24 @@ def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> 
 
 
 def _too_many_streams(sentence: str) -> Response:
-    way_out = "Try again, or ask without one."
-    return error(503, f"{sentence} {way_out}", CORS, ("retry-after", "5"))
+    message = f"{sentence} Try again, or ask without one."
+    return error(503, message, CORS, ("retry-after", "5"))
 
 
 def _no_longer_kept(since: int) -> Response:
-    sentence = (
+    message = (
         f"Not all changes after {since} are kept any more. Start over from the registries or from "
         "a snapshot, then follow from the number that the newest change has."
     )
-    return error(410, sentence, CORS)
+    return error(410, message, CORS)
 
 
 def _yet_to_come(since: int) -> Response:
-    sentence = (
+    message = (
         f"There is no change {since} yet: this catalog was restored from a backup, or is another "
         "one. Start over from the registries, then follow from the number of the newest change."
     )
-    return error(410, sentence, CORS)
+    return error(410, message, CORS)
 
 
 def _is_version(text: str) -> bool:

@@ -10,16 +10,13 @@ from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
 
 from ...core.errors import InvalidQuery
-from ..search.index import Query
+from ..query import NO_SCOPE, Query, SearchRequest
 
 _MAX_Q_CHARACTERS = 256
 _DEFAULT_LIMIT = 20
 _MAX_LIMIT = 100
 # Parsing a query takes half as long as everything else that a cached response needs.
 _MAX_REMEMBERED = 200
-
-# Represents everything that cannot be a scope, so that all such queries are the same search.
-_NO_SCOPE = "-"
 
 # The number of changes on a page: default and maximum.
 _DEFAULT_CHANGES = 100
@@ -28,15 +25,6 @@ _MAX_DIGITS = 18
 _ALL = 10**18
 _PARAMETERS = frozenset({"since", "q", "compatSdk", "scope", "official", "page", "limit"})
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-
-
-class SearchRequest(NamedTuple):
-    """`page` is text, because it may have more digits than any number type."""
-
-    query: Query
-    sdk: SemVer | None
-    page: str
-    limit: int
 
 
 def parse_search(query_string: str) -> SearchRequest:
@@ -116,7 +104,7 @@ def _text(q: str) -> str:
 
 
 def _scope(value: str | None) -> str | None:
-    return value if value is None or is_name(value) else _NO_SCOPE
+    return value if value is None or is_name(value) else NO_SCOPE
 
 
 def _official(value: str | None) -> bool | None:

@@ -4,6 +4,7 @@ Separate from `wiring.py`, so that read-only commands do not import the read mod
 """
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,18 @@ from ...core.db.engine import Store
 from ...core.db.migrate import check_schema
 from ...core.db.postgresql import postgresql_engine
 from ...core.db.sqlite import sqlite_reader
-from ...core.errors import BundlesUnusable, DataDamaged, FolderUnusable, StoreUnavailable
+from ...core.errors import (
+    BundlesUnusable,
+    CatalogMissing,
+    DataDamaged,
+    FolderUnusable,
+    StoreUnavailable,
+)
 from ...core.files.cache import BundleCache
 from ...core.files.contract import Bundles, Fetch, LocalFiles, Uploads
 from ...core.files.local import LocalBundles, LocalUploads
 from ...core.keys import KeyFile, Keys, SharedKeys
 from ...core.settings import Backends, Settings
-from .lost_database import has_database, require_no_backup, require_no_traces, require_whole
 
 if TYPE_CHECKING:
     from ...core.keys import SecretBox
@@ -26,6 +32,11 @@ if TYPE_CHECKING:
 _FOLDER = Backends()
 # Accessible to the owner only: the folder contains password hashes and email addresses.
 _PRIVATE = 0o700
+
+# In a folder that is being restored.
+RESTORING = ".restoring"
+# What a backup folder has, with one folder per snapshot: see `backup/layout.py`.
+_SNAPSHOTS = "snapshots"
 
 
 def open_to_read(path: Path, backends: Backends = _FOLDER) -> Store:
@@ -142,11 +153,6 @@ def open_secret_box(folder: DataFolder, settings: Settings) -> "SecretBox":
     return SecretBox(folder.second_factor_key)
 
 
-def require_no_traces_of(folder: DataFolder, *, is_opened: bool) -> None:
-    bundles, key = bundles_in(folder), folder.second_factor_key
-    require_no_traces(folder.database, bundles, key, is_opened=is_opened)
-
-
 def check_is_folder(path: Path) -> None:
     if path.is_file():
         raise FolderUnusable(f"{path} is a file. Pass a folder with --data.")
@@ -159,3 +165,52 @@ def unusable(path: Path, error: OSError) -> FolderUnusable:
 def check_writable(path: Path) -> None:
     if not os.access(path, os.W_OK | os.X_OK):
         raise FolderUnusable(f"The data folder {path} is not writable.")
+
+
+def has_database(database: Path) -> bool:
+    """An empty file is not one: SQLite would fill it as if it were new."""
+    try:
+        return database.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def require_whole(folder: Path) -> None:
+    """Raises CatalogMissing if a restore was interrupted."""
+    if (folder / RESTORING).exists():
+        raise CatalogMissing(
+            f"A restore into {folder} was interrupted. Run it again: it begins again."
+        )
+
+
+def require_no_backup(folder: Path) -> None:
+    """Raises CatalogMissing if this is a backup folder, which has bundles, too."""
+    try:
+        names = [it.name for it in (folder / _SNAPSHOTS).iterdir()]
+    except OSError:  # Usually there is none. Opening the folder reports what else is wrong with it.
+        return
+    if any(re.match(r"\d{6,}-", it) for it in names):
+        raise CatalogMissing(
+            f"{folder} is a backup folder, not a data folder. Restore it into a new folder: "
+            f"widget-catalog restore {folder} --data NEW."
+        )
+
+
+def require_no_traces_of(folder: DataFolder, *, is_opened: bool) -> None:
+    """Raises CatalogMissing if bundles, a log or a key show that there was a database.
+
+    If it `is_opened`, SQLite has read the log: any remaining content was never committed, for
+    example after a kill during the creation of the tables.
+    """
+    database, key = folder.database, folder.second_factor_key
+    stored = sum(1 for _ in bundles_in(folder).list_stored())
+    traces = [f"{stored:,} stored bundle{'s' if stored != 1 else ''}"] if stored else []
+    others = [key] if is_opened else [database.with_name(f"{database.name}-wal"), key]
+    traces += [it.name for it in others if it.exists() and it.stat().st_size]
+    if traces:
+        raise CatalogMissing(
+            f"There is no catalog in {database}, but {' and '.join(traces)} in the same "
+            "folder: the database is lost. Restore a backup into a new folder: widget-catalog "
+            "restore BACKUP --data NEW. To begin with an empty catalog all the same: "
+            "widget-catalog serve --new-database."
+        )

@@ -1,83 +1,158 @@
 """The OpenAPI 3.1 document of the public API, for `/openapi.json` and `/docs/api`.
 
+`public_api.toml` describes the API in words. The schemas are generated from the types on the wire.
 `docs/openapi.json` is the committed copy; `python -m widget_catalog.catalog.openapi` prints it.
 """
 
 import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from widget_contract.patterns import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
 
 from ...core import release
-from .answers import errors, headers
-from .operations import INTEGRATORS, OPERATIONS
-from .paths import parameters, paths
-from .schemas import schemas
+from .examples import examples
+from .schemas import ref, schemas
 
-_ABOUT = """\
-Search a catalog of dashboard widgets, get the requirements of each version, load bundles,
-and count installs.
+Object = dict[str, Any]
 
-**Authentication.** None: no account, no key, no cookie. Publishing is not part of this API; it
-has its own command-line tool.
-
-**Responses** are JSON in UTF-8. All timestamps are ISO 8601 in UTC, with milliseconds. Unknown
-query parameters are ignored; if a parameter is repeated, the first value is used. Unknown keys in
-a request body are an error. Paths with a trailing slash do not exist.
-
-**Errors** have an appropriate status, and always the same body, `{"error": "…"}`, with a
-human-readable message. Use the status in your code; the message may change.
-
-**CORS.** Everything under `/api/v1/widgets/` and `/cdn/` can be read from any origin: responses
-and errors have `Access-Control-Allow-Origin: *`, and a preflight request (`OPTIONS`) returns
-`204`. Other paths do not have this header.
-
-**Caching.** Responses to `GET` have a strong `ETag`. Send it in `If-None-Match` to get a `304`
-without a body if nothing has changed. Bodies are compressed (zstd, br, gzip) if the client
-accepts it. `HEAD` is supported wherever `GET` is.
-
-**Rate limits.** There is no rate limit by default. An operator may set one; a `429` then has the
-number of seconds to wait in `Retry-After`.
-
-**Versioning.** `/api/v1/` is stable: breaking changes are made under a new prefix, and the old
-one is kept for a while. New fields in responses are not a breaking change: ignore those you do
-not know. The registry, the URLs of bundles and the operational endpoints are not
-covered.
-"""
+_WORDS = Path(__file__).with_name("public_api.toml")
+_JSON = "application/json"
+# A line break inside a paragraph, but not before an item of a list.
+_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|\d\. )")
+_EVERYWHERE = {
+    "405": "MethodNotAllowed",
+    "414": "AddressTooLong",
+    "429": "TooManyRequests",
+    "500": "InternalFault",
+    "503": "Unreadable",
+}
+_PARAMETER_SCHEMAS = {
+    "name": {"type": "string", "pattern": NAME, "maxLength": NAME_MAX_LENGTH},
+    "version": {"type": "string", "pattern": SEMVER, "maxLength": SEMVER_MAX_LENGTH},
+    "sdk": {"type": "string", "pattern": COMPAT_SDK, "maxLength": SEMVER_MAX_LENGTH},
+}
+_IN_PATH = ("scope", "name", "version")
 
 
-def openapi(service_name: str, base_url: str) -> dict[str, object]:
+def openapi(service_name: str, base_url: str) -> Object:
     """The whole document, for a service with this name and base URL."""
+    words = tomllib.loads(_WORDS.read_text(encoding="utf-8"))
     return {
         "openapi": "3.1.0",
         "info": {
             "title": f"{service_name} API",
             "summary": "The public HTTP API of a catalog of dashboard widgets.",
-            "description": _ABOUT,
+            "description": words["about"],
             "version": release.VERSION,
             "contact": {"name": service_name, "url": base_url},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": base_url, "description": "This service."}],
         "security": [],
-        "tags": [
-            {
-                "name": INTEGRATORS,
-                "description": "For dashboards: find and load widgets, and count installs.",
-            },
-            {
-                "name": OPERATIONS,
-                "description": "For operators, and for the service's own tools. Not stable: do not "
-                "build integrations on these.",
-            },
-        ],
-        "paths": paths(base_url),
+        "tags": [{"name": tag, "description": _text(it)} for tag, it in words["tags"].items()],
+        "paths": _paths(words["operations"], base_url),
         "components": {
             "schemas": schemas(),
-            "responses": errors(),
-            "parameters": parameters(),
-            "headers": headers(),
+            "responses": {name: _error(it) for name, it in words["errors"].items()},
+            "parameters": {name: _parameter(name, it) for name, it in words["parameters"].items()},
+            "headers": {name: _header(it) for name, it in words["headers"].items()},
         },
     }
 
 
-def printed(document: dict[str, object]) -> str:
+def printed(document: Object) -> str:
     """As JSON, as in the committed copy."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _paths(operations: Object, base_url: str) -> Object:
+    paths: Object = {}
+    shown = examples(base_url)
+    for operation_id, it in operations.items():
+        method = "get" if "get" in it else "post"
+        path = it[method]
+        in_path = [_refer("parameters", name) for name in re.findall(r"{(\w+)}", path)]
+        item = paths.setdefault(path, {"parameters": in_path} if in_path else {})
+        item[method] = _operation(operation_id, method, it, base_url, shown)
+    return paths
+
+
+def _operation(operation_id: str, method: str, it: Object, base_url: str, shown: Object) -> Object:
+    """With its own responses, and those that every operation may return."""
+    errors = {**_EVERYWHERE, **({"304": "NotModified"} if method == "get" else {})}
+    responses = {
+        key: _refer("responses", it) for key, it in (errors | it.get("errors", {})).items()
+    }
+    responses |= {key: _response(own, shown) for key, own in it["responses"].items()}
+    made: Object = {
+        "tags": [it.get("tag", "Integrators")],
+        "operationId": operation_id,
+        "summary": it["summary"],
+        "description": _text(it["description"]),
+    }
+    if "parameters" in it:
+        made["parameters"] = [_refer("parameters", name) for name in it["parameters"]]
+    if body := it.get("body"):
+        content = {_JSON: {"schema": ref(body), "example": shown[body]}}
+        made["requestBody"] = {"required": True, "content": content}
+    made["responses"] = dict(sorted(responses.items()))
+    curl = _text(it["curl"]).replace("{base_url}", base_url)
+    made["x-codeSamples"] = [{"lang": "Shell", "label": "curl", "source": curl}]
+    return made
+
+
+def _response(it: Object, shown: Object) -> Object:
+    content = {}
+    if schema := it.get("schema"):
+        content[_JSON] = {"schema": ref(schema), "examples": shown[schema]}
+    for media_type, example in it.get("examples", {}).items():
+        content[media_type] = {"schema": {"type": "string"}, "example": example}
+    return {"description": it["description"], "headers": _headers(it), "content": content}
+
+
+def _error(it: Object) -> Object:
+    """All except "not modified" have the same body."""
+    made: Object = {"description": _text(it["description"])}
+    if "headers" in it:
+        made["headers"] = _headers(it)
+    if "example" in it:
+        made["content"] = {_JSON: {"schema": ref("Error"), "example": {"error": it["example"]}}}
+    return made
+
+
+def _parameter(name: str, it: Object) -> Object:
+    schema = it["schema"]
+    made = {
+        "name": it.get("name", name),
+        "in": "query",
+        "description": _text(it["description"]),
+        "schema": _PARAMETER_SCHEMAS[schema] if isinstance(schema, str) else schema,
+        "example": it["example"],
+    }
+    return {**made, "in": "path", "required": True} if name in _IN_PATH else made
+
+
+def _header(it: Object) -> Object:
+    is_text = isinstance(it["example"], str)
+    schema = {"type": "string"} if is_text else {"type": "integer", "minimum": 0}
+    return {
+        "description": _text(it["description"]),
+        "required": True,
+        "schema": schema,
+        "example": it["example"],
+    }
+
+
+def _headers(it: Object) -> Object:
+    return {name: _refer("headers", name) for name in it["headers"]}
+
+
+def _refer(kind: str, name: str) -> Object:
+    return {"$ref": f"#/components/{kind}/{name}"}
+
+
+def _text(prose: str) -> str:
+    return _LINE_BREAK.sub(" ", prose)

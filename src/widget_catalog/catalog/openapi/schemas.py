@@ -12,7 +12,7 @@ from msgspec.structs import fields
 
 from widget_contract import wire, wire_running
 
-from .fields import Schema, object_of, ref, text
+Schema = dict[str, Any]
 
 _TYPES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -41,19 +41,11 @@ def schemas() -> dict[str, Schema]:
         wire.Counted,
         wire.Error,
     )
-    operational = (
-        wire.ServiceVersion,
-        wire.CliVersion,
-        wire.Stats,
-        wire.Settings,
-        wire.MirrorOf,
-    )
+    requests = (wire_running.ResolveRequest, wire_running.InstalledWidget)
+    operational = (wire.ServiceVersion, wire.CliVersion, wire.Stats, wire.Settings, wire.MirrorOf)
     return {
         **{it.__name__: object_schema(it) for it in shapes},
-        **{
-            it.__name__: _request_schema(it)
-            for it in (wire_running.ResolveRequest, wire_running.InstalledWidget)
-        },
+        **{it.__name__: _request_schema(it) for it in requests},
         "Health": _health(),
         "HealthFault": _health_fault(),
         **{it.__name__: object_schema(it) for it in operational},
@@ -64,7 +56,7 @@ def object_schema(shape: type[Struct]) -> Schema:
     """An object with the fields of this shape."""
     optional = tuple(it.encode_name for it in fields(shape) if it.default is UNSET)
     properties = {it.encode_name: _schema(it.type) for it in fields(shape)}
-    return object_of(" ".join((shape.__doc__ or "").split()), properties, optional)
+    return _object(" ".join((shape.__doc__ or "").split()), properties, optional)
 
 
 def _request_schema(shape: type[Struct]) -> Schema:
@@ -104,65 +96,64 @@ def _or_null(schema: Schema) -> Schema:
     return {**schema, "type": [schema["type"], "null"]}
 
 
+def ref(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _object(about: str, properties: dict[str, Schema], optional: tuple[str, ...] = ()) -> Schema:
+    """An object with these properties. A later release may add others: generated clients must
+    accept them, so `additionalProperties` is not `false`.
+    """
+    required = [name for name in properties if name not in optional]
+    return {
+        "type": "object",
+        "description": about,
+        "properties": properties,
+        "required": required,
+    }
+
+
+def _text(about: str, example: str) -> Schema:
+    return {"type": "string", "description": about, "examples": [example]}
+
+
+def _check(about: str, example: str, **rule: object) -> Schema:
+    return {"type": "string", **rule, "examples": [example], "description": about}
+
+
+def _only(about: str, value: str) -> Schema:
+    return {"type": "string", "const": value, "description": about, "examples": [value]}
+
+
+_WORKERS = _text("Only present while workers are missing: how many are running.", "1 of 2 running")
+
+
 def _health() -> Schema:
-    ok = {"type": "string", "const": "ok", "examples": ["ok"]}
-    return object_of(
-        "The service is healthy.",
-        {
-            "status": {**ok, "description": "`ok`: the service works."},
-            "checks": object_of(
-                "The results of the checks.",
-                {
-                    "database": {**ok, "description": "The database is readable."},
-                    "bundles": {**ok, "description": "Bundles are accessible."},
-                    "workers": _missing_workers(),
-                },
-                optional=("workers",),
-            ),
-        },
-    )
-
-
-def _missing_workers() -> Schema:
-    return text("Only present while workers are missing: how many are running.", "1 of 2 running")
+    checks = {
+        "database": _check("The database is readable.", "ok", const="ok"),
+        "bundles": _check("Bundles are accessible.", "ok", const="ok"),
+        "workers": _WORKERS,
+    }
+    properties = {
+        "status": _check("`ok`: the service works.", "ok", const="ok"),
+        "checks": _object("The results of the checks.", checks, optional=("workers",)),
+    }
+    return _object("The service is healthy.", properties)
 
 
 def _health_fault() -> Schema:
-    check = {"type": "string", "enum": ["ok", "failing"], "examples": ["failing"]}
-    return object_of(
-        "The service is not healthy.",
-        {
-            "status": {
-                "type": "string",
-                "const": "unavailable",
-                "description": "`unavailable`: at least one check fails.",
-                "examples": ["unavailable"],
-            },
-            "checks": object_of(
-                "The results of the checks; a failed check is `failing`.",
-                {
-                    "database": {
-                        **check,
-                        "enum": ["ok", "failing", "damaged"],
-                        "description": "Whether the database is readable and not damaged.",
-                    },
-                    "bundles": {**check, "description": "Whether bundles are accessible."},
-                    "writing": {
-                        "type": "string",
-                        "const": "failing",
-                        "description": "Only present while another process blocks all writes.",
-                        "examples": ["failing"],
-                    },
-                    "replica": {
-                        "type": "string",
-                        "const": "behind",
-                        "description": "Only present while changes are waiting to be applied.",
-                        "examples": ["behind"],
-                    },
-                    "workers": _missing_workers(),
-                },
-                optional=("writing", "replica", "workers"),
-            ),
-            "error": text("A human-readable error message.", "The database cannot be read."),
-        },
-    )
+    about = "Whether the database is readable and not damaged."
+    checks = {
+        "database": _check(about, "failing", enum=["ok", "failing", "damaged"]),
+        "bundles": _check("Whether bundles are accessible.", "failing", enum=["ok", "failing"]),
+        "writing": _only("Only present while another process blocks all writes.", "failing"),
+        "replica": _only("Only present while changes are waiting to be applied.", "behind"),
+        "workers": _WORKERS,
+    }
+    about = "The results of the checks; a failed check is `failing`."
+    properties = {
+        "status": _only("`unavailable`: at least one check fails.", "unavailable"),
+        "checks": _object(about, checks, optional=("writing", "replica", "workers")),
+        "error": _text("A human-readable error message.", "The database cannot be read."),
+    }
+    return _object("The service is not healthy.", properties)

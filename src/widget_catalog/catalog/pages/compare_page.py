@@ -18,7 +18,7 @@ from ..catalog import BundleRef, Catalog
 from ..views import Views
 from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain, read_plain
 from .facts import find_version
-from .rendered_pages import RenderedPages
+from .rendered_pages import PageRequest, RenderedPages
 
 _OFFERED = 100
 
@@ -38,14 +38,14 @@ class ComparePage:
         self._bundles = bundles
         self._comparing = BoundedWork(compare_to_plain)
 
-    async def content(self, scope: str, name: str, asked: dict[str, str]) -> AnyContent | None:
+    async def content(self, request: PageRequest) -> AnyContent | None:
         """Without versions in the query: the latest two. None if there is no such widget."""
-        found = await self._views.find_widget(f"{scope}/{name}")
+        found = await self._views.find_widget(request.key)
         if found is None:
             return None
         detail = found.read()
-        old, new = _chosen(detail, asked)
-        key = f"compare {scope}/{name} {old and old.version} {new and new.version}"
+        old, new = _chosen(detail, request.query)
+        key = f"compare {request.key} {old and old.version} {new and new.version}"
         shows = (self._views.revision(),)
         kept = self._pages.find(key, shows)
         if kept is not None:

@@ -4,30 +4,41 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-# In the order of the overview.
-GUIDES = (
-    "integrating",
-    "loading-widgets-safely",
-    "python-client",
-    "following-changes",
-    "public-api",
-    "publishing",
-    "operating",
-    "settings",
-    "administering",
-    "import-and-export",
-    "backup",
-    "monitoring",
-    "scaling",
-    "errors",
-    "performance",
-)
+from ...core.http.content import AnyContent
+from .rendered_pages import PageRequest, RenderedPages
+
+_BUILD, _PUBLISH = "Build a dashboard", "Publish widgets"
+_RUN, _KEEP = "Run a catalog", "Keep it running"
+# Each with its group on the overview page, and what it is about.
+GUIDES = {
+    "integrating": (
+        _BUILD,
+        "Search, choose a compatible version, and load it in your dashboard.",
+    ),
+    "loading-widgets-safely": (_BUILD, "How to verify bundles and run untrusted code."),
+    "python-client": (_BUILD, "Search, resolve and follow a catalog from a server."),
+    "following-changes": (_BUILD, "The feed, server-sent events and webhooks."),
+    "public-api": (_BUILD, "Every request and its rules, for clients in any language."),
+    "publishing": (
+        _PUBLISH,
+        "From an empty folder to a published widget, from a terminal or CI.",
+    ),
+    "operating": (_RUN, "Install, run and upgrade a catalog."),
+    "settings": (_RUN, "All settings and their defaults."),
+    "administering": (_RUN, "Accounts, signing in, moderation, webhooks, limits."),
+    "import-and-export": (_RUN, "Import files, mirrors, snapshots and static sites."),
+    "backup": (_KEEP, "Nightly or continuous backups, and how to restore them."),
+    "monitoring": (_KEEP, "Health checks, metrics, logs, doctor, and troubleshooting."),
+    "scaling": (_KEEP, "PostgreSQL, object storage and several nodes."),
+    "errors": (_PUBLISH, "What each error means, and how to fix it."),
+    "performance": (_KEEP, "Benchmarks, and how they were measured."),
+}
 # A link in the repository, so that the package includes the guides.
 _FOLDER = Path(__file__).parents[2] / "docs"
 _WHOLE_BYTES = 30_000
@@ -117,6 +128,47 @@ class Guides:
         return f"{path}#{anchor}" if anchor else path
 
 
+class GuidePages:
+    """The overview, and each part of each guide."""
+
+    def __init__(self, pages: RenderedPages) -> None:
+        self._pages = pages
+        self._guides = Guides(pages.address(""))
+
+    async def index(self, _: PageRequest) -> AnyContent:
+        return self._pages.get("docs", (), "catalog/docs.html", self._list_groups)
+
+    def _list_groups(self) -> dict[str, Any]:
+        groups: dict[str, list[tuple[Guide, str]]] = {}
+        for name, (group, about) in GUIDES.items():
+            groups.setdefault(group, []).append((self._guides.all[name], about))
+        return {"groups": groups}
+
+    def list_paths(self) -> list[str]:
+        """The paths of all pages of the guides."""
+        parts = ((it.name, part.slug) for it in self._guides.all.values() for part in it.parts)
+        return ["/docs", *(f"/docs/{name}/{slug}".rstrip("/") for name, slug in parts)]
+
+    async def part(self, request: PageRequest) -> AnyContent | None:
+        name, slug = request.params["name"], request.params.get("slug", "")
+        guide = self._guides.all.get(name)
+        part = None if guide is None else guide.find(slug)
+        if guide is None or part is None:
+            return None
+        at = guide.parts.index(part)
+
+        def values() -> dict[str, Any]:
+            return {
+                "guides": self._guides.all.values(),
+                "guide": guide,
+                "part": part,
+                "before": guide.parts[at - 1] if at else None,
+                "after": guide.parts[at + 1] if at + 1 < len(guide.parts) else None,
+            }
+
+        return self._pages.get(f"docs {name}/{slug}", (), "catalog/guide.html", values)
+
+
 def slug_of(heading: str) -> str:
     """The anchor of a heading, as used by links in the docs."""
     return _NOT_IN_SLUG.sub("", heading.lower()).replace(" ", "-")
@@ -145,11 +197,8 @@ def _split(tokens: list[Token]) -> Iterator[tuple[str, str, list[Token]]]:
 
 
 def _headings(tokens: list[Token]) -> list[tuple[str, str]]:
-    titles = [
-        _text(tokens[i + 1])
-        for i, it in enumerate(tokens)
-        if it.type == "heading_open" and it.tag == "h2"
-    ]
+    is_heading = [it.type == "heading_open" and it.tag == "h2" for it in tokens]
+    titles = [_text(tokens[i + 1]) for i, it in enumerate(is_heading) if it]
     return [(f"#{slug_of(it)}", it) for it in titles]
 
 

@@ -1,118 +1,87 @@
-"""The OpenAPI document prepared for the templates of the API reference, with resolved
-references.
+"""The API reference: the OpenAPI document prepared for its templates, with resolved references and
+rendered texts, and its pages.
 """
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote, urlencode
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from ...core.http.content import AnyContent
+from .rendered_pages import PageRequest, RenderedPages
+
 Object = dict[str, Any]
 
+_ROOT = "/docs/api"
+_SCHEMAS = "schemas"
 # A longer pattern is less helpful than the description next to it.
 _READABLE_PATTERN = 40
 # The only POST operation that does not write.
 _RESOLVE = "resolveWidgets"
+_LIMITS = {"format": "format", "default": "default", "minimum": "at least", "maximum": "at most"}
 _KEY = re.compile(r"^( *)(&#34;[^&]*&#34;):", re.MULTILINE)
 
 
-class Part(NamedTuple):
-    """A part of a type's name; `schema` is its link target."""
+class ReferencePages:
+    """The overview, one page per operation, and one of all schemas."""
 
-    text: str
-    schema: str | None = None
+    def __init__(self, pages: RenderedPages, document: Callable[[], Object]) -> None:
+        self._pages = pages
+        self._document = document
 
+    @cached_property
+    def _reference(self) -> Object:
+        return ReferenceReader(self._document()).read()
 
-class Field(NamedTuple):
-    name: str
-    type: list[Part]
-    about: Markup
-    rules: list[Markup]
-    is_optional: bool
-    place: str = ""
-    example: str = ""
-    choices: tuple[str, ...] = ()
-    """The allowed values of a parameter, if there are few."""
+    @cached_property
+    def _operations(self) -> dict[str, Object]:
+        return {it["id"]: it for group in self._reference["groups"] for it in group["operations"]}
 
+    def list_paths(self) -> list[str]:
+        """The paths of all pages of the reference."""
+        return [_ROOT, *(f"{_ROOT}/{it}" for it in (_SCHEMAS, *self._operations))]
 
-class Example(NamedTuple):
-    summary: str
-    text: Markup
+    async def page(self, request: PageRequest) -> AnyContent | None:
+        """The page of this operation, `schemas`, or the overview."""
+        page = request.params.get("page", "")
+        operation = self._operations.get(page)
+        if page in ("", _SCHEMAS):
+            template = f"catalog/reference/{page or 'overview'}.html"
+        elif operation is not None:
+            template = "catalog/reference/operation.html"
+        else:
+            return None
+        values = {"reference": self._reference, "page": page, "operation": operation}
+        return self._pages.get(f"reference {page}", (), template, lambda: values)
 
+    def find_address(self, operation_id: str, given: Mapping[str, str]) -> str | None:
+        """The API URL for the values of an operation's form.
 
-class Body(NamedTuple):
-    """A JSON request body."""
-
-    schema: str | None
-    example: str
-
-
-class Answer(NamedTuple):
-    status: str
-    about: Markup
-    schema: str | None
-    headers: list[str]
-    examples: list[Example]
-
-
-class Operation(NamedTuple):
-    id: str
-    method: str
-    path: str
-    summary: str
-    about: Markup
-    curl: str
-    parameters: list[Field]
-    body: Body | None
-    answers: list[Answer]
-
-    @property
-    def can_be_tried(self) -> bool:
-        """Whether it changes nothing, and its response is readable for people."""
-        is_read = self.method == "GET" or self.id == _RESOLVE
-        return is_read and any(it.status == "200" and it.schema for it in self.answers)
+        The form's own URL if one is missing; None if there is no such form.
+        """
+        operation = self._operations.get(operation_id)
+        if operation is None or not operation["can_be_tried"] or operation["body"] is not None:
+            return None
+        address, query = operation["path"], {}
+        for it in operation["parameters"]:
+            name, value = it["name"], given.get(it["name"], "").strip()
+            if it["place"] == "query" and value:
+                query[name] = value
+            elif it["place"] == "path":
+                if not value.strip("."):  # Browsers interpret dots as relative paths.
+                    return f"{_ROOT}/{operation_id}#try"
+                address = address.replace(f"{{{name}}}", quote(value, safe=""))
+        return f"{address}?{urlencode(query)}" if query else str(address)
 
 
-class Group(NamedTuple):
-    name: str
-    about: Markup
-    operations: list[Operation]
+class ReferenceReader:
+    """Its results have the names that the templates use."""
 
-
-class Described(NamedTuple):
-    name: str
-    about: Markup
-    fields: list[Field]
-
-
-class Header(NamedTuple):
-    name: str
-    about: Markup
-    example: str
-
-
-class Reference(NamedTuple):
-    title: str
-    about: Markup
-    groups: list[Group]
-    everywhere: list[Answer]
-    """Responses that every operation may return, described once."""
-    headers: list[Header]
-    schemas: list[Described]
-
-    def find(self, operation_id: str) -> Operation | None:
-        operations = (it for group in self.groups for it in group.operations)
-        return next((it for it in operations if it.id == operation_id), None)
-
-
-def reference(document: Object) -> Reference:
-    return _Reader(document).read()
-
-
-class _Reader:
     def __init__(self, document: Object) -> None:
         self._document = document
         self._components: Object = document["components"]
@@ -120,94 +89,112 @@ class _Reader:
         self._markdown = MarkdownIt("commonmark", {"html": False, "typographer": True})
         self._markdown.enable("smartquotes")
 
-    def read(self) -> Reference:
+    def read(self) -> Object:
         operations = [
-            (path, method, {**operation, "parameters": self._parameters(item, operation)})
+            (path, method, {**it, "parameters": _parameters(item, it)})
             for path, item in self._document["paths"].items()
-            for method, operation in item.items()
+            for method, it in item.items()
             if method != "parameters"
         ]
         everywhere = _common(operation["responses"] for _, _, operation in operations)
-        groups = [
-            Group(
-                tag["name"],
-                self._inline(tag["description"]),
-                [
-                    self._operation(path, method, operation, everywhere)
-                    for path, method, operation in operations
-                    if operation["tags"] == [tag["name"]]
-                ],
-            )
-            for tag in self._document["tags"]
+        groups = []
+        for tag in self._document["tags"]:
+            tagged = [it for it in operations if it[2]["tags"] == [tag["name"]]]
+            described = [self._operation(*it, everywhere) for it in tagged]
+            about = self._inline(tag["description"])
+            groups.append({"name": tag["name"], "about": about, "operations": described})
+        headers, schemas = self._components["headers"], self._components["schemas"]
+        return {
+            "title": self._document["info"]["title"],
+            "about": self._block(self._document["info"]["description"]),
+            "groups": groups,
+            # Responses that every operation may return, described once.
+            "everywhere": [self._answer(status, answer) for status, answer in everywhere.items()],
+            "headers": [
+                {
+                    "name": name,
+                    "about": self._inline(it["description"]),
+                    "example": str(it["example"]),
+                }
+                for name, it in headers.items()
+            ],
+            "schemas": [
+                {
+                    "name": name,
+                    "about": self._inline(it["description"]),
+                    "fields": list(self._fields(it)),
+                }
+                for name, it in schemas.items()
+            ],
+        }
+
+    def _operation(self, path: str, method: str, it: Object, everywhere: Object) -> Object:
+        answers = [
+            self._answer(status, answer)
+            for status, answer in it["responses"].items()
+            if status not in everywhere
         ]
-        return Reference(
-            self._document["info"]["title"],
-            self._block(self._document["info"]["description"]),
-            groups,
-            [self._answer(status, answer) for status, answer in everywhere.items()],
-            [
-                Header(name, self._inline(it["description"]), str(it["example"]))
-                for name, it in self._components["headers"].items()
-            ],
-            [
-                Described(name, self._inline(schema["description"]), list(self._fields(schema)))
-                for name, schema in self._components["schemas"].items()
-            ],
-        )
+        # It changes nothing, and its response is readable for people.
+        is_read = method == "get" or it["operationId"] == _RESOLVE
+        has_result = any(one["status"] == "200" and one["schema"] for one in answers)
+        return {
+            "id": it["operationId"],
+            "method": method.upper(),
+            "path": path,
+            "summary": it["summary"],
+            "about": self._block(it["description"]),
+            "curl": it["x-codeSamples"][0]["source"],
+            "parameters": [self._parameter(self._followed(one)) for one in it["parameters"]],
+            "body": _body(it),
+            "answers": answers,
+            "can_be_tried": is_read and has_result,
+        }
 
-    def _parameters(self, item: Object, operation: Object) -> list[Object]:
-        return [*item.get("parameters", []), *operation.get("parameters", [])]
+    def _parameter(self, it: Object) -> Object:
+        return {
+            "name": it["name"],
+            "type": _type(it["schema"]),
+            "about": self._inline(it["description"]),
+            "rules": _rules({**it["schema"], "examples": [it["example"]]}),
+            "is_optional": False,
+            "place": it["in"],
+            "example": _plain(it["example"]),
+            # The allowed values, if there are few.
+            "choices": ("true", "false") if it["schema"]["type"] == "boolean" else (),
+        }
 
-    def _operation(self, path: str, method: str, it: Object, everywhere: Object) -> Operation:
-        return Operation(
-            it["operationId"],
-            method.upper(),
-            path,
-            it["summary"],
-            self._block(it["description"]),
-            it["x-codeSamples"][0]["source"],
-            [self._parameter(self._followed(parameter)) for parameter in it["parameters"]],
-            _body(it),
-            [
-                self._answer(status, answer)
-                for status, answer in it["responses"].items()
-                if status not in everywhere
-            ],
-        )
-
-    def _parameter(self, it: Object) -> Field:
-        return Field(
-            it["name"],
-            _type(it["schema"]),
-            self._inline(it["description"]),
-            _rules({**it["schema"], "examples": [it["example"]]}),
-            is_optional=False,
-            place=it["in"],
-            example=_plain(it["example"]),
-            choices=("true", "false") if it["schema"]["type"] == "boolean" else (),
-        )
-
-    def _answer(self, status: str, it: Object) -> Answer:
+    def _answer(self, status: str, it: Object) -> Object:
         it = self._followed(it)
         schema, examples = None, []
         for kind, media in it.get("content", {}).items():
             schema = schema or _schema_name(media["schema"])
             examples += [
-                Example(example["summary"], _shown(example["value"]))
+                {"summary": example["summary"], "text": _shown(example["value"])}
                 for example in media.get("examples", {}).values()
             ]
             if "example" in media:
                 summary = f"Example response as {kind}" if examples else "Example response"
-                examples.append(Example(summary, _shown(media["example"])))
-        headers = list(it.get("headers", {}))
-        return Answer(status, self._inline(it["description"]), schema, headers, examples)
+                examples.append({"summary": summary, "text": _shown(media["example"])})
+        return {
+            "status": status,
+            "about": self._inline(it["description"]),
+            "schema": schema,
+            "headers": list(it.get("headers", {})),
+            "examples": examples,
+        }
 
-    def _fields(self, schema: Object, inside: str = "") -> Iterable[Field]:
+    def _fields(self, schema: Object, inside: str = "") -> Iterable[Object]:
         """The fields of an object, including those of nested anonymous objects."""
         for name, it in schema.get("properties", {}).items():
-            is_optional = name not in schema["required"]
             about = it.get("description") or self._followed(it)["description"]
-            yield Field(inside + name, _type(it), self._inline(about), _rules(it), is_optional)
+            yield {
+                "name": inside + name,
+                "type": _type(it),
+                "about": self._inline(about),
+                "rules": _rules(it),
+                "is_optional": name not in schema["required"],
+                "place": None,
+            }
             yield from self._fields(it, f"{inside}{name}.")
 
     def _followed(self, it: Object) -> Object:
@@ -226,6 +213,10 @@ class _Reader:
         return Markup(self._markdown.render(text))  # noqa: S704  Made from escaped text.
 
 
+def _parameters(item: Object, operation: Object) -> list[Object]:
+    return [*item.get("parameters", []), *operation.get("parameters", [])]
+
+
 def _common(all_responses: Iterable[Object]) -> Object:
     """The responses that all of these have in common."""
     first, *others = all_responses
@@ -236,25 +227,26 @@ def _common(all_responses: Iterable[Object]) -> Object:
     }
 
 
-def _type(schema: Object) -> list[Part]:
-    if "$ref" in schema:
-        name = _schema_name(schema)
-        return [Part(name or "", name)]
+def _type(schema: Object) -> list[tuple[str, str | None]]:
+    """The parts of its name, each with the schema that it is a link to, if any."""
+    if name := _schema_name(schema):
+        return [(name, name)]
     if "anyOf" in schema:
         parts = [_type(choice) for choice in schema["anyOf"]]
-        return [part for choice in parts for part in (Part(" or "), *choice)][1:]
+        return [part for choice in parts for part in ((" or ", None), *choice)][1:]
     kinds = schema.get("type", "anything")
     if kinds == "array":
-        return [Part("array of "), *_type(schema["items"])]
-    return [Part(kinds if isinstance(kinds, str) else " or ".join(kinds))]
+        return [("array of ", None), *_type(schema["items"])]
+    return [(kinds if isinstance(kinds, str) else " or ".join(kinds), None)]
 
 
-def _body(operation: Object) -> Body | None:
+def _body(operation: Object) -> Object | None:
+    """The JSON body of its requests."""
     media = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if media is None:
         return None
     example = json.dumps(media["example"], indent=2, ensure_ascii=False)
-    return Body(_schema_name(media["schema"]), example)
+    return {"schema": _schema_name(media["schema"]), "example": example}
 
 
 def _schema_name(schema: Object) -> str | None:
@@ -270,14 +262,8 @@ def _rules(schema: Object) -> list[Markup]:
         rules.append(code("always", json.dumps(schema["const"])))
     if "enum" in schema:
         rules.append(code("one of", ", ".join(map(json.dumps, schema["enum"]))))
-    if "format" in schema:
-        rules.append(code("format", schema["format"]))
-    if "default" in schema:
-        rules.append(code("default", schema["default"]))
-    if schema.get("minimum"):
-        rules.append(code("at least", schema["minimum"]))
-    if "maximum" in schema:
-        rules.append(code("at most", schema["maximum"]))
+    limits = [(key, schema[key]) for key in _LIMITS if key in schema]
+    rules += [code(_LIMITS[key], value) for key, value in limits if (key, value) != ("minimum", 0)]
     if "maxLength" in schema:
         rules.append(Markup("at most {} characters").format(schema["maxLength"]))
     if len(schema.get("pattern", "")) in range(1, _READABLE_PATTERN):

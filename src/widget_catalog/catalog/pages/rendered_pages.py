@@ -1,7 +1,8 @@
 """RenderedPages: a cache of rendered pages, each valid while its data is the same."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
@@ -13,6 +14,31 @@ _OVERHEAD_BYTES = 1_000
 
 # Values that change whenever the page changes: tags of what it shows, days, numbers.
 Shows = tuple[object, ...]
+
+
+class PageRequest(NamedTuple):
+    """The parameters in a path, and the raw query."""
+
+    params: Mapping[str, str]
+    query_string: str
+
+    @property
+    def query(self) -> dict[str, str]:
+        try:
+            pairs = parse_qsl(self.query_string, errors="replace", max_num_fields=30)
+        except ValueError:
+            pairs = []
+        return dict(reversed(pairs))
+
+    @property
+    def page(self) -> int:
+        number = self.query.get("page", "1")
+        return int(number) if number.isascii() and number.isdecimal() and len(number) < 7 else 1
+
+    @property
+    def key(self) -> str:
+        """The widget in the path."""
+        return f"{self.params['scope']}/{self.params['name']}"
 
 
 class RenderedPages:
@@ -53,3 +79,14 @@ class RenderedPages:
 
     def render(self, template: str, **values: Any) -> AnyContent:
         return self._packer.content([self._renderer.render(template, **values)])
+
+
+def page_numbers(page: int, pages: int) -> list[int | None]:
+    """The linked pages: the first, the last, and those around this one; None is a gap."""
+    shown = sorted({1, pages, *range(max(page - 2, 1), min(page + 2, pages) + 1)})
+    numbers: list[int | None] = []
+    for number in shown if pages > 1 else ():
+        if numbers and number - (numbers[-1] or 0) > 1:
+            numbers.append(None)
+        numbers.append(number)
+    return numbers

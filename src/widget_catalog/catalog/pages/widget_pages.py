@@ -7,8 +7,8 @@ from widget_contract.wire import VersionEntry, WidgetDetail
 
 from ...core.http.content import AnyContent
 from ..catalog import Catalog
+from ..installs import Installs
 from ..views import Views
-from .badges import BADGES, badges_in_markdown
 from .facts import (
     VersionRow,
     compatibilities,
@@ -18,12 +18,12 @@ from .facts import (
     use,
     version_rows,
 )
-from .installs import Installs, InstallsReader
+from .feeds import BADGES, badges_in_markdown
 from .manifest_facts import read_manifest
 from .markdown import MarkdownRenderer
-from .preview_panel import panel_of
-from .rendered_pages import RenderedPages
-from .search_page import page_numbers
+from .preview import panel_of
+from .rendered_pages import PageRequest, RenderedPages, page_numbers
+from .store_reads import InstallsReader
 
 # Limits for long texts, to keep pages small.
 _NOTES_BYTES = 12_000
@@ -47,13 +47,14 @@ class WidgetPages:
         self._public_url = public_url
         self._markdown = MarkdownRenderer()
 
-    async def widget(self, scope: str, name: str) -> AnyContent | None:
-        found = await self._views.find_widget(f"{scope}/{name}")
+    async def widget(self, request: PageRequest) -> AnyContent | None:
+        scope, name = request.params["scope"], request.params["name"]
+        found = await self._views.find_widget(request.key)
         if found is None:
             return None
-        installs = await self._find_installs(f"{scope}/{name}")
+        installs = await self._find_installs(request.key)
         revoked = self._views.list_revoked(scope, name)
-        key, shows = f"widget {scope}/{name}", (found.tag, installs, revoked)
+        key, shows = f"widget {request.key}", (found.tag, installs, revoked)
         kept = self._pages.find(key, shows)
         if kept is not None:
             return kept
@@ -79,8 +80,9 @@ class WidgetPages:
             key, shows, "catalog/widget.html", values, is_kept=version["is_final"]
         )
 
-    async def versions(self, scope: str, name: str, page: int) -> AnyContent | None:
-        found = await self._views.find_widget(f"{scope}/{name}")
+    async def versions(self, request: PageRequest) -> AnyContent | None:
+        scope, name, page = request.params["scope"], request.params["name"], request.page
+        found = await self._views.find_widget(request.key)
         if found is None:
             return None
         revoked = self._views.list_revoked(scope, name)
@@ -96,20 +98,19 @@ class WidgetPages:
                 "page": page,
                 "pages": (pages := -(-count // _ROWS_PER_PAGE)),
                 "numbers": page_numbers(page, pages),
-                "address": lambda to: self._pages.address(
-                    f"/widgets/{scope}/{name}/versions?page={to}"
-                ),
+                "address": lambda to: self._pages.address(f"{path}?page={to}"),
             }
 
-        key = f"versions {scope}/{name} {page}"
+        path, key = f"/widgets/{request.key}/versions", f"versions {request.key} {page}"
         return self._pages.get(key, (found.tag, revoked), "catalog/versions.html", values)
 
-    async def version(self, scope: str, name: str, number: str) -> AnyContent | None:
-        found = await self._views.find_widget(f"{scope}/{name}")
+    async def version(self, request: PageRequest) -> AnyContent | None:
+        scope, name, number = (request.params[it] for it in ("scope", "name", "number"))
+        found = await self._views.find_widget(request.key)
         if found is None:
             return None
         revoked = self._views.list_revoked(scope, name)
-        key, shows = f"version {scope}/{name}/{number}", (found.tag, revoked)
+        key, shows = f"version {request.key}/{number}", (found.tag, revoked)
         kept = self._pages.find(key, shows)
         if kept is not None:
             return kept

@@ -14,8 +14,8 @@ from typing import IO, NamedTuple
 import msgspec
 
 from ...core.errors import StoreUnavailable
-from . import child
 from .file import ReplicaFile, find_current, make_current
+from .integrity import start_child, wait_for
 from .mapped_memory import released_meanwhile
 from .rows import FeedEntry
 
@@ -49,7 +49,7 @@ def copied_replica(folder: Path) -> Iterator[ReplicaCopy | None]:
         yield None
         return
     reading, writing = os.pipe()
-    sender = child.start(partial(_send, path, reading, writing))
+    sender = start_child(partial(_send, path, reading, writing))
     os.close(writing)
     is_at_end = False
     try:
@@ -63,7 +63,7 @@ def copied_replica(folder: Path) -> Iterator[ReplicaCopy | None]:
             is_at_end = not stream.read(1)
     finally:
         # If the copy is no longer needed, the pipe is closed.
-        code = child.wait(sender)
+        code = wait_for(sender)
     if is_at_end and code != _DONE:
         raise StoreUnavailable("The read model cannot be copied.")
 

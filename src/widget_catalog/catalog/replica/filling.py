@@ -1,21 +1,26 @@
-"""Fills a new replica from the store; for many widgets, in several processes.
+"""Fills a new replica: from the store, or from what is being imported.
 
-One process reads the rows, from one snapshot, and writes the records. Checking the rows and
-rendering and encoding the documents takes twice as long, and runs in other processes.
+One process reads the rows of the store, from one snapshot, and writes the records. Checking rows,
+rendering and encoding documents take twice as long: if there are many, in other processes.
 """
 
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import TypeAlias
+from typing import cast
+
+import msgspec
+import structlog
 
 from ...core.db.engine import Snapshot, Store
+from ...core.db.transaction import PreparedBatch
+from ...core.errors import StoreUnavailable
 from ...core.jobs.process_pool import collector_paused, map_batches
 from ..store import feed, widgets
 from ..store.feed import Change
-from .encoding import Asked, Damaged, Encoded, Records, encode_batch
-from .file import ReplicaFile, State
+from .encoding import Asked, Damaged, Encoded, Records, decode_prepared, encode_batch, numbered
+from .file import ReplicaFile, State, make_current, remove_others
 from .mapped_memory import release_mapped
 from .ordinals import Array
 from .source import change_times, entry_of
@@ -24,17 +29,17 @@ from .writing import KEPT_CHANGES, ReplicaWriter
 _BATCH = 500
 # Up to this many batches take a second or two, which does not justify another process.
 _BATCHES_ALONE = 10
-# What is written in a transaction: each rewrites most pages of the tables by key, and keeps what it
-# has written in memory.
-_MAX_BATCHES = 10
+# Widgets and bytes per transaction: each rewrites most pages of the tables by key, and keeps what
+# it has written in memory.
+_AT_ONCE = 5_000
 _MAX_BYTES = 32 << 20
 _CHANGES_AT_ONCE = 5_000
-
-_Batch: TypeAlias = tuple[Asked, list[Records], list[Damaged]]
 
 Progress = Callable[[int], None]
 Bar = Callable[[int], AbstractContextManager[Progress]]
 """Shows how far it has come, of so many widgets."""
+
+_log = structlog.get_logger("widget_catalog.replica")
 
 
 @contextlib.contextmanager
@@ -56,35 +61,48 @@ def fill(file: ReplicaFile, store: Store, bar: Bar) -> list[str]:
             contextlib.closing(_stream(connection, changed_at, store.now_ms())) as batches,
             contextlib.closing(map_batches(encode_batch, batches, alone=_BATCHES_ALONE)) as encoded,
         ):
-            for some in _transactions(encoded):
-                with file.writing() as transaction:
-                    writer = ReplicaWriter(file, transaction, is_new=True)
-                    for batch, records, damaged in some:
-                        for it in records:
-                            writer.put(it)
-                        for widget_id, scope, name, sentence in damaged:
-                            writer.put_lost(widget_id, scope, name)
-                            damage.append(sentence)
-                        progress(len(batch))
-                    writer.finish()
+            for records, lost in _transactions(encoded, progress):
+                _write(file, records, lost)
+                damage += [sentence for *_, sentence in lost]
                 release_mapped(file.path.parent)
         fill_changes(file, connection, newest)
     return damage
 
 
-def _transactions(encoded: Iterable[tuple[Asked, Encoded]]) -> Iterator[list[_Batch]]:
-    """The batches to be written together."""
-    some: list[_Batch] = []
+def _transactions(
+    encoded: Iterable[tuple[Asked, Encoded]], progress: Progress
+) -> Iterator[tuple[list[Records], list[Damaged]]]:
+    """What is to be written together."""
+    records: list[Records] = []
+    lost: list[Damaged] = []
     size = 0
     for batch, (rows, damaged) in encoded:
-        records = [Records(*it) for it in rows]
-        some.append((batch, records, damaged))
-        size += sum(len(it.document) for it in records)
-        if len(some) == _MAX_BATCHES or size > _MAX_BYTES:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+        new = [Records(*it) for it in rows]
+        records += new
+        lost += damaged
+        size += sum(len(it.document) for it in new)
+        if len(records) + len(lost) >= _AT_ONCE or size > _MAX_BYTES:
+            yield records, lost
+            records, lost, size = [], [], 0
+        progress(len(batch))
+    if records or lost:
+        yield records, lost
+
+
+def _write(
+    file: ReplicaFile,
+    records: Iterable[Records],
+    lost: Iterable[Damaged] = (),
+    *,
+    is_new: bool = True,
+) -> None:
+    with file.writing() as transaction:
+        writer = ReplicaWriter(file, transaction, is_new=is_new)
+        for it in records:
+            writer.put(it)
+        for widget_id, scope, name, _ in lost:
+            writer.put_lost(widget_id, scope, name)
+        writer.finish()
 
 
 def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Generator[Asked, None, None]:
@@ -109,3 +127,104 @@ def fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None)
     with file.writing() as transaction:
         applied = None if newest is None else entry_of(newest)
         file.put_state(transaction, State(applied=applied))
+
+
+class NewReplica:
+    """The replica of a catalog that was empty, built while its widgets are imported.
+
+    It is complete before the import is committed, and replaces the old file right after the commit,
+    before another writer or reader can find the old one outdated. If the import fails, the file is
+    removed; if the process is killed, the old file is still valid, and the next start removes this
+    one. Errors are logged, not raised: without it, `apply` reads the changes from the store.
+    """
+
+    def __init__(
+        self,
+        file: ReplicaFile,
+        at_ms: int,
+        held: contextlib.ExitStack,
+        lock: Callable[[], contextlib.AbstractContextManager[None]],
+        show: Callable[[ReplicaFile], None],
+    ) -> None:
+        """All widgets change at this time. `held` holds the lock for building a new file; `lock`
+        is that of the replica, and `show` notifies its readers.
+        """
+        self._file = file
+        self._at_ms = at_ms
+        self._held = held
+        self._lock = lock
+        self._show = show
+        self._new: list[Records] = []
+        # Widgets that are repeated, with their last records.
+        self._again: dict[int, Records] = {}
+        self._bytes = 0
+        self._highest_id = 0
+        self._latest_seq = 0
+        self._is_open = True
+
+    def add(self, batch: PreparedBatch) -> None:
+        if not self._is_open:
+            return
+        self._latest_seq, prepared = batch
+        try:
+            for number, it in prepared:
+                packed = cast(bytes, it)
+                self._add(numbered(decode_prepared(packed), number, self._at_ms), len(packed))
+        except (msgspec.DecodeError, TypeError):  # Prepared by another release.
+            self.close()
+        except StoreUnavailable as fault:
+            self._give_up(fault)
+
+    def complete(self, connection: Snapshot) -> None:
+        if not self._is_open:
+            return
+        try:
+            self._flush()
+            newest = feed.find_change(connection, self._latest_seq)
+            fill_changes(self._file, connection, newest)
+            self._file.sync()
+            # From before the commit on: another process would apply all of it to the old file.
+            self._held.enter_context(self._lock())
+        except StoreUnavailable as fault:
+            self._give_up(fault)
+
+    def use(self) -> None:
+        if not self._is_open:
+            return
+        try:
+            make_current(self._file.path)
+            self._show(self._file)
+        except StoreUnavailable as fault:
+            self._give_up(fault)
+        else:
+            self.close()
+
+    def close(self) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
+        self._new, self._again = [], {}
+        self._file.close()
+        remove_others(self._file.path.parent)
+        self._held.close()
+
+    def _give_up(self, fault: StoreUnavailable) -> None:
+        _log.warning("The read model is updated after the import.", fault=fault.message)
+        self.close()
+
+    def _add(self, it: Records, size_bytes: int) -> None:
+        if it.id > self._highest_id:
+            self._new.append(it)
+            self._highest_id = it.id
+        else:
+            self._again[it.id] = it
+        self._bytes += size_bytes
+        if len(self._new) + len(self._again) >= _AT_ONCE or self._bytes >= _MAX_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        for records, is_new in ((self._new, True), (self._again.values(), False)):
+            if records:
+                _write(self._file, records, is_new=is_new)
+        self._new, self._again, self._bytes = [], {}, 0
+        release_mapped(self._file.path.parent)

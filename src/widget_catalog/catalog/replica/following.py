@@ -20,14 +20,15 @@ from ...core.db.connection_watch import ConnectionWatch
 from ...core.db.engine import Store
 from ...core.db.migrate import SCHEMA, migrate
 from ...core.db.postgresql import Listening, ReadOnlyServer, describe_strangers, transaction_horizon
+from ...core.db.table_locks import LockHolder
 from ...core.errors import StoreUnavailable
-from .counting import follow_counts, mend_shared_counts
-from .lock_watch import LockWatch
 from .node_status import NodeStatus
 from .replica import Replica
 from .revision import Counts
+from .source import follow_counts, mend_shared_counts
 
 _log = structlog.get_logger("widget_catalog.follower")
+_NOT_SHOWN = "What other nodes have changed cannot be shown."
 
 # How often an idle follower checks whether it should take over.
 _RELIEF_S = 0.2
@@ -38,6 +39,8 @@ _POLL_S = 1.0
 _RETRY_S = 0.5
 # How often to check the other nodes, and whether one of them blocks publishing.
 _NODES_S = 5.0
+# After this long, a transaction that blocks publishing is reported.
+_REPORTED_AFTER_S = 10.0
 
 
 class Follower:
@@ -188,13 +191,11 @@ class Follower:
                 is_failing = False
             except StoreUnavailable as fault:
                 if not is_failing:
-                    _log.error(
-                        "What other nodes have changed cannot be shown.", fault=fault.message
-                    )
+                    _log.error(_NOT_SHOWN, fault=fault.message)
                 is_failing = True
                 self._ended.wait(_RETRY_S)
             except Exception:
-                _log.exception("What other nodes have changed cannot be shown.")
+                _log.exception(_NOT_SHOWN)
                 self._ended.wait(_RETRY_S * 2)
 
     def _follow_counts(self) -> None:
@@ -212,3 +213,31 @@ class Follower:
         else:
             counted = follow_counts(self._counts, self._store, self._status.counted)
         self._status.counted = counted
+
+
+class LockWatch:
+    """Notices that a transaction does not release the lock for publishing."""
+
+    def __init__(self, status: NodeStatus) -> None:
+        self._status = status
+        self._transaction: str | None = None
+        self._since = 0.0
+        self._is_reported = False
+
+    def note(self, holder: LockHolder | None) -> None:
+        """Called every few seconds. An import takes the lock again and again: only a holder that
+        is still the same blocks others.
+        """
+        now = time.monotonic()
+        if holder is None or holder.transaction != self._transaction:
+            self._transaction = None if holder is None else holder.transaction
+            self._since = now
+            self._status.publishing_blocked(0)
+            if self._is_reported:
+                _log.info("The catalog can be changed again.")
+            self._is_reported = False
+            return
+        self._status.publishing_blocked(now - self._since)
+        if now - self._since >= _REPORTED_AFTER_S and not self._is_reported:
+            _log.error("The catalog cannot be changed.", reason=holder.sentence)
+            self._is_reported = True

@@ -5,8 +5,10 @@ worker whose predecessor died, first let a child read all of them.
 """
 
 import operator
+import os
+import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,7 +18,6 @@ import lmdb
 import numpy as np
 
 from ...core.errors import DataDamaged, StoreUnavailable
-from . import child
 from .file import ReplicaFile, faults_named, find_current
 from .listings import count_listed
 from .records import KEYS, LISTED, SCOPE, DocumentRecord, member_key, scope_checksum
@@ -37,7 +38,7 @@ def is_intact(folder: Path, *, is_thorough: bool = False) -> bool:
     path = find_current(folder)
     if path is None:
         return True
-    code = child.wait(child.start(partial(_walk_all, path, is_thorough=is_thorough)))
+    code = wait_for(start_child(partial(_walk_all, path, is_thorough=is_thorough)))
     return code in (_INTACT, _UNKNOWN)
 
 
@@ -109,3 +110,26 @@ def _check_listings(file: ReplicaFile, reading: Reading) -> None:
 def _chunks(them: Iterator[bytes]) -> Iterator[list[bytes]]:
     while some := list(islice(them, _AT_ONCE)):
         yield some
+
+
+def start_child(work: Callable[[], int]) -> int:
+    """Run work that may crash its process: LMDB trusts its own pages. Returns the process id. The
+    child exits with the code that `work` returns.
+    """
+    with warnings.catch_warnings():
+        # About threads, which the child does not need.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = work()
+        finally:
+            os._exit(code)
+    return child
+
+
+def wait_for(child: int) -> int:
+    """Its exit code; below zero if it was killed."""
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)

@@ -20,14 +20,12 @@ from ...core.db.transaction import PreparedBatch, PreparedRecords, Write, prepar
 from ...core.errors import DataDamaged, StoreUnavailable, WriterBusy
 from ..store import feed, widgets
 from ..store.feed import Change
-from .counting import mend_shared_counts, wrong_counts
 from .encoding import Records, numbered, prepare, records_of
 from .file import ReplicaFile, State, make_current, new_path, open_current, remove_others
-from .filling import Bar, fill, no_bar
-from .new_replica import NewReplica
+from .filling import Bar, NewReplica, fill, no_bar
 from .rendering import render
 from .revision import Counts, Revision
-from .source import entry_of, fits, is_importing
+from .source import entry_of, fits, is_importing, mend_shared_counts, wrong_counts
 from .writing import PreparedReader, ReplicaWriter
 
 _log = structlog.get_logger("widget_catalog.replica")

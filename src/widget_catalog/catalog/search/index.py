@@ -6,7 +6,6 @@ old one is dead, so that nothing has to be removed from the postings.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from sys import getsizeof
 from typing import NamedTuple
 
@@ -14,8 +13,8 @@ import numpy as np
 from pyroaring import BitMap
 
 from widget_contract.folding import fold
-from widget_contract.semver import SemVer
 
+from ..query import Order, Query
 from ..replica.cache import ByteBoundedCache
 from ..replica.documents import Documents
 from ..replica.ordinals import Array, Groups, Rows, members_of, set_of
@@ -38,32 +37,6 @@ _MAX_AT_ONCE = 2_000
 _MAX_KEY_OBJECTS = 20_000
 # Limit of names that are compared with a text that matches nothing.
 _MAX_COMPARED = 50_000
-
-
-class Order(StrEnum):
-    """The order of results. Equal ones are sorted by scope and name."""
-
-    RELEVANCE = "relevance"
-    INSTALLS = "installs"
-    NEWEST = "newest"
-    UPDATED = "updated"
-    NAME = "name"
-
-
-class Query(NamedTuple):
-    """A search query. The text is folded; an empty one matches all.
-
-    `runs_on`: a version that is not yanked admits this SDK. `permission`: the latest version
-    requires it. `with_labels`: terms are also looked for in scope, name and keywords.
-    """
-
-    text: str = ""
-    scope: str | None = None
-    official: bool | None = None
-    runs_on: SemVer | None = None
-    permission: str | None = None
-    order: Order = Order.RELEVANCE
-    with_labels: bool = False
 
 
 class Found(NamedTuple):

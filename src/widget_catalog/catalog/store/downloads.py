@@ -1,16 +1,38 @@
-"""Download counts in the store."""
+"""Download counts in the store, in total and by day."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 import sqlalchemy as sa
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table
 from sqlalchemy.engine import Connection
 
 from ...core.db.bulk import insert_rows, stream_numbers, value_rows
 from ...core.db.engine import Transaction
 from ...core.db.postgresql import current_transaction, next_transaction
+from ...core.db.schema import Number, metadata
 from ...core.db.transaction import Write
-from .count_table import downloads
+
+downloads = Table(
+    "downloads",
+    metadata,
+    Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
+    Column("changed_in", BigInteger),  # The transaction, on PostgreSQL: for other nodes.
+)
+
+_changed_in = downloads.c.changed_in  # On SQLite the index is empty, and costs nothing.
+Index("ix_downloads_changed_in", _changed_in, sqlite_where=_changed_in.is_not(None))
+
+# Counts per day, for charts. Days are numbered from 1970, in UTC.
+installs_by_day = Table(
+    "installs_by_day",
+    metadata,
+    Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True, autoincrement=False),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
 
 _IDS_PER_QUERY = 500
 _ADDED_AT_ONCE = 100
@@ -88,5 +110,33 @@ def list_counted(connection: Connection, since: int) -> list[tuple[int, int]]:
     """
     query = sa.select(downloads.c.widget_id, downloads.c.count).where(
         downloads.c.changed_in >= since, downloads.c.changed_in < next_transaction(connection)
+    )
+    return [(row[0], row[1]) for row in connection.execute(query)]
+
+
+def add_installs(tx: Write, increments: Mapping[tuple[int, int], int]) -> None:
+    """Add to the counts of these widgets on these days."""
+    # In the order of the keys, so that two writers never deadlock.
+    keys = sorted(increments)
+    for start in range(0, len(keys), _ADDED_AT_ONCE):
+        some = keys[start : start + _ADDED_AT_ONCE]
+        values = tuple(it for key in some for it in (*key, increments[key]))
+        tx.run(_day_addition(tx.dialect, len(some)), values)
+
+
+@cache
+def _day_addition(dialect: str, rows: int) -> str:
+    return (
+        "INSERT INTO installs_by_day (widget_id, day, count) "  # noqa: S608
+        f"VALUES {value_rows(dialect, rows, 3)} ON CONFLICT (widget_id, day) DO UPDATE "
+        "SET count = installs_by_day.count + excluded.count"
+    )
+
+
+def list_installs(connection: Connection, widget_id: int, since_day: int) -> list[tuple[int, int]]:
+    """Days and counts of a widget from a day on; days without any are left out."""
+    table = installs_by_day.c
+    query = sa.select(table.day, table.count).where(
+        table.widget_id == widget_id, table.day >= since_day
     )
     return [(row[0], row[1]) for row in connection.execute(query)]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from .count_table import downloads
+from .downloads import downloads
 from .tables import scopes, widgets
 
 

@@ -16,14 +16,13 @@ from ...core.db.engine import Transaction
 from ...core.errors import NotFound
 from ..events import Imported, PublicEvent, Revoked, TextChanged
 from ..widgets import Version, Widget
-from . import downloads
-from .count_table import downloads as counts
-from .events import append_public
+from .downloads import downloads as counts
+from .downloads import set_counts
+from .events import append_public, require_changeable
 from .revocations import add_revocations, save_revocation
 from .rows import Draft, Row, StoredFile, StoredWidget, draft, version_row, widget_row
 from .staging import list_staged_files
 from .tables import revocations, versions, widgets
-from .upstream import require_changeable
 from .widget_rows import Slice, WidgetRows, slice_of, stored_widget
 
 Key = tuple[str, str]
@@ -258,7 +257,7 @@ def _add(
     insert_rows(tx.connection, widgets, [(number, *it.widget) for number, it in numbered])
     rows = [(number, *version) for number, it in numbered for version in it.versions]
     insert_rows(tx.connection, versions, rows)
-    downloads.set_counts(tx, {number: it.downloads for number, it in numbered})
+    set_counts(tx, {number: it.downloads for number, it in numbered})
     add_revocations(tx, [(number, *why) for number, it in numbered for why in it.revocations])
     pairs = zip(numbered, events, strict=True)
     latest_seq = append_public(tx, by, [(number, it) for (number, _), its in pairs for it in its])

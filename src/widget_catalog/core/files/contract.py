@@ -29,7 +29,7 @@ class Bundles(Protocol):
     """Write-once: a file stored under a hash has that hash, and is never replaced.
 
     Nothing here acquires a lock of the store. Files are stored first, then a transaction refers to
-    them, if they still exist: see `are_present` in `catalog/stored_files.py`. Only
+    them, if they still exist: see `are_present` in `catalog/store/files.py`. Only
     `remove_unused` there removes them.
     """
 

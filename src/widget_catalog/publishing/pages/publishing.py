@@ -10,7 +10,7 @@ from widget_contract.preview import FRAME_SOURCES
 
 from ...accounts.memberships import list_publishing_scopes
 from ...accounts.pages.own_page import own_page
-from ...catalog.pages.preview_panel import of_manifest
+from ...catalog.pages.preview import of_manifest
 from ...core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
 from ...core.files.contract import Kind
 from ...core.http.call import Call

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ...accounts.pages.own_page import own_page
-from ...catalog.pages.installs import installs_of
+from ...catalog.installs import installs_of
 from ...core.errors import TooOften
 from ...core.http.call import Call, Paging
 from ...core.http.http import Response

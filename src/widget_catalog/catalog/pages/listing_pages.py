@@ -1,4 +1,4 @@
-"""The search page: the form, the results, and links to further pages."""
+"""Pages that list widgets: the front page, search, and the page of a scope."""
 
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -6,12 +6,19 @@ from urllib.parse import parse_qsl, urlencode
 from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
-from widget_contract.wire import WidgetSummary
+from widget_contract.wire import SearchResults, WidgetSummary
 
+from ...core.actors import Role
 from ...core.http.content import AnyContent
-from ..search.index import Order, Query
-from ..views import Views
-from .rendered_pages import RenderedPages
+from ..query import NO_SCOPE, Order, Query
+from ..views import View, Views
+from .rendered_pages import PageRequest, RenderedPages, page_numbers
+from .store_reads import Member, MembersReader
+
+_ON_FRONT_PAGE = 6
+_POPULAR = Query()
+_NEW = Query(order=Order.UPDATED)
+_OFFICIAL = Query(official=True, order=Order.INSTALLS)
 
 _PER_PAGE = 20
 _MAX_CHARACTERS = 256
@@ -19,7 +26,6 @@ _MAX_FIELDS = 30
 _SUGGESTED = 6
 _EXACT = 3
 _MAX_PERMISSIONS = 40
-
 _SORTS = {
     Order.RELEVANCE: "Best match",
     Order.INSTALLS: "Most installed",
@@ -27,6 +33,10 @@ _SORTS = {
     Order.UPDATED: "Recently updated",
     Order.NAME: "Name",
 }
+
+_OF_SCOPE_PER_PAGE = 24
+# Keeps the page of a large organization small.
+_MAX_MEMBERS = 40
 
 
 class SearchForm(NamedTuple):
@@ -83,19 +93,47 @@ def parse_sdk(text: str) -> SemVer | None:
         return None
 
 
-class SearchPage:
-    def __init__(self, views: Views, pages: RenderedPages) -> None:
+class ShownMember(NamedTuple):
+    username: str
+    role: Role
+    has_page: bool
+
+
+class ListingPages:
+    def __init__(self, views: Views, pages: RenderedPages, members: MembersReader | None) -> None:
         self._views = views
         self._pages = pages
+        self._members = members
         self._permissions: tuple[int, list[str]] = (-1, [])
 
-    def content(self, query_string: str) -> AnyContent:
-        asked = parse_search_form(query_string)
+    async def front_page(self, _: PageRequest) -> AnyContent:
+        """Rendered again only if the numbers or the widgets shown have changed."""
+        stats = self._views.stats()
+        popular, new, official = (
+            self._views.search(it, None, 1, _ON_FRONT_PAGE) for it in (_POPULAR, _NEW, _OFFICIAL)
+        )
+
+        def values() -> dict[str, Any]:
+            return {
+                "stats": stats.read(),
+                "popular": popular.read().widgets,
+                "new": new.read().widgets,
+                "official": official.read().widgets,
+            }
+
+        shows = (stats.tag, popular.tag, new.tag, official.tag)
+        return self._pages.get("front", shows, "catalog/front_page.html", values)
+
+    async def static_search(self, _: PageRequest) -> AnyContent:
+        """The form of a static site, whose script searches."""
+        return self._pages.get("search", (), "catalog/static_search.html", dict)
+
+    async def search(self, request: PageRequest) -> AnyContent:
+        asked = parse_search_form(request.query_string)
         sdk = parse_sdk(asked.sdk) if asked.sdk else None
         query = Query(
             fold(asked.q),
-            # An invalid scope matches nothing.
-            (asked.scope if is_name(asked.scope) else "-") if asked.scope else None,
+            (asked.scope if is_name(asked.scope) else NO_SCOPE) if asked.scope else None,
             asked.official or None,
             sdk,
             asked.permission or None,
@@ -120,7 +158,7 @@ class SearchPage:
                 "cards": [*exact, *rest],
                 "total": total,
                 "pages": pages,
-                "address": lambda page: self._pages.address(_address(query, page)),
+                "address": lambda page: self._pages.address(_search_address(query, page)),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
                 "sorts": _SORTS,
@@ -144,18 +182,43 @@ class SearchPage:
         text = asked.q.rpartition("/")[2]
         return self._views.list_like(text, _SUGGESTED) if text else ()
 
+    async def scope(self, request: PageRequest) -> AnyContent | None:
+        """Its widgets and its public members. None if the scope has no listed widget."""
+        scope, page = request.params["scope"], request.page
+        if not is_name(scope):
+            return None
+        found = self._list_scope(scope, page, _OF_SCOPE_PER_PAGE)
+        results = found.read()
+        if not results.total:
+            return None
+        members = (await self._members.find(scope) or ()) if self._members is not None else ()
 
-def _address(query: str, page: int) -> str:
+        def values() -> dict[str, Any]:
+            pages = -(-results.total // _OF_SCOPE_PER_PAGE)
+            return {
+                "scope": scope,
+                "cards": results.widgets,
+                "total": results.total,
+                "members": [self._shown(it) for it in members[:_MAX_MEMBERS]],
+                "member_count": len(members),
+                "page": page,
+                "pages": pages,
+                "address": lambda to: self._pages.address(f"/scopes/{scope}?page={to}"),
+                "numbers": page_numbers(page, pages),
+            }
+
+        # Which members have a page depends on all scopes.
+        shows = (found.tag, members, self._views.revision() if members else None)
+        return self._pages.get(f"scope {scope} {page}", shows, "catalog/scope.html", values)
+
+    def _shown(self, member: Member) -> ShownMember:
+        has_page = self._list_scope(member.username, 1, 1).read().total > 0
+        return ShownMember(member.username, member.role, has_page)
+
+    def _list_scope(self, scope: str, page: int, limit: int) -> View[SearchResults]:
+        return self._views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
+
+
+def _search_address(query: str, page: int) -> str:
     fields = [it for it in (query, f"page={page}" if page > 1 else "") if it]
     return f"/search?{'&'.join(fields)}"
-
-
-def page_numbers(page: int, pages: int) -> list[int | None]:
-    """The linked pages: the first, the last, and those around this one; None is a gap."""
-    shown = sorted({1, pages, *range(max(page - 2, 1), min(page + 2, pages) + 1)})
-    numbers: list[int | None] = []
-    for number in shown if pages > 1 else ():
-        if numbers and number - (numbers[-1] or 0) > 1:
-            numbers.append(None)
-        numbers.append(number)
-    return numbers

@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_catalog.catalog.unshared import UnsharedAnswers
+from widget_catalog.catalog.resolve_responses import BoundedResponses
 from widget_catalog.core.errors import Busy
 from widget_catalog.core.http.content import AnyContent, Packer
 
@@ -11,19 +11,19 @@ MB = 1 << 20
 
 def test_what_is_sent_is_what_was_given() -> None:
     for parts in ([b"a"], [b"a" * 200_000], [b"a" * 90, b"b" * 70_000, b"c", b"d" * 70_000, b"e"]):
-        assert UnsharedAnswers(Packer()).content(parts).body == b"".join(parts)
+        assert BoundedResponses(Packer()).content(parts).body == b"".join(parts)
 
 
 def test_large_answers_that_nobody_reads_are_bounded() -> None:
-    answers = UnsharedAnswers(Packer())
-    unread: list[AnyContent] = [answers.content([bytes(10 * MB)]) for _ in range(3)]
+    responses = BoundedResponses(Packer())
+    unread: list[AnyContent] = [responses.content([bytes(10 * MB)]) for _ in range(3)]
     with pytest.raises(Busy):
-        answers.content([bytes(10 * MB)])
-    assert answers.content([b"small"]).body == b"small"
+        responses.content([bytes(10 * MB)])
+    assert responses.content([b"small"]).body == b"small"
     unread.pop()
-    assert answers.content([bytes(10 * MB)]).size == 10 * MB
+    assert responses.content([bytes(10 * MB)]).size == 10 * MB
 
 
 def test_the_same_part_counts_once() -> None:
     part = bytes(MB)
-    assert UnsharedAnswers(Packer()).content([part] * 500).size == 500 * MB
+    assert BoundedResponses(Packer()).content([part] * 500).size == 500 * MB

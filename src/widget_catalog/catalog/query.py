@@ -1,0 +1,54 @@
+"""What is searched for. `api/query.py` and `pages/listing_pages.py` parse it, `search/index.py`
+finds it.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from widget_contract.semver import SemVer
+
+# Represents everything that cannot be a scope, and so matches nothing.
+NO_SCOPE = "-"
+
+
+class Order(StrEnum):
+    """The order of results. Equal ones are sorted by scope and name."""
+
+    RELEVANCE = "relevance"
+    INSTALLS = "installs"
+    NEWEST = "newest"
+    UPDATED = "updated"
+    NAME = "name"
+
+
+class Query(NamedTuple):
+    """A search query. The text is folded; an empty one matches all.
+
+    `runs_on`: a version that is not yanked admits this SDK. `permission`: the latest version
+    requires it. `with_labels`: terms are also looked for in scope, name and keywords.
+    """
+
+    text: str = ""
+    scope: str | None = None
+    official: bool | None = None
+    runs_on: SemVer | None = None
+    permission: str | None = None
+    order: Order = Order.RELEVANCE
+    with_labels: bool = False
+
+
+class SearchRequest(NamedTuple):
+    """A page of results, with the newest version of each that runs on an SDK.
+
+    `page` consists of decimal digits: there may be more of them than any number type has.
+    """
+
+    query: Query
+    sdk: SemVer | None
+    page: str
+    limit: int
+
+    @property
+    def offset(self) -> int:
+        # A page number of more than eighteen digits is always past the end.
+        return (int(self.page) - 1) * self.limit if len(self.page) <= 18 else 1 << 62
