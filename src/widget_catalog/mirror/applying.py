@@ -12,7 +12,7 @@ from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Transaction
 from ..core.errors import StoreUnavailable
 from ..core.files.contract import Bundles, FileKey
-from ..transfer.save_difference import save_difference
+from ..transfer.copied_widgets import save_difference
 
 
 def save_copy(tx: Transaction, bundles: Bundles, wanted: Widget) -> bool:

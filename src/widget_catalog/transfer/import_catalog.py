@@ -73,7 +73,7 @@ def import_with_bundles(
     file_name: str,
     into_owned: bool,
     is_lenient: bool,
-    is_alone: bool,
+    is_alone: bool = False,
     make_index_ready: Callable[[], None],
 ) -> ImportSummary:
     """The same for lines whose files are found by `importer`."""
