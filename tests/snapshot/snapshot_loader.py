@@ -18,7 +18,6 @@ from widget_catalog.core.bars import no_bar
 from widget_catalog.snapshot import loader
 from widget_catalog.snapshot.keys import VerifyingKey, read_verifying_key
 from widget_catalog.snapshot.reader import open_snapshot
-from widget_catalog.transfer import staged_import
 
 
 def run_load(key: VerifyingKey, line: str) -> int:
@@ -33,6 +32,6 @@ def run_load(key: VerifyingKey, line: str) -> int:
 
 if __name__ == "__main__":
     # As many transactions as possible, for more states to kill.
-    accepted_import.SLICE_S = staged_import._SLICE_S = 1e-3
+    accepted_import.SLICE_S = 1e-3
     loader._BATCH = 5
     run_children(partial(run_load, read_verifying_key(Path(sys.argv[1]))))

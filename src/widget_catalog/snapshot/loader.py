@@ -25,9 +25,10 @@ from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import hash_stream
 from ..transfer.copied_widgets import save_difference
 from ..transfer.import_bundles import BundleImporter
-from ..transfer.import_catalog import import_with_bundles, rules_of_now
+from ..transfer.import_catalog import import_lines, rules_of_now
 from ..transfer.import_checks import ImportSummary
 from ..transfer.ndjson import ImportedBundle, decode_line
+from ..transfer.staged_import import Started
 from .layout import Header
 from .reader import Part, Snapshot
 from .store import LoadedSnapshot, find_loaded, save_loaded
@@ -73,15 +74,8 @@ def load_snapshot(
                     importer.store_part(snapshot, part, sha256_hash)
                     advance(1)
         with bar("Importing", header.widgets) as advance:
-            imported = import_with_bundles(
-                importer,
-                snapshot.catalog(),
-                advance,
-                file_name=snapshot.path.name,
-                into_owned=into_owned,
-                is_lenient=True,
-                make_index_ready=make_index_ready,
-            )
+            started = Started(store, importer, snapshot.path.name, into_owned, make_index_ready)
+            imported = import_lines(started, snapshot.catalog(), advance, is_lenient=True)
     except CatalogError:
         with store.writing() as tx:
             save_loaded(tx, before)
