@@ -108,7 +108,7 @@ def start(
 ) -> list[Outcome]:
     """From the command to the first search answered; the files are in the page cache.
 
-    An import leaves the search index in its file, and a backup has it, too.
+    An import leaves the search index in its file, and so does a restore.
     """
     folder = ensure_folder(size)
     backup, restored = rig.folder / "backup", rig.folder / "restored"

@@ -7,8 +7,7 @@ from typing import Any
 
 from support.folders import filled_folder
 from support.widgets import version_line, widget_line
-from widget_catalog.backup.making import Catalog, FolderBackup, Made
-from widget_catalog.backup.replica_pool import ReplicaSource
+from widget_catalog.backup.writer import Catalog, FolderBackup, Made
 from widget_catalog.catalog.node.wiring import DataFolder, prepare_node
 from widget_catalog.core.files.local import LocalBundles
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
@@ -31,19 +30,11 @@ def catalog_with_bundles(folder: Path, bundles: int = 3) -> Path:
 
 def catalog_at(data: Path) -> Catalog:
     folder = DataFolder(data)
-    return Catalog(folder.path, folder.database, LocalBundles(folder.bundles))
+    return Catalog(folder, LocalBundles(folder.bundles))
 
 
-def catalog_with_replica_at(data: Path) -> Catalog:
-    """Its read model is backed up, although it is small."""
-    folder = DataFolder(data)
-    source = ReplicaSource(folder.replica, folder.search_index, least_widgets=1)
-    return catalog_at(data)._replace(replica=source)
-
-
-def back_up(data: Path, target: Path, keep: int = 10, *, with_replica: bool = False) -> Made:
-    catalog = catalog_with_replica_at(data) if with_replica else catalog_at(data)
-    backup = FolderBackup(target, catalog, keep)
+def back_up(data: Path, target: Path, keep: int = 10) -> Made:
+    backup = FolderBackup(target, catalog_at(data), keep)
     with backup.locked():
         return backup.add_snapshot()
 

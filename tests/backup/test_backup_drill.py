@@ -22,7 +22,7 @@ from support.load import CountingLoad
 from support.service import Service, clean_environment, running_service, wait_for
 from support.widgets import import_widgets, widget_line
 from widget_catalog.backup.layout import list_snapshots
-from widget_catalog.backup.reading import check_backup
+from widget_catalog.backup.reader import check_backup
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.core import clock
 

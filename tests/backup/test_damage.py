@@ -19,9 +19,9 @@ from backup.backups import (
 )
 from widget_catalog.backup.archive import writing_archive
 from widget_catalog.backup.layout import hash_of
-from widget_catalog.backup.making import back_up_to_file
-from widget_catalog.backup.reading import check_backup
-from widget_catalog.backup.restoring import restore_backup
+from widget_catalog.backup.reader import check_backup
+from widget_catalog.backup.restore import restore_backup
+from widget_catalog.backup.writer import back_up_to_file
 from widget_catalog.catalog.node.opening import require_whole
 from widget_catalog.core.errors import BackupFailed, InvalidBackup
 from widget_contract.errors import CatalogError

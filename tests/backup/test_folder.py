@@ -18,11 +18,11 @@ from backup.backups import (
     exported,
     files_of,
 )
-from widget_catalog.backup.copying import ChangeWatch
+from widget_catalog.backup.database_copy import ChangeWatch
 from widget_catalog.backup.layout import hash_of, list_snapshots
-from widget_catalog.backup.making import back_up_to_file
-from widget_catalog.backup.reading import check_backup
-from widget_catalog.backup.restoring import restore_backup
+from widget_catalog.backup.reader import check_backup
+from widget_catalog.backup.restore import restore_backup
+from widget_catalog.backup.writer import back_up_to_file
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.files import withdraw_files

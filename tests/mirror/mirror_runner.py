@@ -27,7 +27,6 @@ def run_once(data: Path, url: str, _: str) -> int:
 
 
 if __name__ == "__main__":
-    scope_copies._WIDGETS_PER_COMMIT = (
-        5  # As many transactions as possible, for more states to kill.
-    )
+    # As many transactions as possible, for more states to kill.
+    scope_copies._WIDGETS_PER_COMMIT = 5
     run_children(partial(run_once, Path(sys.argv[1]), sys.argv[2]))

@@ -11,7 +11,7 @@ import pytest
 from backup.backups import back_up, catalog_with_bundles, files_of
 from support.commands import widget_catalog
 from support.service import free_port, running_service
-from widget_catalog.backup.restoring import restore_backup
+from widget_catalog.backup.restore import restore_backup
 from widget_catalog.catalog.node.wiring import prepare_node
 
 _LOST = (

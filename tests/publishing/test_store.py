@@ -2,10 +2,11 @@
 
 from accounts.stored_accounts import an_account, later
 from support.values import a_version, a_widget
-from widget_catalog.catalog.store.files import is_referred_to
+from widget_catalog.catalog.store.files import find_referred_to
 from widget_catalog.catalog.store.widgets import add_widgets
 from widget_catalog.catalog.widgets import Style
 from widget_catalog.core.db.engine import Store
+from widget_catalog.core.files.contract import FileKey
 from widget_catalog.publishing.store import (
     PublishRequest,
     add_request,
@@ -126,8 +127,6 @@ def test_whether_a_stored_file_is_referred_to(store: Store) -> None:
         add_widgets(tx, [(a_widget("acme/clock", here, elsewhere), 0)])
 
     with store.reading() as connection:
-        assert is_referred_to(connection, "a" * 64, "js")
-        assert is_referred_to(connection, "c" * 64, "css")
-        assert not is_referred_to(connection, "b" * 64, "js")
-        assert not is_referred_to(connection, "a" * 64, "css")
-        assert not is_referred_to(connection, "c" * 64, "js")
+        hashes = ("a" * 64, "b" * 64, "c" * 64)
+        files: list[FileKey] = [*((it, "js") for it in hashes), *((it, "css") for it in hashes)]
+        assert find_referred_to(connection, files) == {("a" * 64, "js"), ("c" * 64, "css")}

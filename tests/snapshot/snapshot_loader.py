@@ -15,10 +15,9 @@ from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.node.context import finish_interrupted_import
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.core.progress import no_bar
-from widget_catalog.snapshot import loading
+from widget_catalog.snapshot import loader
 from widget_catalog.snapshot.keys import VerifyingKey, read_verifying_key
-from widget_catalog.snapshot.reading import open_snapshot
-from widget_catalog.transfer import staged_import
+from widget_catalog.snapshot.reader import open_snapshot
 
 
 def run_load(key: VerifyingKey, line: str) -> int:
@@ -27,13 +26,12 @@ def run_load(key: VerifyingKey, line: str) -> int:
         snapshot.verify()
         node = prepare_node(Path(data))
         finish_interrupted_import(node)
-        loading.load_snapshot(node.store, node.bundles, snapshot, no_bar)
+        loader.load_snapshot(node.store, node.bundles, snapshot, no_bar)
     return 0
 
 
 if __name__ == "__main__":
     # As many transactions as possible, for more states to kill.
-    # As many transactions as possible, for more states to kill.
-    accepted_import.SLICE_S = staged_import._SLICE_S = 1e-3
-    loading._BATCH = 5
+    accepted_import.SLICE_S = 1e-3
+    loader._BATCH = 5
     run_children(partial(run_load, read_verifying_key(Path(sys.argv[1]))))

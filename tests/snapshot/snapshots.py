@@ -12,9 +12,9 @@ from widget_catalog.snapshot.keys import (
     read_verifying_key,
 )
 from widget_catalog.snapshot.layout import Header
-from widget_catalog.snapshot.loading import Loaded, load_snapshot
-from widget_catalog.snapshot.making import Wanted, make_snapshot
-from widget_catalog.snapshot.reading import open_snapshot, read_header
+from widget_catalog.snapshot.loader import Loaded, load_snapshot
+from widget_catalog.snapshot.reader import open_snapshot, read_header
+from widget_catalog.snapshot.writer import Wanted, make_snapshot
 from widget_catalog.transfer.export_catalog import copied_to, export_catalog
 
 ORIGIN = "https://catalog.example"

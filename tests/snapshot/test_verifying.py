@@ -129,7 +129,7 @@ def test_a_signature_that_was_taken_out_is_missed(origin: Node, keys: Pair, tmp_
 def test_a_newer_format_is_reported(
     origin: Node, keys: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("widget_catalog.snapshot.making.FORMAT", 2)
+    monkeypatch.setattr("widget_catalog.snapshot.writer.FORMAT", 2)
     made = make(origin, tmp_path / "s", keys)
     assert b'"format": 2' in encode_header(made)
 
@@ -169,11 +169,11 @@ def test_a_signed_list_may_not_name_anything_else(
 ) -> None:
     """The holder of the key may sign anything, but no name leads out of a snapshot."""
 
-    def line(it: tuple[str, str]) -> bytes:
-        name = it[0] if it[0] == "catalog.ndjson" else path
-        return f"{it[1]}  {name}\n".encode()
+    def line(named: str, sha256_hash: str) -> bytes:
+        name = named if named == "catalog.ndjson" else path
+        return f"{sha256_hash}  {name}\n".encode()
 
-    monkeypatch.setattr("widget_catalog.snapshot.making.sums_line", line)
+    monkeypatch.setattr("widget_catalog.snapshot.writer.sums_line", line)
     make(origin, tmp_path / "s", keys)
 
     assert "SHA256SUMS names what does not belong" in _faults(tmp_path / "s", keys)

@@ -12,7 +12,6 @@ from pathlib import Path
 from support.children import run_children
 from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.node.wiring import prepare_node
-from widget_catalog.transfer import staged_import
 from widget_catalog.transfer.import_catalog import import_catalog
 
 
@@ -25,5 +24,5 @@ def run_import(data: Path, name: str) -> int:
 
 if __name__ == "__main__":
     # As many transactions as possible, for more states to kill.
-    accepted_import.SLICE_S = staged_import._SLICE_S = 1e-3
+    accepted_import.SLICE_S = 1e-3
     run_children(partial(run_import, Path(sys.argv[1])))

@@ -1,7 +1,7 @@
 """Imports in intermediate states: accepted, and partly written."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +13,31 @@ from widget_catalog.catalog.node.wiring import Node
 from widget_catalog.catalog.store.staging import importing
 from widget_catalog.core import clock
 from widget_catalog.transfer.import_bundles import FileImporter
-from widget_catalog.transfer.import_faults import ImportFaults
-from widget_catalog.transfer.import_lines import ImportLines
+from widget_catalog.transfer.import_catalog import ImportLines
+from widget_catalog.transfer.import_checks import ImportFaults
 from widget_catalog.transfer.ndjson import Rules
-from widget_catalog.transfer.spool import Spool
-from widget_catalog.transfer.staged_import import Staging, Started
+from widget_catalog.transfer.staged_import import Spool, Staging, Started
 
 _MAX_BUNDLE_BYTES = 100_000
 
 
 @contextmanager
-def checked_import(
+def staged_import(
     node: Node, *lines: dict[str, Any], beside: Path | None = None, into_owned: bool = False
 ) -> Iterator[Staging]:
-    """An import that was read and compared with the catalog, and nothing more."""
+    """An import that was read, compared with the catalog and staged, and nothing more."""
     importer = FileImporter(
         node.store, node.bundles, beside or node.folder.path.parent, _MAX_BUNDLE_BYTES
     )
     content = ndjson(*lines).splitlines(keepends=True)
-    reading = ImportLines(content, Rules(clock.now()), node.store.prepare, importer, lambda _: None)
+    reading = ImportLines(content, Rules(clock.now()), importer, lambda _: None)
     started = Started(node.store, importer, "w.ndjson", into_owned, lambda: None)
-    with Spool(node.store.run_folder) as spool:
+    with closing(Spool(node.store.run_folder)) as spool:
         for batch in reading.read():
             spool.add(batch)
         reading.faults.check()
         staging = Staging(started, spool)
-        staging.check(ImportFaults())
+        staging.stage(ImportFaults())
         yield staging
 
 
@@ -52,8 +51,7 @@ def interrupted_import(
     """The state of an import whose process is killed after this many batches were written."""
     with importing(node.store) as other, pytest.MonkeyPatch.context() as patch:
         assert other is None
-        with checked_import(node, *lines, beside=beside, into_owned=into_owned) as staging:
-            staging.stage()
+        with staged_import(node, *lines, beside=beside, into_owned=into_owned) as staging:
             staging.accept(texts_cleaned=0)
         patch.setattr(accepted_import, "SLICE_S", 1e-9)
         for _ in range(batches):

@@ -12,7 +12,7 @@ from accounts.stored_accounts import an_account
 from support.people import BUNDLE, request_body
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
 from transfer.import_state import exported, state_of, stored_line
-from transfer.importing import checked_import, interrupted_import
+from transfer.importing import interrupted_import, staged_import
 from widget_catalog.catalog.accepted_import import finish_import
 from widget_catalog.catalog.node.wiring import Node, prepare_node
 from widget_catalog.catalog.store.staging import importing, imports, staged_batches, staged_widgets
@@ -149,8 +149,7 @@ def test_the_files_of_an_accepted_import_are_no_orphans(node: Node, beside: Path
 
 def test_a_version_published_just_before_acceptance_is_compared_with_the_file(node: Node) -> None:
     before = _lines()
-    with checked_import(node, *before) as staging:
-        staging.stage()
+    with staged_import(node, *before) as staging:
         other = version_line("1.0.0", sha256Hash="b" * 64)
         add_old_widgets(node, widget_line("many/w5", versions=[other]))
         after = state_of(node)
@@ -164,8 +163,7 @@ def test_a_version_published_just_before_acceptance_is_compared_with_the_file(no
 
 
 def test_a_scope_taken_just_before_acceptance_is_refused(node: Node) -> None:
-    with checked_import(node, *_lines("ann")) as staging:
-        staging.stage()
+    with staged_import(node, *_lines("ann")) as staging:
         an_account(node.store, "ann")
 
         with pytest.raises(InvalidImport, match="scope: ann belongs to an account"):
@@ -175,8 +173,7 @@ def test_a_scope_taken_just_before_acceptance_is_refused(node: Node) -> None:
 def test_a_bundle_removed_before_acceptance_is_missed(node: Node, beside: Path) -> None:
     (beside / "clock.js").write_bytes(b"export default 1;\n")
     stored = widget_line("files/clock", versions=[stored_line()])
-    with checked_import(node, stored, beside=beside) as staging:
-        staging.stage()
+    with staged_import(node, stored, beside=beside) as staging:
         [path] = state_of(node).files
         path.unlink()
 

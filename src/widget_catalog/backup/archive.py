@@ -44,7 +44,7 @@ class ArchiveWriter:
 @contextlib.contextmanager
 def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
     compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
-    hashed = HashedFile(file)
+    hashed = _HashedFile(file)
     sink: Any = hashed  # File-like enough for both libraries.
     with compressor.stream_writer(sink, closefd=False) as packed:
         written: Any = packed
@@ -53,7 +53,7 @@ def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
     file.write(_TRAILER + hashed.digest())
 
 
-class HashedFile(io.RawIOBase):
+class _HashedFile(io.RawIOBase):
     """Writes to a file and hashes the written bytes."""
 
     def __init__(self, file: IO[bytes]) -> None:

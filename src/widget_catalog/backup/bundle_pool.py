@@ -7,18 +7,16 @@ Damaged bundles are copied again.
 import hashlib
 import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import BackupFailed, BundleNotFound
-from ..core.files.contract import Bundles, Kind
+from ..core.files.contract import Bundles
+from ..core.files.hashing import map_parallel
 from ..core.progress import Bar
-from .copying import StoredName
-from .layout import BUNDLES, PARTIAL, bundle_path, hash_of, sync, write_file
+from .database_copy import StoredName
+from .layout import BUNDLES, PARTIAL, hash_of, sync, write_file
 
-# Each thread mostly waits for the disk.
-_AT_ONCE = 4
 # Number of snapshots after which every bundle has been read again: nightly, and continuous.
 _PARTS, _PARTS_IN_HASTE = 8, 256
 _DAMAGED = ".damaged"
@@ -39,65 +37,60 @@ class BundlePool:
         self._folder = folder
         self._bundles = bundles
         self._bar = bar
-        self._sizes: dict[str, int] = {}
-        self._is_listed = False
+        self._sizes: dict[str, int] | None = None
 
     def add(self, files: Iterable[StoredName], number: int, *, is_thorough: bool) -> Copied:
         """Copy missing or damaged bundles. `number` selects which part is hashed."""
-        if is_thorough or not self._is_listed:
+        if is_thorough or self._sizes is None:
             self._sizes = _list_sizes(self._folder)
-            self._is_listed = True
-        needed = sorted(files)
-        damaged = self._find_damaged(needed, number, _PARTS if is_thorough else _PARTS_IN_HASTE)
+        sizes, needed = self._sizes, sorted(files)
+        here = [it for it in needed if it.path in sizes]
+        wrong_size = {it for it in here if sizes[it.path] != it.size_bytes}
+        parts = _PARTS if is_thorough else _PARTS_IN_HASTE
+        hashed = [it for it in here if int(it.sha256_hash[:2], 16) % parts == number % parts]
+        damaged = wrong_size | self._find_damaged(hashed)
         for it in damaged:
-            del self._sizes[path_of(it)]
-        wanted = [it for it in needed if path_of(it) not in self._sizes]
-        missing = self._copy(wanted)
-        for it in damaged:
-            if it in missing:
-                # Renamed, so that the next run does not consider it intact, but it is still there
-                # for recovery.
-                place = self._folder / path_of(it)
-                place.replace(place.with_name(f"{place.name}{_DAMAGED}"))
+            del sizes[it.path]
+        wanted = [it for it in needed if it.path not in sizes]
+        missing = self._copy(wanted, sizes)
+        for it in damaged & missing:
+            # Renamed, so that the next run does not consider it intact, but it is still there for
+            # recovery.
+            path = self._folder / it.path
+            path.replace(path.with_name(f"{path.name}{_DAMAGED}"))
         return Copied(
-            new=len(set(wanted) - set(damaged) - missing),
-            repaired=[path_of(it) for it in damaged if it not in missing],
-            missing=[path_of(it) for it in wanted if it in missing],
+            new=len(set(wanted) - damaged - missing),
+            repaired=[it.path for it in sorted(damaged - missing)],
+            missing=[it.path for it in wanted if it in missing],
         )
 
-    def _find_damaged(self, files: list[StoredName], number: int, parts: int) -> list[StoredName]:
-        here = [it for it in files if path_of(it) in self._sizes]
-        hashed = [it for it in here if int(it.sha256_hash[:2], 16) % parts == number % parts]
-        with (
-            self._bar("Checking bundles", len(hashed)) as advance,
-            ThreadPoolExecutor(_AT_ONCE) as threads,
-        ):
-            found = {it for it in here if self._sizes[path_of(it)] != it.size_bytes}
-            for it, is_whole in zip(hashed, threads.map(self._is_whole, hashed), strict=True):
+    def _find_damaged(self, files: list[StoredName]) -> set[StoredName]:
+        found = set()
+        with self._bar("Checking bundles", len(files)) as advance:
+            for file, is_whole in zip(files, map_parallel(self._is_whole, files), strict=True):
                 if not is_whole:
-                    found.add(it)
+                    found.add(file)
                 advance(1)
-        return sorted(found)
+        return found
 
     def _is_whole(self, file: StoredName) -> bool:
         try:
-            return hash_of(self._folder / path_of(file)) == file.sha256_hash
+            return hash_of(self._folder / file.path) == file.sha256_hash
         except OSError:
             return False
 
-    def _copy(self, files: list[StoredName]) -> set[StoredName]:
-        """Returns those that are missing from the catalog, or damaged there."""
+    def _copy(self, files: list[StoredName], sizes: dict[str, int]) -> set[StoredName]:
+        """Returns those that are missing from the catalog, or damaged there; adds the others to
+        `sizes`.
+        """
         missing = set()
-        folders = {(self._folder / path_of(it)).parent for it in files}
+        folders = {(self._folder / it.path).parent for it in files}
         for folder in folders:
             folder.mkdir(exist_ok=True)
-        with (
-            self._bar("Copying bundles", len(files)) as advance,
-            ThreadPoolExecutor(_AT_ONCE) as threads,
-        ):
-            for file, is_copied in zip(files, threads.map(self._copy_one, files), strict=True):
+        with self._bar("Copying bundles", len(files)) as advance:
+            for file, is_copied in zip(files, map_parallel(self._copy_one, files), strict=True):
                 if is_copied:
-                    self._sizes[path_of(file)] = file.size_bytes
+                    sizes[file.path] = file.size_bytes
                 else:
                     missing.add(file)
                 advance(1)
@@ -110,7 +103,7 @@ class BundlePool:
         content = read_bundle(self._bundles, file)
         if content is None:
             return False
-        target = self._folder / path_of(file)
+        target = self._folder / file.path
         draft = target.with_name(f"{PARTIAL}{target.name}")
         write_file(draft, content)
         if hash_of(draft) != file.sha256_hash:
@@ -119,20 +112,14 @@ class BundlePool:
         return True
 
 
-def path_of(file: StoredName) -> str:
-    return bundle_path(file.sha256_hash, file.kind)
-
-
 def read_bundle(bundles: Bundles, file: StoredName) -> bytes | None:
     """None if it is missing or damaged."""
-    kind: Kind = "css" if file.kind == "css" else "js"
     try:
-        with bundles.open(file.sha256_hash, kind) as stream:
+        with bundles.open(file.sha256_hash, "css" if file.kind == "css" else "js") as stream:
             content = stream.read()
     except (BundleNotFound, OSError):
         return None
-    is_intact = hashlib.sha256(content).hexdigest() == file.sha256_hash
-    return content if is_intact else None
+    return content if hashlib.sha256(content).hexdigest() == file.sha256_hash else None
 
 
 def _list_sizes(folder: Path) -> dict[str, int]:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from widget_contract.errors import CatalogError
 
     from .layout import Manifest
-    from .making import Catalog, FolderBackup, Made
-    from .reading import Snapshot
+    from .reader import Snapshot
+    from .writer import Catalog, FolderBackup, Made
 
 _KEPT = 10
 # Per kind; a damaged disk may cause thousands.
@@ -36,7 +36,6 @@ _SHOWN = 20
 _OTHER_FILES = frozenset(
     ".7z .bak .bz2 .db .gz .rar .sql .sqlite .tar .tbz2 .tgz .txz .tzst .xz .zip .zst".split()
 )
-_REBUILT = "The first start from this backup rebuilds the read model."
 
 
 def backup(
@@ -59,13 +58,6 @@ def backup(
     keep: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of snapshots to keep in a folder.")
     ] = _KEPT,
-    no_replica: Annotated[
-        bool,
-        typer.Option(
-            "--no-replica",
-            help="Exclude the read model: a smaller backup, but a slower first start from it.",
-        ),
-    ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
@@ -74,19 +66,19 @@ def backup(
     A folder gets a snapshot of the database, and only those bundles that it does not have yet,
     or whose copies are damaged: the size of each is compared, and an eighth of them is hashed.
     A file is replaced as a whole. Both are verified before they count; an interrupted backup
-    leaves the last one as it was. From 5,000 widgets on, the read model is in it, too.
+    leaves the last one as it was.
 
     second-factor.key is not in it: keep a copy of that file elsewhere. Exit code 1: no backup
     was made, or stored bundles are missing from it.
     """
     from ..core.progress import counting
     from .layout import ARCHIVE_SUFFIX
-    from .making import FolderBackup, back_up_to_file
+    from .writer import FolderBackup, back_up_to_file
 
     settings = load_settings({"data": data}, config)
     require_folder(settings, "which has its own backup tools: use pg_dump or PITR.")
     require_catalog(settings)
-    catalog = _catalog(settings, with_replica=not no_replica)
+    catalog = _catalog(settings)
     path, bar = Path(target), partial(counting, say)
     is_file = path.name.endswith(ARCHIVE_SUFFIX) and not path.is_dir()
     if path.is_file() and not is_file:
@@ -99,7 +91,7 @@ def backup(
     if every is not None:
         if is_file:
             fail("--every requires a folder: a file would be rewritten each time.")
-        _follow(FolderBackup(path, catalog, keep), catalog.database, seconds_of(every))
+        _follow(FolderBackup(path, catalog, keep), catalog.folder.database, seconds_of(every))
         return
     if is_file:
         made = back_up_to_file(path, catalog, bar)
@@ -111,7 +103,6 @@ def backup(
     if not is_file:
         report(f"Copied {_counted(made.bundles_copied, 'bundle')} that were not in the folder yet.")
     _print_repairs(made)
-    _print_replica(made)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     _warn_of_missing(made.manifest)
     if made.manifest.missing:
@@ -160,8 +151,8 @@ def restore(
     nothing was restored.
     """
     from ..core.progress import counting
-    from .reading import check_backup, describe
-    from .restoring import restore_backup
+    from .reader import check_backup, describe
+    from .restore import build_replica, restore_backup
 
     settings = load_settings({"data": data}, config)
     require_folder(settings, "but a backup is restored into a folder: unset database.")
@@ -189,8 +180,7 @@ def restore(
             f"{found.manifest.release}."
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
-        for it in found.replica_faults:
-            say.print(f"[yellow]Note:[/] {escape(it.sentence)} {_REBUILT}")
+        build_replica(settings.data, found.manifest, bar)
     _warn_of_missing(found.manifest)
     if found.faults:
         _warn_of_damage(found, settings.data)
@@ -198,20 +188,18 @@ def restore(
         raise typer.Exit(1)
 
 
-def _catalog(settings: Settings, *, with_replica: bool) -> "Catalog":
+def _catalog(settings: Settings) -> "Catalog":
     from ..catalog.node.opening import bundles_in
     from ..core.data_folder import DataFolder
-    from .making import Catalog
-    from .replica_pool import ReplicaSource
+    from .writer import Catalog
 
     folder = DataFolder(settings.data)
-    replica = ReplicaSource(folder.replica, folder.search_index) if with_replica else None
-    return Catalog(folder.path, folder.database, bundles_in(folder, settings.backends), replica)
+    return Catalog(folder, bundles_in(folder, settings.backends))
 
 
 def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
     from ..core import clock
-    from .continuous import keep_copying
+    from .writer import keep_copying
 
     is_over = threading.Event()
 
@@ -230,7 +218,6 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
             f"{_counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
         )
         _print_repairs(made)
-        _print_replica(made)
         _warn_of_missing(made.manifest)
 
     def on_failure(error: "CatalogError") -> None:
@@ -269,11 +256,6 @@ def _warn_of_missing(manifest: "Manifest") -> None:
 def _print_repairs(made: "Made") -> None:
     what = "was damaged in the backup and has been copied again."
     _print_some("Repaired:", [f"{it} {what}" for it in made.repaired])
-
-
-def _print_replica(made: "Made") -> None:
-    if made.replica_fault is not None:
-        say.print(f"[yellow]Note:[/] {escape(made.replica_fault)} {_REBUILT}")
 
 
 def _warn_of_damage(snapshot: "Snapshot", data: Path) -> None:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 def _current_settings(services: "Services") -> Mapping[str, Any]:
     from widget_contract import wire
 
-    from .status import find_source
+    from .store import find_mirror
 
-    source = find_source(services.store)
+    with services.store.reading() as connection:
+        source = find_mirror(connection)
     if source is None:
         return {}
     of = wire.MirrorOf(source.url, source.mirror_id, source.through)
@@ -26,14 +27,14 @@ def _current_settings(services: "Services") -> Mapping[str, Any]:
 
 
 def _hooks() -> "Hooks":
-    from .hooks import HOOKS
+    from .status import HOOKS
 
     return HOOKS
 
 
 FEATURE = Feature(
     name="mirror",
-    tables=("widget_catalog.mirror.tables",),
+    tables=("widget_catalog.mirror.store",),
     settings=MirrorSettings,
     commands=(
         Command(

@@ -14,28 +14,24 @@ from typing import NamedTuple
 
 import msgspec
 
-from widget_catalog_client import (
-    Catalog,
-    ClientError,
-    FeedExpired,
-    NotFound,
-    Settings,
-)
+from widget_catalog_client import Catalog, ClientError, FeedExpired, NotFound, Settings
 from widget_catalog_client.watching import BEHIND_S, MAX_BEHIND
 from widget_contract.names import is_widget_key
 from widget_contract.texts import printable
 
+from ..catalog.events import MirroringBegun
 from ..catalog.replica.filling import Bar, Progress, no_bar
 from ..catalog.replica.revision import MAX_WIDGETS
+from ..catalog.store.events import append
 from ..catalog.store.files import withdraw_files
 from ..catalog.store.widgets import Key, stream_widgets
+from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Store, Transaction
 from ..core.errors import MirrorRefused
 from ..core.files.contract import Bundles
-from .applying import save_copy
 from .other_hosts import OtherHosts
-from .scope_copies import Copy, ScopeCopies
-from .status import record_begun, record_round, require_empty
+from .scope_copies import Copy, ScopeCopies, save_copy
+from .status import record_round, require_empty
 from .store import (
     Mirror,
     add_tasks,
@@ -109,7 +105,8 @@ class Mirroring:
                 with self._store.publishing() as tx:
                     remove_mirror(tx)
                 raise
-            record_begun(self._store, self._catalog.url)
+            with self._store.writing() as tx:
+                append(tx, COMMAND_LINE, MirroringBegun(url=self._catalog.url))
 
     def _claim(self, wanted: Wanted) -> bool:
         """Whether it has just become a mirror."""
@@ -272,29 +269,25 @@ class Mirroring:
         return found
 
     def _copy_all(self, settings: Settings, progress: Progress) -> Round:
-        with (
-            self._others.client() as http,
-            Catalog(self._catalog.url, http=http) as elsewhere,
-        ):
-            return self._copy_from(settings, elsewhere, progress)
-
-    def _copy_from(self, settings: Settings, elsewhere: Catalog, progress: Progress) -> Round:
-        upstream = Upstream(
-            self._catalog,
-            elsewhere,
-            settings,
-            self._catalog.revocations(),
-            self._bundles,
-            self._max_bundle_bytes,
-            self._store.now_ms(),
-        )
         changed: Counter[str] = Counter()
         faults: list[str] = []
         in_a_row = 0
         with self._store.reading() as connection:
             tasks = list_tasks(connection)
         try:
-            with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mirror") as pool:
+            with (
+                self._others.client() as http,
+                Catalog(self._catalog.url, http=http) as elsewhere,
+                ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mirror") as pool,
+            ):
+                upstream = Upstream(
+                    self._catalog,
+                    elsewhere,
+                    settings,
+                    self._bundles,
+                    self._max_bundle_bytes,
+                    self._store.now_ms(),
+                )
                 for scope, keys in itertools.groupby(tasks, key=lambda it: it[0]):
                     in_scope = ScopeCopies(upstream, self._get(), self._store, scope, list(keys))
                     for batch in in_scope.batches():

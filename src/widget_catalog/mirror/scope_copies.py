@@ -1,16 +1,19 @@
-"""ScopeCopies: the widgets of one scope as they should be here, compared with the upstream."""
+"""The widgets of one scope as they should be here, compared with the upstream; and saving them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
 
 from widget_catalog_client import CatalogUnavailable, ClientError, NotFound
 
-from ..catalog.store.widgets import Key, find_widgets
-from ..catalog.widgets import Widget
-from ..core.db.engine import Store
-from ..core.errors import InvalidWidget
+from ..catalog.store.files import are_present
+from ..catalog.store.widgets import Key, add_widgets, find_widget, find_widgets
+from ..catalog.widgets import Version, Widget
+from ..core.db.engine import Store, Transaction
+from ..core.errors import InvalidWidget, StoreUnavailable
+from ..core.files.contract import Bundles
+from ..transfer.copied_widgets import files_of, save_difference
 from .store import Mirror
 from .upstream import Head, MirrorFault, Upstream, head_in_detail, head_in_registry
 
@@ -86,3 +89,31 @@ class ScopeCopies:
         except NotFound:
             return None
         return head_in_detail(detail, known)
+
+
+def save_copy(tx: Transaction, bundles: Bundles, wanted: Widget) -> bool:
+    """Update a widget to its upstream state; returns whether that changed anything. Idempotent, so
+    that a killed mirror can resume anywhere.
+    """
+    old = find_widget(tx.connection, wanted.scope, wanted.name)
+    if old is None:
+        _require_files(tx, bundles, wanted.versions)
+        add_widgets(tx, [(wanted, 0)])
+        return True
+    known = {it.identity: it for it in old.widget.versions}
+    copied = {it.identity for it in wanted.versions}
+    kept = [it for identity, it in known.items() if identity not in copied]
+    new = wanted.with_versions([*wanted.versions, *kept])
+    if new == old.widget:
+        return False
+    save_difference(tx, bundles, old, new)
+    _require_files(tx, bundles, [it for it in new.versions if it != known.get(it.identity)])
+    return True
+
+
+def _require_files(tx: Transaction, bundles: Bundles, versions: Iterable[Version]) -> None:
+    """Files that were stored before the lock was acquired may have been removed since."""
+    served = [it for it in versions if it.revocation is None]
+    files = [(it.sha256_hash, it.kind) for version in served for it in files_of(version)]
+    if not are_present(tx.connection, bundles, files):
+        raise StoreUnavailable("A stored bundle was removed while it was copied. Try again.")

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..catalog.events import CatalogMirrored, MirroringBegun, MirroringEnded
-from ..catalog.store.events import append
+from ..catalog.events import CatalogMirrored, MirroringEnded
+from ..catalog.store.events import append, describe_copying, find_upstream
 from ..catalog.store.ownerless import all_owned_scopes
 from ..catalog.store.widgets import count_widgets
 from ..core.actors import COMMAND_LINE
 from ..core.clock import from_ms, iso
-from ..core.db.engine import Store, Transaction
+from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import MirrorRefused
+from ..core.hooks import Hooks
 from .store import Mirror, count_tasks, find_mirror, remove_mirror
 
 _SHOWN = 5
@@ -30,11 +31,6 @@ class Status(NamedTuple):
         left = "1 widget is" if self.tasks == 1 else f"{self.tasks:,} widgets are"
         waiting = f"; {left} still to be copied" if self.tasks else ""
         return f"A mirror of {mirror.url}: {state}{waiting}."
-
-
-def find_source(store: Store) -> Mirror | None:
-    with store.reading() as connection:
-        return find_mirror(connection)
 
 
 def find_status(store: Store) -> Status | None:
@@ -68,11 +64,6 @@ def require_empty(tx: Transaction) -> None:
     )
 
 
-def record_begun(store: Store, url: str) -> None:
-    with store.writing() as tx:
-        append(tx, COMMAND_LINE, MirroringBegun(url=url))
-
-
 def record_round(store: Store, url: str, changed: Mapping[str, int]) -> None:
     """In the audit log; in that of each owned scope, too. `changed`: how many widgets, by scope."""
     total = sum(changed.values())
@@ -86,6 +77,14 @@ def record_round(store: Store, url: str, changed: Mapping[str, int]) -> None:
                 append(tx, COMMAND_LINE, event)
 
 
-def describe_status(store: Store) -> str | None:
+def _describe(store: Store) -> str | None:
     status = find_status(store)
     return None if status is None else status.describe()
+
+
+def _find_url(connection: Snapshot) -> str | None:
+    mirror = find_mirror(connection)
+    return None if mirror is None else mirror.url
+
+
+HOOKS: Hooks = {find_upstream: _find_url, describe_copying: _describe}

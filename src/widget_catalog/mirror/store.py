@@ -5,15 +5,41 @@ from typing import NamedTuple
 
 import msgspec
 import sqlalchemy as sa
+from sqlalchemy import BigInteger, Boolean, Column, Table, Text
 from sqlalchemy.engine import Connection
 
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Transaction
-from .tables import mirror_tasks, mirrors
+from ..core.db.schema import Name, Number, metadata
+
+# At most one row. If there is one, the catalog is a mirror, and nothing else changes its widgets.
+mirrors = Table(
+    "mirrors",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("url", Text, nullable=False),
+    Column("mirror_id", Text, nullable=False),
+    # If the upstream catalog is a mirror, the ids of the mirrors it is copied from, as JSON.
+    Column("through", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("only_official", Boolean, nullable=False),
+    # The last processed change of the upstream catalog; null: list everything.
+    Column("seq", BigInteger),
+    Column("checked_at", BigInteger),
+)
+
+# Widgets that have to be compared with the upstream catalog.
+mirror_tasks = Table(
+    "mirror_tasks",
+    metadata,
+    Column("scope", Name, primary_key=True),
+    Column("name", Name, primary_key=True),
+)
 
 _THE_ONE = 1
+_LISTS = ("through", "scopes")
 
-_decode_texts = msgspec.json.Decoder(tuple[str, ...]).decode
+_decode_list = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 class Mirror(NamedTuple):
@@ -29,29 +55,18 @@ class Mirror(NamedTuple):
 
 
 def find_mirror(connection: Connection) -> Mirror | None:
-    row = connection.execute(sa.select(mirrors)).first()
+    row = connection.execute(sa.select(mirrors)).mappings().first()
     if row is None:
         return None
-    return Mirror(
-        row.url,
-        row.mirror_id,
-        _decode_texts(row.through),
-        _decode_texts(row.scopes),
-        row.only_official,
-        row.seq,
-        row.checked_at,
-    )
+    values = {name: row[name] for name in Mirror._fields}
+    return Mirror(**values | {name: _decode_list(row[name]) for name in _LISTS})
 
 
 def save_mirror(tx: Transaction, mirror: Mirror) -> None:
     remove_mirror(tx)
-    encoded = {
-        "id": _THE_ONE,
-        **mirror._asdict(),
-        "through": msgspec.json.encode(mirror.through).decode(),
-        "scopes": msgspec.json.encode(mirror.scopes).decode(),
-    }
-    tx.connection.execute(sa.insert(mirrors).values(encoded))
+    lists = {name: msgspec.json.encode(getattr(mirror, name)).decode() for name in _LISTS}
+    row = mirror._asdict() | lists | {"id": _THE_ONE}
+    tx.connection.execute(sa.insert(mirrors).values(row))
 
 
 def remove_mirror(tx: Transaction) -> None:
@@ -74,9 +89,5 @@ def count_tasks(connection: Connection) -> int:
 
 
 def finish_tasks(tx: Transaction, keys: Sequence[tuple[str, str]]) -> None:
-    for scope, name in keys:
-        tx.connection.execute(
-            sa.delete(mirror_tasks).where(
-                mirror_tasks.c.scope == scope, mirror_tasks.c.name == name
-            )
-        )
+    key = sa.tuple_(mirror_tasks.c.scope, mirror_tasks.c.name)
+    tx.connection.execute(sa.delete(mirror_tasks).where(key.in_(keys)))

@@ -14,7 +14,6 @@ import msgspec
 from widget_catalog_client import (
     Catalog,
     PublishedFile,
-    Revocations,
     Settings,
     VersionDetail,
     VersionEntry,
@@ -82,7 +81,6 @@ class Upstream:
         catalog: Catalog,
         elsewhere: Catalog,
         settings: Settings,
-        revocations: Revocations,
         bundles: Bundles,
         max_bundle_bytes: int,
         now_ms: int,
@@ -93,7 +91,7 @@ class Upstream:
         self._own = tuple({f"{settings.cdn_base_url.rstrip('/')}/", f"{self._base_url}cdn/"})
         self._revoked = {
             (it.id, it.version.partition("+")[0]): (it.reason, it.at)
-            for it in revocations.revocations
+            for it in catalog.revocations().revocations
         }
         self._bundles = bundles
         self._max_bundle_bytes = max_bundle_bytes

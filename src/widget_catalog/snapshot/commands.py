@@ -109,7 +109,7 @@ def create(
     """
     from ..core.progress import counting
     from .keys import read_signing_key
-    from .making import Wanted, make_snapshot
+    from .writer import Wanted, make_snapshot
 
     settings = load_settings({"data": data}, config)
     signing = None if key is None else read_signing_key(key)
@@ -135,7 +135,7 @@ def verify(
     Exit code 1: the errors are listed, with the names of the files inside the snapshot.
     """
     from ..core.progress import counting
-    from .reading import open_snapshot
+    from .reader import open_snapshot
 
     with open_snapshot(file, _public_key(key, unsigned=unsigned)) as snapshot:
         with counting(say, "Verifying", snapshot.header.files + 1) as advance:
@@ -171,8 +171,8 @@ def load(
     from ..catalog.node.wiring import make_index_ready
     from ..core.amounts import counted
     from ..core.progress import counting
-    from .loading import load_snapshot
-    from .reading import open_snapshot
+    from .loader import load_snapshot
+    from .reader import open_snapshot
 
     settings = load_settings({"data": data}, config)
     bar = partial(counting, say)
@@ -206,7 +206,7 @@ def _scopes(given: list[str]) -> list[str]:
 
 def _header_of(path: Path) -> "Header":
     """Of an older snapshot. Its signature does not matter, because it is compared with the feed."""
-    from .reading import read_header
+    from .reader import read_header
 
     return read_header(path)
 

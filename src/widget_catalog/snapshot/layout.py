@@ -26,7 +26,6 @@ SUMS = "SHA256SUMS"
 CATALOG = "catalog.ndjson"
 
 BLOCK_BYTES = tarfile.BLOCKSIZE
-CHUNK_BYTES = 1 << 20
 MAX_HEADER_BYTES = 1 << 20
 SIGNATURE_BYTES = 64
 
@@ -88,8 +87,8 @@ class Sum(NamedTuple):
     sha256_hash: str
 
 
-def sums_line(it: Sum) -> bytes:
-    return f"{it.sha256_hash}  {it.path}\n".encode()
+def sums_line(path: str, sha256_hash: str) -> bytes:
+    return f"{sha256_hash}  {path}\n".encode()
 
 
 def parse_sums_line(line: bytes) -> Sum | None:

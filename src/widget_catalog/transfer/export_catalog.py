@@ -1,6 +1,7 @@
 """Exports the catalog as NDJSON, ordered, with the same bytes for the same catalog."""
 
 import contextlib
+import itertools
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,62 +16,57 @@ from ..catalog.store.widgets import stream_widgets
 from ..catalog.widgets import Version, Widget
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import FolderUnusable
-from ..core.files.contract import Bundles, Kind
+from ..core.files.contract import Bundles
 from ..core.files.hashing import hash_file
+from .copied_widgets import files_of
 from .export_line import FilesOf, encode_line
 
 _BATCH = 500
+_KEYS = {"js": "bundleFile", "css": "cssFile"}
 
 
-def export_catalog(store: Store, files_of: FilesOf) -> Iterator[bytes]:
+def export_catalog(store: Store, named: FilesOf) -> Iterator[bytes]:
     """One line per widget, by scope and name, from one consistent snapshot."""
     with store.reading() as connection:
-        yield from export_widgets(connection, stream_widgets(connection, _BATCH), files_of)
+        yield from export_widgets(connection, stream_widgets(connection, _BATCH), named)
 
 
 def export_widgets(
-    connection: Snapshot, widgets: Iterable[StoredWidget], files_of: FilesOf
+    connection: Snapshot, widgets: Iterable[StoredWidget], named: FilesOf
 ) -> Iterator[bytes]:
     """A line for each of these widgets, with its current count."""
-    batch: list[StoredWidget] = []
-    for stored in widgets:
-        batch.append(stored)
-        if len(batch) == _BATCH:
-            yield from _lines(batch, get_counts(connection, [it.id for it in batch]), files_of)
-            batch.clear()
-    yield from _lines(batch, get_counts(connection, [it.id for it in batch]), files_of)
+    rest = iter(widgets)
+    while batch := list(itertools.islice(rest, _BATCH)):
+        counts = get_counts(connection, [it.id for it in batch])
+        for stored in batch:
+            yield encode_line(stored.widget, counts.get(stored.id, 0), named)
 
 
 def linked_to(cdn_url: str) -> FilesOf:
     """Reference stored bundles by URL. Style sheets are left out."""
 
-    def files_of(widget: Widget, version: Version) -> dict[str, str]:
-        address = cdn_url + file_path(widget.scope, widget.name, version.number, "js")
-        return {"bundleUrl": address}
+    def linked(widget: Widget, version: Version) -> dict[str, str]:
+        return {"bundleUrl": cdn_url + file_path(widget.scope, widget.name, version.number, "js")}
 
-    return files_of
+    return linked
+
+
+def named_by_hash(_widget: Widget, version: Version) -> dict[str, str]:
+    """Reference stored files by path: they are in `bundles/`, beside the lines."""
+    return {_KEYS[it.kind]: it.name for it in files_of(version)}
 
 
 def copied_to(folder: Path, bundles: Bundles) -> FilesOf:
     """Copy stored files next to the export, and reference them by path."""
 
-    def copied(sha256_hash: str, kind: Kind) -> str:
-        name = f"bundles/{sha256_hash}.{kind}"
-        target = folder / name
-        if not _is_whole(target, sha256_hash):
-            with bundles.open(sha256_hash, kind) as source:
-                _copy(source, target)
-        return name
+    def copied(widget: Widget, version: Version) -> dict[str, str]:
+        for it in files_of(version):
+            if not _is_whole(folder / it.name, it.sha256_hash):
+                with bundles.open(it.sha256_hash, it.kind) as source:
+                    _copy(source, folder / it.name)
+        return named_by_hash(widget, version)
 
-    def files_of(_widget: Widget, version: Version) -> dict[str, str]:
-        files = {}
-        if version.bundle_url is None:
-            files["bundleFile"] = copied(version.sha256_hash, "js")
-        if version.style is not None:
-            files["cssFile"] = copied(version.style.sha256_hash, "css")
-        return files
-
-    return files_of
+    return copied
 
 
 def _is_whole(target: Path, sha256_hash: str) -> bool:
@@ -93,8 +89,3 @@ def _copy(source: BinaryIO, target: Path) -> None:
     finally:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
-
-
-def _lines(batch: list[StoredWidget], counts: dict[int, int], files_of: FilesOf) -> Iterator[bytes]:
-    for stored in batch:
-        yield encode_line(stored.widget, counts.get(stored.id, 0), files_of)

@@ -4,7 +4,6 @@ Nothing refers to them until the import is accepted. New files that are not refe
 are removed.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
@@ -18,8 +17,6 @@ from ..core.errors import BundleNotFound, BundleRefused, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind
 from ..core.files.hashing import hash_file, map_parallel
 from .ndjson import ImportedBundle
-
-_FILES_PER_QUERY = 500
 
 
 class BundleImporter:
@@ -45,11 +42,11 @@ class BundleImporter:
 
     def keep(self, files: Iterable[StoredFile]) -> None:
         """Versions that will be added refer to these files."""
-        self._kept |= {(it.sha256_hash, _kind(it.kind)) for it in files}
+        self._kept |= {it.key for it in files}
 
     def count_stored(self, connection: Snapshot) -> int:
         """How many new files stay: kept, or previously missing from an existing version."""
-        self._kept |= _referred_to(connection, self._new - self._kept)
+        self._kept |= find_referred_to(connection, self._new - self._kept)
         return len(self._new & self._kept)
 
     def check_present(self, connection: Snapshot) -> None:
@@ -98,8 +95,8 @@ class FileImporter(BundleImporter):
     def _try(self, name: str, kind: Kind) -> ImportedBundle | CatalogError:
         try:
             return self._store(name, kind)
-        except (BundleNotFound, BundleRefused) as fault:
-            return fault
+        except (BundleNotFound, BundleRefused) as error:
+            return error
 
     def _store(self, name: str, kind: Kind) -> ImportedBundle:
         try:
@@ -120,20 +117,3 @@ class FileImporter(BundleImporter):
         with path.open("rb") as file:
             self._put(file, sha256_hash, kind)
         return self._record(ImportedBundle(sha256_hash, size_bytes), kind)
-
-
-def _referred_to(connection: Snapshot, files: Iterable[FileKey]) -> set[FileKey]:
-    """The files among these that a version refers to."""
-    by_kind = defaultdict(list)
-    for sha256_hash, kind in files:
-        by_kind[kind].append(sha256_hash)
-    found: set[FileKey] = set()
-    for kind, hashes in by_kind.items():
-        for start in range(0, len(hashes), _FILES_PER_QUERY):
-            some = hashes[start : start + _FILES_PER_QUERY]
-            found |= {(it, kind) for it in find_referred_to(connection, some, kind)}
-    return found
-
-
-def _kind(kind: str) -> Kind:
-    return "css" if kind == "css" else "js"

@@ -5,25 +5,25 @@ the same hash is skipped, with another hash it is an error.
 """
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 from ..catalog.store.drafts import merge_drafts
 from ..catalog.store.events import require_no_mirror
 from ..catalog.store.files import withdraw_files
+from ..catalog.store.rows import Draft, draft
 from ..catalog.store.widgets import add_drafts
 from ..core.clock import from_ms
 from ..core.db.engine import Store
-from ..core.errors import StoreUnavailable
+from ..core.errors import InvalidWidget, StoreUnavailable
 from ..core.files.contract import Bundles
 from ..core.jobs.process_pool import collector_paused
+from .drafting import Line, draft_lines
 from .import_bundles import BundleImporter, FileImporter
-from .import_checks import ImportChecks, ImportSummary, by_decision
-from .import_lines import ImportLines
-from .ndjson import Rules
-from .spool import Spool
-from .staged_import import Started, import_staged, only_import
+from .import_checks import ImportChecks, ImportFaults, ImportSummary, Numbered
+from .ndjson import Rules, decode_line, files_in, scope_in
+from .staged_import import Spool, Started, import_staged, only_import
 
 # Tolerance for a clock ahead of ours on the machine that wrote the file.
 _CLOCK_SKEW = timedelta(minutes=5)
@@ -53,42 +53,30 @@ def import_catalog(
     `is_alone` everything is one transaction, from the first line on: that is faster, but blocks
     all other writers. `make_index_ready` is called after many changes.
     """
-    return import_with_bundles(
-        FileImporter(store, bundles, beside, max_bundle_bytes),
-        lines,
-        progress,
-        file_name=file_name,
-        into_owned=into_owned,
-        is_lenient=is_lenient,
-        is_alone=is_alone,
-        make_index_ready=make_index_ready,
-    )
+    importer = FileImporter(store, bundles, beside, max_bundle_bytes)
+    started = Started(store, importer, file_name, into_owned, make_index_ready)
+    return import_lines(started, lines, progress, is_lenient=is_lenient, is_alone=is_alone)
 
 
-def import_with_bundles(
-    importer: BundleImporter,
+def import_lines(
+    started: Started,
     lines: Iterable[bytes],
     progress: Callable[[int], None],
     *,
-    file_name: str,
-    into_owned: bool,
     is_lenient: bool,
-    is_alone: bool,
-    make_index_ready: Callable[[], None],
+    is_alone: bool = False,
 ) -> ImportSummary:
-    """The same for lines whose files are found by `importer`."""
-    store = importer.store
+    """The same for lines whose files are found by any importer."""
+    store, importer = started.store, started.importer
     with store.reading() as connection:
         require_no_mirror(connection)
-    rules = rules_of_now(store, is_lenient=is_lenient)
-    reading = ImportLines(lines, rules, store.prepare, importer, progress)
-    started = Started(store, importer, file_name, into_owned, make_index_ready)
+    reading = ImportLines(lines, rules_of_now(store, is_lenient=is_lenient), importer, progress)
     try:
         with collector_paused():
             summary = _write_at_once(started, reading) if is_alone else _spool(started, reading)
-    except BaseException as fault:
+    except BaseException as error:
         with contextlib.suppress(StoreUnavailable):
-            if isinstance(fault, StoreUnavailable):
+            if isinstance(error, StoreUnavailable):
                 store.overwrite_failed_commit()
             importer.remove_new()
             withdraw_files(store, importer.bundles)  # It may have stored revoked bytes again.
@@ -102,24 +90,24 @@ def rules_of_now(store: Store, *, is_lenient: bool) -> Rules:
     return Rules(from_ms(store.now_ms()) + _CLOCK_SKEW, is_lenient)
 
 
-def _spool(started: Started, lines: ImportLines) -> ImportSummary:
-    with Spool(started.store.run_folder) as spool:
+def _spool(started: Started, lines: "ImportLines") -> ImportSummary:
+    with contextlib.closing(Spool(started.store.run_folder)) as spool:
         for batch in lines.read():
             spool.add(batch)
         if len(spool) > _MAX_AT_ONCE:
-            return import_staged(started, lines, spool)
+            return import_staged(started, spool, lines.faults, lines.texts_cleaned)
         return _write_at_once(started, lines, spool)
 
 
 def _write_at_once(
-    started: Started, lines: ImportLines, spool: Spool | None = None
+    started: Started, lines: "ImportLines", spool: Spool | None = None
 ) -> ImportSummary:
     """All in one transaction; without a spool, other writers wait until all lines are read."""
     checks = ImportChecks(lines.faults, started.importer, into_owned=started.into_owned)
     with only_import(started):
         with started.store.publishing() as tx:
             for batch in lines.read() if spool is None else spool:
-                new, more = by_decision(batch, checks.decide(tx.connection, batch))
+                new, more = checks.decide(tx.connection, batch)
                 add_drafts(tx, new)
                 merge_drafts(tx, more)
             checks.check_noted(tx.connection)
@@ -128,3 +116,49 @@ def _write_at_once(
             checks.finish(tx, started.file_name, lines.texts_cleaned)
         started.make_index_ready()
     return checks.summary
+
+
+class ImportLines:
+    """The lines of an import file as drafts: each is decoded and checked separately. Continues
+    after an error, to find the others as well.
+    """
+
+    def __init__(
+        self,
+        lines: Iterable[bytes],
+        rules: Rules,
+        importer: BundleImporter,
+        progress: Callable[[int], None],
+    ) -> None:
+        self.faults = ImportFaults()
+        self.texts_cleaned = 0
+        self._lines = lines
+        self._rules = rules
+        self._prepare = importer.store.prepare
+        self._importer = importer
+        self._progress = progress
+
+    def read(self) -> Iterator[list[Numbered]]:
+        """All valid lines, some hundred at a time, with their line numbers."""
+        drafts = draft_lines(self._lines, self._rules.newest, self._prepare)
+        with contextlib.closing(drafts) as drafted:
+            for batch in drafted:
+                rest = [it.text for it in batch if it.draft is None]
+                self._importer.add_ahead(file for text in rest for file in files_in(text))
+                yield [(it.number, made) for it in batch if (made := it.draft or self._draft(it))]
+                self._progress(len(batch))
+
+    def _draft(self, line: Line) -> Draft | None:
+        """For a line that names files, has an error, or is empty."""
+        if not line.text.strip():
+            return None
+        try:
+            found = decode_line(line.text, self._importer.add, self._rules)
+        except InvalidWidget as error:
+            for fault in error.faults:
+                self.faults.add(line.number, fault)
+            if scope := scope_in(line.text):
+                self.faults.note_scope(line.number, scope)
+            return None
+        self.texts_cleaned += found.texts_cleaned
+        return draft(found.widget, found.downloads, self._prepare(found.widget))

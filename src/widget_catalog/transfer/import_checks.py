@@ -1,7 +1,7 @@
-"""Checks an import against the catalog, and counts what it will do."""
+"""Checks an import against the catalog, counts what it will do, and collects its errors."""
 
+from bisect import insort
 from collections.abc import Callable, Collection, Sequence
-from enum import Enum, auto
 
 import msgspec
 
@@ -13,10 +13,18 @@ from ..catalog.store.rows import Draft
 from ..catalog.store.widgets import Key, find_hashes
 from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Snapshot, Transaction
+from ..core.errors import InvalidImport
 from .import_bundles import BundleImporter
-from .import_faults import ImportFaults
 
+# Limits: reported errors, listed lines of owned scopes, and characters of an error.
+_MAX_FAULTS = 20
+_MAX_LINES = 5
+_MAX_CHARACTERS = 300
+# For at most this many lines with other errors, the owner of the scope is looked up.
+_MAX_NOTED = 1000
 _SCOPES_PER_QUERY = 500
+
+_OWNERS = {"personal": "an account", "organization": "an organization"}
 
 Numbered = tuple[int, Draft]
 """A draft and the line that it was made of."""
@@ -33,25 +41,60 @@ class ImportSummary(msgspec.Struct, rename="camel"):
     texts_cleaned: int = 0
 
 
-class Decision(Enum):
-    """How a line is handled."""
+class ImportFaults:
+    """Errors of an import file: the first ones, and how many more there are."""
 
-    ADDED = auto()  # A new widget.
-    MERGED = auto()  # New versions of an existing widget.
-    DROPPED = auto()  # Nothing new, or invalid.
+    def __init__(self) -> None:
+        self._faults: list[tuple[int, str]] = []
+        self._count = 0
+        # The lines that add to owned scopes, and the kind of owner. All lines are one error.
+        self._owned: dict[tuple[str, str], list[int]] = {}
+        self.noted: list[tuple[int, str]] = []
+        """Lines with a fault and the scopes they name, which may belong to somebody besides."""
+
+    def __bool__(self) -> bool:
+        return bool(self._faults or self._owned)
+
+    def note_scope(self, line: int, scope: str) -> None:
+        if len(self.noted) < _MAX_NOTED:
+            self.noted.append((line, scope))
+
+    def add(self, line: int, sentence: str) -> None:
+        """The errors of the first lines are reported, in whatever order they are found."""
+        self._count += 1
+        if len(self._faults) < _MAX_FAULTS or line < self._faults[-1][0]:
+            insort(self._faults, (line, _printable(sentence)), key=lambda it: it[0])
+            del self._faults[_MAX_FAULTS:]
+
+    def add_owned(self, line: int, scope: str, kind: str) -> None:
+        insort(self._owned.setdefault((scope, kind), []), line)
+
+    def check(self) -> None:
+        """Raises InvalidImport if there is any error."""
+        owned = [_owned_fault(*it) for it in list(self._owned.items())[:_MAX_FAULTS]]
+        shown = sorted([*self._faults, *owned], key=lambda it: it[0])[:_MAX_FAULTS]
+        if shown:
+            more = self._count + len(self._owned) - len(shown)
+            raise InvalidImport([f"Line {line}: {fault}" for line, fault in shown], more)
 
 
-def by_decision(
-    lines: Sequence[Numbered], decisions: Sequence[Decision]
-) -> tuple[list[Draft], list[Draft]]:
-    """The drafts to be added, and those to be merged."""
-    added, merged = [], []
-    for (_, draft), decision in zip(lines, decisions, strict=True):
-        if decision is Decision.ADDED:
-            added.append(draft)
-        elif decision is Decision.MERGED:
-            merged.append(draft)
-    return added, merged
+def _owned_fault(owner: tuple[str, str], lines: list[int]) -> tuple[int, str]:
+    scope, kind = owner
+    first, *others = lines[:_MAX_LINES]
+    also = ""
+    if others:
+        named = f"line{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}"
+        unnamed = len(lines) - 1 - len(others)
+        also = f" (also in {named}{f' and {unnamed:,} more' if unnamed else ''})"
+    belongs = f"scope: {scope} belongs to {_OWNERS[kind]}{also}."
+    return first, f"{belongs} Give --into-owned to add to it."
+
+
+def _printable(text: str) -> str:
+    """Shortened, without terminal escapes: it may quote the file."""
+    if len(text) > _MAX_CHARACTERS:
+        text = f"{text[:_MAX_CHARACTERS]}…"
+    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)
 
 
 class ImportChecks:
@@ -74,26 +117,29 @@ class ImportChecks:
         self._importer = importer
         self._into_owned = into_owned
         self._is_repeated = is_repeated
-        self._revoked_bytes: dict[str, str] = {}
+        self._revoked_bytes: dict[str, str] | None = None
         self._scopes: set[str] = set()
         # Scopes with an owner, and the changes in each.
         self._owned: dict[str, ImportSummary] = {}
         # The versions of repeated widgets after the previous lines.
         self._ahead: dict[Key, dict[str, str]] = {}
 
-    def decide(self, connection: Snapshot, lines: Sequence[Numbered]) -> list[Decision]:
-        self._revoked_bytes = list_revoked_bytes(connection)
+    def decide(
+        self, connection: Snapshot, lines: Sequence[Numbered]
+    ) -> tuple[list[Draft], list[Draft]]:
+        """The drafts of new widgets, and those with new versions of existing ones."""
+        if self._revoked_bytes is None:
+            self._revoked_bytes = list_revoked_bytes(connection)
         owned = self._note_scopes(connection, {draft.scope for _, draft in lines})
         keys = {draft.key for _, draft in lines}
         known = find_hashes(connection, sorted(keys))
         for key in self._ahead.keys() & keys:
             known[key] = known.get(key, {}) | self._ahead[key]
         are_once = len(keys) == len(lines)
-        decisions = []
+        new, more = [], []
         for number, draft in lines:
             if draft.scope in owned and not self._into_owned:
                 self._faults.add_owned(number, draft.scope, owned[draft.scope])
-                decisions.append(Decision.DROPPED)
                 continue
             key = draft.key
             is_new, is_repeated = key not in known, self._is_repeated(key)
@@ -103,19 +149,19 @@ class ImportChecks:
             else:
                 added = self._compare(number, draft, known.setdefault(key, {}))
             if self._revoked_bytes:
-                self._refuse_revoked(number, draft, added)
+                self._refuse_revoked(number, draft, added, self._revoked_bytes)
             if is_repeated:
                 self._ahead[key] = known[key]
-            if is_new:
-                self.summary.official_added += draft.is_official
-            if is_new or added:
-                self._count(draft.scope, len(added), widgets=int(is_new))
             if added and self._importer.has_any:
                 self._importer.keep(it for it in draft.files if it.version in added)
-            decisions.append(
-                Decision.ADDED if is_new else Decision.MERGED if added else Decision.DROPPED
-            )
-        return decisions
+            if is_new:
+                self.summary.official_added += draft.is_official
+                new.append(draft)
+            elif added:
+                more.append(draft)
+            if is_new or added:
+                self._count(draft.scope, len(added), widgets=int(is_new))
+        return new, more
 
     def check_noted(self, connection: Snapshot) -> None:
         """For lines with other errors, report if they add to an owned scope as well."""
@@ -178,11 +224,13 @@ class ImportChecks:
                 )
         return added
 
-    def _refuse_revoked(self, line: int, draft: Draft, added: Collection[str]) -> None:
+    def _refuse_revoked(
+        self, line: int, draft: Draft, added: Collection[str], reasons: dict[str, str]
+    ) -> None:
         """Bytes that were revoked everywhere come in only as a version that is revoked, too."""
         revoked = {number for number, _ in draft.revoked}
         for _, number, sha256_hash in draft.hashes:
-            reason = self._revoked_bytes.get(sha256_hash)
+            reason = reasons.get(sha256_hash)
             if reason is not None and number in added and number not in revoked:
                 self._faults.add(
                     line,
@@ -190,7 +238,7 @@ class ImportChecks:
                     f"in this catalog: {reason}",
                 )
 
-    def _count(self, scope: str, versions: int, *, widgets: int = 0) -> None:
+    def _count(self, scope: str, versions: int, *, widgets: int) -> None:
         for summary in (self.summary, self._owned.get(scope)):
             if summary is not None:
                 summary.widgets_added += widgets

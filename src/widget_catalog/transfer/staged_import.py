@@ -9,31 +9,23 @@
 """
 
 import contextlib
+import itertools
 import shutil
-import time
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from ..catalog.accepted_import import PAUSE_S, SLICE_S, complete_import, discard_import
+from ..catalog.accepted_import import complete_import, discard_import
 from ..catalog.store.feed import latest_seq, list_changes
-from ..catalog.store.rows import Draft
-from ..catalog.store.staging import (
-    accept_import,
-    add_batch,
-    begin_import,
-    importing,
-)
-from ..core.db.engine import Snapshot, Store
+from ..catalog.store.staging import accept_import, add_batch, begin_import, importing, pack, unpack
+from ..catalog.store.widgets import Key
+from ..core.db.engine import Store
 from ..core.errors import StoreUnavailable
 from .import_bundles import BundleImporter
-from .import_checks import Decision, ImportChecks, ImportSummary, by_decision
-from .import_faults import ImportFaults
-from .import_lines import ImportLines
-from .spool import Spool
+from .import_checks import ImportChecks, ImportFaults, ImportSummary, Numbered
 
-# Duration of a transaction that stages batches.
-_SLICE_S = SLICE_S
-# Widgets written between checks of the time; merging takes longer than adding.
+# Widgets in a staged batch, which is written at once; merging takes longer than adding.
 _MAX_ADDED = 250
 _MAX_MERGED = 100
 # How long an import waits for a running one.
@@ -53,25 +45,75 @@ class Started(NamedTuple):
     make_index_ready: Callable[[], None]
 
 
-def import_staged(started: Started, lines: ImportLines, spool: Spool) -> ImportSummary:
-    """Import the spool; `lines`, from which it was read, may have errors."""
+class Spool:
+    """The drafts of a file, until all of them are known to be valid: in an anonymous temporary
+    file, so that nothing is left of it when the process ends.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        with _errors_named():
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        # The size of each batch, and the numbers of its lines.
+        self._batches: list[tuple[int, list[int]]] = []
+        # Hashes, so that a million widgets take little memory.
+        self._seen: set[int] = set()
+        self._repeated: set[int] = set()
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):  # Data that was not written is not needed.
+            self._file.close()
+
+    def __len__(self) -> int:
+        """The number of batches."""
+        return len(self._batches)
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(size_bytes for size_bytes, _ in self._batches)
+
+    def add(self, lines: Sequence[Numbered]) -> None:
+        if not lines:
+            return
+        packed = pack([draft for _, draft in lines])
+        with _errors_named():
+            self._file.write(packed)
+        self._batches.append((len(packed), [number for number, _ in lines]))
+        for _, draft in lines:
+            key = hash(draft.key)
+            (self._repeated if key in self._seen else self._seen).add(key)
+
+    def __iter__(self) -> Iterator[list[Numbered]]:
+        """All batches, in order."""
+        with _errors_named():
+            self._file.seek(0)
+            for size_bytes, numbers in self._batches:
+                yield list(zip(numbers, unpack(self._file.read(size_bytes)), strict=True))
+
+    def is_repeated(self, key: Key) -> bool:
+        """Whether this widget is in more than one line. Call this after all lines are added."""
+        return hash(key) in self._repeated
+
+
+def import_staged(
+    started: Started, spool: Spool, faults: ImportFaults, texts_cleaned: int
+) -> ImportSummary:
+    """Import the spool; `faults` are those of lines that are not in it."""
     with only_import(started):
         staging = Staging(started, spool)
-        staging.check(lines.faults)
         try:
-            staging.stage()
-            summary = staging.accept(lines.texts_cleaned)
+            staging.stage(faults)
+            summary = staging.accept(texts_cleaned)
         except BaseException:
             with contextlib.suppress(StoreUnavailable):
                 discard_import(started.store)
             raise
         try:
             complete_import(started.store, started.make_index_ready)
-        except StoreUnavailable as fault:
+        except StoreUnavailable as error:
             raise StoreUnavailable(
-                f"{fault.message} The import is accepted, and goes on by itself as soon as the "
+                f"{error.message} The import is accepted, and goes on by itself as soon as the "
                 "catalog can be written."
-            ) from fault
+            ) from error
     return summary
 
 
@@ -95,30 +137,30 @@ class Staging:
         self._started = started
         self._spool = spool
         self._seq = 0
-        self._decisions: list[list[Decision]] = []
 
-    def check(self, faults: ImportFaults) -> None:
-        """Raise InvalidImport with these errors and those found by comparing with the catalog."""
+    def stage(self, faults: ImportFaults) -> None:
+        """Compare everything with the catalog, and stage what must be written. Raises InvalidImport
+        with these errors and those found by comparing.
+        """
+        self._checks = self._new_checks(faults)
+        numbers = itertools.count()
         with self._store.reading() as connection:
             self._seq = latest_seq(connection)
-            self._hold_against(connection, faults)
             self._checks.check_noted(connection)
-        faults.check()
-
-    def stage(self) -> None:
-        self._check_room()
-        with self._store.writing() as tx:
-            begin_import(tx, self._started.file_name)
-        batches = enumerate(self._batches())
-        batch = next(batches, None)
-        while batch is not None:
+        if not faults:
+            self._check_room()
             with self._store.writing() as tx:
-                until = time.monotonic() + _SLICE_S
-                while batch is not None and time.monotonic() < until:
-                    add_batch(tx, *batch)
-                    batch = next(batches, None)
-            if batch is not None:
-                time.sleep(PAUSE_S)
+                begin_import(tx, self._started.file_name)
+        for lines in self._spool:
+            with self._store.reading() as connection:
+                new, more = self._checks.decide(connection, lines)
+            if faults:
+                continue  # Only to find the others.
+            with self._store.writing() as tx:
+                for drafts, most in ((new, _MAX_ADDED), (more, _MAX_MERGED)):
+                    for start in range(0, len(drafts), most):
+                        add_batch(tx, next(numbers), drafts[start : start + most])
+        faults.check()
 
     def accept(self, texts_cleaned: int) -> ImportSummary:
         with self._store.publishing() as tx:
@@ -128,32 +170,35 @@ class Staging:
             )
             if not is_current:
                 faults = ImportFaults()
-                self._hold_against(tx.connection, faults)
+                self._checks = self._new_checks(faults)
+                for lines in self._spool:
+                    self._checks.decide(tx.connection, lines)
                 faults.check()
             self._started.importer.check_present(tx.connection)
             self._checks.finish(tx, self._started.file_name, texts_cleaned)
             accept_import(tx)
         return self._checks.summary
 
-    def _hold_against(self, connection: Snapshot, faults: ImportFaults) -> None:
-        self._checks = ImportChecks(
+    def _new_checks(self, faults: ImportFaults) -> ImportChecks:
+        return ImportChecks(
             faults,
             self._started.importer,
             into_owned=self._started.into_owned,
             is_repeated=self._spool.is_repeated,
         )
-        self._decisions = [self._checks.decide(connection, batch) for batch in self._spool]
-
-    def _batches(self) -> Iterator[list[Draft]]:
-        """The batches to be written. Existing data is never changed."""
-        for lines, decisions in zip(self._spool, self._decisions, strict=True):
-            added, merged = by_decision(lines, decisions)
-            for drafts, most in ((added, _MAX_ADDED), (merged, _MAX_MERGED)):
-                for start in range(0, len(drafts), most):
-                    yield drafts[start : start + most]
 
     def _check_room(self) -> None:
         """An accepted import is never aborted, so it must fit on the disk."""
         folder = self._store.run_folder
         if folder and shutil.disk_usage(folder).free < _ROOM * self._spool.size_bytes:
             raise StoreUnavailable("There is not enough room on the disk. Nothing was imported.")
+
+
+@contextlib.contextmanager
+def _errors_named() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(
+            f"There is no room to stage the import ({error.strerror}). Nothing was imported."
+        ) from None

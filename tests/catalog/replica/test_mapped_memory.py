@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
-from support.service import wait_for
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.replica import mapped_memory
-from widget_catalog.catalog.replica.mapped_memory import release_mapped, released_meanwhile
+from widget_catalog.catalog.replica.mapped_memory import release_mapped
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 
@@ -36,19 +32,6 @@ def test_a_little_is_kept(site: InProcessSite) -> None:
     release_mapped(replica, most_bytes=1 << 40)
 
     assert _resident_kb(replica) > 0
-
-
-def test_it_is_given_back_while_lmdb_reads_all_of_it(
-    site: InProcessSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(mapped_memory, "_MAX_BYTES", 0)
-    import_widgets(site.node, widget_line("acme/clock"))
-    replica = site.node.folder.replica
-    assert site.get(_CLOCK).status == 200
-    assert _resident_kb(replica) > 0
-
-    with released_meanwhile(replica):
-        wait_for(lambda: _resident_kb(replica) == 0)
 
 
 def _resident_kb(folder: Path) -> int:

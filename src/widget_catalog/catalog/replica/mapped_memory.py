@@ -5,15 +5,11 @@ worker would appear to use as much memory as the replica is large. Unmapped page
 cache, and reading one again takes a microsecond more.
 """
 
-import contextlib
 import ctypes
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 _MAX_BYTES = 64 << 20
-_INTERVAL_S = 0.05
 _MADV_DONTNEED = 4
 
 
@@ -27,24 +23,6 @@ def release_mapped(folder: Path, most_bytes: int = _MAX_BYTES) -> None:
     madvise = ctypes.CDLL(None).madvise
     for start, size in _mappings(str(folder.resolve())):
         madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), _MADV_DONTNEED)
-
-
-@contextlib.contextmanager
-def released_meanwhile(folder: Path) -> Iterator[None]:
-    """Unmap it repeatedly, during a call into LMDB that reads the whole file."""
-    is_done = threading.Event()
-
-    def release() -> None:
-        while not is_done.wait(_INTERVAL_S):
-            release_mapped(folder, _MAX_BYTES)
-
-    releasing = threading.Thread(target=release, daemon=True)
-    releasing.start()
-    try:
-        yield
-    finally:
-        is_done.set()
-        releasing.join()
 
 
 def _mapped_bytes() -> int:

@@ -7,7 +7,7 @@ long as a file is marked, no version can begin to refer to it. Marks of a killed
 the files are removed again.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple, cast
 
 import sqlalchemy as sa
@@ -36,6 +36,8 @@ file_removals = Table(
 _BATCH = 100
 # Longer than a batch takes even if every request to an object store times out.
 _LEASE_MS = 15 * 60_000
+# SQLite allows at most 32,766 parameters per statement.
+_HASHES_PER_QUERY = 500
 
 
 class Marked(NamedTuple):
@@ -51,7 +53,7 @@ def mark_for_removal(tx: Transaction, files: Iterable[FileKey]) -> Marked:
     """
     connection, until = tx.connection, tx.at_ms + _LEASE_MS
     unused = set(files) - list_marked(connection, after_ms=tx.at_ms)
-    unused -= _find_referred_to(connection, unused)
+    unused -= find_referred_to(connection, unused)
     if unused:
         unused -= {it.key for it in list_staged_files(connection)}
     _delete(tx, unused)
@@ -70,35 +72,26 @@ def list_marked(connection: Connection, after_ms: int = 0) -> set[FileKey]:
     return {cast(FileKey, tuple(row)) for row in rows}
 
 
-def _find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[FileKey]:
-    kinds: tuple[Kind, ...] = ("js", "css")
-    found: set[FileKey] = set()
-    for kind in kinds:
-        hashes = [sha256_hash for sha256_hash, its_kind in files if its_kind == kind]
-        found |= {(it, kind) for it in find_referred_to(connection, hashes, kind)}
-    return found
-
-
 def _delete(tx: Transaction, files: Iterable[FileKey], *which: sa.ColumnElement[bool]) -> None:
     key = sa.tuple_(file_removals.c.sha256_hash, file_removals.c.kind)
     tx.connection.execute(sa.delete(file_removals).where(key.in_(list(files)), *which))
 
 
-def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:
-    """Whether any version refers to this stored bundle or style sheet."""
-    return bool(find_referred_to(connection, [sha256_hash], kind))
-
-
-def find_referred_to(connection: Connection, hashes: Sequence[str], kind: str) -> set[str]:
-    """Which of these stored bundles or style sheets any version refers to.
-
-    In batches: SQLite allows at most 32,766 parameters per statement.
-    """
-    column = versions.c.css_sha256_hash if kind == "css" else versions.c.sha256_hash
-    query = sa.select(column).distinct().where(column.in_(hashes))
-    if kind != "css":
-        query = query.where(versions.c.bundle_url.is_(None))
-    return set(connection.execute(query).scalars())
+def find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[FileKey]:
+    """Which of these stored bundles or style sheets any version refers to."""
+    found: set[FileKey] = set()
+    kinds: tuple[Kind, ...] = ("js", "css")
+    keys = list(files)
+    for kind in kinds:
+        column = versions.c.css_sha256_hash if kind == "css" else versions.c.sha256_hash
+        hashes = [sha256_hash for sha256_hash, its_kind in keys if its_kind == kind]
+        for start in range(0, len(hashes), _HASHES_PER_QUERY):
+            some = hashes[start : start + _HASHES_PER_QUERY]
+            query = sa.select(column).distinct().where(column.in_(some))
+            if kind == "js":
+                query = query.where(versions.c.bundle_url.is_(None))
+            found |= {(it, kind) for it in connection.execute(query).scalars()}
+    return found
 
 
 def remove_unused(

@@ -3,37 +3,36 @@ one (delta).
 """
 
 import contextlib
+import hashlib
+import io
 import os
-import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from ..catalog.store.feed import find_change, latest_seq, list_changes
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import read_widgets, stream_widgets
-from ..catalog.widgets import Version, Widget
 from ..core import release
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Snapshot as Reading
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, DataDamaged, SnapshotRefused
-from ..core.files.contract import Bundles, Kind
-from ..core.files.hashing import hash_stream
-from ..core.progress import Bar
-from ..transfer.export_catalog import export_widgets
+from ..core.files.contract import Bundles
+from ..core.files.hashing import Hashed, hash_stream
+from ..core.progress import Advance, Bar
+from ..transfer.copied_widgets import VersionFile, files_of
+from ..transfer.export_catalog import export_widgets, named_by_hash
 from .keys import SigningKey
 from .layout import (
     CATALOG,
-    CHUNK_BYTES,
     FORMAT,
     HEADER,
     SIGNATURE,
     SUMS,
     Base,
     Header,
-    Sum,
     encode_header,
     end_of,
     padding_after,
@@ -66,12 +65,11 @@ def make_snapshot(
         with (
             partial.open("wb") as output,
             tempfile.TemporaryFile(dir=target.parent) as lines,
-            contextlib.closing(_Files()) as files,
             store.reading() as connection,
         ):
-            draft = _Draft(connection, wanted, files)
-            draft.write_lines(lines, bar)
-            header = _write(_Archive(output), draft, lines, bundles, key, bar)
+            contents = _Contents(connection, wanted)
+            contents.write_lines(lines, bar)
+            header = _write(output, contents, lines, bundles, key, bar)
             output.flush()
             os.fsync(output.fileno())
         partial.replace(target)
@@ -83,16 +81,16 @@ def make_snapshot(
     return header
 
 
-class _Draft:
+class _Contents:
     """The content of the snapshot: its widgets, the files they need, and the state
     they belong to.
     """
 
-    def __init__(self, connection: Reading, wanted: Wanted, files: "_Files") -> None:
+    def __init__(self, connection: Reading, wanted: Wanted) -> None:
         self._connection = connection
         self._wanted = wanted
-        self.files = files
-        self.widgets, self.versions = 0, 0
+        self._files: set[VersionFile] = set()
+        self._widgets, self._versions = 0, 0
         self._seq = latest_seq(connection)
         first, last = find_change(connection, 1), find_change(connection, self._seq)
         if first is None or last is None:
@@ -103,10 +101,16 @@ class _Draft:
     def write_lines(self, target: BinaryIO, bar: Bar) -> None:
         found = self._all() if self._added is None else self._changed(sorted(self._added))
         with bar("Reading widgets", 0 if self._added is None else len(self._added)) as advance:
-            for line in export_widgets(self._connection, self._noted(found, advance), _names_of):
+            for line in export_widgets(
+                self._connection, self._noted(found, advance), named_by_hash
+            ):
                 target.write(line)
 
-    def header(self, sums_sha256: str, files: int, key: SigningKey | None) -> Header:
+    def files(self) -> list[VersionFile]:
+        """The bundles and style sheets, each once."""
+        return sorted(self._files, key=lambda it: it.name)
+
+    def header(self, sums_sha256: str, key: SigningKey | None) -> Header:
         since = self._wanted.since
         return Header(
             format=FORMAT,
@@ -117,9 +121,9 @@ class _Draft:
             at=iso(from_ms(self._last.changed_at)),
             scopes=self._wanted.scopes,
             base=None if since is None else Base(since.seq, since.position),
-            widgets=self.widgets,
-            versions=self.versions,
-            files=files,
+            widgets=self._widgets,
+            versions=self._versions,
+            files=len(self._files),
             sums_sha256=sums_sha256,
             key=None if key is None else key.fingerprint,
             release=release.VERSION,
@@ -140,16 +144,14 @@ class _Draft:
                 raise DataDamaged(damaged.sentence)
             yield from sorted(found.intact, key=lambda it: it.id)
 
-    def _noted(
-        self, found: Iterator[StoredWidget], advance: Callable[[int], None]
-    ) -> Iterator[StoredWidget]:
+    def _noted(self, found: Iterator[StoredWidget], advance: Advance) -> Iterator[StoredWidget]:
         for it in found:
-            self.widgets += 1
-            self.versions += len(it.widget.versions)
+            self._widgets += 1
+            self._versions += len(it.widget.versions)
             added = {None} if self._added is None else self._added[it.id]
             for version in it.widget.versions:
                 if None in added or version.number in added:
-                    self.files.add(version)
+                    self._files.update(files_of(version))
             advance(1)
             yield it
 
@@ -175,120 +177,54 @@ class _Draft:
         return added
 
 
-class _Files:
-    """The required bundles and style sheets, each once and in order, in a temporary file: there
-    may be millions.
-    """
-
-    def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        self._database.execute("CREATE TABLE files (path PRIMARY KEY, size) WITHOUT ROWID")
-        self._database.execute("BEGIN")
-
-    def add(self, version: Version) -> None:
-        if version.bundle_url is None:
-            self._add(version.sha256_hash, "js", version.bundle_size)
-        if version.style is not None:
-            self._add(version.style.sha256_hash, "css", version.style.size_bytes)
-
-    def _add(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
-        row = (f"{sha256_hash}.{kind}", size_bytes)
-        self._database.execute("INSERT OR IGNORE INTO files VALUES (?, ?)", row)
-
-    def __len__(self) -> int:
-        return int(self._database.execute("SELECT count(*) FROM files").fetchone()[0])
-
-    def __iter__(self) -> Iterator[tuple[str, Kind, int]]:
-        for path, size_bytes in self._database.execute("SELECT * FROM files ORDER BY path"):
-            sha256_hash, _, kind = path.partition(".")
-            yield sha256_hash, kind, size_bytes
-
-    def close(self) -> None:
-        self._database.close()
-
-
-def _names_of(_widget: Widget, version: Version) -> dict[str, str]:
-    names = {}
-    if version.bundle_url is None:
-        names["bundleFile"] = f"bundles/{version.sha256_hash}.js"
-    if version.style is not None:
-        names["cssFile"] = f"bundles/{version.style.sha256_hash}.css"
-    return names
-
-
 def _write(
-    archive: "_Archive",
-    draft: _Draft,
+    output: BinaryIO,
+    contents: _Contents,
     lines: BinaryIO,
     bundles: Bundles,
     key: SigningKey | None,
     bar: Bar,
 ) -> Header:
-    lines_bytes = lines.tell()
     lines.seek(0)
-    catalog = Sum(CATALOG, hash_stream(lines).sha256_hash)
-    with tempfile.TemporaryFile(dir=Path(archive.name).parent) as sums:
-        sums.write(sums_line(catalog))
-        for sha256_hash, kind, _ in draft.files:
-            sums.write(sums_line(Sum(f"bundles/{sha256_hash}.{kind}", sha256_hash)))
-        sums_bytes = sums.tell()
-        sums.seek(0)
-        count = len(draft.files)
-        header = draft.header(hash_stream(sums).sha256_hash, count, key)
-        content = encode_header(header)
-        archive.add_bytes(HEADER, content)
-        if key is not None:
-            archive.add_bytes(SIGNATURE, key.sign(content))
-        archive.add(SUMS, sums, sums_bytes)
-    archive.add(CATALOG, lines, lines_bytes)
-    with bar("Copying bundles", count) as advance:
-        for sha256_hash, kind, size_bytes in draft.files:
-            _add_bundle(archive, bundles, sha256_hash, kind, size_bytes)
+    catalog, files = hash_stream(lines), contents.files()
+    sums = sums_line(CATALOG, catalog.sha256_hash) + b"".join(
+        sums_line(it.name, it.sha256_hash) for it in files
+    )
+    header = contents.header(hashlib.sha256(sums).hexdigest(), key)
+    content = encode_header(header)
+    _add_bytes(output, HEADER, content)
+    if key is not None:
+        _add_bytes(output, SIGNATURE, key.sign(content))
+    _add_bytes(output, SUMS, sums)
+    lines.seek(0)
+    _add(output, CATALOG, lines, catalog.size_bytes)
+    with bar("Copying bundles", len(files)) as advance:
+        for it in files:
+            _add_bundle(output, bundles, it)
             advance(1)
-    archive.end()
+    output.write(bytes(end_of(output.tell())))
     return header
 
 
-def _add_bundle(
-    archive: "_Archive", bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int
-) -> None:
+def _add_bytes(output: BinaryIO, path: str, content: bytes) -> None:
+    _add(output, path, io.BytesIO(content), len(content))
+
+
+def _add(output: BinaryIO, path: str, content: BinaryIO, size_bytes: int) -> Hashed:
+    """Append a file to the archive."""
+    output.write(tar_header(path, size_bytes))
+    copied = hash_stream(content, output)
+    output.write(bytes(padding_after(size_bytes)))
+    return copied
+
+
+def _add_bundle(output: BinaryIO, bundles: Bundles, file: VersionFile) -> None:
     try:
-        with bundles.open(sha256_hash, kind) as content:
-            archive.begin(f"bundles/{sha256_hash}.{kind}", size_bytes)
-            copied = hash_stream(content, archive.output)
-    except BundleNotFound as fault:
-        raise SnapshotRefused(fault.message) from None
-    if (copied.sha256_hash, copied.size_bytes) != (sha256_hash, size_bytes):
+        with bundles.open(file.sha256_hash, file.kind) as content:
+            copied = _add(output, file.name, content, file.size_bytes)
+    except BundleNotFound as error:
+        raise SnapshotRefused(error.message) from None
+    if copied != (file.sha256_hash, file.size_bytes):
         raise SnapshotRefused(
-            f"The stored bundle {sha256_hash}.{kind} is damaged; doctor says whose it is."
+            f"The stored bundle {file.sha256_hash}.{file.kind} is damaged; doctor says whose it is."
         )
-    archive.pad(size_bytes)
-
-
-class _Archive:
-    """Writes a tar file that depends only on its content."""
-
-    def __init__(self, output: BinaryIO) -> None:
-        self.output = output
-        self.name = output.name
-
-    def add_bytes(self, path: str, content: bytes) -> None:
-        self.begin(path, len(content))
-        self.output.write(content)
-        self.pad(len(content))
-
-    def add(self, path: str, content: BinaryIO, size_bytes: int) -> None:
-        self.begin(path, size_bytes)
-        content.seek(0)
-        while some := content.read(CHUNK_BYTES):
-            self.output.write(some)
-        self.pad(size_bytes)
-
-    def begin(self, path: str, size_bytes: int) -> None:
-        self.output.write(tar_header(path, size_bytes))
-
-    def pad(self, size_bytes: int) -> None:
-        self.output.write(bytes(padding_after(size_bytes)))
-
-    def end(self) -> None:
-        self.output.write(bytes(end_of(self.output.tell())))

@@ -1,8 +1,7 @@
-"""Creates backups: the read model, a copy of the database, then the bundles it refers to.
+"""Creates backups: a copy of the database, then the bundles it refers to.
 
-The read model is never ahead of the database: see replica_pool.py. Bundles are stored before the
-version that needs them, and never change. So everything a copy of the database refers to can be
-copied afterwards.
+Bundles are stored before the version that needs them, and never change. So everything a copy of the
+database refers to can be copied afterwards.
 """
 
 import contextlib
@@ -10,26 +9,30 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from widget_contract.errors import CatalogError
+
 from ..core import clock, release
 from ..core.data_folder import DataFolder
 from ..core.db.migrate import check_upgradable
-from ..core.errors import BackupFailed, StoreUnavailable
+from ..core.errors import BackupFailed
 from ..core.files.contract import Bundles
-from ..core.progress import Advance, Bar, no_bar
+from ..core.progress import Bar, no_bar
 from .archive import writing_archive
-from .bundle_pool import BundlePool, path_of, read_bundle
-from .copying import (
+from .bundle_pool import BundlePool, read_bundle
+from .database_copy import (
+    ChangeWatch,
     StoredName,
     check_copy,
     check_rows,
     copy_database,
-    has_change,
     list_stored_names,
 )
 from .layout import (
@@ -37,16 +40,12 @@ from .layout import (
     BUNDLES,
     DATABASE,
     FORMAT,
-    FORMAT_WITH_REPLICA,
     MANIFEST,
     PARTIAL,
-    REPLICA,
     SNAPSHOTS,
     SUMS,
     Manifest,
-    ReplicaManifest,
     encode_sums,
-    hash_in_name,
     hash_of,
     list_snapshots,
     number_of,
@@ -54,17 +53,14 @@ from .layout import (
     sync,
     write_file,
 )
-from .reading import check_backup, describe
-from .replica_pool import ReplicaPool, ReplicaSource
+from .reader import check_backup
 
 
 class Catalog(NamedTuple):
     """The catalog to back up."""
 
-    folder: Path
-    database: Path
+    folder: DataFolder
     bundles: Bundles
-    replica: ReplicaSource | None = None
 
 
 class Made(NamedTuple):
@@ -75,8 +71,6 @@ class Made(NamedTuple):
     bundles_copied: int
     repaired: list[str]
     """Bundles whose copies in the backup were damaged, and that were copied again."""
-    replica_fault: str | None = None
-    """Why the read model is not in it, although it should be."""
 
 
 class FolderBackup:
@@ -88,14 +82,12 @@ class FolderBackup:
         self._keep = keep
         self._bar = bar
         self._pool = BundlePool(folder, catalog.bundles, bar)
-        source = catalog.replica
-        self._replicas = None if source is None else ReplicaPool(folder, source, bar)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Create the folder if necessary, and remove leftovers of an interrupted backup."""
-        check_outside(self._folder, self._catalog.folder)
-        with _faults_named(self._folder):
+        _check_outside(self._folder, self._catalog)
+        with _errors_named(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             snapshots = self._folder / SNAPSHOTS
             if not snapshots.is_dir() and any(self._folder.iterdir()):
@@ -108,19 +100,20 @@ class FolderBackup:
                 for leftover in (
                     *snapshots.glob(f"{PARTIAL}*"),
                     *self._folder.glob(f"{BUNDLES}/??/{PARTIAL}*"),
-                    *self._folder.glob(f"{REPLICA}/{PARTIAL}*"),
                 ):
                     _remove(leftover)
                 yield
 
     def add_snapshot(self, *, is_thorough: bool = True) -> Made:
         """Copy the current catalog. The last good snapshot is kept until this one is complete."""
-        with _faults_named(self._folder):
-            name = self._next_name()
+        with _errors_named(self._folder):
+            known = list_snapshots(self._folder)
+            number = 1 + ((number_of(known[-1]) or 0) if known else 0)
+            name = snapshot_name(number, clock.iso(clock.now()))
             draft = self._folder / SNAPSHOTS / f"{PARTIAL}{name}"
             draft.mkdir()
             try:
-                made = self._fill(draft, name, is_thorough=is_thorough)
+                made = self._fill(draft, name, number, is_thorough=is_thorough)
                 draft.rename(made.path)
                 sync(made.path.parent)
             finally:
@@ -134,37 +127,21 @@ class FolderBackup:
         """Record that nothing has changed since the last snapshot, in the folder's modification
         time.
         """
-        with _faults_named(self._folder):
+        with _errors_named(self._folder):
             os.utime(self._folder / SNAPSHOTS)
         _note_time(self._catalog)
 
-    def _next_name(self) -> str:
-        known = list_snapshots(self._folder)
-        number = (number_of(known[-1]) or 0) if known else 0
-        return snapshot_name(number + 1, clock.iso(clock.now()))
-
-    def _fill(self, draft: Path, name: str, *, is_thorough: bool) -> Made:
-        replica = _copy_replica(self._replicas, self._last_replica(), is_thorough=is_thorough)
-        manifest, files = _copy_database(
-            self._catalog, draft / DATABASE, self._bar, is_thorough=is_thorough
-        )
-        _note_replica(manifest, replica.manifest, draft / DATABASE)
-        copied = self._pool.add(files, number_of(name) or 0, is_thorough=is_thorough)
-        manifest.missing += copied.missing
-        _count(manifest, files)
+    def _fill(self, draft: Path, name: str, number: int, *, is_thorough: bool) -> Made:
+        copy = draft / DATABASE
+        manifest, files = _copy_database(self._catalog, copy, self._bar, is_thorough=is_thorough)
+        copied = self._pool.add(files, number, is_thorough=is_thorough)
         path = f"{SNAPSHOTS}/{name}"
-        for file, written in _described(path, manifest, draft / DATABASE, files):
+        for file, written in _described(path, manifest, copy, files, copied.missing):
             write_file(draft / file, written)
             if (draft / file).read_bytes() != written:
                 raise BackupFailed(f"{draft / file} is not what was written to it.")
         sync(draft)
-        return Made(self._folder / path, manifest, copied.new, copied.repaired, replica.fault)
-
-    def _last_replica(self) -> ReplicaManifest | None:
-        for manifest in reversed(describe(self._folder).values()):
-            if isinstance(manifest, Manifest):
-                return manifest.replica or None
-        return None
+        return Made(self._folder / path, manifest, copied.new, copied.repaired)
 
     def _forget_old(self) -> None:
         for name in list_snapshots(self._folder)[: -self._keep]:
@@ -174,15 +151,47 @@ class FolderBackup:
             draft = old.with_name(f"{PARTIAL}{name}")
             old.rename(draft)
             _remove(draft)
-        kept = describe(self._folder).values()
-        if self._replicas is not None and all(isinstance(it, Manifest) for it in kept):
-            self._replicas.keep_only([it for it in kept if isinstance(it, Manifest)])
+
+
+def keep_copying(
+    backup: FolderBackup,
+    database: Path,
+    every_s: float,
+    is_over: threading.Event,
+    on_made: Callable[[Made, float], None],
+    on_failure: Callable[[CatalogError], None],
+) -> None:
+    """Add a snapshot at an interval, if anything has changed, until `is_over`. Failures are retried
+    the next time: a disk may have space by then.
+
+    A change is in a snapshot at most `every_s` plus the duration of one copy later.
+    """
+    watch = ChangeWatch(database)
+    copied: tuple[int, int] | None = None
+    while True:
+        began = time.monotonic()
+        try:
+            state = watch.state()
+            if state == copied:
+                backup.is_alive()
+            else:
+                # Only the first database copy is checked thoroughly, including its indexes.
+                made = backup.add_snapshot(is_thorough=copied is None)
+                copied = state
+                on_made(made, time.monotonic() - began)
+        except CatalogError as error:
+            on_failure(error)
+        took_s = time.monotonic() - began
+        # Pause at least as long as the copy took, so that slow copies do not run without a break.
+        if is_over.wait(max(every_s - took_s, took_s)):
+            break
+    watch.close()
 
 
 def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
     """Write one archive; an existing one is replaced when the new one is verified."""
-    check_outside(target, catalog.folder)
-    with _faults_named(target):
+    _check_outside(target, catalog)
+    with _errors_named(target):
         if not target.parent.is_dir():
             raise BackupFailed(f"There is no folder {target.parent}.")
         # A fixed name, so that the next run finds the leftovers of an interrupted one.
@@ -193,74 +202,36 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
                 for leftover in folder.iterdir():
                     _remove(leftover)
                 draft = folder / f"backup{ARCHIVE_SUFFIX}"
-                manifest, fault = _write_archive(draft, folder, catalog, bar)
+                manifest = _write_archive(draft, folder, catalog, bar)
                 check_backup(draft, bar=bar, scratch=folder)
                 draft.replace(target)
                 sync(target.parent)
             finally:
                 _remove(folder)
     _note_time(catalog)
-    return Made(target, manifest, manifest.bundles, [], fault)
+    return Made(target, manifest, manifest.bundles, [])
 
 
-def _note_time(catalog: Catalog) -> None:
-    """For the operator's pages. Failure to write it does not affect the backup."""
-    with contextlib.suppress(OSError):
-        DataFolder(catalog.folder).last_backup.write_text(clock.iso(clock.now()))
-
-
-def _write_archive(
-    draft: Path, scratch: Path, catalog: Catalog, bar: Bar
-) -> tuple[Manifest, str | None]:
-    """Also returns why the read model is not included, if it should be."""
+def _write_archive(draft: Path, scratch: Path, catalog: Catalog, bar: Bar) -> Manifest:
     copy = scratch / DATABASE
-    pool = None if catalog.replica is None else ReplicaPool(scratch, catalog.replica, bar)
-    replica = _copy_replica(pool, None, is_thorough=True)
     manifest, files = _copy_database(catalog, copy, bar, is_thorough=True)
-    _note_replica(manifest, replica.manifest, copy)
     path = f"{SNAPSHOTS}/{snapshot_name(1, manifest.made_at)}"
+    missing = []
     at_s = int(clock.now().timestamp())
     with draft.open("wb") as file, writing_archive(file, at_s) as archive:
         archive.add_file(f"{path}/{DATABASE}", copy)
-        for it in manifest.replica.files if manifest.replica else ():
-            archive.add_file(it, scratch / it)
         with bar("Copying bundles", len(files)) as advance:
             for stored in sorted(files):
                 bundle = read_bundle(catalog.bundles, stored)
                 if bundle is None:
-                    manifest.missing.append(path_of(stored))
+                    missing.append(stored.path)
                 else:
-                    archive.add(path_of(stored), bundle)
+                    archive.add(stored.path, bundle)
                 advance(1)
-        _count(manifest, files)
-        for name, described in _described(path, manifest, copy, files):
+        for name, described in _described(path, manifest, copy, files, missing):
             archive.add(f"{path}/{name}", described)
     sync(draft)
-    return manifest, replica.fault
-
-
-class _CopiedReplica(NamedTuple):
-    manifest: ReplicaManifest | None = None
-    fault: str | None = None
-
-
-def _copy_replica(
-    pool: ReplicaPool | None, last: ReplicaManifest | None, *, is_thorough: bool
-) -> _CopiedReplica:
-    """It can be rebuilt, so errors do not stop the backup."""
-    if pool is None:
-        return _CopiedReplica()
-    try:
-        return _CopiedReplica(pool.add(last, is_thorough=is_thorough))
-    except StoreUnavailable as fault:
-        return _CopiedReplica(fault=fault.message)
-
-
-def _note_replica(manifest: Manifest, copied: ReplicaManifest | None, database: Path) -> None:
-    """It belongs to the snapshot if it was built from this database."""
-    if copied is not None and has_change(database, copied.applied):
-        manifest.replica = copied
-        manifest.format = FORMAT_WITH_REPLICA
+    return manifest
 
 
 def _copy_database(
@@ -268,29 +239,15 @@ def _copy_database(
 ) -> tuple[Manifest, set[StoredName]]:
     """A consistent, verified copy of the database, and the files that belong to it."""
     made_at = clock.iso(clock.now())
-    with contextlib.ExitStack() as stack:
-        advance: Advance | None = None
-        shown = 0
-
-        def progress(done: int, total: int) -> None:
-            nonlocal advance, shown
-            if advance is None:
-                advance = stack.enter_context(bar("Copying the database", total))
-            advance(done - shown)
-            shown = done
-
-        facts = copy_database(catalog.database, target, progress)
+    facts = copy_database(catalog.folder.database, target, bar)
     check_upgradable(facts.schema)
-    if faults := check_copy(target, facts, is_thorough=is_thorough) or check_rows(target):
-        raise BackupFailed(
-            "\n".join(
-                [
-                    "The database is damaged. No backup was made, and no snapshot was removed.",
-                    *faults,
-                    "Run doctor. If it finds the same, restore the last good snapshot.",
-                ]
-            )
-        )
+    if errors := check_copy(target, facts, is_thorough=is_thorough) or check_rows(target):
+        lines = [
+            "The database is damaged. No backup was made, and no snapshot was removed.",
+            *errors,
+            "Run doctor. If it finds the same, restore the last good snapshot.",
+        ]
+        raise BackupFailed("\n".join(lines))
     manifest = Manifest(
         format=FORMAT,
         release=release.VERSION,
@@ -305,25 +262,25 @@ def _copy_database(
     return manifest, list_stored_names(target)
 
 
-def _count(manifest: Manifest, files: set[StoredName]) -> None:
-    missing = set(manifest.missing)
-    kept = [it for it in files if path_of(it) not in missing]
-    manifest.bundles, manifest.bundle_bytes = len(kept), sum(it.size_bytes for it in kept)
-
-
 def _described(
-    path: str, manifest: Manifest, database: Path, files: set[StoredName]
+    path: str, manifest: Manifest, database: Path, files: set[StoredName], missing: list[str]
 ) -> list[tuple[str, bytes]]:
-    """The manifest of a snapshot, and the hashes of all its files."""
+    """The manifest of a snapshot, completed with its bundles, and the hashes of all its files."""
+    gone = set(missing)
+    kept = [it for it in files if it.path not in gone]
+    manifest.missing = missing
+    manifest.bundles, manifest.bundle_bytes = len(kept), sum(it.size_bytes for it in kept)
     content = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
-    sums = {path_of(it): it.sha256_hash for it in files}
-    for missing in manifest.missing:
-        del sums[missing]
-    if manifest.replica:
-        sums |= {it: hash_in_name(it) for it in manifest.replica.files}
+    sums = {it.path: it.sha256_hash for it in kept}
     sums[f"{path}/{DATABASE}"] = hash_of(database)
     sums[f"{path}/{MANIFEST}"] = hashlib.sha256(content).hexdigest()
     return [(MANIFEST, content), (SUMS, encode_sums(sums))]
+
+
+def _note_time(catalog: Catalog) -> None:
+    """For the operator's pages. Failure to write it does not affect the backup."""
+    with contextlib.suppress(OSError):
+        catalog.folder.last_backup.write_text(clock.iso(clock.now()))
 
 
 def _remove(path: Path) -> None:
@@ -333,7 +290,8 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def check_outside(target: Path, data: Path) -> None:
+def _check_outside(target: Path, catalog: Catalog) -> None:
+    data = catalog.folder.path
     if data.resolve() in (target.resolve(), *target.resolve().parents):
         raise BackupFailed(
             f"{target} is inside the data folder {data}, and would be lost with it. "
@@ -357,7 +315,7 @@ def _folder_lock(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _faults_named(target: Path) -> Iterator[None]:
+def _errors_named(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -1,35 +1,43 @@
 """Loads a verified snapshot: imports new widgets and versions, and updates existing ones.
 
 Bundles come first, because nothing refers to them yet; then the import, which is atomic; then
-changes to existing widgets, in batches. If this is interrupted, loading the same snapshot again
-completes it.
+changes to existing widgets, in batches: their text, and the states yanked, deprecated, revoked,
+listed and official. If this is interrupted, loading the same snapshot again completes it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
+
+import msgspec
 
 from widget_contract.errors import CatalogError
 
+from ..catalog.store.feed import was_revoked_here
 from ..catalog.store.files import withdraw_files
-from ..catalog.store.widgets import Key, count_widgets
-from ..catalog.widgets import Widget
+from ..catalog.store.rows import StoredWidget
+from ..catalog.store.widgets import Key, count_widgets, find_widgets
+from ..catalog.widgets import Version, Widget
+from ..core.db.engine import Snapshot as Reading
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, SnapshotRefused
 from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import hash_stream
 from ..core.progress import Bar
+from ..transfer.copied_widgets import save_difference
 from ..transfer.import_bundles import BundleImporter
-from ..transfer.import_catalog import import_with_bundles, rules_of_now
+from ..transfer.import_catalog import import_lines, rules_of_now
 from ..transfer.import_checks import ImportSummary
 from ..transfer.ndjson import ImportedBundle, decode_line
-from .following import follow_widgets
+from ..transfer.staged_import import Started
 from .layout import Header
-from .reading import Part, Snapshot
+from .reader import Part, Snapshot
 from .store import LoadedSnapshot, find_loaded, save_loaded
 
 _BATCH = 250
 # The sequence number of a catalog whose first snapshot is only partly loaded.
 _BEGUN = 0
+_OF_VERSION = ("is_yanked", "yanked_reason", "deprecation_message", "revocation", "published_at")
+_OF_WIDGET = ("display_name", "description", "icon", "is_official", "is_listed")
 
 
 class Loaded(NamedTuple):
@@ -45,7 +53,6 @@ def load_snapshot(
     bar: Bar,
     *,
     into_owned: bool = False,
-    is_alone: bool = False,
     make_index_ready: Callable[[], None] = lambda: None,
 ) -> Loaded:
     """Load a verified snapshot. Raises SnapshotRefused, without changing anything, if it does not
@@ -67,21 +74,13 @@ def load_snapshot(
                     importer.store_part(snapshot, part, sha256_hash)
                     advance(1)
         with bar("Importing", header.widgets) as advance:
-            imported = import_with_bundles(
-                importer,
-                snapshot.catalog(),
-                advance,
-                file_name=snapshot.path.name,
-                into_owned=into_owned,
-                is_lenient=True,
-                is_alone=is_alone,
-                make_index_ready=make_index_ready,
-            )
+            started = Started(store, importer, snapshot.path.name, into_owned, make_index_ready)
+            imported = import_lines(started, snapshot.catalog(), advance, is_lenient=True)
     except CatalogError:
         with store.writing() as tx:
             save_loaded(tx, before)
         raise
-    changed = 0 if was_empty else _follow(store, bundles, snapshot, importer, bar)
+    changed = 0 if was_empty else _update_all(store, bundles, snapshot, importer, bar)
     with store.writing() as tx:
         loaded = LoadedSnapshot(header.origin, header.seq, header.position, header.scopes)
         save_loaded(tx, loaded)
@@ -126,7 +125,7 @@ class _PartImporter(BundleImporter):
 
     def store_part(self, snapshot: Snapshot, part: Part, sha256_hash: str) -> None:
         with snapshot.open(part) as content:
-            self._put(content, sha256_hash, _kind(part.path))
+            self._put(content, sha256_hash, "css" if part.path.endswith(".css") else "js")
 
     def add(self, name: str, kind: Kind) -> ImportedBundle:
         sha256_hash = name.removeprefix("bundles/").removesuffix(f".{kind}")
@@ -145,17 +144,13 @@ class _PartImporter(BundleImporter):
         return ImportedBundle(sha256_hash, size_bytes)
 
 
-def _kind(path: str) -> Kind:
-    return "css" if path.endswith(".css") else "js"
-
-
-def _follow(
+def _update_all(
     store: Store, bundles: Bundles, snapshot: Snapshot, importer: _PartImporter, bar: Bar
 ) -> int:
     changed = 0
     with bar("Comparing", snapshot.header.widgets) as advance:
         for some in _batches(snapshot, store, importer):
-            changed += follow_widgets(store, bundles, some)
+            changed += _update(store, bundles, some)
             advance(len(some))
     withdraw_files(store, bundles)
     return changed
@@ -174,3 +169,49 @@ def _batches(
             batch = {}
     if batch:
         yield batch
+
+
+def _update(store: Store, bundles: Bundles, origin: Mapping[Key, Widget]) -> int:
+    """Update those of these widgets that exist; returns how many changed."""
+    with store.reading() as connection:
+        if not _find_changed(connection, origin):
+            return 0
+    with store.publishing() as tx:
+        changed = _find_changed(tx.connection, origin)
+        for old, new in changed:
+            save_difference(tx, bundles, old, new)
+    return len(changed)
+
+
+def _find_changed(
+    connection: Reading, origin: Mapping[Key, Widget]
+) -> list[tuple[StoredWidget, Widget]]:
+    found = []
+    for key, old in find_widgets(connection, list(origin)).items():
+        new = _updated(connection, old, origin[key])
+        if new != old.widget:
+            found.append((old, new))
+    return found
+
+
+def _updated(connection: Reading, old: StoredWidget, origin: Widget) -> Widget:
+    """Versions are never removed."""
+    theirs = {it.identity: it for it in origin.versions}
+    versions = [
+        _updated_version(connection, old.id, it, theirs.get(it.identity, it))
+        for it in old.widget.versions
+    ]
+    changed = {name: getattr(origin, name) for name in _OF_WIDGET}
+    return msgspec.structs.replace(old.widget.with_versions(versions), **changed)
+
+
+def _updated_version(connection: Reading, widget_id: int, old: Version, origin: Version) -> Version:
+    new = msgspec.structs.replace(old, **{name: getattr(origin, name) for name in _OF_VERSION})
+    if (
+        old.revocation is not None
+        and new.revocation is None
+        and was_revoked_here(connection, widget_id, old.number, old.revocation.revoked_at)
+    ):
+        # Revoked by the operator of this catalog, who alone can withdraw it.
+        return new.with_revocation(old.revocation)
+    return new

@@ -9,18 +9,20 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from widget_contract.errors import CatalogError
+
 from ..catalog.node.opening import RESTORING
-from ..catalog.replica.copying import adopt_copy
-from ..catalog.replica.records import FORMAT
-from ..core.data_folder import DataFolder
+from ..core.db.migrate import SCHEMA
 from ..core.errors import BackupFailed
 from ..core.progress import Bar, no_bar
-from .layout import BUNDLES, DATABASE, packed_kind, sync
-from .reading import Snapshot, read_backup
+from .layout import BUNDLES, DATABASE, Manifest, sync
+from .reader import Snapshot, read_backup
 
 # Created by the file system at the root of a disk.
 _NOT_OURS = {"lost+found"}
 _READ_ONLY = 0o444
+# The read model of a smaller catalog is built by its first start, in a second or two.
+MIN_WIDGETS = 5_000
 
 
 def restore_backup(
@@ -39,7 +41,7 @@ def restore_backup(
         source.resolve() in target.resolve().parents
     ):
         raise BackupFailed(f"{target} and the backup {source} lie in each other.")
-    with _faults_named(target):
+    with _errors_named(target):
         _require_empty(target)
         is_new = not target.exists()
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -50,6 +52,20 @@ def restore_backup(
             if is_new:
                 target.rmdir()
             raise
+
+
+def build_replica(target: Path, manifest: Manifest, bar: Bar = no_bar) -> None:
+    """Build the read model of a large restored catalog, so that its first start need not. If this
+    fails or is interrupted, the start builds it, as after an upgrade of the database.
+    """
+    from ..catalog.node.node import make_index_ready, prepare_node
+
+    if manifest.schema != SCHEMA or manifest.rows.get("widgets", 0) < MIN_WIDGETS:
+        return
+    with contextlib.suppress(CatalogError, OSError):
+        node = prepare_node(target, bar=lambda total: bar("Building the read model", total))
+        make_index_ready(node)
+        node.store.close()
 
 
 def _fill(
@@ -63,14 +79,12 @@ def _fill(
     bundles: list[Path] = []
 
     def place(path: str) -> Path:
-        file = _unpacked(target, path) or target / path
+        file = target / path
         file.parent.mkdir(exist_ok=True)
-        if packed_kind(path) is None:
-            bundles.append(file)
+        bundles.append(file)
         return file
 
     restored = read_backup(source, name, draft, place, bar, despite_damage=despite_damage)
-    _adopt_replica(target, restored)
     lost = {target / it for it in restored.lost}
     for path in lost:
         path.unlink(missing_ok=True)
@@ -86,32 +100,6 @@ def _fill(
     (target / RESTORING).unlink()
     sync(target)
     return restored
-
-
-def _unpacked(target: Path, path: str) -> Path | None:
-    """Where a part of the read model is kept until it is known to be usable."""
-    folder = DataFolder(target)
-    match packed_kind(path):
-        case "mdb":
-            return folder.replica / ".restored.mdb"
-        case "index":
-            return folder.search_index.with_suffix(".restored")
-        case _:
-            return None
-
-
-def _adopt_replica(target: Path, restored: Snapshot) -> None:
-    """Use the read model, if it is intact and of this release."""
-    folder, found = DataFolder(target), restored.manifest.replica
-    if found and found.format == FORMAT and not restored.replica_faults:
-        for path in found.files:
-            sync(_unpacked(target, path) or target)
-        adopt_copy(folder.replica / ".restored.mdb", folder.replica, found.id)
-        if found.index_file is not None:
-            folder.search_index.with_suffix(".restored").rename(folder.search_index)
-    else:
-        for made in (folder.replica, folder.search_index.parent):
-            shutil.rmtree(made, ignore_errors=True)
 
 
 def _require_empty(target: Path) -> None:
@@ -138,7 +126,7 @@ def _clear(target: Path) -> None:
 
 
 @contextlib.contextmanager
-def _faults_named(target: Path) -> Iterator[None]:
+def _errors_named(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

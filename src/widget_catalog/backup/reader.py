@@ -1,6 +1,7 @@
 """Reads backups: every byte is verified against its hash."""
 
 import contextlib
+import functools
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -8,13 +9,12 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 import msgspec
-import zstandard
 
 from ..core.db.migrate import check_upgradable
 from ..core.errors import InvalidBackup, StoreUnavailable
 from ..core.progress import Bar, no_bar
 from .archive import read_archive
-from .copying import DatabaseFacts, check_copy, check_rows, list_stored_names
+from .database_copy import DatabaseFacts, check_copy, check_rows, list_stored_names
 from .layout import (
     DATABASE,
     MANIFEST,
@@ -22,21 +22,16 @@ from .layout import (
     SUMS,
     Manifest,
     bundle_hash,
-    bundle_path,
     decode_manifest,
     decode_sums,
-    hash_in_name,
+    is_of_replica,
     list_snapshots,
     number_of,
-    packed_kind,
 )
 
 _CHUNK_BYTES = 1 << 20
-# Everything decompressed from one read is in memory at once.
-_PACKED_BYTES = 1 << 14
 
 _DESPITE_DAMAGE = "To restore everything else, use --despite-damage."
-_WITHOUT_REPLICA = "It can be restored all the same: the first start rebuilds the read model."
 _OTHER_SNAPSHOT = "Another snapshot may be whole: --list lists them, --snapshot NAME takes one."
 
 Place = Callable[[str], Path | None]
@@ -49,8 +44,6 @@ class Fault(NamedTuple):
     sentence: str
     is_fatal: bool = True
     bundle: str | None = None
-    is_of_replica: bool = False
-    """It can be rebuilt."""
 
 
 class Snapshot(NamedTuple):
@@ -59,8 +52,6 @@ class Snapshot(NamedTuple):
     name: str
     manifest: Manifest
     faults: Sequence[Fault] = ()
-    """All but those of the read model."""
-    replica_faults: Sequence[Fault] = ()
 
     @property
     def lost(self) -> list[str]:
@@ -72,15 +63,11 @@ def check_backup(
     source: Path, name: str | None = None, bar: Bar = no_bar, scratch: Path | None = None
 ) -> Snapshot:
     """Read a whole backup. The database of an archive is unpacked temporarily, into `scratch`."""
-    with _faults_named(source):
+    with _errors_named(source):
         if source.is_dir():
-            found = read_backup(source, name, None, lambda _: None, bar)
-        else:
-            with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
-                found = read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
-    if found.replica_faults:
-        raise InvalidBackup([it.sentence for it in found.replica_faults], _WITHOUT_REPLICA)
-    return found
+            return read_backup(source, name, None, lambda _: None, bar)
+        with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
+            return read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
 
 
 def read_backup(
@@ -96,33 +83,28 @@ def read_backup(
     database of a folder need not be copied.
 
     Raises InvalidBackup with all errors; the copy must not be used then. With `despite_damage`,
-    damaged bundles and rows of widgets are no errors; the damaged bundles are copied, too. A
-    damaged read model is never an error: it can be rebuilt.
+    damaged bundles and rows of widgets are no errors; the damaged bundles are copied, too.
     """
     if source.is_dir():
         found = _read_folder(source, _chosen(source, name), database, place, bar)
     else:
         found = _read_file(source, name, database, place, bar)
     here = source / SNAPSHOTS / found.name / DATABASE if database is None else database
-    of_replica = [it for it in found.faults() if it.is_of_replica]
-    faults = [it for it in found.faults() if not it.is_of_replica]
+    faults = found.faults()
     if not any(it.is_fatal for it in faults):
         faults += _database_faults(found, here)
     is_fatal = any(it.is_fatal for it in faults)
     if is_fatal or (faults and not despite_damage):
-        sentences = [it.sentence for it in (*faults, *of_replica)]
+        sentences = [it.sentence for it in faults]
         raise InvalidBackup(sentences, None if is_fatal else _DESPITE_DAMAGE)
-    if not faults:
-        return Snapshot(found.name, found.manifest, (), of_replica)
-    return Snapshot(found.name, _without(found.manifest, faults, here), faults, of_replica)
+    manifest = _without(found.manifest, faults, here) if faults else found.manifest
+    return Snapshot(found.name, manifest, faults)
 
 
 def _without(manifest: Manifest, faults: list[Fault], database: Path) -> Manifest:
     """The manifest of the same snapshot without the damaged bundles."""
     gone = {it.bundle for it in faults} | set(manifest.missing)
-    kept = [
-        it for it in list_stored_names(database) if bundle_path(it.sha256_hash, it.kind) not in gone
-    ]
+    kept = [it for it in list_stored_names(database) if it.path not in gone]
     size_bytes = sum(it.size_bytes for it in kept)
     return msgspec.structs.replace(manifest, bundles=len(kept), bundle_bytes=size_bytes)
 
@@ -132,7 +114,7 @@ def describe(folder: Path) -> dict[str, Manifest | str]:
 
     For one without a usable manifest: its errors.
     """
-    with _faults_named(folder):
+    with _errors_named(folder):
         return {it: _described(folder / SNAPSHOTS / it) for it in list_snapshots(folder)}
 
 
@@ -159,8 +141,7 @@ class _Contents:
         if bundle_hash(path) is not None:
             self.hashes[path] = _copy(content, place(path))
             return
-        if packed_kind(path) is not None:
-            self.hashes[path] = _unpack(content, place(path))
+        if is_of_replica(path):
             return
         top, _, rest = path.partition("/")
         name, _, file = rest.partition("/")
@@ -176,7 +157,7 @@ class _Contents:
             self._kept[file] = content.read()
             self.hashes[path] = hashlib.sha256(self._kept[file]).hexdigest()
 
-    @property
+    @functools.cached_property
     def manifest(self) -> Manifest:
         """Only trusted if its hash is right."""
         path = f"{SNAPSHOTS}/{self.name}/{MANIFEST}"
@@ -186,7 +167,7 @@ class _Contents:
             raise InvalidBackup([_damaged(path)], _OTHER_SNAPSHOT)
         return decode_manifest(self._kept[MANIFEST])
 
-    @property
+    @functools.cached_property
     def sums(self) -> dict[str, str]:
         if not self.name:
             raise InvalidBackup(["There is no snapshot in it: this is not a backup."])
@@ -202,13 +183,11 @@ class _Contents:
             raise InvalidBackup([fault], _OTHER_SNAPSHOT) from None
 
     def faults(self) -> list[Fault]:
-        """Files that are missing, damaged, or unexpected."""
-        sums = self.sums
+        """Files that are missing, damaged, or unexpected. The manifest must be intact."""
+        sums, _manifest = self.sums, self.manifest
         found = {path: it for path, it in self.hashes.items() if not path.endswith(f"/{SUMS}")}
-        needed = [f"{SNAPSHOTS}/{self.name}/{file}" for file in (DATABASE, MANIFEST)]
-        replica = self.manifest.replica
-        needed += replica.files if replica else []
-        missing = [path for path in (*needed, *sums) if path not in found]
+        needed = f"{SNAPSHOTS}/{self.name}/{DATABASE}"
+        missing = [path for path in (needed, *sums) if path not in found]
         damaged = [path for path, it in sums.items() if found.get(path, it) != it]
         return [
             *(_fault_of(path, it) for path, it in self.unreadable.items()),
@@ -223,8 +202,6 @@ class _Contents:
 
 
 def _fault_of(path: str, sentence: str) -> Fault:
-    if packed_kind(path) is not None:
-        return Fault(sentence, is_fatal=False, is_of_replica=True)
     is_bundle = bundle_hash(path) is not None
     return Fault(sentence, is_fatal=not is_bundle, bundle=path if is_bundle else None)
 
@@ -244,7 +221,7 @@ def _database_faults(found: _Contents, database: Path) -> list[Fault]:
         stored = list_stored_names(database)
     except StoreUnavailable as error:
         return [Fault(f"{DATABASE}: {error.message}")]
-    needed = {bundle_path(it.sha256_hash, it.kind) for it in stored}
+    needed = {it.path for it in stored}
     held = {it for it in found.sums if bundle_hash(it) is not None}
     return [
         *(Fault(it, is_fatal=False) for it in check_rows(database)),
@@ -282,7 +259,7 @@ def _read_folder(
     listed = [it for it in found.sums if it != f"{path}/{MANIFEST}"]
     with bar("Reading the backup", len(listed)) as advance:
         for it in listed:
-            if not hash_in_name(it) and it != f"{path}/{DATABASE}":
+            if bundle_hash(it) is None and it != f"{path}/{DATABASE}":
                 raise InvalidBackup([f"{SUMS} is damaged: it lists {it}."])
             try:
                 with (folder / it).open("rb") as content:
@@ -318,45 +295,24 @@ def _read_file(
 def _copy(content: IO[bytes], target: Path | None) -> str:
     """Copy to a new file, if a path is given; returns the hash of the bytes read."""
     digest = hashlib.sha256()
-    with contextlib.ExitStack() as stack:
-        file = None if target is None else stack.enter_context(target.open("xb"))
-        for chunk in _chunks(content):
+    with contextlib.nullcontext() if target is None else target.open("xb") as file:
+        while chunk := _read(content):
             digest.update(chunk)
             if file is not None:
                 file.write(chunk)
     return digest.hexdigest()
 
 
-def _unpack(content: IO[bytes], target: Path | None) -> str:
-    """The same for a compressed file: the hash is that of the compressed bytes."""
-    if target is None:
-        return _copy(content, None)
-    digest = hashlib.sha256()
-    frame = zstandard.ZstdDecompressor().decompressobj()
-    with target.open("xb") as file:
-        for chunk in _chunks(content, _PACKED_BYTES):
-            digest.update(chunk)
-            if not frame.eof:
-                with contextlib.suppress(zstandard.ZstdError):  # The hash reveals the damage, too.
-                    file.write(frame.decompress(chunk))
-    return digest.hexdigest()
-
-
-def _chunks(content: IO[bytes], size_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:
-    while chunk := _read(content, size_bytes):
-        yield chunk
-
-
-def _read(content: IO[bytes], size_bytes: int) -> bytes:
+def _read(content: IO[bytes]) -> bytes:
     try:
-        return content.read(size_bytes)
+        return content.read(_CHUNK_BYTES)
     except OSError as error:  # A read error of the disk has no file name.
         error.filename = error.filename or getattr(content, "name", None)
         raise
 
 
 @contextlib.contextmanager
-def _faults_named(source: Path) -> Iterator[None]:
+def _errors_named(source: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

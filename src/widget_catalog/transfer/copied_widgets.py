@@ -1,10 +1,10 @@
-"""Updates a widget to another catalog's state, with the corresponding events.
+"""Widgets that are copied from another catalog, by mirrors and snapshots.
 
-Shared by mirrors and snapshots: both receive states, but the feed of this catalog has events.
+Both receive states, but the feed of this catalog has events: of everything that differs.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..catalog.events import (
     Deprecated,
@@ -27,29 +27,43 @@ from ..catalog.widgets import Version, Widget
 from ..core.actors import COMMAND_LINE
 from ..core.clock import iso
 from ..core.db.engine import Transaction
-from ..core.files.contract import Bundles
+from ..core.files.contract import Bundles, Kind
+
+
+class VersionFile(NamedTuple):
+    sha256_hash: str
+    kind: Kind
+    size_bytes: int
+
+    @property
+    def name(self) -> str:
+        """Next to an export, or in a snapshot."""
+        return f"bundles/{self.sha256_hash}.{self.kind}"
+
+
+def files_of(version: Version) -> list[VersionFile]:
+    """The files of a version that are stored here, not linked to."""
+    files = []
+    if version.bundle_url is None:
+        files.append(VersionFile(version.sha256_hash, "js", version.bundle_size))
+    if version.style is not None:
+        files.append(VersionFile(version.style.sha256_hash, "css", version.style.size_bytes))
+    return files
 
 
 def save_difference(tx: Transaction, bundles: Bundles, old: StoredWidget, new: Widget) -> None:
-    """`new` has all existing versions."""
+    """Update a widget to the state of its origin. `new` has all existing versions."""
     # Before the commit: the files of a version that is not revoked must always exist.
-    _restore_files(bundles, old.widget, new)
+    revoked = {it.identity for it in old.widget.versions if it.revocation is not None}
+    for version in new.versions:
+        if version.identity in revoked and version.revocation is None:
+            for file in files_of(version):
+                bundles.restore(file.sha256_hash, file.kind)
     events = list(_events(old.widget, new))
     if not events and old.widget.text == new.text:
         # For example, only its creation time differs.
         events = [Imported(scope=new.scope, name=new.name)]
     replace_widget(tx, old, new, COMMAND_LINE, *events)
-
-
-def _restore_files(bundles: Bundles, old: Widget, new: Widget) -> None:
-    revoked = {it.identity for it in old.versions if it.revocation is not None}
-    for it in new.versions:
-        if it.identity not in revoked or it.revocation is not None:
-            continue
-        if it.bundle_url is None:
-            bundles.restore(it.sha256_hash, "js")
-        if it.style is not None:
-            bundles.restore(it.style.sha256_hash, "css")
 
 
 def _events(old: Widget, new: Widget) -> Iterator[PublicEvent]:
@@ -59,7 +73,7 @@ def _events(old: Widget, new: Widget) -> Iterator[PublicEvent]:
     if added:
         yield Imported(**subject, version=added[0] if len(added) == 1 else None)
     for it in reversed(new.versions):
-        yield from _version_events(subject, known.get(it.identity), it)
+        yield from _version_events({**subject, "version": it.number}, known.get(it.identity), it)
     if bool(old.is_official) != bool(new.is_official):
         yield (MadeOfficial if new.is_official else MadeUnofficial)(**subject)
     if old.is_listed != new.is_listed:
@@ -67,27 +81,25 @@ def _events(old: Widget, new: Widget) -> Iterator[PublicEvent]:
 
 
 def _version_events(
-    widget: dict[str, str], old: Version | None, new: Version
+    subject: dict[str, Any], old: Version | None, new: Version
 ) -> Iterator[PublicEvent]:
-    subject: dict[str, Any] = {**widget, "version": new.number}
-    if old is None:
-        if new.revocation is not None:
-            yield Revoked(**subject, reason=new.revocation.reason)
-        return
-    if old.revocation != new.revocation:
-        if new.revocation is not None:
-            yield Revoked(**subject, reason=new.revocation.reason)
-        else:
+    revocation, message = new.revocation, new.deprecation_message
+    if revocation != (None if old is None else old.revocation):
+        if revocation is None:
             yield Unrevoked(**subject)
+        else:
+            yield Revoked(**subject, reason=revocation.reason)
+    if old is None:
+        return
     if (old.is_yanked, old.yanked_reason) != (new.is_yanked, new.yanked_reason):
         if new.is_yanked:
             yield Yanked(**subject, reason=new.yanked_reason or "")
         else:
             yield Unyanked(**subject)
-    if old.deprecation_message != new.deprecation_message:
-        if new.deprecation_message is not None:
-            yield Deprecated(**subject, message=new.deprecation_message)
-        else:
+    if old.deprecation_message != message:
+        if message is None:
             yield Undeprecated(**subject)
+        else:
+            yield Deprecated(**subject, message=message)
     if old.published_at != new.published_at:
         yield Redated(**subject, before=iso(old.published_at), after=iso(new.published_at))

@@ -19,7 +19,6 @@ from .keys import VerifyingKey
 from .layout import (
     BLOCK_BYTES,
     CATALOG,
-    CHUNK_BYTES,
     FORMAT,
     HEADER,
     LONGEST_SUMS_LINE,
@@ -37,6 +36,9 @@ from .layout import (
     tar_header,
 )
 
+_CHUNK_BYTES = 1 << 20
+_UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 
 class Part(NamedTuple):
     """A file in the snapshot, and the offset of its bytes."""
@@ -49,13 +51,18 @@ class Part(NamedTuple):
     def stop(self) -> int:
         return self.start + self.size_bytes
 
+    @property
+    def end(self) -> int:
+        """After its padding: the position of the next file's header."""
+        return self.stop + padding_after(self.size_bytes)
+
 
 class Snapshot:
     """An open snapshot. Its signature and list of hashes are verified; `verify` checks the rest."""
 
-    def __init__(self, file: "_File", header: Header, sums: Part) -> None:
+    def __init__(self, path: Path, file: "_File", header: Header, sums: Part) -> None:
         self.header = header
-        self.path = file.path
+        self.path = path
         self._file = file
         self._sums = sums
 
@@ -64,40 +71,40 @@ class Snapshot:
 
         After a modified header the position of the next file is unknown: that ends the check.
         """
-        faults = []
+        errors = []
         try:
             for part, sha256_hash in self.parts():
                 if self._file.hash(part) != sha256_hash:
-                    faults.append(
+                    errors.append(
                         f"{part.path} was changed: it does not have the hash it must have."
                     )
-                if not self._file.is_zero(part.stop, padding_after(part.size_bytes)):
-                    faults.append(f"The padding after {part.path} was changed.")
+                if not self._file.is_padded(part):
+                    errors.append(f"The padding after {part.path} was changed.")
                 progress(1)
-        except InvalidSnapshot as fault:
-            faults += fault.faults
-        if faults:
-            raise InvalidSnapshot(faults)
+        except InvalidSnapshot as error:
+            errors += error.faults
+        if errors:
+            raise InvalidSnapshot(errors)
 
     def parts(self) -> Iterator[tuple[Part, str]]:
         """Every file after SHA256SUMS with its expected hash, in that order."""
-        at = _after(self._sums)
+        at = self._sums.end
         for it in self._sums_lines():
             part = self._file.part_at(at, it.path)
             yield part, it.sha256_hash
-            at = _after(part)
+            at = part.end
         zeros = end_of(at)
         if not self._file.is_zero(at, zeros):
-            self._file.refuse("The end of the file was changed, or is cut off.")
+            _refuse("The end of the file was changed, or is cut off.")
         if self._file.size_bytes != at + zeros:
-            self._file.refuse("Something was added to the end of the file.")
+            _refuse("Something was added to the end of the file.")
 
     def open(self, part: Part) -> BinaryIO:
         return self._file.open(part)
 
     def catalog(self) -> Iterator[bytes]:
         """The lines of the widgets."""
-        with self.open(self._file.part_at(_after(self._sums), CATALOG)) as lines:
+        with self.open(self._file.part_at(self._sums.end, CATALOG)) as lines:
             yield from lines
 
     def _sums_lines(self) -> Iterator[Sum]:
@@ -107,13 +114,13 @@ class Snapshot:
             while line := lines.readline(LONGEST_SUMS_LINE):
                 found = parse_sums_line(line)
                 if found is None or (found.path == CATALOG) != (last is None):
-                    self._file.refuse(f"{SUMS} names what does not belong into a snapshot.")
+                    _refuse(f"{SUMS} names what does not belong into a snapshot.")
                 if last is not None and last != CATALOG and found.path <= last:
-                    self._file.refuse(f"{SUMS} is not in order.")
+                    _refuse(f"{SUMS} is not in order.")
                 yield found
                 last = found.path
         if last is None:
-            self._file.refuse(f"{SUMS} is empty.")
+            _refuse(f"{SUMS} is empty.")
 
 
 @contextlib.contextmanager
@@ -124,88 +131,79 @@ def open_snapshot(path: Path, key: VerifyingKey | None) -> Iterator[Snapshot]:
     """
     if path.exists() and not path.is_file():
         raise InvalidSnapshot([f"{path} is not a file."])
+    with _opened(path) as file:
+        header, at = _checked_header(file, key)
+        sums = file.part_at(at, SUMS)
+        if file.hash(sums) != header.sums_sha256:
+            _refuse(f"{SUMS} was changed: it does not have the hash that {HEADER} says.")
+        file.check_padding(sums)
+        yield Snapshot(path, file, header, sums)
+
+
+def read_header(path: Path) -> Header:
+    """The header of a snapshot; its signature is not verified. Raises InvalidSnapshot."""
+    with _opened(path) as file:
+        return _decoded(file.read_whole(file.part_at(0, HEADER, MAX_HEADER_BYTES)))
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator["_File"]:
     try:
         opened = path.open("rb")
     except OSError as error:
         raise InvalidSnapshot([f"{path} cannot be read: {error.strerror}."]) from None
     with opened:
-        yield _checked(_File(path, opened.fileno()), key)
+        yield _File(opened.fileno())
 
 
-def read_header(path: Path) -> Header:
-    """The header of a snapshot; its signature is not verified. Raises InvalidSnapshot."""
-    try:
-        with path.open("rb") as opened:
-            file = _File(path, opened.fileno())
-            return _header(file, file.read_whole(file.part_at(0, HEADER, MAX_HEADER_BYTES)))
-    except OSError as error:
-        raise InvalidSnapshot([f"{path} cannot be read: {error.strerror}."]) from None
-
-
-def _checked(file: "_File", key: VerifyingKey | None) -> Snapshot:
+def _checked_header(file: "_File", key: VerifyingKey | None) -> tuple[Header, int]:
+    """Also returns the position after header and signature."""
     first = file.part_at(0, HEADER, MAX_HEADER_BYTES)
     content = file.read_whole(first)
-    at = _after(first)
-    is_signed = file.name_at(at) == SIGNATURE
-    if is_signed:
-        part = file.part_at(at, SIGNATURE, SIGNATURE_BYTES)
-        _check_signature(file, content, file.read_whole(part), key)
-        at = _after(part)
-    header = _header(file, content)
-    if not is_signed:
-        _check_unsigned(file, header, key)
-    sums = file.part_at(at, SUMS)
-    if file.hash(sums) != header.sums_sha256:
-        file.refuse(f"{SUMS} was changed: it does not have the hash that {HEADER} says.")
-    if not file.is_zero(sums.stop, padding_after(sums.size_bytes)):
-        file.refuse(f"The padding after {SUMS} was changed.")
-    return Snapshot(file, header, sums)
+    if file.name_at(first.end) == SIGNATURE:
+        part = file.part_at(first.end, SIGNATURE, SIGNATURE_BYTES)
+        _check_signature(content, file.read_whole(part), key)
+        return _decoded(content), part.end
+    header = _decoded(content)
+    if header.key is not None:
+        _refuse(f"{SIGNATURE} is missing: the signature was removed.")
+    if key is not None:
+        _refuse("It is not signed, so nobody can say who made it.")
+    return header, first.end
 
 
-def _check_signature(
-    file: "_File", content: bytes, signature: bytes, key: VerifyingKey | None
-) -> None:
+def _check_signature(content: bytes, signature: bytes, key: VerifyingKey | None) -> None:
     if key is None:
-        file.refuse("It is signed: give the public key with --key.")
+        _refuse("It is signed: give the public key with --key.")
     if key.has_signed(content, signature):
         return
-    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    with contextlib.suppress(*_UNDECODABLE):
         signer = decode_header(content).key
         if signer is not None and signer != key.fingerprint:
-            file.refuse(
+            _refuse(
                 f"It is signed with another key: {HEADER} names {signer[:64]}, and the one that "
                 f"was given is {key.fingerprint}."
             )
-    file.refuse(f"The signature does not fit: {HEADER} or {SIGNATURE} was changed.")
+    _refuse(f"The signature does not fit: {HEADER} or {SIGNATURE} was changed.")
 
 
-def _check_unsigned(file: "_File", header: Header, key: VerifyingKey | None) -> None:
-    if header.key is not None:
-        file.refuse(f"{SIGNATURE} is missing: the signature was removed.")
-    if key is not None:
-        file.refuse("It is not signed, so nobody can say who made it.")
-
-
-def _header(file: "_File", content: bytes) -> Header:
+def _decoded(content: bytes) -> Header:
     try:
-        made = decode_format(content).format
-        if made > FORMAT:
-            file.refuse("It was made by a newer release. Update widget-catalog to read it.")
+        if decode_format(content).format > FORMAT:
+            _refuse("It was made by a newer release. Update widget-catalog to read it.")
         return decode_header(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        file.refuse(f"{HEADER} was changed, or is not that of a snapshot.")
+    except _UNDECODABLE:
+        _refuse(f"{HEADER} was changed, or is not that of a snapshot.")
 
 
-def _after(part: Part) -> int:
-    """The position of the next file's header."""
-    return part.stop + padding_after(part.size_bytes)
+def _refuse(sentence: str) -> NoReturn:
+    raise InvalidSnapshot([sentence])
 
 
 class _File:
     """Reads at given positions, so that several readers do not affect each other."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self.path = path
+    def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self.size_bytes = os.fstat(descriptor).st_size
 
@@ -218,53 +216,47 @@ class _File:
         it.
         """
         block = self._read(at, BLOCK_BYTES)
+        no_snapshot = "It is not a snapshot, or is damaged. " if at == 0 else ""
         if len(block) < BLOCK_BYTES:
-            self._refuse_begin(at, f"It is cut off: {path} is missing.")
+            _refuse(f"{no_snapshot}It is cut off: {path} is missing.")
         member = _member(block)
         if member is None or block != tar_header(path, member.size):
-            self._refuse_begin(at, f"The header of {path} was changed.")
+            _refuse(f"{no_snapshot}The header of {path} was changed.")
         part = Part(path, at + BLOCK_BYTES, member.size)
         if max_bytes is not None and part.size_bytes > max_bytes:
-            self.refuse(f"The header of {path} was changed: the file would be too large.")
+            _refuse(f"The header of {path} was changed: the file would be too large.")
         missing = part.stop - self.size_bytes
         if missing > 0:
-            self.refuse(f"It is cut off: the last {missing:,} bytes of {path} are missing.")
+            _refuse(f"It is cut off: the last {missing:,} bytes of {path} are missing.")
         return part
 
     def read_whole(self, part: Part) -> bytes:
-        """For a small file; its padding is checked immediately."""
-        if not self.is_zero(part.stop, padding_after(part.size_bytes)):
-            self.refuse(f"The padding after {part.path} was changed.")
+        """For a small file."""
+        self.check_padding(part)
         return self._read(part.start, part.size_bytes)
 
-    def hash(self, part: Part) -> str:
-        hashed = hashlib.sha256()
-        for at in range(part.start, part.stop, CHUNK_BYTES):
-            hashed.update(self._read(at, min(CHUNK_BYTES, part.stop - at)))
-        return hashed.hexdigest()
+    def check_padding(self, part: Part) -> None:
+        if not self.is_padded(part):
+            _refuse(f"The padding after {part.path} was changed.")
+
+    def is_padded(self, part: Part) -> bool:
+        return self.is_zero(part.stop, part.end - part.stop)
 
     def is_zero(self, at: int, size_bytes: int) -> bool:
         return self._read(at, size_bytes) == bytes(size_bytes)
 
+    def hash(self, part: Part) -> str:
+        with self.open(part) as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+
     def open(self, part: Part) -> BinaryIO:
-        section = io.BufferedReader(_Section(self._descriptor, part), CHUNK_BYTES)
+        section = io.BufferedReader(_Section(self._descriptor, part), _CHUNK_BYTES)
         return cast(BinaryIO, section)
-
-    def refuse(self, sentence: str) -> NoReturn:
-        raise InvalidSnapshot([sentence])
-
-    def _refuse_begin(self, at: int, sentence: str) -> NoReturn:
-        self.refuse(f"It is not a snapshot, or is damaged. {sentence}" if at == 0 else sentence)
 
     def _read(self, at: int, size_bytes: int) -> bytes:
         """Fewer bytes only at the end of the file."""
-        found = b""
-        while len(found) < size_bytes:
-            some = os.pread(self._descriptor, size_bytes - len(found), at + len(found))
-            if not some:
-                break
-            found += some
-        return found
+        with self.open(Part("", at, size_bytes)) as content:
+            return content.read()
 
 
 def _member(block: bytes) -> tarfile.TarInfo | None:
@@ -281,7 +273,7 @@ class _Section(io.RawIOBase):
     def __init__(self, descriptor: int, part: Part) -> None:
         self._descriptor = descriptor
         self._part = part
-        self._at = part.start
+        self._at = 0
 
     def readable(self) -> bool:
         return True
@@ -290,17 +282,13 @@ class _Section(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        origin = {
-            os.SEEK_SET: self._part.start,
-            os.SEEK_CUR: self._at,
-            os.SEEK_END: self._part.stop,
-        }
+        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._part.size_bytes}
         self._at = origin[whence] + offset
-        return self._at - self._part.start
+        return self._at
 
     def readinto(self, buffer: Any) -> int:
-        wanted = min(len(buffer), max(0, self._part.stop - self._at))
-        found = os.pread(self._descriptor, wanted, self._at)
+        wanted = min(len(buffer), max(0, self._part.size_bytes - self._at))
+        found = os.pread(self._descriptor, wanted, self._part.start + self._at)
         buffer[: len(found)] = found
         self._at += len(found)
         return len(found)
