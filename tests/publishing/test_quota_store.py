@@ -14,8 +14,8 @@ from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import TooOften
 from widget_catalog.organizations.organize import check_may_own
 from widget_catalog.organizations.store import add_organization, list_memberships, put_member
-from widget_catalog.publishing.quota_store import Publication, add_publication, list_publications
 from widget_catalog.publishing.quotas import Load, Quotas, check_may_publish, count_publication
+from widget_catalog.publishing.store import Publication, add_publication, list_publications
 from widget_contract.names import Scope
 
 HOUR = 3_600_000

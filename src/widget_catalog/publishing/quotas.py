@@ -28,9 +28,16 @@ from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import InvalidRequest, TooOften
 from ..core.settings import Settings
 from ..organizations.settings import OrganizationSettings
-from .quota_store import add_publication, list_publications, remove_publications
 from .settings import PublishingSettings
-from .store import LIFETIME_MS, end_open_request, list_ends_of_open, list_unconfirmed
+from .store import (
+    LIFETIME_MS,
+    add_publication,
+    end_open_request,
+    list_ends_of_open,
+    list_publications,
+    list_unconfirmed,
+    remove_publications,
+)
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS

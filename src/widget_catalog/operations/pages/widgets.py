@@ -7,7 +7,7 @@ from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.paging import Paging
 from ...core.http.services import Services
-from ...publishing.pages.widgets import WIDGETS
+from ...publishing.widget_pages import WIDGETS
 from ..operate_catalog import search_widgets
 
 STATES = ("official", "unlisted", "revoked")
