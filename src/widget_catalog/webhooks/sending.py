@@ -16,7 +16,7 @@ import httpcore
 from ..core import release
 from ..core.name_lookups import NameLookups, TooManyLookups
 from ..core.public_addresses import Network, is_public
-from .model import Delivery, Outcome, Webhook, WebhookRules, sign
+from .model import Delivery, Outcome, Webhook, sign
 
 # Timeout of one delivery, from the name lookup to the end of the response.
 _REQUEST_S = 10.0
@@ -144,7 +144,7 @@ def send_all(
     webhook: Webhook,
     secrets: Sequence[str],
     deliveries: Sequence[Delivery],
-    rules: WebhookRules,
+    networks: Sequence[Network],
     tls: ssl.SSLContext,
     lookups: NameLookups,
     now_s: int,
@@ -156,7 +156,7 @@ def send_all(
     with httpcore.ConnectionPool(
         ssl_context=tls,
         max_connections=1,
-        network_backend=CheckedConnections(rules.networks, limits, lookups, webhook.owner),
+        network_backend=CheckedConnections(networks, limits, lookups, webhook.owner),
     ) as pool:
         for number, delivery in enumerate(deliveries):
             limits.restart()
