@@ -10,9 +10,7 @@ import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
-import widget_catalog.core.commands.values
-import widget_cli.values
-from widget_catalog.core.commands.values import convert_plainly
+from widget_contract.command_values import convert_plainly
 
 
 class Colour(StrEnum):
@@ -63,10 +61,3 @@ def said(arguments: list[str], *, is_plain: bool) -> Any:
 def test_the_same_value_or_the_same_refusal(line: str) -> None:
     arguments = shlex.split(line)
     assert said(arguments, is_plain=True) == said(arguments, is_plain=False)
-
-
-def test_service_and_tool_convert_alike() -> None:
-    """Neither may import the other, so each has a copy."""
-    files = (widget_catalog.core.commands.values.__file__, widget_cli.values.__file__)
-    one, other = (Path(it).read_text(encoding="utf-8") for it in files)
-    assert one == other

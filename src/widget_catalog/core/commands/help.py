@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
 
-from .values import convert_plainly
+from widget_contract.command_values import convert_plainly
 
 HELP_OPTIONS = ["-h", "--help"]
 
