@@ -3,15 +3,13 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, Concatenate, ParamSpec
+from typing import Annotated, Any
 
 import typer
 
 from .console import mode
 from .javascript import ModuleCheck
-from .session import Session, opened
-
-P = ParamSpec("P")
+from .session import opened
 
 
 def _speak_json(is_wanted: bool) -> bool:
@@ -58,7 +56,7 @@ def module_check(*, no_check: bool, any_module: bool) -> ModuleCheck:
 
 
 def in_session(
-    command: Callable[Concatenate[Session, P], None], *, takes_insecure: bool = False
+    command: Callable[..., None], *, takes_insecure: bool = False
 ) -> Callable[..., None]:
     """A command whose first parameter is a session with the catalog of --catalog; it gets that
     option and --json. `takes_insecure`: and --insecure.

@@ -20,7 +20,7 @@ from widget_contract.names import Scope
 
 HOUR = 3_600_000
 ONE, NEW = Load(1, is_new_widget=False), Load(1, is_new_widget=True)
-QUOTAS = Quotas(organizations=3, new_widgets_per_day=4, versions_per_hour=10, bytes_per_day=1000)
+QUOTAS = Quotas(new_widgets_per_day=4, versions_per_hour=10, bytes_per_day=1000)
 
 
 def sized(size_bytes: int) -> Load:

@@ -27,7 +27,6 @@ from ..core.amounts import format_duration
 from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import InvalidRequest, TooOften
 from ..core.settings import Settings
-from ..organizations.settings import OrganizationSettings
 from .settings import PublishingSettings
 from .store import (
     LIFETIME_MS,
@@ -51,7 +50,6 @@ _ASK = "or ask the operator of this catalog to raise the limit."
 class Quotas(NamedTuple):
     """0 is no limit."""
 
-    organizations: int = 0
     new_widgets_per_day: int = 0
     versions_per_hour: int = 0
     bytes_per_day: int = 0
@@ -67,7 +65,6 @@ NO_QUOTAS = Quotas()
 def quotas_from(settings: Settings) -> Quotas:
     ours = settings.of(PublishingSettings)
     return Quotas(
-        organizations=settings.of(OrganizationSettings).max_organizations,
         new_widgets_per_day=ours.max_new_widgets_per_day,
         versions_per_hour=ours.max_versions_per_hour,
         bytes_per_day=ours.max_bytes_per_day,
