@@ -21,18 +21,19 @@ from widget_contract.capabilities import (
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope
 
-from ..catalog.accepted_import import settle_widget
-from ..catalog.events import Published
+from ..catalog.events import PublishBegun, Published
+from ..catalog.replica.rendering import render
 from ..catalog.store.widgets import add_widget, find_widget, replace_widget
 from ..catalog.stored_files import are_present, remove_unused
 from ..catalog.widgets import Version
+from ..core import hooks
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Uploads
 from ..core.files.hashing import hash_stream
 from .quotas import NO_QUOTAS, Quotas, count_publication
-from .request_version import Wanted, check_gates
+from .request_version import Wanted, check_limits, plan_version
 from .store import FileSpec, PublishRequest, confirm_request, end_request, find_request
 
 # Pauses before the files are stored again, if another process removes them as unused.
@@ -166,15 +167,20 @@ def _publish(
         request = _get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
             wanted = _wanted_of(request)
-            settle_widget(tx, wanted.scope, wanted.name)
-            planned = check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
+            hooks.call(tx, actor, PublishBegun(scope=wanted.scope, name=wanted.name))
+            planned = plan_version(tx.connection, actor, wanted, tx.at_ms)
+            document = render(planned.widget)  # Once: it is measured here, and shown to readers.
+            size = document.detail_bytes
+            check_limits(tx.connection, actor, planned, size, quotas, tx.at_ms)
             files: list[FileKey] = [(it.sha256_hash, kind) for kind, it in request.files.items()]
             if not are_present(tx.connection, bundles, files):
                 raise _Removed
+            event, prepared = _published(request), tx.prepare(document)
             if planned.stored is None:
-                add_widget(tx, planned.widget, actor, _published(request))
+                add_widget(tx, planned.widget, actor, event, prepared=prepared)
             else:
-                replace_widget(tx, planned.stored, planned.widget, actor, _published(request))
+                old = planned.stored
+                replace_widget(tx, old, planned.widget, actor, event, prepared=prepared)
             count_publication(tx, actor, planned.load)
             confirm_request(tx, request.id)
     return request

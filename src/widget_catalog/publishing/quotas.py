@@ -18,7 +18,6 @@ from ..catalog.events import (
     Unyanked,
     Yanked,
 )
-from ..catalog.replica.rendering import detail_bytes
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.audit import list_instants
 from ..catalog.widgets import Widget
@@ -120,12 +119,12 @@ def count_publication(tx: Transaction, actor: Actor, load: Load) -> None:
     add_publication(tx, actor.account_id, load.size_bytes, is_new_widget=load.is_new_widget)
 
 
-def check_document_size(widget: Widget, quotas: Quotas) -> None:
+def check_document_size(widget: Widget, size_bytes: int, quotas: Quotas) -> None:
     """Raises InvalidRequest if the widget's detail would be too large: every reader downloads it,
     so this applies to operators, too.
     """
     most = quotas.document_bytes
-    if most and (size_bytes := detail_bytes(widget)) > most:
+    if most and size_bytes > most:
         raise InvalidRequest(
             f"With this version, the detail of {widget.scope}/{widget.name} would have "
             f"{size_bytes:,} bytes, and at most {most:,} are allowed: all its "

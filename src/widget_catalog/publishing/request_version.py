@@ -11,12 +11,14 @@ from widget_contract.errors import InvalidManifest
 from widget_contract.manifests import Manifest, declared, parse_manifest
 from widget_contract.names import Scope, WidgetName
 
-from ..catalog.accepted_import import settle_widget
+from ..catalog.events import PublishBegun
+from ..catalog.replica.rendering import measure_detail
 from ..catalog.store.revocations import find_refusal
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.upstream import require_no_mirror
 from ..catalog.store.widgets import find_widget
 from ..catalog.widgets import Style, Version, Widget
+from ..core import hooks
 from ..core.actors import Actor, Right
 from ..core.clock import from_ms
 from ..core.credentials import new_id
@@ -104,8 +106,8 @@ def request_version(
     """Create a request. It is stored as a row until it is confirmed or expires after an hour."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.publishing() as tx:
-        settle_widget(tx, wanted.scope, wanted.name)
-        check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
+        hooks.call(tx, actor, PublishBegun(scope=wanted.scope, name=wanted.name))
+        _check(tx.connection, actor, wanted, quotas, tx.at_ms)
         make_room_for_request(tx, actor, quotas, wanted.scope, wanted.name, wanted.version)
         style = wanted.files.get("css")
         request = PublishRequest(
@@ -138,7 +140,7 @@ def check_version(
     """A dry run: the same checks, and nothing is stored."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.reading() as connection:
-        check_gates(connection, actor, wanted, quotas, store.now_ms())
+        _check(connection, actor, wanted, quotas, store.now_ms())
     return wanted
 
 
@@ -155,10 +157,13 @@ def announced_size(store: Store, request_id: str, kind: Kind) -> int:
     return found.files[kind].size_bytes
 
 
-def check_gates(
-    connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int
-) -> Planned:
-    """The checks of a request, repeated when it is confirmed."""
+def _check(connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int) -> None:
+    planned = plan_version(connection, actor, wanted, now_ms)
+    check_limits(connection, actor, planned, measure_detail(planned.widget), quotas, now_ms)
+
+
+def plan_version(connection: Snapshot, actor: Actor, wanted: Wanted, now_ms: int) -> Planned:
+    """Whether this version may be added, and the result. Repeated when it is confirmed."""
     require_no_mirror(connection)
     require(connection, actor, Right.PUBLISH, wanted.scope, wanted.name)
     stored = find_widget(connection, wanted.scope, wanted.name)
@@ -177,10 +182,20 @@ def check_gates(
             "be published again. Change the module."
         )
     widget = wanted.added_to(stored.widget if stored is not None else None, from_ms(now_ms))
-    check_document_size(widget, quotas)
-    load = Load(wanted.size_bytes, is_new_widget=stored is None)
-    check_may_publish(connection, actor, quotas, load, now_ms)
-    return Planned(stored, widget, load)
+    return Planned(stored, widget, Load(wanted.size_bytes, is_new_widget=stored is None))
+
+
+def check_limits(
+    connection: Snapshot,
+    actor: Actor,
+    planned: Planned,
+    detail_bytes: int,
+    quotas: Quotas,
+    now_ms: int,
+) -> None:
+    """Whether the widget may become so large, and the account may publish so much."""
+    check_document_size(planned.widget, detail_bytes, quotas)
+    check_may_publish(connection, actor, quotas, planned.load, now_ms)
 
 
 def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
