@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .values import convert_plainly
+from widget_contract.command_values import convert_plainly
 
 
 class App(typer.Typer):

@@ -8,12 +8,18 @@ from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import CliVersion, PublishScope
 
 from .addresses import WidgetKey, path_part
-from .answers import not_a_catalog, refusal, shaped
-from .errors import ToolError
-from .exits import ExitCode
+from .errors import ExitCode, ToolError
 from .release import VERSION
+from .responses import (
+    Account,
+    Detail,
+    Settings,
+    VersionEntry,
+    not_a_catalog,
+    refusal,
+    shaped,
+)
 from .session import Session
-from .shapes import Account, Detail, Settings, TokenLimits, VersionEntry
 from .transport import FILE_BYTES, SMALL_BYTES
 
 
@@ -118,9 +124,9 @@ def require_scopes(session: Session, wanted: list[str]) -> None:
         )
 
 
-def find_token_limits(session: Session) -> TokenLimits | None:
-    """What the access token may do; None if the catalog does not say."""
-    return shaped(session.get("/api/auth/session"), Account, session.url).token
+def get_account(session: Session) -> Account:
+    """The signed-in account, and the limits of an access token."""
+    return shaped(session.get("/api/auth/session"), Account, session.url)
 
 
 def list_scopes(session: Session) -> list[PublishScope]:

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .errors import ToolError, wrong_usage
+from .errors import ExitCode, ToolError, wrong_usage
 
 say = Console(stderr=True, highlight=False, soft_wrap=True)
 out = Console(highlight=False, soft_wrap=True)
@@ -47,6 +48,19 @@ def show_json(document: object) -> None:
     """Print the document of --json. ASCII only, so that it works with every encoding."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
     sys.stdout.flush()
+
+
+def shows_json(document: object) -> bool:
+    """Print the document if --json was given; returns whether it was."""
+    if mode.is_json:
+        show_json(document)
+    return mode.is_json
+
+
+def show_done(sentence: str, **about: object) -> None:
+    """The result of a command that only changes something."""
+    if not shows_json({"success": True, **about}):
+        say.print(plain(sentence))
 
 
 def show_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -104,6 +118,13 @@ def ask(question: str, *, is_agreed: bool) -> bool:
             return True
         if answer in ("", "n", "no"):
             return False
+
+
+def require_agreement(question: str, is_agreed: bool) -> None:
+    """End the command unless the person agrees."""
+    if not ask(question, is_agreed=is_agreed):
+        say.print("Nothing was changed.")
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def ask_line(question: str) -> str:

@@ -6,15 +6,61 @@ Reading needs no lock; a writer takes it and reads again.
 import contextlib
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import platformdirs
 
-from . import keyrings
 from .errors import ToolError
-from .locking import locked
+
+_SERVICE = "widget-cli"
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Acquire the lock. The file is never removed, which would be a race."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _keyring() -> Iterator[Any]:
+    """The system's keyring, if the extra `keyring` is installed."""
+    try:
+        try:
+            import keyring
+        except ImportError:
+            raise ToolError(
+                "The keyring cannot be used: a package is missing.",
+                'Install it with: pip install "widget-cli[keyring]" (or sign in without --keyring)',
+            ) from None
+        yield keyring
+    except ToolError:
+        raise
+    except Exception as error:  # They depend on the system, and some occur only when it is used.
+        raise ToolError(
+            f"The system's keyring cannot be used ({type(error).__name__}).",
+            "Unlock it, or sign in again without --keyring.",
+        ) from None
 
 
 class SignIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -47,7 +93,8 @@ class CredentialsWriter:
     def save(self, url: str, sign_in: SignIn, *, becomes_default: bool = False) -> None:
         content = self._credentials.read()
         if sign_in.is_in_keyring:
-            keyrings.keep(url, msgspec.json.encode(sign_in).decode())
+            with _keyring() as keyring:
+                keyring.set_password(_SERVICE, url, msgspec.json.encode(sign_in).decode())
             sign_in = SignIn(username=sign_in.username, is_in_keyring=True)
         content.catalogs[url] = sign_in
         if becomes_default or content.default is None:
@@ -58,7 +105,9 @@ class CredentialsWriter:
         content = self._credentials.read()
         gone = content.catalogs.pop(url, None)
         if gone and gone.is_in_keyring:
-            keyrings.forget(url)
+            with _keyring() as keyring:
+                if keyring.get_password(_SERVICE, url) is not None:
+                    keyring.delete_password(_SERVICE, url)
         if content.default == url:
             content.default = next(iter(content.catalogs), None)
         self._credentials.write(content)
@@ -83,7 +132,8 @@ class Credentials:
         found = self.read().catalogs.get(url)
         if found is None or not found.is_in_keyring:
             return found
-        kept = keyrings.find(url)
+        with _keyring() as keyring:
+            kept = keyring.get_password(_SERVICE, url)
         return None if kept is None else msgspec.json.decode(kept, type=SignIn)
 
     @contextlib.contextmanager
@@ -91,7 +141,7 @@ class Credentials:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             held = contextlib.ExitStack()
-            held.enter_context(locked(self.folder / "credentials.lock"))
+            held.enter_context(_locked(self.folder / "credentials.lock"))
         except OSError as error:
             raise self._unusable("written", error) from None
         with held:

@@ -1,7 +1,7 @@
 """Checks the module to be published.
 
 tree-sitter checks the grammar, with good error positions; a JavaScript engine checks the other
-rules of the language (`early_errors`), such as duplicate declarations.
+rules of the language (`find_early_error`), such as duplicate declarations.
 """
 
 import functools
@@ -10,8 +10,15 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from .early_errors import EarlyError, find_early_error, is_compiled
-from .syntax_faults import early_fault, place_of, syntax_fault, text_of
+from .syntax_faults import (
+    EarlyError,
+    early_fault,
+    find_early_error,
+    is_compiled,
+    place_of,
+    syntax_fault,
+    text_of,
+)
 
 if TYPE_CHECKING:  # Loaded when needed: most commands parse nothing.
     from tree_sitter import Language, Node

@@ -14,8 +14,7 @@ from threading import Thread
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from .errors import ToolError
-from .exits import ExitCode
+from .errors import ExitCode, ToolError
 
 _DENIED = "access_denied"
 _SIGNS = {"good": "M4.5 12.5l5 5 10-11", "bad": "M6 6l12 12M18 6L6 18"}

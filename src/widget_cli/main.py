@@ -13,18 +13,15 @@ from .app import App
 from .commands import (
     account,
     developing,
-    looking,
-    making,
     managing,
     organizations,
     publishing,
-    signing_in,
+    searching,
     tokens,
     webhooks,
 )
 from .console import show_error
-from .errors import ToolError
-from .exits import ExitCode
+from .errors import ExitCode, ToolError
 from .release import VERSION
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
@@ -57,12 +54,11 @@ def about(
     pass
 
 
-making.register(app)
 developing.register(app)
 publishing.register(app)
 managing.register(app)
-looking.register(app)
-signing_in.register(app)
+searching.register(app)
+account.register(app)
 app.add_typer(account.app, name="account", rich_help_panel="Account")
 app.add_typer(tokens.app, name="tokens", rich_help_panel="Account")
 app.add_typer(organizations.app, name="org", rich_help_panel="Account")

@@ -1,13 +1,21 @@
 """The OAuth endpoints: obtains, refreshes and revokes tokens."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from .answers import decoded, not_a_catalog, refusal, shaped
-from .clock import Clock, now
 from .credentials import SignIn
+from .responses import decoded, not_a_catalog, refusal, shaped
 from .transport import SMALL_BYTES, Reply, Transport
+
+Clock = Callable[[], datetime]
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
 
 SCOPE = "openid profile email"
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"

@@ -1,11 +1,15 @@
-"""Options and arguments that several commands share."""
+"""Options and arguments that several commands share, and commands that work in a session."""
 
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 from .console import mode
 from .javascript import ModuleCheck
+from .session import opened
 
 
 def _speak_json(is_wanted: bool) -> bool:
@@ -49,3 +53,32 @@ def module_check(*, no_check: bool, any_module: bool) -> ModuleCheck:
     if no_check:
         return ModuleCheck.NONE
     return ModuleCheck.SYNTAX if any_module else ModuleCheck.FULL
+
+
+def in_session(
+    command: Callable[..., None], *, takes_insecure: bool = False
+) -> Callable[..., None]:
+    """A command whose first parameter is a session with the catalog of --catalog; it gets that
+    option and --json. `takes_insecure`: and --insecure.
+    """
+
+    @functools.wraps(command)
+    def run(*, catalog: str | None, insecure: bool = False, _json: bool, **values: Any) -> None:
+        with opened(catalog, is_insecure=insecure) as session:
+            command(session, **values)
+
+    _, *own = inspect.signature(command, eval_str=True).parameters.values()
+    added: dict[str, Any] = {"catalog": (None, CatalogOption)}
+    if takes_insecure:
+        added["insecure"] = (False, InsecureOption)
+    added["_json"] = (False, JsonOption)
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (default, kind) in added.items()
+    ]
+    run.__signature__ = inspect.Signature([*own, *parameters])  # type: ignore[attr-defined]
+    return run
+
+
+in_insecure_session = functools.partial(in_session, takes_insecure=True)
+"""Of commands that are used with access tokens, which --insecure sends over plain http."""

@@ -1,21 +1,228 @@
 """Determines the scope, and compares with the published versions."""
 
-from widget_contract.capabilities import requested
+import hashlib
+from typing import Any, NamedTuple
+
+import msgspec
+
+from widget_contract.addresses import style_address
+from widget_contract.capabilities import (
+    Permission,
+    PermissionChanges,
+    in_words,
+    names_of,
+    permission_changes,
+    requested,
+)
 from widget_contract.errors import InvalidName
-from widget_contract.manifests import Manifest
+from widget_contract.manifests import DETAIL_FIELDS, Declared, Manifest
 from widget_contract.names import Scope
-from widget_contract.wire import PublishScope
+from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.wire import PublishScope, Size
 
 from .addresses import WidgetKey
-from .catalog import find_detail, find_requested, find_style, find_token_limits, list_scopes
-from .console import warn
-from .differences import differing_fields, find_version, is_step_back
-from .errors import ToolError, wrong_usage
-from .exits import ExitCode
-from .plan import Plan
+from .catalog import find_detail, find_requested, find_style, get_account, list_scopes
+from .console import plain, say, sized, warn
+from .errors import ExitCode, ToolError, wrong_usage
+from .responses import UNKNOWN_SIZE, TokenLimits, VersionEntry
 from .session import Session
-from .shapes import TokenLimits, VersionEntry
 from .widget_folder import MANIFEST, LocalWidget
+
+# Release notes always differ; the others are shown separately.
+_SHOWN_APART = ("release_notes", "sdk_version", "permissions")
+
+
+class Change(NamedTuple):
+    """One field, by its JSON name."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+def changes(local: LocalWidget, last: VersionEntry) -> list[Change]:
+    """Every field that differs, except permissions: see `Plan.permission_changes`."""
+    manifest = local.manifest
+    pairs = [
+        Change("sha256Hash", last.sha256_hash, local.bundle.sha256_hash),
+        Change("bundleSize", last.bundle_size, local.bundle.size_bytes),
+        Change("sdkVersion", last.sdk_version, manifest.sdk_version),
+    ]
+    for field in msgspec.structs.fields(Declared):
+        # Entries have no details.
+        if field.name not in _SHOWN_APART and field.name not in DETAIL_FIELDS:
+            before, after = getattr(last, field.name), getattr(manifest, field.name)
+            pairs.append(Change(field.encode_name, _value(before), _value(after)))
+    return [it for it in pairs if it.before != it.after]
+
+
+def style_change(local: LocalWidget, last_style: bytes | None) -> Change | None:
+    """The change of the style sheet by its hash, if any; None means no style sheet."""
+    before = None if last_style is None else hashlib.sha256(last_style).hexdigest()
+    after = local.style.sha256_hash if local.style else None
+    return None if before == after else Change("cssSha256Hash", before, after)
+
+
+def requested_by(local: LocalWidget) -> tuple[Permission, ...]:
+    return requested(local.manifest.permissions, local.manifest.text)
+
+
+def differing_fields(
+    local: LocalWidget, published: VersionEntry, wanted: tuple[Permission, ...] | None
+) -> list[str]:
+    """The names of all fields that differ, including permissions. `wanted` are those of the
+    published version in full, if known."""
+    fields = [it.field for it in changes(local, published)]
+    own = requested_by(local)
+    is_same = set(names_of(own)) == set(published.permissions)
+    if not is_same or (wanted is not None and set(own) != set(wanted)):
+        fields.append("permissions")
+    return fields
+
+
+def find_version(versions: tuple[VersionEntry, ...], wanted: SemVer) -> VersionEntry | None:
+    """The published version with this number; build metadata is ignored."""
+    for entry in versions:
+        try:
+            if SemVer.parse(entry.version) == wanted:
+                return entry
+        except InvalidVersion:
+            continue
+    return None
+
+
+def is_step_back(wanted: SemVer, last: VersionEntry) -> bool:
+    try:
+        return wanted < SemVer.parse(last.version)
+    except InvalidVersion:
+        return False
+
+
+def _value(value: object) -> object:
+    if isinstance(value, Size):
+        return None if value == UNKNOWN_SIZE else f"{value.w} x {value.h}"
+    return None if value == "" else value
+
+
+_LABELS = {
+    "bundleSize": "size",
+    "sdkVersion": "SDK",
+    "displayName": "name",
+    "minSize": "smallest",
+    "maxSize": "largest",
+    "configVersion": "settings",
+    "cssSha256Hash": "style",
+}
+_LONGEST_VALUE = 60
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """`last` is the last published version; `existing` is this version, if it is published."""
+
+    url: str
+    key: WidgetKey
+    local: LocalWidget
+    last: VersionEntry | None
+    existing: VersionEntry | None
+    last_style: bytes | None = None
+    warnings: tuple[str, ...] = ()
+    last_requested: tuple[Permission, ...] = ()
+    """The permissions of the last version, with its capabilities in full."""
+
+    @property
+    def page_url(self) -> str:
+        return f"{self.url}/widgets/{self.key}"
+
+    @property
+    def is_published(self) -> bool:
+        return self.existing is not None
+
+    @property
+    def permission_changes(self) -> PermissionChanges:
+        return permission_changes(self.last_requested, requested_by(self.local))
+
+    def changes(self) -> list[Change]:
+        """Every field that differs from the last published version, except permissions."""
+        if self.last is None:
+            return []
+        style = style_change(self.local, self.last_style)
+        return [*changes(self.local, self.last), *([style] if style else [])]
+
+
+def show_plan(plan: Plan) -> None:
+    """Print the plan on standard error."""
+    local, manifest = plan.local, plan.local.manifest
+    say.print(f"\n[bold]{plain(plan.key)} {plain(manifest.version)}[/] to {plain(plan.url)}")
+    _line("name", manifest.display_name)
+    _line("module", f"{local.bundle.path.name}, {sized(local.bundle.size_bytes)}")
+    _line("sha256", local.bundle.sha256_hash)
+    if local.style is not None:
+        _line("style", f"{local.style.path.name}, {sized(local.style.size_bytes)}")
+    _line("SDK", manifest.sdk_version)
+    _line("permissions", ", ".join(map(in_words, requested_by(local))) or "none")
+    if plan.last is None:
+        say.print("\nThis is the first version.\n")
+        return
+    say.print(f"\nChanges since {plain(plan.last.version)}, the last version:")
+    differing = plan.changes()
+    for change in differing:
+        if change.field != "sha256Hash":
+            _line(_LABELS.get(change.field, change.field), _shown(change))
+    if all(change.field != "sha256Hash" for change in differing):
+        _line("module", "unchanged")
+    added, removed = plan.permission_changes
+    for it in removed:
+        _line("permission", f"no longer {in_words(it)}")
+    for it in added:
+        say.print(f"  [bold yellow]new permission  {plain(in_words(it))}[/]")
+    say.print()
+
+
+def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """The result of `widget publish` for a script."""
+    local, last = plan.local, plan.last
+    if plan.existing is not None:
+        address = plan.existing.bundle_url
+        answer = {"bundleUrl": address}
+        if local.style is not None:
+            answer["cssUrl"] = style_address(address)
+    return {
+        "status": status,
+        "catalog": plan.url,
+        "scope": plan.key.scope,
+        "name": plan.key.name,
+        "version": local.manifest.version.text,
+        "pageUrl": plan.page_url,
+        "bundleUrl": answer.get("bundleUrl"),
+        "cssUrl": answer.get("cssUrl"),
+        "bundleSize": local.bundle.size_bytes,
+        "sha256Hash": local.bundle.sha256_hash,
+        "sdkVersion": local.manifest.sdk_version,
+        "permissions": list(local.manifest.permissions),
+        "newPermissions": names_of(plan.permission_changes.added),
+        "previousVersion": last.version if last else None,
+        "changes": [it._asdict() for it in plan.changes()],
+        "warnings": list(plan.warnings),
+    }
+
+
+def _line(label: str, value: object) -> None:
+    say.print(f"  [dim]{plain(label):<14}[/] {plain(value)}")
+
+
+def _shown(change: Change) -> str:
+    if change.field == "bundleSize":
+        step = change.after - change.before
+        return f"{sized(change.before)} -> {sized(change.after)} ({step:+,} bytes)"
+    if change.field == "cssSha256Hash":
+        return "new" if change.before is None else "dropped" if change.after is None else "changed"
+    return f"{_short(change.before)} -> {_short(change.after)}"
+
+
+def _short(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
 
 # Fields that dashboards depend on: a changed value is an error.
 _SERIOUS = ("sdkVersion", "permissions")
@@ -31,7 +238,7 @@ def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Sco
     except InvalidName as error:
         raise wrong_usage(error.message, "Choose another with --scope.") from None
     places = list_scopes(session)
-    limits = find_token_limits(session) if session.is_machine else None
+    limits = get_account(session).token if session.is_machine else None
     if limits is not None and limits.widgets:
         places = _require_admitted(places, limits, named, str(manifest.name))
     names = ", ".join(it.name for it in places)

@@ -12,11 +12,9 @@ from widget_contract.addresses import PUBLISH
 from widget_contract.wire import PublishRequest
 
 from .addresses import WidgetKey, is_same_origin
-from .answers import not_a_catalog, sentence_in, shaped
-from .errors import ToolError
-from .exits import ExitCode
+from .errors import ExitCode, ToolError
+from .responses import Upload, not_a_catalog, sentence_in, shaped
 from .session import Session
-from .shapes import Upload
 from .transport import SMALL_BYTES
 from .widget_folder import LocalWidget, SourceFile
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope, WidgetName
 
-from .errors import ToolError, wrong_usage
-from .exits import ExitCode
+from .errors import ExitCode, ToolError, wrong_usage
 from .widget_folder import MANIFEST, named
 
 BUNDLE = "index.js"

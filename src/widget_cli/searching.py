@@ -16,11 +16,9 @@ from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
 
 from .addresses import WidgetKey, parse_key
-from .answers import shaped
-from .errors import ToolError
-from .exits import ExitCode
+from .errors import ExitCode, ToolError
+from .responses import Found, SearchPage, shaped
 from .session import Session
-from .shapes import Found, SearchPage
 
 _MAX_A_PAGE = 100
 _MAX_REQUESTS = 4

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .addresses import is_private, parse_url
-from .answers import object_in
-from .clock import Clock, now
 from .credentials import Credentials, SignIn
 from .errors import (
+    ExitCode,
     ToolError,
     not_private,
     not_signed_in,
@@ -17,8 +16,8 @@ from .errors import (
     token_refused,
     wrong_usage,
 )
-from .exits import ExitCode
-from .oauth import OAuth, OAuthError
+from .oauth import Clock, OAuth, OAuthError, now
+from .responses import object_in
 from .transport import DOCUMENT_BYTES, Reply, Transport
 
 _EARLY_S = 30  # Refreshed this long before it expires.

@@ -22,7 +22,7 @@ from widget_contract.manifests import (
 from .console import sized
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
-from .manifest_keys import misspelled_keys
+from .manifest_text import misspelled_keys
 
 MANIFEST = "widget.json"
 MAX_BUNDLE_BYTES = 2_097_152  # The default limit of a catalog.

@@ -45,7 +45,7 @@ from widget_catalog.core.keys import SecretBox
 from widget_catalog.organizations.invite_member import answer_invitation, invite_member
 from widget_catalog.organizations.organize import create_organization
 from widget_catalog.organizations.store import list_memberships
-from widget_catalog.publishing.change_version import yank_version
+from widget_catalog.publishing.change_widget import yank_version
 
 ROUNDS = 4
 CONFIG = OAuthConfig(parse_clients(CLIENTS), "https://catalog.example", 180 * 86_400_000)

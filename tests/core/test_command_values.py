@@ -1,6 +1,5 @@
 """Simple command-line values are converted as Typer itself would."""
 
-import inspect
 import shlex
 from enum import StrEnum
 from pathlib import Path
@@ -11,9 +10,7 @@ import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
-import widget_catalog.core.commands
-import widget_cli.values
-from widget_catalog.core.commands import convert_plainly
+from widget_contract.command_values import convert_plainly
 
 
 class Colour(StrEnum):
@@ -64,10 +61,3 @@ def said(arguments: list[str], *, is_plain: bool) -> Any:
 def test_the_same_value_or_the_same_refusal(line: str) -> None:
     arguments = shlex.split(line)
     assert said(arguments, is_plain=True) == said(arguments, is_plain=False)
-
-
-def test_service_and_tool_convert_alike() -> None:
-    """Neither may import the other, so each has a copy."""
-    for name in ("convert_plainly", "_Plain", "_texts", "_plain", "_is_number"):
-        one, other = getattr(widget_catalog.core.commands, name), getattr(widget_cli.values, name)
-        assert inspect.getsource(one) == inspect.getsource(other)

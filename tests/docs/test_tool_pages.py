@@ -8,7 +8,7 @@ import msgspec
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from widget_cli.exits import ExitCode
+from widget_cli.errors import ExitCode
 from widget_cli.main import app
 from widget_cli.widget_folder import MAX_BUNDLE_BYTES
 from widget_contract.manifests import Manifest, parse_manifest

@@ -24,7 +24,7 @@ from widget_catalog.catalog.node.wiring import Node
 from widget_catalog.catalog.store.widgets import get_widget
 from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
 from widget_catalog.mirror import mirroring
-from widget_catalog.publishing.change_version import deprecate_version, undeprecate_version
+from widget_catalog.publishing.change_widget import deprecate_version, undeprecate_version
 from widget_catalog_client import CatalogUnavailable, ClientError
 from widget_contract.names import Scope, WidgetName
 

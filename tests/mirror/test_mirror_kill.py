@@ -14,8 +14,12 @@ from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.node.wiring import Node, open_node, prepare_node
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.operations.doctor import check_catalog
-from widget_catalog.publishing.change_version import deprecate_version, yank_version
-from widget_catalog.publishing.change_widget import list_widget, unlist_widget
+from widget_catalog.publishing.change_widget import (
+    deprecate_version,
+    list_widget,
+    unlist_widget,
+    yank_version,
+)
 
 _KILLS = int(os.environ.get("KILLS", "4"))
 # The number of kills of the upstream, which takes long to start.

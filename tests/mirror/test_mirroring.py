@@ -15,13 +15,15 @@ from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
 from widget_catalog.mirror.mirroring import Round, Wanted
 from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
-from widget_catalog.publishing.change_version import (
+from widget_catalog.publishing.change_widget import (
     deprecate_version,
+    list_widget,
+    set_official,
     undeprecate_version,
+    unlist_widget,
     unyank_version,
     yank_version,
 )
-from widget_catalog.publishing.change_widget import list_widget, set_official, unlist_widget
 
 
 @pytest.fixture(scope="module")

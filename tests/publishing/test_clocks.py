@@ -7,7 +7,7 @@ from support.village import Village
 from widget_catalog.catalog.node.wiring import open_node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.core.clock import iso
-from widget_catalog.publishing.change_version import redate_widget
+from widget_catalog.publishing.change_widget import redate_widget
 
 
 def _shown(village: Village) -> tuple[str, list[tuple[str, str]]]:

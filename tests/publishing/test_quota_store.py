@@ -14,13 +14,13 @@ from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import TooOften
 from widget_catalog.organizations.organize import check_may_own
 from widget_catalog.organizations.store import add_organization, list_memberships, put_member
-from widget_catalog.publishing.quota_store import Publication, add_publication, list_publications
 from widget_catalog.publishing.quotas import Load, Quotas, check_may_publish, count_publication
+from widget_catalog.publishing.store import Publication, add_publication, list_publications
 from widget_contract.names import Scope
 
 HOUR = 3_600_000
 ONE, NEW = Load(1, is_new_widget=False), Load(1, is_new_widget=True)
-QUOTAS = Quotas(organizations=3, new_widgets_per_day=4, versions_per_hour=10, bytes_per_day=1000)
+QUOTAS = Quotas(new_widgets_per_day=4, versions_per_hour=10, bytes_per_day=1000)
 
 
 def sized(size_bytes: int) -> Load:

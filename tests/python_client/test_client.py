@@ -22,7 +22,7 @@ from support.service import NO_CERTIFICATES, Service, running_service
 from widget_catalog.catalog.node.wiring import Node, open_node
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
-from widget_catalog.publishing.change_version import deprecate_version, undeprecate_version
+from widget_catalog.publishing.change_widget import deprecate_version, undeprecate_version
 from widget_catalog_client import (
     AsyncCatalog,
     Catalog,

@@ -15,8 +15,13 @@ from widget_catalog.catalog.store.widgets import find_widgets
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.errors import InvalidImport, SnapshotRefused
 from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
-from widget_catalog.publishing.change_version import deprecate_version, yank_version
-from widget_catalog.publishing.change_widget import list_widget, set_official, unlist_widget
+from widget_catalog.publishing.change_widget import (
+    deprecate_version,
+    list_widget,
+    set_official,
+    unlist_widget,
+    yank_version,
+)
 from widget_catalog.snapshot.store import LoadedSnapshot, save_loaded
 
 

@@ -16,8 +16,7 @@ from widget_catalog.catalog.node.wiring import Node, open_node, prepare_node
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.moderation.revoke_version import revoke_version
 from widget_catalog.operations.doctor import check_catalog
-from widget_catalog.publishing.change_version import deprecate_version, yank_version
-from widget_catalog.publishing.change_widget import unlist_widget
+from widget_catalog.publishing.change_widget import deprecate_version, unlist_widget, yank_version
 
 # For each of two snapshots.
 _KILLS = int(os.environ.get("KILLS", "3"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tool.tool import Tool
-from widget_cli import early_errors
+from widget_cli import syntax_faults
 from widget_cli.javascript import ModuleCheck, ModuleFindings, check_module
 
 
@@ -115,10 +115,10 @@ def test_nothing_of_the_module_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_only_the_engine_cannot_take_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     many = ",".join(f"v{i}" for i in range(66_000))
-    monkeypatch.setattr(early_errors, "_MAX_COMPILE_S", 30.0)
+    monkeypatch.setattr(syntax_faults, "_MAX_COMPILE_S", 30.0)
     assert findings(f"var {many}; export let mount;").faults == ()
     assert findings("x=" + "[" * 50_000 + "]" * 50_000 + "; export let mount;").faults == ()
-    monkeypatch.setattr(early_errors, "_MAX_COMPILE_S", 0.0)
+    monkeypatch.setattr(syntax_faults, "_MAX_COMPILE_S", 0.0)
     assert findings(f"var {many}; let a; let a; export let mount;").faults == ()
 
 

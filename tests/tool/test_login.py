@@ -23,8 +23,7 @@ from support.scripted import Scripted, ScriptedServer
 from support.service import clean_environment
 from tool.tool import Tool
 from widget_cli.credentials import Credentials
-from widget_cli.errors import ToolError
-from widget_cli.exits import ExitCode
+from widget_cli.errors import ExitCode, ToolError
 from widget_cli.loopback import Page, waiting_for_browser
 from widget_cli.oauth import OAuth
 from widget_cli.signing_in import sign_in_with_device

@@ -9,7 +9,7 @@ from support.commands import Said
 from support.scripted import DROPPED, Scripted, ScriptedServer, scripted_server
 from tool.publishing import BUNDLE_URL, PUBLISH, SCOPES, edit
 from tool.tool import Tool
-from widget_cli.exits import ExitCode
+from widget_cli.errors import ExitCode
 
 
 def test_what_is_safe_is_tried_again_and_the_request_is_not(

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from widget_cli.shapes import Detail, Found, SearchPage, Upload, VersionEntry
+from widget_cli.responses import Detail, Found, SearchPage, Upload, VersionEntry
 from widget_contract import wire
 
 LEAST: dict[str, Any] = {

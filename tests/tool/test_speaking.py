@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from support.commands import loaded_by
 from support.scripted import Scripted, ScriptedServer
 from tool.tool import Tool
-from widget_cli.exits import ExitCode
+from widget_cli.errors import ExitCode
 from widget_cli.main import app
 from widget_cli.release import VERSION
 

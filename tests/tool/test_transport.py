@@ -19,9 +19,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from support.scripted import DROPPED, Scripted, ScriptedServer
-from widget_cli.answers import object_in
-from widget_cli.errors import ToolError
-from widget_cli.exits import ExitCode
+from widget_cli.errors import ExitCode, ToolError
+from widget_cli.responses import object_in
 from widget_cli.transport import SMALL_BYTES, Transport
 
 BUSY = Scripted(503, {"error": "The catalog cannot be written just now."})

@@ -12,15 +12,16 @@ from widget_catalog.core.actors import COMMAND_LINE, Actor
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.core.keys import SecretBox
-from widget_catalog.core.networks import NameLookups, parse_networks
+from widget_catalog.core.networks import NameLookups
 from widget_catalog.webhooks.dispatching import Dispatcher
 from widget_catalog.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
-from widget_catalog.webhooks.model import Delivery, Outcome, Webhook, WebhookRules
+from widget_catalog.webhooks.model import Delivery, Outcome, Webhook
 from widget_catalog.webhooks.sending import send_all
+from widget_catalog.webhooks.settings import WebhookSettings
 from widget_catalog.webhooks.store import find_webhook
 from widget_contract.names import Scope, WidgetName
 
-RULES = WebhookRules(allows_http=True, networks=parse_networks("127.0.0.0/8"))
+SETTINGS = WebhookSettings(webhook_http=True, webhook_networks="127.0.0.0/8", max_webhooks=0)
 
 
 class Post:
@@ -30,7 +31,7 @@ class Post:
         self.clock = MovableClock()
         self.store = Store(sqlite_engine(folder / "catalog.db"), folder / "lock", now=self.clock)
         self.box = SecretBox(folder / "key")
-        self.rules = RULES
+        self.settings = SETTINGS
         self.lookups = NameLookups()
         self.tls: ssl.SSLContext = NO_CERTIFICATES
         self.dispatcher = self.another()
@@ -43,12 +44,13 @@ class Post:
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]
     ) -> list[Outcome]:
         now_s = self.store.now_ms() // 1000
-        return send_all(webhook, secrets, deliveries, self.rules, self.tls, self.lookups, now_s)
+        networks = self.settings.networks
+        return send_all(webhook, secrets, deliveries, networks, self.tls, self.lookups, now_s)
 
     def hook(
         self, url: str, scope: str | None = None, *types: str, by: Actor = COMMAND_LINE
     ) -> IssuedWebhook:
-        return create_webhook(self.store, by, self.box, RULES, url, scope=scope, types=types)
+        return create_webhook(self.store, by, self.box, SETTINGS, url, scope=scope, types=types)
 
     def publish(self, *keys: str) -> None:
         with self.store.publishing() as tx:

@@ -8,13 +8,13 @@ from widget_catalog.core.errors import InvalidRequest
 from widget_catalog.core.networks import is_public, parse_networks
 from widget_catalog.webhooks.model import (
     RETRIED_FOR_MS,
-    WebhookRules,
     new_webhook_secret,
     parse_types,
     parse_url,
     pause_ms,
     sign,
 )
+from widget_catalog.webhooks.settings import WebhookSettings
 
 # Every kind of address that leads to a private machine, in any notation.
 PRIVATE = [
@@ -107,25 +107,25 @@ def test_pauses_grow_and_a_day_has_a_bounded_number_of_attempts() -> None:
 )  # fmt: skip
 def test_an_address_that_nothing_may_be_sent_to_is_refused(url: str) -> None:
     with pytest.raises(InvalidRequest):
-        parse_url(url, WebhookRules())
+        parse_url(url, WebhookSettings())
 
 
 def test_a_refusal_names_the_setting_that_allows_the_address() -> None:
     with pytest.raises(InvalidRequest, match="The setting webhook_http of the catalog"):
-        parse_url("http://hooks.example/", WebhookRules())
+        parse_url("http://hooks.example/", WebhookSettings())
     with pytest.raises(InvalidRequest, match="The setting webhook_networks of the catalog"):
-        parse_url("https://10.0.0.1/", WebhookRules())
+        parse_url("https://10.0.0.1/", WebhookSettings())
     with pytest.raises(InvalidRequest) as refused:
-        parse_url("ftp://hooks.example/", WebhookRules())
+        parse_url("ftp://hooks.example/", WebhookSettings())
     assert str(refused.value) == "url: must begin with https://."
 
 
 def test_settings_allow_http_and_networks() -> None:
-    rules = WebhookRules(allows_http=True, networks=parse_networks("127.0.0.0/8"))
+    settings = WebhookSettings(webhook_http=True, webhook_networks="127.0.0.0/8", max_webhooks=0)
     for url in ("http://127.0.0.1:9/x?y=z", "https://a_b-c.example./", "http://localhost/"):
-        assert parse_url(url, rules) == url
+        assert parse_url(url, settings) == url
     with pytest.raises(InvalidRequest):
-        parse_url("http://10.0.0.1/", rules)
+        parse_url("http://10.0.0.1/", settings)
 
 
 def test_types_are_those_of_the_feed() -> None:

@@ -11,11 +11,12 @@ from support.service import wait_for
 from webhooks.certificates import Authority
 from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
-from widget_catalog.core.networks import NameLookups, parse_networks
+from widget_catalog.core.networks import NameLookups
 from widget_catalog.webhooks import sending
 from widget_catalog.webhooks.dispatching import new_delivery
-from widget_catalog.webhooks.model import Outcome, WebhookRules
+from widget_catalog.webhooks.model import Outcome
 from widget_catalog.webhooks.sending import create_tls_context
+from widget_catalog.webhooks.settings import WebhookSettings
 
 NOT_REACHED = "The host name is unknown, or leads to an address that is not allowed."
 
@@ -93,7 +94,7 @@ def test_a_name_that_leads_into_a_private_network_is_not_connected_to(
 ) -> None:
     issued = post.hook(receiver.url)
     hook = issued.webhook._replace(url=receiver.url.replace("127.0.0.1", host))
-    post.rules = WebhookRules(allows_http=True)
+    post.settings = WebhookSettings(webhook_http=True)
     ping = new_delivery("msg_1", hook.id, None, "ping", "{}", 0)
     (outcome,) = post.send(hook, [issued.secret], [ping])
     assert receiver.received == []
@@ -125,7 +126,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
         return answers[len(asked) - 1]
 
     post.lookups = NameLookups(resolve)
-    post.rules = WebhookRules(allows_http=True, networks=parse_networks("127.0.0.1/32"))
+    post.settings = WebhookSettings(webhook_http=True, webhook_networks="127.0.0.1/32")
     private = ("127.0.0.2", receiver.port)
     with Receiver(address=private) as inside:
         hook = post.hook(f"http://rebound.example:{receiver.port}/").webhook

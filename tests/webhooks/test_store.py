@@ -26,7 +26,8 @@ from widget_catalog.webhooks.managing import (
     rotate_secret,
     show_webhook,
 )
-from widget_catalog.webhooks.model import Delivery, Outcome, Webhook, WebhookRules
+from widget_catalog.webhooks.model import Delivery, Outcome, Webhook
+from widget_catalog.webhooks.settings import WebhookSettings
 from widget_catalog.webhooks.store import (
     add_deliveries,
     claim_delivery,
@@ -40,8 +41,8 @@ URL = "https://hooks.example/"
 
 
 def a_webhook(store: Store, folder: Path, scope: str | None = None, most: int = 0) -> Webhook:
-    box, rules = SecretBox(folder / "key"), WebhookRules(most_per_scope=most)
-    return create_webhook(store, COMMAND_LINE, box, rules, URL, scope=scope).webhook
+    box, settings = SecretBox(folder / "key"), WebhookSettings(max_webhooks=most)
+    return create_webhook(store, COMMAND_LINE, box, settings, URL, scope=scope).webhook
 
 
 def test_of_two_one_leads_until_it_ends(store: Store, tmp_path: Path) -> None:
@@ -88,12 +89,12 @@ def test_the_limit_of_a_scope_holds_for_those_who_come_at_once(
     store: Store, tmp_path: Path
 ) -> None:
     ann = Actor(via=Via.SESSION, account=an_account(store))
-    box, rules = SecretBox(tmp_path / "key"), WebhookRules(most_per_scope=1)
+    box, settings = SecretBox(tmp_path / "key"), WebhookSettings(max_webhooks=1)
     box.seal("")
 
     def add() -> str:
         try:
-            create_webhook(store, ann, box, rules, URL, scope="ann")
+            create_webhook(store, ann, box, settings, URL, scope="ann")
         except Conflict:
             return "full"
         return "added"
@@ -106,12 +107,12 @@ def test_no_webhook_of_a_former_owner_stays_enabled(store: Store, tmp_path: Path
     ann, bob = (Actor(via=Via.SESSION, account=an_account(store, it)) for it in ("ann", "bob"))
     assert ann.account is not None
     assert bob.account is not None
-    box, rules = SecretBox(tmp_path / "key"), WebhookRules(most_per_scope=0)
+    box, settings = SecretBox(tmp_path / "key"), WebhookSettings(max_webhooks=0)
     box.seal("")
     for number in range(4):
         slug = f"acme-{number}"
         an_organization(store, slug, owner=ann.account, owner2=bob.account)
-        add = partial(create_webhook, store, bob, box, rules, URL, scope=slug)
+        add = partial(create_webhook, store, bob, box, settings, URL, scope=slug)
 
         done = outcomes([add, partial(end_membership, store, ann, slug, "bob"), add])
 
@@ -125,7 +126,7 @@ def test_a_disabled_account_adds_no_webhook(store: Store, tmp_path: Path) -> Non
     ann = Actor(via=Via.SESSION, account=an_account(store))
     set_disabled(store, "ann", is_disabled=True)
     with pytest.raises(NotAllowed, match="disabled"):
-        create_webhook(store, ann, SecretBox(tmp_path / "key"), WebhookRules(), URL, scope="ann")
+        create_webhook(store, ann, SecretBox(tmp_path / "key"), WebhookSettings(), URL, scope="ann")
 
 
 def test_of_two_secrets_made_at_once_both_are_good(store: Store, tmp_path: Path) -> None:

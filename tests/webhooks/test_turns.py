@@ -7,16 +7,15 @@ from accounts.stored_accounts import an_account, an_organization
 from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
 from widget_catalog.core.actors import COMMAND_LINE, Actor, Via
+from widget_catalog.webhooks.dispatching import Turns
 from widget_catalog.webhooks.managing import send_ping
 from widget_catalog.webhooks.model import Webhook
-from widget_catalog.webhooks.turns import Turns
 
 _SLOW_S = 3
 
 
 def a_webhook(id_: str, owner: str, scope: str | None = None) -> Webhook:
-    times = (None, 0, owner, 0, 0, None, 0, None, None)
-    return Webhook(id_, scope, "https://hooks.example/", (), "", None, *times)
+    return Webhook(id_, scope, "https://hooks.example/", (), "", 0, owner, 0)
 
 
 def owners(webhooks: list[Webhook]) -> Counter[str]:

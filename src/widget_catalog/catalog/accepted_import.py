@@ -1,22 +1,21 @@
 """An accepted import: part of the catalog, and written bit by bit, with pauses for other writers.
 
 `transfer/staged_import.py` stages and accepts it. From then on it is always completed: by the
-import itself, or after a crash by the service or the next command. A change to a widget comes after
-what the import has for it.
+import itself, or after a crash by the service or the next command. A published version comes
+after what the import has for its widget (`transfer/hooks.py`).
 """
 
 import time
 from collections.abc import Callable
 from functools import partial
 
-from ..core.db.engine import Store, Transaction
+from ..core.db.engine import Store
 from ..core.jobs.periodic import PeriodicJobs
 from .store.drafts import write_drafts
 from .store.staging import (
     end_import,
     find_import,
     importing,
-    list_staged,
     next_batch,
     remove_batch,
     remove_some_batches,
@@ -45,14 +44,6 @@ def watch_imports(store: Store) -> PeriodicJobs:
     The search index is left to the workers, which have it built in a separate process.
     """
     return PeriodicJobs(partial(finish_import, store), interval_s=_WATCH_S)
-
-
-def settle_widget(tx: Transaction, scope: str, name: str) -> None:
-    """Write the pending changes of an accepted import to this widget now: what follows builds on
-    them.
-    """
-    if staged := list_staged(tx, scope, name):
-        write_drafts(tx, staged)
 
 
 def complete_import(store: Store, make_index_ready: Callable[[], None]) -> None:

@@ -49,6 +49,15 @@ class VersionEvent(PublicEvent, frozen=True, kw_only=True):
     version: str
 
 
+class PublishBegun(ScopeEvent, frozen=True, kw_only=True):
+    """A version of this widget is about to be requested or published. Only for hooks."""
+
+    kind = "publish_begun"
+    action = None
+
+    name: str
+
+
 class Published(VersionEvent, frozen=True):
     kind = "published"
     action = "publish"

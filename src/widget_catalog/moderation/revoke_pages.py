@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ..core.http.call import Call
 from ..core.http.services import Services
-from ..publishing.pages.versions import version_form
+from ..publishing.widget_pages import version_form
 from .revoke_version import revoke_everywhere, revoke_version, unrevoke_version
 
 

@@ -2,7 +2,7 @@
 
 from ..core.actors import Right
 from ..core.http.routing import AuthMode, Route, StepUp, Who, page
-from ..publishing.pages.widgets import WIDGETS
+from ..publishing.widget_pages import WIDGETS
 from . import api, report_page, revoke_pages
 from . import pages as reports
 from . import scope_pages as scopes

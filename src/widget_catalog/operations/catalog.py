@@ -25,7 +25,7 @@ from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.services import Services
 from ..core.settings import Settings, list_settings
-from ..publishing.pages.widgets import WIDGETS
+from ..publishing.widget_pages import WIDGETS
 
 STATES = ("official", "unlisted", "revoked")
 _PER_PAGE = 50

@@ -1,24 +1,118 @@
-"""Handlers: scopes to publish in; request, check and confirm a version."""
+"""Handlers: scopes to publish in; request, check and confirm a version; published widgets."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
 from widget_contract.addresses import file_path
 from widget_contract.wire import Published, PublishScope, UploadTargets
 
 from ..accounts.memberships import list_publishing_scopes
+from ..catalog.replica.rendering import render_detail
+from ..core.actors import Right
 from ..core.errors import InvalidRequest
 from ..core.files.contract import Kind
-from ..core.http.call import Call, read_object, reply
+from ..core.http.call import Call, done, read_object, reply
 from ..core.http.http import Response
+from ..core.http.routing import Handler
 from ..core.http.services import Services
-from ..publishing.quotas import Quotas
-from ..publishing.signed_uploads import UPLOADS
+from .change_widget import (
+    deprecate_version,
+    list_widget,
+    name_publishers,
+    set_official,
+    undeprecate_version,
+    unlist_widget,
+    unyank_version,
+    yank_version,
+)
 from .publish_version import publish_version
-from .request_version import check_version, request_version
-from .signed_uploads import sign_upload
+from .quotas import Quotas
+from .request_version import Wanted, check_version, request_version
 from .store import PublishRequest
+from .uploads import UPLOADS, sign_upload
+from .view_own import view_managed_widget
+
+
+class ReasonBody(msgspec.Struct):
+    reason: str
+
+
+class OptionalReasonBody(msgspec.Struct):
+    reason: str | None = None
+
+
+class MessageBody(msgspec.Struct):
+    message: str
+
+
+class OfficialBody(msgspec.Struct, rename="camel"):
+    is_official: bool | None
+
+
+class PublishersBody(msgspec.Struct):
+    publishers: list[str]
+
+
+class Change(NamedTuple):
+    """A change to a widget or a version that a route and a form make alike. The body has further
+    arguments of the action.
+    """
+
+    name: str
+    right: Right
+    action: Callable[..., None]
+    body: type[msgspec.Struct] | None = None
+
+    def make(self, services: Services, call: Call, **fields: Any) -> None:
+        number = [call.params["version"]] if "version" in call.params else []
+        quotas = services.of(Quotas)
+        self.action(services.store, call.actor, call.key, *number, **fields, quotas=quotas)
+
+
+WIDGET_CHANGES = (
+    Change("list", Right.LIST, list_widget, OptionalReasonBody),
+    Change("unlist", Right.LIST, unlist_widget, OptionalReasonBody),
+)
+VERSION_CHANGES = (
+    Change("yank", Right.YANK, yank_version, ReasonBody),
+    Change("unyank", Right.YANK, unyank_version),
+    Change("deprecate", Right.DEPRECATE, deprecate_version, MessageBody),
+    Change("undeprecate", Right.DEPRECATE, undeprecate_version),
+)
+
+
+def handler_of(change: Change) -> Handler:
+    def handle(services: Services, call: Call) -> Response:
+        fields = {} if change.body is None else msgspec.structs.asdict(call.json(change.body))
+        change.make(services, call, **fields)
+        return done()
+
+    return handle
+
+
+def get_widget(services: Services, call: Call) -> Response:
+    managed = view_managed_widget(services.store, call.actor, call.key)
+    detail = render_detail(managed.widget, managed.downloads, services.settings.cdn_url)
+    return reply({**detail, "listed": managed.widget.is_listed})
+
+
+def post_official(services: Services, call: Call) -> Response:
+    set_official(services.store, call.actor, call.key, call.json(OfficialBody).is_official)
+    return done()
+
+
+def get_publishers(services: Services, call: Call) -> Response:
+    managed = view_managed_widget(services.store, call.actor, call.key)
+    return reply({"publishers": managed.publishers})
+
+
+def put_publishers(services: Services, call: Call) -> Response:
+    names = call.json(PublishersBody).publishers
+    name_publishers(services.store, call.actor, call.key, names, services.of(Quotas))
+    return reply({"publishers": sorted(set(names))})
 
 
 def get_scopes(services: Services, call: Call) -> Response:
@@ -43,26 +137,20 @@ def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
     services.check_bundles()  # Fail before the upload if files cannot be stored.
     most = services.settings.max_bundle_bytes
     request = request_version(services.store, call.actor, body, most, services.of(Quotas))
-    has_style = request.css_size is not None
-    shown = UploadTargets(
-        _upload_url(services, request, "js"),
-        _published_url(services, request, "js"),
-        f"{request.scope}/{request.name}",
-        request.id,
-        _upload_url(services, request, "css") if has_style else UNSET,
-        _published_url(services, request, "css") if has_style else UNSET,
-    )
+    uploads = {kind: _upload_url(services, request, kind) for kind in request.files}
+    cdn = _cdn_urls(services, request)
+    key, css = f"{request.scope}/{request.name}", uploads.get("css", UNSET)
+    shown = UploadTargets(uploads["js"], cdn["js"], key, request.id, css, cdn.get("css", UNSET))
     return reply(shown)
 
 
 def _check(services: Services, call: Call, body: dict[str, Any]) -> Response:
     most = services.settings.max_bundle_bytes
     wanted = check_version(services.store, call.actor, body, most, services.of(Quotas))
-    manifest, cdn_url = wanted.manifest, services.settings.cdn_url
-    place = (wanted.scope, manifest.name, manifest.version.text)
-    shown: dict[str, object] = {"success": True, "cdnUrl": cdn_url + file_path(*place, "js")}
-    if wanted.style is not None:
-        shown["cssUrl"] = cdn_url + file_path(*place, "css")
+    cdn = _cdn_urls(services, wanted)
+    shown: dict[str, object] = {"success": True, "cdnUrl": cdn["js"]}
+    if "css" in cdn:
+        shown["cssUrl"] = cdn["css"]
     return reply(shown)
 
 
@@ -73,23 +161,19 @@ def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
     request = publish_version(
         services.store, services.bundles, services.uploads, call.actor, id_, services.of(Quotas)
     )
-    bundle_url = _published_url(services, request, "js")
-    has_style = request.css_size is not None
-    css_url = _published_url(services, request, "css") if has_style else UNSET
-    return reply(Published(True, bundle_url, css_url))
+    cdn = _cdn_urls(services, request)
+    return reply(Published(True, cdn["js"], cdn.get("css", UNSET)))
 
 
 def _upload_url(services: Services, request: PublishRequest, kind: Kind) -> str:
-    size_bytes, sha256_hash = request.bundle_size, request.sha256_hash
-    if kind == "css":
-        size_bytes, sha256_hash = request.css_size or 0, request.css_sha256_hash or ""
-    target = services.bundles.upload_target(request.id, kind, size_bytes, sha256_hash)
+    target = services.bundles.upload_target(request.id, kind, *request.files[kind])
     if target is not None:
         return target
     signed = sign_upload(services.keys.for_purpose(UPLOADS), request.id, kind, request.expires_at)
     return f"{services.settings.public_url}{signed}"
 
 
-def _published_url(services: Services, request: PublishRequest, kind: Kind) -> str:
-    path = file_path(request.scope, request.name, request.version, kind)
-    return services.settings.cdn_url + path
+def _cdn_urls(services: Services, version: PublishRequest | Wanted) -> dict[Kind, str]:
+    """Where its files are published."""
+    base, place = services.settings.cdn_url, (version.scope, version.name, version.version)
+    return {kind: base + file_path(*place, kind) for kind in version.files}

@@ -1,25 +1,32 @@
-"""Changes to a widget: list, unlist, official or not, publishers."""
+"""Changes to a widget: list, unlist, official or not, publishers; and to its versions: yank,
+deprecate, redate. Revoking is in `moderation/revoke_version.py`: it moves files, too.
+"""
+
+from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
-from widget_contract.names import Scope, WidgetName
-
 from ..catalog.events import (
+    Deprecated,
     Listed,
     MadeOfficial,
     MadeUnofficial,
     PublicEvent,
     PublishersChanged,
+    Redated,
+    Undeprecated,
     Unlisted,
+    Unyanked,
+    Yanked,
 )
-from ..catalog.store.downloads import get_counts
 from ..catalog.store.events import append
-from ..catalog.store.rows import StoredWidget
-from ..catalog.store.widgets import get_widget, replace_widget
+from ..catalog.store.widgets import get_version, get_widget, replace_widget
 from ..catalog.widgets import checked_reason, parse_key
-from ..core.actors import Actor, Right
+from ..core.actors import COMMAND_LINE, Actor, Right
+from ..core.clock import from_ms, iso
 from ..core.db.engine import Store
-from ..core.errors import InvalidRequest
+from ..core.errors import Conflict, InvalidRequest
 from ..organizations.permissions import require
 from ..organizations.store import (
     find_organization,
@@ -31,52 +38,57 @@ from ..organizations.store import (
 from .quotas import NO_QUOTAS, Quotas, check_may_change
 
 
-def list_widget(
-    store: Store,
-    actor: Actor,
-    key: str,
-    reason: str | None = None,
-    quotas: Quotas = NO_QUOTAS,
+def yank_version(
+    store: Store, actor: Actor, key: str, number: str, reason: str, quotas: Quotas = NO_QUOTAS
 ) -> None:
-    scope, name = parse_key(key)
-    event = Listed(scope=scope, name=name, reason=_checked(reason))
-    _change(store, actor, Right.LIST, event, quotas, is_listed=True)
+    """Withdraw a version: no longer offered, still loadable where it is installed."""
+    checked = checked_reason("reason", reason)
+    event = partial(Yanked, reason=checked)
+    fields: dict[str, bool | str] = {"is_yanked": True, "yanked_reason": checked}
+    _change(store, actor, Right.YANK, quotas, event, key, number, **fields)
+
+
+def unyank_version(
+    store: Store, actor: Actor, key: str, number: str, quotas: Quotas = NO_QUOTAS
+) -> None:
+    fields = {"is_yanked": False, "yanked_reason": None}
+    _change(store, actor, Right.YANK, quotas, Unyanked, key, number, **fields)
+
+
+def deprecate_version(
+    store: Store, actor: Actor, key: str, number: str, message: str, quotas: Quotas = NO_QUOTAS
+) -> None:
+    """Warn users of a version."""
+    checked = checked_reason("message", message)
+    event = partial(Deprecated, message=checked)
+    _change(store, actor, Right.DEPRECATE, quotas, event, key, number, deprecation_message=checked)
+
+
+def undeprecate_version(
+    store: Store, actor: Actor, key: str, number: str, quotas: Quotas = NO_QUOTAS
+) -> None:
+    event = Undeprecated
+    _change(store, actor, Right.DEPRECATE, quotas, event, key, number, deprecation_message=None)
+
+
+def list_widget(
+    store: Store, actor: Actor, key: str, reason: str | None = None, quotas: Quotas = NO_QUOTAS
+) -> None:
+    event = partial(Listed, reason=_checked(reason))
+    _change(store, actor, Right.LIST, quotas, event, key, is_listed=True)
 
 
 def unlist_widget(
-    store: Store,
-    actor: Actor,
-    key: str,
-    reason: str | None = None,
-    quotas: Quotas = NO_QUOTAS,
+    store: Store, actor: Actor, key: str, reason: str | None = None, quotas: Quotas = NO_QUOTAS
 ) -> None:
     """Hide a widget from search, detail and registry; its bundles stay."""
-    scope, name = parse_key(key)
-    event = Unlisted(scope=scope, name=name, reason=_checked(reason))
-    _change(store, actor, Right.LIST, event, quotas, is_listed=False)
+    event = partial(Unlisted, reason=_checked(reason))
+    _change(store, actor, Right.LIST, quotas, event, key, is_listed=False)
 
 
 def set_official(store: Store, actor: Actor, key: str, is_official: bool | None) -> None:
-    scope, name = parse_key(key)
-    event = (MadeOfficial if is_official else MadeUnofficial)(scope=scope, name=name)
-    _change(store, actor, Right.MAKE_OFFICIAL, event, NO_QUOTAS, is_official=is_official)
-
-
-def view_widget(store: Store, actor: Actor, key: str) -> tuple[StoredWidget, int]:
-    """A widget as its owners see it, listed or not, and its downloads."""
-    scope, name = parse_key(key)
-    with store.reading() as connection:
-        require(connection, actor, Right.VIEW, scope, name)
-        stored = get_widget(connection, scope, name)
-        return stored, get_counts(connection, [stored.id]).get(stored.id, 0)
-
-
-def get_publishers(store: Store, actor: Actor, key: str) -> list[str]:
-    scope, name = parse_key(key)
-    with store.reading() as connection:
-        require(connection, actor, Right.VIEW, scope, name)
-        get_widget(connection, scope, name)
-        return list_publishers(connection, scope, name)
+    event = MadeOfficial if is_official else MadeUnofficial
+    _change(store, actor, Right.MAKE_OFFICIAL, NO_QUOTAS, event, key, is_official=is_official)
 
 
 def name_publishers(
@@ -87,6 +99,7 @@ def name_publishers(
     The widget need not exist yet, so that a member can publish its first version.
     """
     scope, name = parse_key(key)
+    named = sorted(set(usernames))
     with store.writing() as tx:
         lock_organization(tx, scope)
         require(tx.connection, actor, Right.NAME_PUBLISHERS, scope, name)
@@ -98,12 +111,35 @@ def name_publishers(
             raise InvalidRequest(
                 f"Not a member of {scope}: {', '.join(it[:80] for it in strangers[:10])}."
             )
-        before = list_publishers(tx.connection, scope, name)
-        if sorted(set(usernames)) != before:
+        if named != list_publishers(tx.connection, scope, name):
             check_may_change(tx, actor, quotas)
-            set_publishers(tx, scope, name, [ids[it] for it in sorted(set(usernames))])
-            named = sorted(set(usernames))
+            set_publishers(tx, scope, name, [ids[it] for it in named])
             append(tx, actor, PublishersChanged(scope=scope, name=name, publishers=named))
+
+
+def redate_widget(store: Store, key: str) -> int:
+    """Set versions dated in the future to the current time, in the same order; returns how many.
+
+    For the operator, after the clock was ahead while versions were published.
+    """
+    scope, name = parse_key(key)
+    with store.publishing() as tx:
+        stored = get_widget(tx.connection, scope, name)
+        redated = stored.widget.redated(from_ms(tx.at_ms))
+        events = [
+            Redated(
+                scope=scope,
+                name=name,
+                version=old.number,
+                before=iso(old.published_at),
+                after=iso(new.published_at),
+            )
+            for old, new in zip(stored.widget.versions, redated.versions, strict=True)
+            if old != new
+        ]
+        if events:
+            replace_widget(tx, stored, redated, COMMAND_LINE, *events)
+    return len(events)
 
 
 def _checked(reason: str | None) -> str | None:
@@ -114,15 +150,31 @@ def _change(
     store: Store,
     actor: Actor,
     right: Right,
-    event: PublicEvent,
     quotas: Quotas,
-    **change: bool | None,
+    event: Callable[..., PublicEvent],
+    key: str,
+    number: str | None = None,
+    **fields: bool | str | None,
 ) -> None:
-    scope, name = Scope(event.scope), WidgetName(event.name)
+    """Change fields of a widget or, with a number, of one of its versions. Nothing happens if they
+    have these values.
+    """
+    scope, name = parse_key(key)
     with store.publishing() as tx:
         require(tx.connection, actor, right, scope, name)
         stored = get_widget(tx.connection, scope, name)
-        new = msgspec.structs.replace(stored.widget, **change)
-        if new != stored.widget:
+        if number is None:
+            happened = event(scope=scope, name=name)
+            changed = msgspec.structs.replace(stored.widget, **fields)
+        else:
+            old = get_version(stored.widget.versions, key, number)
+            if event is Unyanked and old.revocation is not None:
+                sentence = "is revoked: only the operator can take that back."
+                raise Conflict(f"{key} {old.number} {sentence}")
+            happened = event(scope=scope, name=name, version=old.number)
+            new = msgspec.structs.replace(old, **fields)
+            versions = [new if it is old else it for it in stored.widget.versions]
+            changed = stored.widget.with_versions(versions)
+        if changed != stored.widget:
             check_may_change(tx, actor, quotas)
-            replace_widget(tx, stored, new, actor, event)
+            replace_widget(tx, stored, changed, actor, happened)

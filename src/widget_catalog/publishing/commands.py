@@ -76,7 +76,7 @@ def yank(
 ) -> None:
     """Yank a version: it is no longer offered. Dashboards that use it keep working."""
     from ..core.actors import COMMAND_LINE
-    from .change_version import yank_version
+    from .change_widget import yank_version
 
     yank_version(open_existing(data, config).store, COMMAND_LINE, widget, number, reason)
     report(f"{widget} {number} is yanked.")
@@ -89,7 +89,7 @@ def redate(widget: Key, data: DataOption = None, config: ConfigOption = None) ->
     The order of the versions stays the same. Check the clock first.
     """
     from ..core.amounts import counted
-    from .change_version import redate_widget
+    from .change_widget import redate_widget
 
     redated = redate_widget(open_existing(data, config).store, widget)
     if redated:
@@ -104,7 +104,7 @@ def unyank(
 ) -> None:
     """Undo a yank: offer the version again."""
     from ..core.actors import COMMAND_LINE
-    from .change_version import unyank_version
+    from .change_widget import unyank_version
 
     unyank_version(open_existing(data, config).store, COMMAND_LINE, widget, number)
     report(f"{widget} {number} is offered again.")

@@ -32,8 +32,7 @@ def _services(services: "Services") -> Sequence[object]:
 
 
 def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Answer]":
-    from .signed_uploads import PREFIX
-    from .uploads import Uploads
+    from .uploads import PREFIX, Uploads
 
     return {PREFIX: Uploads(services, receiver).answer}
 

@@ -1,4 +1,5 @@
-"""Publishes a requested version: verifies its uploads and makes it public, atomically.
+"""Publishes a requested version: verifies its uploads and makes it public, atomically. Before that,
+its author can view or discard it.
 
 The published bytes are the ones that were hashed: they are copied under their hash, where nobody
 can write to them, before the transaction that adds the version begins. So no lock is held
@@ -7,35 +8,37 @@ meanwhile, and a version never refers to a missing file.
 
 import contextlib
 import time
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
+from widget_contract.capabilities import (
+    Permission,
+    PermissionChanges,
+    permission_changes,
+    requested,
+)
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope
 
-from ..catalog.accepted_import import settle_widget
-from ..catalog.events import Published
+from ..catalog.events import PublishBegun, Published
+from ..catalog.replica.rendering import render
 from ..catalog.store.files import are_present, remove_unused
-from ..catalog.store.widgets import add_widget, replace_widget
+from ..catalog.store.widgets import add_widget, find_widget, replace_widget
+from ..catalog.widgets import Version
+from ..core import hooks
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Uploads
 from ..core.files.hashing import hash_stream
 from .quotas import NO_QUOTAS, Quotas, count_publication
-from .request_version import check_gates
-from .store import PublishRequest, confirm_request, find_request
-from .wanted_version import FileSpec, Wanted
+from .request_version import Wanted, check_limits, plan_version
+from .store import FileSpec, PublishRequest, confirm_request, end_request, find_request
 
 # Pauses before the files are stored again, if another process removes them as unused.
 _PAUSES_S = (0.1, 0.3, 1.0)
-
-
-class _File(NamedTuple):
-    kind: Kind
-    spec: FileSpec
-    what: str
+_WHAT: dict[Kind, str] = {"js": "bundle", "css": "style sheet"}
 
 
 class _Removed(Exception):
@@ -58,7 +61,11 @@ def publish_version(
         if request.confirmed_at is not None:
             return request
         try:
-            new = [it for it in _files(request) if _put(bundles, uploads, request, it)]
+            new = [
+                (spec.sha256_hash, kind)
+                for kind, spec in request.files.items()
+                if _put(bundles, uploads, request.id, kind, spec)
+            ]
         except InvalidRequest:
             # A concurrent duplicate of this request may have confirmed it, and consumed the files.
             request = _get_now(store, actor, request_id)
@@ -73,13 +80,69 @@ def publish_version(
     raise StoreUnavailable("The files of this version were removed again and again. Try again.")
 
 
+class PendingVersion(NamedTuple):
+    """An unconfirmed version, for its author."""
+
+    request: PublishRequest
+    manifest: Manifest
+    is_new_widget: bool
+    previous: Version | None
+    """The version that is offered now."""
+
+    @property
+    def requested(self) -> tuple[Permission, ...]:
+        return requested(self.manifest.permissions, self.manifest.text)
+
+    @property
+    def permission_changes(self) -> PermissionChanges:
+        before = self.previous.requested if self.previous is not None else ()
+        return permission_changes(before, self.requested)
+
+    @property
+    def repeats_notes(self) -> bool:
+        """Whether the release notes were left in the manifest since the last version."""
+        before = self.previous.release_notes if self.previous is not None else None
+        return bool(before) and before == self.manifest.release_notes
+
+
+def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
+    """An own request; NotFound otherwise, and when it has expired."""
+    with store.reading() as connection:
+        request = _get_request(connection, actor, request_id, store.now_ms())
+        wanted = _wanted_of(request)
+        stored = find_widget(connection, wanted.scope, wanted.name)
+    previous = stored.widget.latest if stored is not None else None
+    return PendingVersion(request, wanted.manifest, stored is None, previous)
+
+
+def read_pending_file(
+    store: Store, uploads: Uploads, actor: Actor, request_id: str, kind: Kind
+) -> BinaryIO:
+    """The uploaded file, only for its author."""
+    request = _get_now(store, actor, request_id)
+    try:
+        return uploads.open(request.id, kind, request.files[kind].size_bytes)
+    except (BundleNotFound, KeyError):
+        raise NotFound("This file was not uploaded, or it is published already.") from None
+
+
+def discard_pending(store: Store, uploads: Uploads, actor: Actor, request_id: str) -> None:
+    """End a request, and remove its uploads. A confirmed one is kept."""
+    with store.publishing() as tx:
+        request = _get_request(tx.connection, actor, request_id, tx.at_ms)
+        if request.confirmed_at is not None:
+            return
+        end_request(tx, request.id)
+    uploads.remove(request.id)
+
+
 def _publish_or_clean_up(
     store: Store,
     bundles: Bundles,
     actor: Actor,
     request: PublishRequest,
     quotas: Quotas,
-    new: list[_File],
+    new: list[FileKey],
 ) -> PublishRequest:
     try:
         return _publish(store, bundles, actor, request.id, quotas)
@@ -93,7 +156,7 @@ def _publish_or_clean_up(
         return request
     except BaseException:
         with contextlib.suppress(StoreUnavailable):
-            remove_unused(store, bundles, _keys(new))
+            remove_unused(store, bundles, new)
         raise
 
 
@@ -101,17 +164,23 @@ def _publish(
     store: Store, bundles: Bundles, actor: Actor, request_id: str, quotas: Quotas
 ) -> PublishRequest:
     with store.publishing() as tx:
-        request = get_request(tx.connection, actor, request_id, tx.at_ms)
+        request = _get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
-            wanted = wanted_of(request)
-            settle_widget(tx, wanted.scope, wanted.manifest.name)
-            planned = check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
-            if not are_present(tx.connection, bundles, _keys(_files(request))):
+            wanted = _wanted_of(request)
+            hooks.call(tx, actor, PublishBegun(scope=wanted.scope, name=wanted.name))
+            planned = plan_version(tx.connection, actor, wanted, tx.at_ms)
+            document = render(planned.widget)  # Once: it is measured here, and shown to readers.
+            size = document.detail_bytes
+            check_limits(tx.connection, actor, planned, size, quotas, tx.at_ms)
+            files: list[FileKey] = [(it.sha256_hash, kind) for kind, it in request.files.items()]
+            if not are_present(tx.connection, bundles, files):
                 raise _Removed
+            event, prepared = _published(request), tx.prepare(document)
             if planned.stored is None:
-                add_widget(tx, planned.widget, actor, _published(request))
+                add_widget(tx, planned.widget, actor, event, prepared=prepared)
             else:
-                replace_widget(tx, planned.stored, planned.widget, actor, _published(request))
+                old = planned.stored
+                replace_widget(tx, old, planned.widget, actor, event, prepared=prepared)
             count_publication(tx, actor, planned.load)
             confirm_request(tx, request.id)
     return request
@@ -119,10 +188,12 @@ def _publish(
 
 def _get_now(store: Store, actor: Actor, request_id: str) -> PublishRequest:
     with store.reading() as connection:
-        return get_request(connection, actor, request_id, store.now_ms())
+        return _get_request(connection, actor, request_id, store.now_ms())
 
 
-def get_request(connection: Snapshot, actor: Actor, request_id: str, now_ms: int) -> PublishRequest:
+def _get_request(
+    connection: Snapshot, actor: Actor, request_id: str, now_ms: int
+) -> PublishRequest:
     """NotFound also for another account's request, and for an expired one."""
     request = find_request(connection, request_id)
     if request is None or request.account_id != actor.account_id or request.expires_at <= now_ms:
@@ -145,59 +216,40 @@ def _published(request: PublishRequest) -> Published:
     )
 
 
-def _files(request: PublishRequest) -> list[_File]:
-    files = [_File("js", FileSpec(request.bundle_size, request.sha256_hash), "bundle")]
-    if request.css_size is not None and request.css_sha256_hash is not None:
-        style = FileSpec(request.css_size, request.css_sha256_hash)
-        files.append(_File("css", style, "style sheet"))
-    return files
-
-
-def _keys(files: list[_File]) -> list[FileKey]:
-    return [(it.spec.sha256_hash, it.kind) for it in files]
-
-
-def _put(bundles: Bundles, uploads: Uploads, request: PublishRequest, file: _File) -> bool:
+def _put(bundles: Bundles, uploads: Uploads, request_id: str, kind: Kind, spec: FileSpec) -> bool:
     """Verify an upload and store it; returns whether it is new."""
+    what = f"The {_WHAT[kind]}"
     try:
         # One byte more than announced is enough to refuse it.
-        with uploads.open(request.id, file.kind, file.spec.size_bytes + 1) as upload:
+        with uploads.open(request_id, kind, spec.size_bytes + 1) as upload:
             sha256_hash, size_bytes = hash_stream(upload)
-            _check(file, sha256_hash, size_bytes)
-            return bundles.put(upload, sha256_hash, file.kind)
+            if fault := _difference(spec, sha256_hash, size_bytes):
+                raise InvalidRequest(f"{what} {fault} Nothing was published.")
+            return bundles.put(upload, sha256_hash, kind)
     except BundleNotFound:
-        raise InvalidRequest(f"The {file.what} was not uploaded yet.") from None
+        raise InvalidRequest(f"{what} was not uploaded yet.") from None
     except BundleRefused:
         raise InvalidRequest(
-            f"The {file.what} was replaced while it was checked. Nothing was published."
+            f"{what} was replaced while it was checked. Nothing was published."
         ) from None
     except OSError as error:
         raise StoreUnavailable(
-            f"The {file.what} cannot be stored just now ({error.strerror}). Nothing was published; "
-            "try again later."
+            f"{what} cannot be stored just now ({error.strerror}). Nothing was published; try "
+            "again later."
         ) from error
 
 
-def _check(file: _File, sha256_hash: str, size_bytes: int) -> None:
-    if size_bytes > file.spec.size_bytes:
-        raise InvalidRequest(
-            f"The {file.what} has more than the {file.spec.size_bytes:,} bytes that were "
-            "announced. Nothing was published."
-        )
-    if size_bytes != file.spec.size_bytes:
-        raise InvalidRequest(
-            f"The {file.what} has {size_bytes:,} bytes; {file.spec.size_bytes:,} were announced. "
-            "Nothing was published."
-        )
-    if sha256_hash != file.spec.sha256_hash:
-        raise InvalidRequest(
-            f"The {file.what} has the SHA-256 {sha256_hash}; {file.spec.sha256_hash} was "
-            "announced. Nothing was published."
-        )
+def _difference(announced: FileSpec, sha256_hash: str, size_bytes: int) -> str | None:
+    if size_bytes > announced.size_bytes:
+        return f"has more than the {announced.size_bytes:,} bytes that were announced."
+    if size_bytes != announced.size_bytes:
+        return f"has {size_bytes:,} bytes; {announced.size_bytes:,} were announced."
+    if sha256_hash != announced.sha256_hash:
+        return f"has the SHA-256 {sha256_hash}; {announced.sha256_hash} was announced."
+    return None
 
 
-def wanted_of(request: PublishRequest) -> Wanted:
+def _wanted_of(request: PublishRequest) -> Wanted:
     """The content of the request, parsed again; it was validated when it was created."""
-    manifest: Manifest = parse_manifest(request.manifest, msgspec.json.decode(request.beside))
-    files = {file.kind: file.spec for file in _files(request)}
-    return Wanted(Scope(request.scope), manifest, files["js"], files.get("css"))
+    manifest = parse_manifest(request.manifest, msgspec.json.decode(request.beside))
+    return Wanted(Scope(request.scope), manifest, request.files)

@@ -18,7 +18,6 @@ from ..catalog.events import (
     Unyanked,
     Yanked,
 )
-from ..catalog.replica.rendering import detail_bytes
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.audit import list_instants
 from ..catalog.widgets import Widget
@@ -27,10 +26,16 @@ from ..core.amounts import format_duration
 from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import InvalidRequest, TooOften
 from ..core.settings import Settings
-from ..organizations.settings import OrganizationSettings
-from .quota_store import add_publication, list_publications, remove_publications
 from .settings import PublishingSettings
-from .store import LIFETIME_MS, end_open_request, list_ends_of_open, list_unconfirmed
+from .store import (
+    LIFETIME_MS,
+    add_publication,
+    end_open_request,
+    list_ends_of_open,
+    list_publications,
+    list_unconfirmed,
+    remove_publications,
+)
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
@@ -44,7 +49,6 @@ _ASK = "or ask the operator of this catalog to raise the limit."
 class Quotas(NamedTuple):
     """0 is no limit."""
 
-    organizations: int = 0
     new_widgets_per_day: int = 0
     versions_per_hour: int = 0
     bytes_per_day: int = 0
@@ -60,7 +64,6 @@ NO_QUOTAS = Quotas()
 def quotas_from(settings: Settings) -> Quotas:
     ours = settings.of(PublishingSettings)
     return Quotas(
-        organizations=settings.of(OrganizationSettings).max_organizations,
         new_widgets_per_day=ours.max_new_widgets_per_day,
         versions_per_hour=ours.max_versions_per_hour,
         bytes_per_day=ours.max_bytes_per_day,
@@ -116,12 +119,12 @@ def count_publication(tx: Transaction, actor: Actor, load: Load) -> None:
     add_publication(tx, actor.account_id, load.size_bytes, is_new_widget=load.is_new_widget)
 
 
-def check_document_size(widget: Widget, quotas: Quotas) -> None:
+def check_document_size(widget: Widget, size_bytes: int, quotas: Quotas) -> None:
     """Raises InvalidRequest if the widget's detail would be too large: every reader downloads it,
     so this applies to operators, too.
     """
     most = quotas.document_bytes
-    if most and (size_bytes := detail_bytes(widget)) > most:
+    if most and size_bytes > most:
         raise InvalidRequest(
             f"With this version, the detail of {widget.scope}/{widget.name} would have "
             f"{size_bytes:,} bytes, and at most {most:,} are allowed: all its "

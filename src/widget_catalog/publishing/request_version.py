@@ -1,16 +1,24 @@
-"""Requests to publish a version: all checks, before the bundle is uploaded."""
+"""Requests to publish a version: the content of the request, and all checks before the upload."""
 
+import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import msgspec
 
-from ..catalog.accepted_import import settle_widget
+from widget_contract.errors import InvalidManifest
+from widget_contract.manifests import Manifest, declared, parse_manifest
+from widget_contract.names import Scope, WidgetName
+
+from ..catalog.events import PublishBegun
+from ..catalog.replica.rendering import measure_detail
 from ..catalog.store.events import require_no_mirror
 from ..catalog.store.revocations import find_refusal
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import find_widget
-from ..catalog.widgets import Widget
+from ..catalog.widgets import Style, Version, Widget
+from ..core import hooks
 from ..core.actors import Actor, Right
 from ..core.clock import from_ms
 from ..core.credentials import new_id
@@ -26,8 +34,58 @@ from .quotas import (
     check_may_publish,
     make_room_for_request,
 )
-from .store import LIFETIME_MS, PublishRequest, add_request, find_request
-from .wanted_version import FileSpec, Wanted, fields_of, read_wanted
+from .store import LIFETIME_MS, FileSpec, PublishRequest, add_request, find_request
+
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class Wanted(NamedTuple):
+    """A valid request. Its own fields take precedence over those of the manifest."""
+
+    scope: Scope
+    manifest: Manifest
+    files: dict[Kind, FileSpec]
+
+    @property
+    def name(self) -> WidgetName:
+        return self.manifest.name
+
+    @property
+    def version(self) -> str:
+        return self.manifest.version.text
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of its files and its manifest."""
+        return sum(it.size_bytes for it in self.files.values()) + len(self.manifest.text.encode())
+
+    def added_to(self, widget: Widget | None, at: datetime) -> Widget:
+        """The widget with this version; without one, a new widget."""
+        manifest = self.manifest
+        texts: dict[str, Any] = {
+            "display_name": manifest.display_name,
+            "description": manifest.description,
+            "icon": manifest.icon,
+        }
+        if widget is None:
+            widget = Widget(
+                scope=self.scope, name=self.name, **texts, is_official=False, created_at=at
+            )
+        style = self.files.get("css")
+        version = Version(
+            version=manifest.version,
+            bundle_url=None,
+            bundle_size=self.files["js"].size_bytes,
+            sha256_hash=self.files["js"].sha256_hash,
+            published_at=widget.next_instant(at),
+            **declared(manifest),
+            style=None if style is None else Style(*style),
+            manifest=manifest.text,
+        )
+        changed = widget.with_versions([*widget.versions, version])
+        # The newest version determines the widget's own texts.
+        is_newest = changed.versions[0] is version
+        return msgspec.structs.replace(changed, **texts) if is_newest else changed
 
 
 class Planned(NamedTuple):
@@ -48,22 +106,21 @@ def request_version(
     """Create a request. It is stored as a row until it is confirmed or expires after an hour."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.publishing() as tx:
-        settle_widget(tx, wanted.scope, wanted.manifest.name)
-        check_gates(tx.connection, actor, wanted, quotas, tx.at_ms)
-        manifest = wanted.manifest
-        make_room_for_request(tx, actor, quotas, wanted.scope, manifest.name, manifest.version.text)
-        style = wanted.style or FileSpec(0, "")
+        hooks.call(tx, actor, PublishBegun(scope=wanted.scope, name=wanted.name))
+        _check(tx.connection, actor, wanted, quotas, tx.at_ms)
+        make_room_for_request(tx, actor, quotas, wanted.scope, wanted.name, wanted.version)
+        style = wanted.files.get("css")
         request = PublishRequest(
             id=new_id(),
             account_id=actor.account_id,
             scope=wanted.scope,
-            name=manifest.name,
-            version=manifest.version.text,
-            bundle_size=wanted.bundle.size_bytes,
-            sha256_hash=wanted.bundle.sha256_hash,
-            css_size=style.size_bytes or None,
-            css_sha256_hash=style.sha256_hash or None,
-            manifest=manifest.text,
+            name=wanted.name,
+            version=wanted.version,
+            bundle_size=wanted.files["js"].size_bytes,
+            sha256_hash=wanted.files["js"].sha256_hash,
+            css_size=style.size_bytes if style else None,
+            css_sha256_hash=style.sha256_hash if style else None,
+            manifest=wanted.manifest.text,
             beside=msgspec.json.encode(fields_of(body)).decode(),
             created_at=tx.at_ms,
             expires_at=tx.at_ms + LIFETIME_MS,
@@ -83,7 +140,7 @@ def check_version(
     """A dry run: the same checks, and nothing is stored."""
     wanted = read_wanted(body, max_bundle_bytes)
     with store.reading() as connection:
-        check_gates(connection, actor, wanted, quotas, store.now_ms())
+        _check(connection, actor, wanted, quotas, store.now_ms())
     return wanted
 
 
@@ -93,38 +150,93 @@ def announced_size(store: Store, request_id: str, kind: Kind) -> int:
     """
     with store.reading() as connection:
         found = find_request(connection, request_id)
-    size = None if found is None else (found.css_size if kind == "css" else found.bundle_size)
-    if found is None or size is None or found.expires_at <= store.now_ms():
+    if found is None or kind not in found.files or found.expires_at <= store.now_ms():
         raise NotFound("This request has ended. Request a new one.")
     if found.confirmed_at is not None:
         raise Conflict("This version is published: nothing more can be uploaded for it.")
-    return size
+    return found.files[kind].size_bytes
 
 
-def check_gates(
-    connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int
-) -> Planned:
-    """The checks of a request, repeated when it is confirmed."""
+def _check(connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int) -> None:
+    planned = plan_version(connection, actor, wanted, now_ms)
+    check_limits(connection, actor, planned, measure_detail(planned.widget), quotas, now_ms)
+
+
+def plan_version(connection: Snapshot, actor: Actor, wanted: Wanted, now_ms: int) -> Planned:
+    """Whether this version may be added, and the result. Repeated when it is confirmed."""
     require_no_mirror(connection)
-    manifest = wanted.manifest
-    require(connection, actor, Right.PUBLISH, wanted.scope, manifest.name)
-    stored = find_widget(connection, wanted.scope, manifest.name)
-    identity = manifest.version.text.partition("+")[0]
+    require(connection, actor, Right.PUBLISH, wanted.scope, wanted.name)
+    stored = find_widget(connection, wanted.scope, wanted.name)
+    identity = wanted.version.partition("+")[0]
     for version in stored.widget.versions if stored is not None else ():
         if version.identity == identity:
             yanked = " (and yanked)" if version.is_withdrawn else ""
             raise Conflict(
-                f"{wanted.scope}/{manifest.name} {version.number} is already published{yanked}. A "
+                f"{wanted.scope}/{wanted.name} {version.number} is already published{yanked}. A "
                 "published version never changes: choose another number."
             )
-    sha256_hash = wanted.bundle.sha256_hash
-    if reason := find_refusal(connection, wanted.scope, manifest.name, sha256_hash):
+    sha256_hash = wanted.files["js"].sha256_hash
+    if reason := find_refusal(connection, wanted.scope, wanted.name, sha256_hash):
         raise NotAllowed(
             f"The operator has revoked this bundle ({reason.rstrip('.')}): the same bytes cannot "
             "be published again. Change the module."
         )
     widget = wanted.added_to(stored.widget if stored is not None else None, from_ms(now_ms))
-    check_document_size(widget, quotas)
-    load = Load(wanted.size_bytes, is_new_widget=stored is None)
-    check_may_publish(connection, actor, quotas, load, now_ms)
-    return Planned(stored, widget, load)
+    return Planned(stored, widget, Load(wanted.size_bytes, is_new_widget=stored is None))
+
+
+def check_limits(
+    connection: Snapshot,
+    actor: Actor,
+    planned: Planned,
+    detail_bytes: int,
+    quotas: Quotas,
+    now_ms: int,
+) -> None:
+    """Whether the widget may become so large, and the account may publish so much."""
+    check_document_size(planned.widget, detail_bytes, quotas)
+    check_may_publish(connection, actor, quotas, planned.load, now_ms)
+
+
+def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
+    """The content of the request, or InvalidManifest with all errors."""
+    faults: list[str] = []
+    files: dict[Kind, FileSpec] = {}
+    files["js"] = _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, faults)
+    if body.get("cssSize") is not None or body.get("cssSha256Hash") is not None:
+        files["css"] = _file(body, "cssSize", "cssSha256Hash", max_bundle_bytes, faults)
+    text = body.get("manifestJson")
+    if not isinstance(text, str):
+        faults.append("manifestJson: must be the manifest as a text.")
+        text = "{}"  # So that the other errors of the request are reported, too.
+    manifest = None
+    try:
+        manifest = parse_manifest(text, fields_of(body))
+    except InvalidManifest as error:
+        faults += error.faults
+    if faults or manifest is None or manifest.scope is None:
+        raise InvalidManifest(faults)
+    return Wanted(manifest.scope, manifest, files)
+
+
+def fields_of(body: Mapping[str, object]) -> dict[str, object]:
+    """The fields of a request itself, without the manifest it contains."""
+    keys = "scope name version displayName description icon minSize maxSize sdkVersion".split()
+    return {key: body[key] for key in keys if body.get(key) is not None}
+
+
+def _file(
+    body: Mapping[str, object], size_key: str, hash_key: str, max_bytes: int, faults: list[str]
+) -> FileSpec:
+    size, sha256_hash = body.get(size_key), body.get(hash_key)
+    if type(size) is not int or size < 0:
+        size = 0
+        faults.append(f"{size_key}: must be the size of the file in bytes.")
+    elif size == 0:
+        faults.append(f"{size_key}: the file is empty.")
+    elif size > max_bytes:
+        faults.append(f"{size_key}: the file has {size:,} bytes; at most {max_bytes:,} are taken.")
+    if not isinstance(sha256_hash, str) or not _SHA256.match(sha256_hash):
+        sha256_hash = ""
+        faults.append(f"{hash_key}: must be the SHA-256 of the file, 64 hexadecimal digits.")
+    return FileSpec(size, sha256_hash)

@@ -2,11 +2,7 @@
 
 from ..core.actors import Right
 from ..core.http.routing import Route, StepUp, Who, page
-from . import api
-from . import widget_api as widgets
-from .pages import publishing as publish_pages
-from .pages import versions as version_pages
-from .pages import widgets as widget_pages
+from . import api, publish_pages, widget_pages
 
 _WIDGET = "/api/widgets/{scope}/{name}"
 _VERSION = _WIDGET + "/versions/{version}"
@@ -25,29 +21,29 @@ API = (
         max_body=_MANIFEST_AND_MORE,
         step_up=StepUp.FACTOR,
     ),
-    Route("GET", _WIDGET, widgets.get_widget, Right.VIEW),
-    Route("POST", _VERSION + "/yank", widgets.post_yank, Right.YANK),
-    Route("POST", _VERSION + "/unyank", widgets.post_unyank, Right.YANK),
-    Route("POST", _VERSION + "/deprecate", widgets.post_deprecate, Right.DEPRECATE),
-    Route("POST", _VERSION + "/undeprecate", widgets.post_undeprecate, Right.DEPRECATE),
-    Route("POST", _WIDGET + "/list", widgets.post_list, Right.LIST),
-    Route("POST", _WIDGET + "/unlist", widgets.post_unlist, Right.LIST),
-    Route("POST", _WIDGET + "/official", widgets.post_official, Right.MAKE_OFFICIAL),
-    Route("GET", _WIDGET + "/publishers", widgets.get_widget_publishers, Right.VIEW),
+    Route("GET", _WIDGET, api.get_widget, Right.VIEW),
+    Route("POST", _WIDGET + "/official", api.post_official, Right.MAKE_OFFICIAL),
+    Route("GET", _WIDGET + "/publishers", api.get_publishers, Right.VIEW),
     Route(
         "PUT",
         _WIDGET + "/publishers",
-        widgets.put_publishers,
+        api.put_publishers,
         Right.NAME_PUBLISHERS,
         step_up=StepUp.FACTOR,
+    ),
+    *(
+        Route("POST", f"{_WIDGET}/{it.name}", api.handler_of(it), it.right)
+        for it in api.WIDGET_CHANGES
+    ),
+    *(
+        Route("POST", f"{_VERSION}/{it.name}", api.handler_of(it), it.right)
+        for it in api.VERSION_CHANGES
     ),
 )
 
 PAGES = (
     page("GET", widget_pages.WIDGETS, widget_pages.get_widgets, Who.PERSON),
     page("GET", _WIDGET_PAGE, widget_pages.get_widget, Right.VIEW),
-    page("POST", _WIDGET_PAGE + "/list", widget_pages.post_list, Right.LIST),
-    page("POST", _WIDGET_PAGE + "/unlist", widget_pages.post_unlist, Right.LIST),
     page("POST", _WIDGET_PAGE + "/official", widget_pages.post_official, Right.MAKE_OFFICIAL),
     page(
         "POST",
@@ -57,11 +53,15 @@ PAGES = (
         step_up=StepUp.FACTOR,
     ),
     page("GET", _WIDGET_PAGE + "/audit", widget_pages.get_audit, Right.READ_AUDIT),
-    page("GET", _VERSION_PAGE, version_pages.get_version, Right.VIEW),
-    page("POST", _VERSION_PAGE + "/yank", version_pages.post_yank, Right.YANK),
-    page("POST", _VERSION_PAGE + "/unyank", version_pages.post_unyank, Right.YANK),
-    page("POST", _VERSION_PAGE + "/deprecate", version_pages.post_deprecate, Right.DEPRECATE),
-    page("POST", _VERSION_PAGE + "/undeprecate", version_pages.post_undeprecate, Right.DEPRECATE),
+    page("GET", _VERSION_PAGE, widget_pages.get_version, Right.VIEW),
+    *(
+        page("POST", f"{_WIDGET_PAGE}/{it.name}", widget_pages.widget_handler_of(it), it.right)
+        for it in api.WIDGET_CHANGES
+    ),
+    *(
+        page("POST", f"{_VERSION_PAGE}/{it.name}", widget_pages.version_handler_of(it), it.right)
+        for it in api.VERSION_CHANGES
+    ),
     page("GET", publish_pages.PUBLISH, publish_pages.get_publish, Who.PERSON),
     page("POST", publish_pages.PUBLISH, publish_pages.post_publish, Who.PERSON, takes_files=True),
     page("GET", _PENDING, publish_pages.get_pending, Who.PERSON),

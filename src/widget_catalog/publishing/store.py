@@ -1,4 +1,6 @@
-"""Publish requests, from the request to its confirmation or expiry."""
+"""Publish requests, from the request to its confirmation or expiry; and recent publishes, for
+quotas.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,11 +9,18 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..core.db.engine import Transaction
-from ..core.files.contract import FileKey
-from .tables import publish_requests
+from ..core.files.contract import FileKey, Kind
+from .tables import publications, publish_requests
 
 LIFETIME_MS = 3_600_000
 """Of a request, and of its upload URLs."""
+
+
+class FileSpec(NamedTuple):
+    """A file to be uploaded, as announced."""
+
+    size_bytes: int
+    sha256_hash: str
 
 
 class PublishRequest(NamedTuple):
@@ -29,6 +38,21 @@ class PublishRequest(NamedTuple):
     created_at: int
     expires_at: int
     confirmed_at: int | None
+
+    @property
+    def files(self) -> dict[Kind, FileSpec]:
+        files: dict[Kind, FileSpec] = {"js": FileSpec(self.bundle_size, self.sha256_hash)}
+        if self.css_size is not None and self.css_sha256_hash is not None:
+            files["css"] = FileSpec(self.css_size, self.css_sha256_hash)
+        return files
+
+
+class Publication(NamedTuple):
+    """One published version, without its name."""
+
+    published_at: int
+    size_bytes: int
+    is_new_widget: bool
 
 
 def add_request(tx: Transaction, request: PublishRequest) -> None:
@@ -52,9 +76,7 @@ def list_ends_of_open(connection: Connection, account_id: int, now_ms: int) -> l
     """When the open requests of an account end, the first one first."""
     table = publish_requests.c
     query = sa.select(table.expires_at).where(
-        table.account_id == account_id,
-        table.confirmed_at.is_(None),
-        table.expires_at > now_ms,
+        table.account_id == account_id, table.confirmed_at.is_(None), table.expires_at > now_ms
     )
     return list(connection.execute(query.order_by(table.expires_at)).scalars())
 
@@ -65,9 +87,7 @@ def list_unconfirmed(connection: Connection, account_id: int, since_ms: int) -> 
     """
     table = publish_requests.c
     query = sa.select(table.created_at).where(
-        table.account_id == account_id,
-        table.confirmed_at.is_(None),
-        table.created_at > since_ms,
+        table.account_id == account_id, table.confirmed_at.is_(None), table.created_at > since_ms
     )
     return list(connection.execute(query.order_by(table.created_at)).scalars())
 
@@ -139,6 +159,35 @@ def list_ended(connection: Connection, now_ms: int, most: int) -> EndedRequests:
 
 def remove_requests(tx: Transaction, ids: Sequence[str]) -> None:
     tx.connection.execute(sa.delete(publish_requests).where(publish_requests.c.id.in_(ids)))
+
+
+def add_publication(
+    tx: Transaction, account_id: int, size_bytes: int, *, is_new_widget: bool
+) -> None:
+    row = Publication(tx.at_ms, size_bytes, is_new_widget)._asdict() | {"account_id": account_id}
+    tx.connection.execute(sa.insert(publications).values(row))
+
+
+def list_publications(
+    connection: Connection, account_id: int, since: int, now_ms: int
+) -> list[Publication]:
+    """Those of an account after an instant, oldest first.
+
+    One dated after `now_ms` is ignored: the clock was ahead when it was published.
+    """
+    table = publications.c
+    query = (
+        sa.select(*(table[it] for it in Publication._fields))
+        .where(table.account_id == account_id)
+        .where(table.published_at > since, table.published_at <= now_ms)
+        .order_by(table.published_at, table.id)
+    )
+    return [Publication(*row) for row in connection.execute(query)]
+
+
+def remove_publications(tx: Transaction, until: int) -> None:
+    """Remove those that no quota needs any more, of all accounts."""
+    tx.connection.execute(sa.delete(publications).where(publications.c.published_at <= until))
 
 
 def _files(connection: Connection, which: sa.ColumnElement[bool]) -> set[FileKey]:

@@ -1,5 +1,10 @@
-"""Uploads over HTTP: `PUT /uploads/{request}/index.js?expires=…&signature=…`, and nothing else."""
+"""Uploads over HTTP: `PUT /uploads/{request}/index.js?expires=…&signature=…`, and nothing else.
 
+A URL is for one file of one request, and expires.
+"""
+
+import hashlib
+import hmac
 from urllib.parse import parse_qsl
 
 from ..core.errors import NotAllowed, NotFound
@@ -10,10 +15,13 @@ from ..core.http.errors import STATUSES, TooSlow, error, failure, log_fault
 from ..core.http.http import Body, Request, Response
 from ..core.http.receiving import Receiver
 from ..core.http.services import Services
+from ..core.keys import SigningKey
 from ..core.networks import network_of
-from ..publishing.signed_uploads import UPLOADS
 from .request_version import announced_size
-from .signed_uploads import PREFIX, is_signed
+
+PREFIX = "/uploads/"
+# The purpose of the keys that sign these addresses.
+UPLOADS = "uploads"
 
 
 class Uploads:
@@ -51,7 +59,6 @@ class Uploads:
 
     def _signed(self, request: Request) -> tuple[str, Kind]:
         """The file and request of a valid upload URL."""
-        query = dict(parse_qsl(request.query_string[:500]))
         kind: Kind
         match request.path[len(PREFIX) :].split("/"):
             case [request_id, "index.js"]:
@@ -60,10 +67,32 @@ class Uploads:
                 kind = "css"
             case _:
                 raise NotFound("There is nothing to upload at this address.")
-        services = self._services
+        query = dict(parse_qsl(request.query_string[:500]))
         given = (query.get("expires", ""), query.get("signature", ""))
-        if not is_signed(
-            services.keys.for_purpose(UPLOADS), request_id, kind, *given, services.store.now_ms()
-        ):
+        key, now_ms = self._services.keys.for_purpose(UPLOADS), self._services.store.now_ms()
+        if not _is_signed(key, request_id, kind, *given, now_ms):
             raise NotAllowed("This upload address is not valid, or no longer. Request a new one.")
         return request_id, kind
+
+
+def sign_upload(key: SigningKey, request_id: str, kind: Kind, expires_at: int) -> str:
+    """Path and query of an upload URL."""
+    signature = _signature(key.newest(), request_id, kind, expires_at)
+    return f"{PREFIX}{request_id}/index.{kind}?expires={expires_at}&signature={signature}"
+
+
+def _is_signed(
+    key: SigningKey, request_id: str, kind: Kind, expires: str, signature: str, now_ms: int
+) -> bool:
+    """Whether we have signed this URL, and it has not expired."""
+    if not (expires.isascii() and expires.isdecimal() and len(expires) <= 15):
+        return False
+    if not signature.isascii() or now_ms >= int(expires):
+        return False
+    valid = [_signature(it, request_id, kind, int(expires)) for it in key.accepted()]
+    return any(hmac.compare_digest(it, signature) for it in valid)
+
+
+def _signature(key: bytes, request_id: str, kind: Kind, expires_at: int) -> str:
+    what = f"PUT {request_id} {kind} {expires_at}".encode()
+    return hmac.new(key, what, hashlib.sha256).hexdigest()

@@ -2,19 +2,13 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
 from ..catalog.node.context import ConfigOption, DataOption, existing_node, report, say
 from ..core.load_settings import load_settings
-
-if TYPE_CHECKING:
-    from ..core.files.contract import Bundles
-    from ..core.progress import Advance
-    from .folder import SiteFolder
-    from .static_site import StaticSite
 
 
 def site(
@@ -49,11 +43,10 @@ def site(
     node = existing_node(settings, reads_replica=True)
     target = SiteFolder(folder)
     target.begin()
-    made, close = build_static_site(node, settings)
-    bundles = None if settings.cdn_base_url else node.bundles
+    made, close = build_static_site(node, settings, target)
     try:
         with counting(say, "Writing widgets", made.widgets) as advance:
-            asyncio.run(_write(made, target, bundles, advance))
+            asyncio.run(made.write(advance))
     finally:
         close()
         node.store.close()
@@ -62,19 +55,3 @@ def site(
         f"Wrote {counted(target.changed, 'file')} to {folder}; {target.files - target.changed:,} "
         f"were up to date, {removed:,} removed."
     )
-
-
-async def _write(
-    made: "StaticSite", target: "SiteFolder", bundles: "Bundles | None", advance: "Advance"
-) -> None:
-    from .static_site import BundleFile
-
-    seen = 0
-    async for file in made.files():
-        if not isinstance(file, BundleFile):
-            target.put(*file)
-        elif bundles is not None and not target.has(file.path, file.size_bytes):
-            with bundles.open(file.sha256_hash, file.kind) as content:
-                target.put_bundle(file.path, content)
-        advance(made.written - seen)
-        seen = made.written

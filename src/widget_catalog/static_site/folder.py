@@ -27,7 +27,7 @@ class SiteFolder:
 
     def begin(self) -> None:
         """Create the folder. Raises FolderUnusable if it contains anything that is not ours."""
-        try:
+        with self._writable():
             self._folder.mkdir(parents=True, exist_ok=True)
             self._folder.chmod(0o755)
             if not (self._folder / MARK).exists():
@@ -36,26 +36,18 @@ class SiteFolder:
                         f"{self._folder} is not empty, and is no site of ours. Choose another."
                     )
                 (self._folder / MARK).touch()
-        except OSError as error:
-            raise self._unusable(error) from None
 
     def put(self, path: str, content: bytes) -> None:
         target = self._target(path)
-        try:
-            if target.exists() and target.read_bytes() == content:
-                return
-            with self._replacing(target) as file:
-                file.write(content)
-        except OSError as error:
-            raise self._unusable(error) from None
+        with self._writable():
+            if not target.exists() or target.read_bytes() != content:
+                with self._replacing(target) as file:
+                    file.write(content)
 
     def put_bundle(self, path: str, source: BinaryIO) -> None:
         target = self._target(path)
-        try:
-            with self._replacing(target) as file:
-                shutil.copyfileobj(source, file)
-        except OSError as error:
-            raise self._unusable(error) from None
+        with self._writable(), self._replacing(target) as file:
+            shutil.copyfileobj(source, file)
 
     def has(self, path: str, size_bytes: int) -> bool:
         """Whether this bundle exists, and keep it. Bundles are immutable, so one of the same size
@@ -67,7 +59,7 @@ class SiteFolder:
     def finish(self) -> int:
         """Remove files that were not written this time; returns how many."""
         removed = 0
-        try:
+        with self._writable():
             for folder, _, names in os.walk(self._folder, topdown=False):
                 for name in names:
                     path = Path(folder, name)
@@ -77,8 +69,6 @@ class SiteFolder:
                 if Path(folder) != self._folder:
                     with contextlib.suppress(OSError):  # The folder is not empty.
                         Path(folder).rmdir()
-        except OSError as error:
-            raise self._unusable(error) from None
         return removed
 
     def _target(self, path: str) -> Path:
@@ -108,6 +98,10 @@ class SiteFolder:
                 folder.chmod(0o755)
             self._made.add(folder)
 
-    def _unusable(self, error: OSError) -> FolderUnusable:
-        place = error.filename or self._folder
-        return FolderUnusable(f"{place} cannot be written: {error.strerror}.")
+    @contextlib.contextmanager
+    def _writable(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            place = error.filename or self._folder
+            raise FolderUnusable(f"{place} cannot be written: {error.strerror}.") from None

@@ -1,12 +1,25 @@
 """Transfer: import, export and move."""
 
+from typing import TYPE_CHECKING
+
 from ..core.commands import DATA, Command
 from ..core.features import Feature
 from .commands import export, import_
 from .move_command import move
 
+if TYPE_CHECKING:
+    from ..core.hooks import Hooks
+
+
+def _hooks() -> "Hooks":
+    from .hooks import HOOKS
+
+    return HOOKS
+
+
 FEATURE = Feature(
     name="transfer",
+    hooks=_hooks,
     commands=(
         Command(
             import_,

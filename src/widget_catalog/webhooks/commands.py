@@ -14,6 +14,7 @@ from ..catalog.node.context import (
     open_existing,
     report,
 )
+from ..core.actors import COMMAND_LINE
 from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:
@@ -42,16 +43,14 @@ def add(
 ) -> None:
     """Add a webhook and print the secret that its deliveries are signed with."""
     from ..catalog.node.opening import open_secret_box
-    from ..core.actors import COMMAND_LINE
     from .managing import create_webhook
     from .settings import WebhookSettings
 
     settings = load_settings({"data": data}, config)
     node = existing_node(settings)
-    box = open_secret_box(node.folder, settings)
-    rules = settings.of(WebhookSettings).rules
+    box, ours = open_secret_box(node.folder, settings), settings.of(WebhookSettings)
     issued = create_webhook(
-        node.store, COMMAND_LINE, box, rules, url, scope=scope, types=type_ or []
+        node.store, COMMAND_LINE, box, ours, url, scope=scope, types=type_ or []
     )
     _print_issued(issued, as_json=as_json)
 
@@ -64,24 +63,21 @@ def list_(
     config: ConfigOption = None,
 ) -> None:
     """List all webhooks, or those of one scope."""
-    from ..core.actors import COMMAND_LINE
     from .managing import list_managed_webhooks
-    from .showing import shown_webhook
+    from .model import shown_webhook
 
     found = list_managed_webhooks(open_existing(data, config).store, COMMAND_LINE, scope)
     if as_json:
         print(json.dumps([shown_webhook(it) for it in found], indent=2))  # noqa: T201
-        return
-    for webhook in found:
-        print(_webhook_line(webhook))  # noqa: T201
-    if not found:
+    elif found:
+        print("\n".join(map(_webhook_line, found)))  # noqa: T201
+    else:
         report("There are no webhooks.")
 
 
 @webhooks.command()
 def remove(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
     """Remove a webhook. Pending deliveries are dropped."""
-    from ..core.actors import COMMAND_LINE
     from .managing import delete_webhook
 
     removed = delete_webhook(open_existing(data, config).store, COMMAND_LINE, webhook)
@@ -94,7 +90,6 @@ def rotate(
 ) -> None:
     """Create a new secret and print it. For a day, deliveries are signed with both secrets."""
     from ..catalog.node.opening import open_secret_box
-    from ..core.actors import COMMAND_LINE
     from .managing import rotate_secret
 
     settings = load_settings({"data": data}, config)
@@ -106,7 +101,6 @@ def rotate(
 @webhooks.command()
 def enable(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
     """Enable a disabled webhook. It receives changes from now on."""
-    from ..core.actors import COMMAND_LINE
     from .managing import set_enabled
 
     set_enabled(open_existing(data, config).store, COMMAND_LINE, webhook, is_enabled=True)
@@ -116,7 +110,6 @@ def enable(webhook: Id, data: DataOption = None, config: ConfigOption = None) ->
 @webhooks.command()
 def disable(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
     """Disable a webhook: nothing is sent until it is enabled again."""
-    from ..core.actors import COMMAND_LINE
     from .managing import set_enabled
 
     set_enabled(open_existing(data, config).store, COMMAND_LINE, webhook, is_enabled=False)
@@ -126,7 +119,6 @@ def disable(webhook: Id, data: DataOption = None, config: ConfigOption = None) -
 @webhooks.command()
 def ping(webhook: Id, data: DataOption = None, config: ConfigOption = None) -> None:
     """Send a test event. The service must be running."""
-    from ..core.actors import COMMAND_LINE
     from .managing import send_ping
 
     delivery = send_ping(open_existing(data, config).store, COMMAND_LINE, webhook)
@@ -144,18 +136,16 @@ def deliveries(
     config: ConfigOption = None,
 ) -> None:
     """List sent and pending deliveries of a webhook, newest first."""
-    from ..core.actors import COMMAND_LINE
     from .managing import show_webhook
-    from .showing import shown_delivery
+    from .model import shown_delivery
 
     store = open_existing(data, config).store
     _, found, _ = show_webhook(store, COMMAND_LINE, webhook, 1, limit)
     if as_json:
         print(json.dumps([shown_delivery(it) for it in found], indent=2))  # noqa: T201
-        return
-    for delivery in found:
-        print(_delivery_line(delivery))  # noqa: T201
-    if not found:
+    elif found:
+        print("\n".join(map(_delivery_line, found)))  # noqa: T201
+    else:
         report("No deliveries yet.")
 
 
@@ -169,7 +159,6 @@ def replay(
     config: ConfigOption = None,
 ) -> None:
     """Send a delivery again, with the same id. The service must be running."""
-    from ..core.actors import COMMAND_LINE
     from .managing import replay_delivery
 
     replay_delivery(open_existing(data, config).store, COMMAND_LINE, webhook, delivery)
@@ -177,11 +166,8 @@ def replay(
 
 
 def _print_issued(issued: "IssuedWebhook", *, as_json: bool) -> None:
-    from .showing import shown_webhook
-
     if as_json:
-        shown = shown_webhook(issued.webhook) | {"secret": issued.secret}
-        print(json.dumps(shown, indent=2))  # noqa: T201
+        print(json.dumps(issued.shown, indent=2))  # noqa: T201
         return
     report(f"Webhook {issued.webhook.id}. Its secret is shown only once:")
     print(issued.secret)  # noqa: T201

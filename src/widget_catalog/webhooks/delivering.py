@@ -14,7 +14,8 @@ from ..core.db.leadership import Leadership
 from ..core.errors import StoreUnavailable
 from ..core.networks import NameLookups
 from .dispatching import Dispatcher
-from .model import Delivery, Outcome, Webhook, WebhookRules
+from .model import Delivery, Outcome, Webhook
+from .settings import WebhookSettings
 from .store import count_waiting
 
 _log = structlog.get_logger("widget_catalog.webhooks")
@@ -44,11 +45,11 @@ class Deliverer:
         store: Store,
         lock_file: Path,
         open_secret: Callable[[str], str | None],
-        rules: WebhookRules,
+        settings: WebhookSettings,
         counter: DeliveryCounter | None = None,
     ) -> None:
         self._store = store
-        self._rules = rules
+        self._settings = settings
         self._counter = counter
         self._lock_file = lock_file
         self._tls: ssl.SSLContext | None = None
@@ -73,7 +74,7 @@ class Deliverer:
                 self._woken.clear()
                 self._look(leadership)
             self._dispatcher.wait(_CLOSE_S / 2)
-            self._guarded(self._dispatcher.record_last)
+            self._guarded(self._dispatcher.record)
         finally:
             leadership.close()
 
@@ -94,7 +95,7 @@ class Deliverer:
 
         self._guarded(look)
 
-    def _guarded(self, job: Callable[[], None]) -> None:
+    def _guarded(self, job: Callable[[], object]) -> None:
         """Failures are retried the next time."""
         try:
             job()
@@ -132,5 +133,5 @@ class Deliverer:
 
         if self._tls is None:
             self._tls = create_tls_context()
-        now_s = self._store.now_ms() // 1000
-        return send_all(webhook, secrets, deliveries, self._rules, self._tls, self._lookups, now_s)
+        now_s, networks = self._store.now_ms() // 1000, self._settings.networks
+        return send_all(webhook, secrets, deliveries, networks, self._tls, self._lookups, now_s)

@@ -7,7 +7,7 @@ claimed by a process that is killed are sent again by another one later, with th
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 import structlog
@@ -49,7 +49,6 @@ from .store import (
     oldest_position,
     remove_deliveries,
 )
-from .turns import OWNER_AT_ONCE, Turns
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
@@ -65,12 +64,48 @@ _KEPT_EACH = 200
 _KEPT_FOR_MS = 7 * 86_400_000
 _PRUNED_AT_ONCE = 1_000
 _GONE = 410
+# Webhooks served concurrently; deliveries of one webhook are sent one after the other.
+_AT_ONCE = 16
+# Lower for one owner: slow receivers, however many, leave room for those of others.
+_OWNER_AT_ONCE = 4
 
 _encode = msgspec.json.Encoder().encode
 
-
 Send = Callable[[Webhook, list[str], list[Delivery]], list[Outcome]]
 """Sends these, signed with these secrets, and says what became of each."""
+
+
+class Turns:
+    """Whose webhooks are served next, so that no owner keeps the others waiting. Used by one
+    thread.
+    """
+
+    def __init__(self) -> None:
+        self._turn = 0
+        self._served: dict[str, int] = {}
+
+    def choose(self, due: Iterable[Webhook], busy: Iterable[Webhook]) -> list[Webhook]:
+        """Which of the due webhooks are served while `busy` ones are. The owner with the fewest
+        comes first; among equals, the one who has waited longest since the last turn.
+        """
+        taken = Counter(it.owner for it in busy)
+        free = _AT_ONCE - taken.total()
+        waiting: dict[str, list[Webhook]] = {}
+        for it in due:
+            waiting.setdefault(it.owner, []).append(it)
+        # Who has had nothing to deliver comes first again.
+        self._served = {it: turn for it, turn in self._served.items() if it in waiting}
+        chosen: list[Webhook] = []
+        while len(chosen) < free:
+            owners = [it for it in waiting if waiting[it] and taken[it] < _OWNER_AT_ONCE]
+            if not owners:
+                break
+            owner = min(owners, key=lambda it: (taken[it], self._served.get(it, 0)))
+            chosen.append(waiting[owner].pop(0))
+            taken[owner] += 1
+            self._turn += 1
+            self._served[owner] = self._turn
+        return chosen
 
 
 class Dispatcher:
@@ -95,18 +130,15 @@ class Dispatcher:
 
     def run_round(self) -> bool:
         """Returns whether there is more to do immediately."""
-        is_recorded = self._record()
+        is_recorded = self.record()
         has_more = self._queue()
-        is_sending = self._start_sending()
-        return is_recorded or has_more or is_sending
+        self._start_sending()
+        return is_recorded or has_more
 
     def wait(self, timeout_s: float) -> None:
         """Wait until nothing is being sent, with a timeout."""
         for _, thread in list(self._busy.values()):
             thread.join(timeout_s)
-
-    def record_last(self) -> None:
-        self._record()
 
     def prune(self) -> None:
         """Remove finished deliveries, except the newest of each webhook."""
@@ -117,7 +149,8 @@ class Dispatcher:
             with self._store.writing() as tx:
                 remove_deliveries(tx, outdated)
 
-    def _record(self) -> bool:
+    def record(self) -> bool:
+        """Record what became of deliveries; returns whether there were any."""
         with self._lock:
             done = list(self._done)
         if not done:
@@ -157,18 +190,18 @@ class Dispatcher:
             advance(tx, sorted(ids), last)
         return last < newest
 
-    def _start_sending(self) -> bool:
+    def _start_sending(self) -> None:
         with self._lock:
             busy = [webhook for webhook, _ in self._busy.values()]
         now_ms = self._store.now_ms()
         with self._store.reading() as connection:
-            waiting = list_due(connection, now_ms, [it.id for it in busy], OWNER_AT_ONCE)
+            waiting = list_due(connection, now_ms, [it.id for it in busy], _OWNER_AT_ONCE)
             due = [
                 (it, list_deliveries_due(connection, it.id, now_ms, _PER_BATCH))
                 for it in self._turns.choose(waiting, busy)
             ]
         if not due:
-            return False
+            return
         claimed: list[tuple[Webhook, list[Delivery]]] = []
         with self._store.writing() as tx:
             until = tx.at_ms + _CLAIMED_FOR_MS
@@ -178,7 +211,6 @@ class Dispatcher:
         for webhook, mine in claimed:
             if mine:
                 self._start(webhook, mine)
-        return False
 
     def _start(self, webhook: Webhook, deliveries: list[Delivery]) -> None:
         # One daemon thread per batch: threads of an executor would delay the end of the process
@@ -236,8 +268,7 @@ def new_delivery(
     id_: str, webhook_id: str, seq: int | None, type_: str, body: str, now_ms: int
 ) -> Delivery:
     """Due immediately."""
-    nothing = (None, None, None)
-    return Delivery(id_, webhook_id, seq, type_, body, WAITING, now_ms, 0, now_ms, *nothing)
+    return Delivery(id_, webhook_id, seq, type_, body, WAITING, now_ms, 0, now_ms)
 
 
 def _body(it: NamedChange) -> str:
@@ -288,13 +319,8 @@ def _record_health(tx: Transaction, webhook: Webhook, outcomes: list[Outcome]) -
         reason = "The receiver responded with 410 (Gone)."
     elif tx.at_ms - since >= DISABLED_AFTER_MS:
         reason = f"Every delivery failed for three days. {last.error}"
-    change_webhook(
-        tx,
-        webhook.id,
-        failures=failures,
-        failing_since=since,
-        resumes_at=tx.at_ms + rest_ms(failures),
-    )
+    resumes_at = tx.at_ms + rest_ms(failures)
+    change_webhook(tx, webhook.id, failures=failures, failing_since=since, resumes_at=resumes_at)
     if reason is None:
         return 0
     disable_webhook(tx, webhook.id, reason)

@@ -3,37 +3,35 @@
 from ..catalog.events import Event
 
 
-class WebhookAdded(Event, frozen=True):
+class WebhookEvent(Event, frozen=True):
+    webhook: str
+
+
+class WebhookAdded(WebhookEvent, frozen=True):
     kind = "webhook_added"
     action = "add webhook"
 
-    webhook: str
     url: str
 
 
-class WebhookRemoved(Event, frozen=True):
+class WebhookRemoved(WebhookEvent, frozen=True):
     kind = "webhook_removed"
     action = "remove webhook"
 
-    webhook: str
     url: str
 
 
-class WebhookSecretRotated(Event, frozen=True):
+class WebhookSecretRotated(WebhookEvent, frozen=True):
     kind = "webhook_secret_rotated"
     action = "rotate webhook secret"
 
-    webhook: str
 
-
-class WebhookEnabled(Event, frozen=True):
+class WebhookEnabled(WebhookEvent, frozen=True):
     kind = "webhook_enabled"
     action = "enable webhook"
 
-    webhook: str
 
-
-class WebhookDisabled(Event, frozen=True):
+class WebhookDisabled(WebhookEvent, frozen=True):
     """By a person; by the service, after a long series of failures; or because the person who
     added it may no longer do so.
     """
@@ -41,20 +39,16 @@ class WebhookDisabled(Event, frozen=True):
     kind = "webhook_disabled"
     action = "disable webhook"
 
-    webhook: str
     reason: str
 
 
-class WebhookPinged(Event, frozen=True):
+class WebhookPinged(WebhookEvent, frozen=True):
     kind = "webhook_pinged"
     action = "ping webhook"
 
-    webhook: str
 
-
-class WebhookDeliveryReplayed(Event, frozen=True):
+class WebhookDeliveryReplayed(WebhookEvent, frozen=True):
     kind = "webhook_delivery_replayed"
     action = "replay webhook delivery"
 
-    webhook: str
     delivery: str

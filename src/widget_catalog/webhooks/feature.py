@@ -12,7 +12,6 @@ from .settings import WebhookSettings
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
     from ..core.http.routing import Route
-    from ..core.http.services import Services
 
 
 def _routes() -> "Sequence[Route]":
@@ -21,14 +20,9 @@ def _routes() -> "Sequence[Route]":
     return ROUTES
 
 
-def _services(services: "Services") -> Sequence[object]:
-    return (services.settings.of(WebhookSettings).rules,)
-
-
 def _start(worker: WorkerContext) -> Sequence[Closeable]:
     from ..accounts.services import AccountServices
     from .delivering import Deliverer
-    from .model import WebhookRules
 
     services = worker.services
     return (
@@ -36,7 +30,7 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
             services.store,
             worker.folder.webhook_lock,
             services.of(AccountServices).factor_policy.box.open,
-            services.of(WebhookRules),
+            services.settings.of(WebhookSettings),
             worker.metrics,
         ),
     )
@@ -60,6 +54,5 @@ FEATURE = Feature(
     commands=(Command(webhooks, PEOPLE),),
     hooks=_hooks,
     routes=_routes,
-    services=_services,
     start=_start,
 )

@@ -3,7 +3,8 @@
 Webhooks that an actor may not see do not exist: the response is the same.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -28,11 +29,21 @@ from .events import (
     WebhookDeliveryReplayed,
     WebhookDisabled,
     WebhookEnabled,
+    WebhookEvent,
     WebhookPinged,
     WebhookRemoved,
     WebhookSecretRotated,
 )
-from .model import PING, Delivery, Webhook, WebhookRules, new_webhook_secret, parse_types, parse_url
+from .model import (
+    PING,
+    Delivery,
+    Webhook,
+    new_webhook_secret,
+    parse_types,
+    parse_url,
+    shown_webhook,
+)
+from .settings import WebhookSettings
 from .store import (
     WAITING,
     add_deliveries,
@@ -53,18 +64,7 @@ from .store import (
 
 _NONE = "There is no such webhook."
 _BY_PERSON = "Disabled by {name}."
-_CHANGES = frozenset(
-    it.kind
-    for it in (
-        WebhookAdded,
-        WebhookRemoved,
-        WebhookSecretRotated,
-        WebhookEnabled,
-        WebhookDisabled,
-        WebhookPinged,
-        WebhookDeliveryReplayed,
-    )
-)
+_CHANGES = frozenset(it.kind for it in WebhookEvent.__subclasses__())
 
 
 class IssuedWebhook(NamedTuple):
@@ -73,16 +73,20 @@ class IssuedWebhook(NamedTuple):
     webhook: Webhook
     secret: str
 
+    @property
+    def shown(self) -> dict[str, Any]:
+        return shown_webhook(self.webhook) | {"secret": self.secret}
+
 
 def create_webhook(
     store: Store,
     actor: Actor,
     box: SecretBox,
-    rules: WebhookRules,
+    settings: WebhookSettings,
     url: str,
     *,
     scope: str | None = None,
-    types: tuple[str, ...] | list[str] = (),
+    types: Sequence[str] = (),
     quotas: Quotas = NO_QUOTAS,
 ) -> IssuedWebhook:
     """It receives changes from now on."""
@@ -90,7 +94,7 @@ def create_webhook(
     place = None if scope is None else Scope.parse(scope)
     if place is None:
         require_operator(actor)
-    address, wanted = parse_url(url, rules), parse_types(types)
+    address, wanted = parse_url(url, settings), parse_types(types)
     secret = new_webhook_secret()
     sealed = box.seal(secret)
     with store.writing() as tx:
@@ -98,23 +102,16 @@ def create_webhook(
         _require(tx.connection, actor, place)
         _check_quota(tx, actor, quotas)
         if place is not None:
-            _check_room(tx, place, rules)
+            _check_room(tx, place, settings)
         webhook = Webhook(
             id=new_id(),
             scope=place,
             url=address,
             types=wanted,
             sealed_secret=sealed,
-            former_sealed_secret=None,
-            rotated_at=None,
             created_at=tx.at_ms,
             created_by=actor.name,
             position=latest_seq(tx.connection),
-            failures=0,
-            failing_since=None,
-            resumes_at=0,
-            disabled_at=None,
-            disabled_reason=None,
         )
         add_webhook(tx, webhook)
         append(tx, actor, WebhookAdded(scope=place, webhook=webhook.id, url=address))
@@ -129,17 +126,13 @@ def list_managed_webhooks(store: Store, actor: Actor, scope: str | None = None) 
             place = Scope.parse(scope)
             _require(connection, actor, place)
             return list_webhooks(connection, [place])
-        if actor.is_operator:
-            return list_webhooks(connection)
-        account = require_person(actor)
-        return list_webhooks(connection, _owned(connection, account.username, account.id))
+        return list_webhooks(connection, None if actor.is_operator else _owned(connection, actor))
 
 
 def list_own_webhooks(store: Store, actor: Actor) -> list[Webhook]:
     """Those of the scopes that the person owns."""
-    account = require_person(actor)
     with store.reading() as connection:
-        return list_webhooks(connection, _owned(connection, account.username, account.id))
+        return list_webhooks(connection, _owned(connection, actor))
 
 
 def list_all_webhooks(store: Store, actor: Actor) -> list[Webhook]:
@@ -151,9 +144,8 @@ def list_all_webhooks(store: Store, actor: Actor) -> list[Webhook]:
 
 def list_owned_scopes(store: Store, actor: Actor) -> list[str]:
     """Where the person may add webhooks."""
-    account = require_person(actor)
     with store.reading() as connection:
-        return _owned(connection, account.username, account.id)
+        return _owned(connection, actor)
 
 
 def show_webhook(
@@ -205,16 +197,9 @@ def set_enabled(
             raise Conflict(f"The webhook is {'enabled' if is_enabled else 'disabled'} already.")
         if is_enabled:
             _check_quota(tx, actor, quotas)
-            change_webhook(
-                tx,
-                id_,
-                disabled_at=None,
-                disabled_reason=None,
-                failures=0,
-                failing_since=None,
-                resumes_at=0,
-                position=latest_seq(tx.connection),
-            )
+            healthy = {"failures": 0, "failing_since": None, "resumes_at": 0}
+            enabled = {"disabled_at": None, "disabled_reason": None, **healthy}
+            change_webhook(tx, id_, **enabled, position=latest_seq(tx.connection))
             append(tx, actor, WebhookEnabled(scope=webhook.scope, webhook=id_))
         else:
             reason = _BY_PERSON.format(name=actor.name)
@@ -322,11 +307,11 @@ def _refuse_tokens(actor: Actor) -> None:
         require_person(actor)
 
 
-def _check_room(tx: Transaction, scope: str, rules: WebhookRules) -> None:
+def _check_room(tx: Transaction, scope: str, settings: WebhookSettings) -> None:
     if not is_scope(tx.connection, scope):
         raise NotFound(f"There is no scope {scope}.")
     lock_scope(tx, scope)
-    most = rules.most_per_scope
+    most = settings.max_webhooks
     if most and count_webhooks(tx.connection, scope) >= most:
         raise Conflict(
             f"The scope {scope} has {most:,} webhooks, which is the limit. Remove one, or ask the "
@@ -334,6 +319,7 @@ def _check_room(tx: Transaction, scope: str, rules: WebhookRules) -> None:
         )
 
 
-def _owned(connection: Snapshot, username: str, account_id: int) -> list[str]:
-    owned = [it for it in list_memberships(connection, account_id) if it.role is Role.OWNER]
-    return [str(username), *(it.organization.slug for it in owned)]
+def _owned(connection: Snapshot, actor: Actor) -> list[str]:
+    account = require_person(actor)
+    owned = [it for it in list_memberships(connection, account.id) if it.role is Role.OWNER]
+    return [str(account.username), *(it.organization.slug for it in owned)]

@@ -10,14 +10,16 @@ import random
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from widget_contract.wire_running import ChangeType
 
 from ..core.actors import COMMAND_LINE
+from ..core.clock import from_ms, iso
 from ..core.errors import InvalidRequest
 from ..core.networks import Network, is_public
+from .settings import WebhookSettings
 
 TYPES: tuple[str, ...] = get_args(ChangeType)
 PING = "ping"
@@ -31,27 +33,17 @@ _NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+))*")
 
 _SECOND_MS = 1_000
 _HOUR_MS = 3_600_000
-DAY_MS = 24 * _HOUR_MS
+_DAY_MS = 24 * _HOUR_MS
 # Retries follow after 5 s, 20 s, 80 s and so on, up to every 6 hours, for a day.
 _FIRST_PAUSE_MS = 5 * _SECOND_MS
 _LONGEST_PAUSE_MS = 6 * _HOUR_MS
-RETRIED_FOR_MS = DAY_MS
+RETRIED_FOR_MS = _DAY_MS
 # A webhook is disabled after all its deliveries have failed for this long.
-DISABLED_AFTER_MS = 3 * DAY_MS
+DISABLED_AFTER_MS = 3 * _DAY_MS
 # Longest pause for a failing webhook, whatever is pending for it.
 _LONGEST_REST_MS = 5 * 60 * _SECOND_MS
 # For this long after a rotation, deliveries are also signed with the old secret.
-BOTH_SECRETS_MS = DAY_MS
-
-
-class WebhookRules(NamedTuple):
-    """The operator's settings for webhooks."""
-
-    allows_http: bool = False
-    networks: tuple[Network, ...] = ()
-    """Private networks that may be reached."""
-    most_per_scope: int = 0
-    """0 is no limit."""
+BOTH_SECRETS_MS = _DAY_MS
 
 
 class Webhook(NamedTuple):
@@ -62,18 +54,18 @@ class Webhook(NamedTuple):
     types: tuple[str, ...]
     """None of them named: all."""
     sealed_secret: str
-    former_sealed_secret: str | None
-    rotated_at: int | None
     created_at: int
     created_by: str
     position: int
     """The number of the last change that was looked at for it."""
-    failures: int
+    former_sealed_secret: str | None = None
+    rotated_at: int | None = None
+    failures: int = 0
     """How many deliveries in a row have failed."""
-    failing_since: int | None
-    resumes_at: int
-    disabled_at: int | None
-    disabled_reason: str | None
+    failing_since: int | None = None
+    resumes_at: int = 0
+    disabled_at: int | None = None
+    disabled_reason: str | None = None
 
     @property
     def owner(self) -> str:
@@ -98,10 +90,10 @@ class Delivery(NamedTuple):
     queued_at: int
     attempts: int
     next_at: int | None
-    tried_at: int | None
-    status: int | None
+    tried_at: int | None = None
+    status: int | None = None
     """What the receiver has answered last."""
-    error: str | None
+    error: str | None = None
 
 
 class Outcome(NamedTuple):
@@ -145,7 +137,7 @@ def rest_ms(failures: int) -> int:
     return rest
 
 
-def parse_url(text: str, rules: WebhookRules) -> str:
+def parse_url(text: str, settings: WebhookSettings) -> str:
     """A valid target URL, as far as can be checked without resolving it."""
     text = text.strip()
     try:
@@ -154,7 +146,7 @@ def parse_url(text: str, rules: WebhookRules) -> str:
     except ValueError:
         raise InvalidRequest("url: this is not an address.") from None
     faults = []
-    schemes = ("https", "http") if rules.allows_http else ("https",)
+    schemes = ("https", "http") if settings.webhook_http else ("https",)
     if parts.scheme not in schemes:
         faults.append(f"url: must begin with {' or '.join(f'{it}://' for it in schemes)}.")
         if parts.scheme == "http":
@@ -169,7 +161,7 @@ def parse_url(text: str, rules: WebhookRules) -> str:
         faults.append("url: must have no spaces and no control characters.")
     if parts.username is not None or parts.password is not None or "#" in text or "\\" in text:
         faults.append("url: must have no username, password or fragment.")
-    if not faults and _is_seen_to_be_private(host, rules.networks):
+    if not faults and _is_seen_to_be_private(host, settings.networks):
         faults.append(
             "url: leads into a private network. The setting webhook_networks of the catalog allows "
             "some."
@@ -193,3 +185,40 @@ def _is_seen_to_be_private(host: str, networks: Sequence[Network]) -> bool:
         return not networks
     is_number = ":" in name or _NUMBER.fullmatch(name) is not None
     return is_number and not is_public(name, networks)
+
+
+def shown_webhook(webhook: Webhook) -> dict[str, Any]:
+    """As JSON, without secrets."""
+    return {
+        "id": webhook.id,
+        "scope": webhook.scope,
+        "url": webhook.url,
+        "types": webhook.types,
+        "createdAt": _at(webhook.created_at),
+        "createdBy": webhook.created_by,
+        "rotatedAt": _at(webhook.rotated_at),
+        "position": webhook.position,
+        "failingSince": _at(webhook.failing_since),
+        "disabledAt": _at(webhook.disabled_at),
+        "disabledReason": webhook.disabled_reason,
+    }
+
+
+def shown_delivery(delivery: Delivery) -> dict[str, Any]:
+    return {
+        "id": delivery.id,
+        "seq": delivery.seq,
+        "type": delivery.type,
+        "state": delivery.state,
+        "body": delivery.body,
+        "queuedAt": _at(delivery.queued_at),
+        "attempts": delivery.attempts,
+        "nextAttemptAt": _at(delivery.next_at),
+        "lastAttemptAt": _at(delivery.tried_at),
+        "lastStatus": delivery.status,
+        "lastError": delivery.error,
+    }
+
+
+def _at(ms: int | None) -> str | None:
+    return None if ms is None else iso(from_ms(ms))

@@ -15,11 +15,11 @@ API = (
     Route("GET", _WEBHOOK, api.get_webhook, Who.PERSON),
     Route("DELETE", _WEBHOOK, api.delete_webhook, Who.PERSON),
     Route("POST", _WEBHOOK + "/rotate", api.post_rotate, Who.PERSON, step_up=StepUp.FACTOR),
-    Route("POST", _WEBHOOK + "/enable", api.post_enable, Who.PERSON),
-    Route("POST", _WEBHOOK + "/disable", api.post_disable, Who.PERSON),
-    Route("POST", _WEBHOOK + "/ping", api.post_ping, Who.PERSON),
     Route("GET", _WEBHOOK + "/deliveries", api.get_deliveries, Who.PERSON),
-    Route("POST", _WEBHOOK + "/deliveries/{delivery}/replay", api.post_replay, Who.PERSON),
+    *(
+        Route("POST", f"{_WEBHOOK}/{name}", api.handler_of(action), Who.PERSON)
+        for name, action in api.ACTIONS.items()
+    ),
 )
 
 PAGES = (
@@ -27,11 +27,11 @@ PAGES = (
     page("POST", pages.WEBHOOKS, pages.post_webhook, Who.PERSON, step_up=StepUp.FACTOR),
     page("GET", _PAGE, pages.get_webhook, Who.PERSON),
     page("POST", _PAGE + "/rotate", pages.post_rotate, Who.PERSON, step_up=StepUp.FACTOR),
-    page("POST", _PAGE + "/enable", pages.post_enable, Who.PERSON),
-    page("POST", _PAGE + "/disable", pages.post_disable, Who.PERSON),
-    page("POST", _PAGE + "/ping", pages.post_ping, Who.PERSON),
     page("POST", _PAGE + "/remove", pages.post_remove, Who.PERSON),
-    page("POST", _PAGE + "/deliveries/{delivery}/replay", pages.post_replay, Who.PERSON),
+    *(
+        page("POST", f"{_PAGE}/{name}", pages.handler_of(name, action), Who.PERSON)
+        for name, action in api.ACTIONS.items()
+    ),
     page("GET", pages.OPERATED, pages.get_all_webhooks, Who.OPERATOR),
     page("POST", pages.OPERATED, pages.post_catalog_webhook, Who.OPERATOR, step_up=StepUp.FACTOR),
 )

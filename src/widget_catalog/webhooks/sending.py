@@ -15,7 +15,7 @@ import httpcore
 
 from ..core import release
 from ..core.networks import NameLookups, Network, TooManyLookups, is_public
-from .model import Delivery, Outcome, Webhook, WebhookRules, sign
+from .model import Delivery, Outcome, Webhook, sign
 
 # Timeout of one delivery, from the name lookup to the end of the response.
 _REQUEST_S = 10.0
@@ -143,7 +143,7 @@ def send_all(
     webhook: Webhook,
     secrets: Sequence[str],
     deliveries: Sequence[Delivery],
-    rules: WebhookRules,
+    networks: Sequence[Network],
     tls: ssl.SSLContext,
     lookups: NameLookups,
     now_s: int,
@@ -155,7 +155,7 @@ def send_all(
     with httpcore.ConnectionPool(
         ssl_context=tls,
         max_connections=1,
-        network_backend=CheckedConnections(rules.networks, limits, lookups, webhook.owner),
+        network_backend=CheckedConnections(networks, limits, lookups, webhook.owner),
     ) as pool:
         for number, delivery in enumerate(deliveries):
             limits.restart()

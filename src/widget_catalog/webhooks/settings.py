@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..core.networks import parse_networks
+from ..core.networks import Network, parse_networks
 from ..core.setting_rules import between, check_networks
 from ..core.settings import FeatureSettings, setting
-from .model import WebhookRules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,10 +14,7 @@ class WebhookSettings(FeatureSettings):
         "[Webhooks](administering.md#webhooks) that a scope may have; `0`: no limit.",
         rule=between(0, 1 << 40),
     )
-    webhook_http: bool = setting(
-        False,
-        "Allow webhooks to `http` URLs, without TLS.",
-    )
+    webhook_http: bool = setting(False, "Allow webhooks to `http` URLs, without TLS.")
     webhook_networks: str = setting(
         "",
         "Private networks that webhooks may reach, such as `10.1.0.0/16`, separated by spaces.",
@@ -26,9 +22,5 @@ class WebhookSettings(FeatureSettings):
     )
 
     @property
-    def rules(self) -> WebhookRules:
-        return WebhookRules(
-            allows_http=self.webhook_http,
-            networks=parse_networks(self.webhook_networks),
-            most_per_scope=self.max_webhooks,
-        )
+    def networks(self) -> tuple[Network, ...]:
+        return parse_networks(self.webhook_networks)

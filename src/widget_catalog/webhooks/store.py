@@ -99,8 +99,9 @@ def remove_webhooks_of(tx: Transaction, scope: str) -> None:
 
 def disable_webhook(tx: Transaction, id_: str, reason: str) -> None:
     change_webhook(tx, id_, disabled_at=tx.at_ms, disabled_reason=reason)
-    waiting = sa.and_(deliveries.c.webhook_id == id_, deliveries.c.state == WAITING)
-    ended = sa.update(deliveries).where(waiting)
+    ended = sa.update(deliveries).where(
+        deliveries.c.webhook_id == id_, deliveries.c.state == WAITING
+    )
     tx.connection.execute(ended.values(state=FAILED, next_at=None, error=reason))
 
 
@@ -112,19 +113,15 @@ def add_deliveries(tx: Transaction, rows: Sequence[Delivery]) -> None:
 
 
 def find_delivery(connection: Connection, webhook_id: str, id_: str) -> Delivery | None:
-    here = sa.and_(deliveries.c.webhook_id == webhook_id, deliveries.c.id == id_)
-    row = connection.execute(sa.select(deliveries).where(here)).first()
+    query = sa.select(deliveries).where(deliveries.c.webhook_id == webhook_id)
+    row = connection.execute(query.where(deliveries.c.id == id_)).first()
     return None if row is None else Delivery(*row)
 
 
 def find_waiting(connection: Connection, webhook_id: str, kind: str) -> Delivery | None:
     """A pending delivery of this type."""
-    here = sa.and_(
-        deliveries.c.webhook_id == webhook_id,
-        deliveries.c.state == WAITING,
-        deliveries.c.type == kind,
-    )
-    row = connection.execute(sa.select(deliveries).where(here).limit(1)).first()
+    query = _waiting(webhook_id).where(deliveries.c.type == kind)
+    row = connection.execute(query.limit(1)).first()
     return None if row is None else Delivery(*row)
 
 
@@ -150,18 +147,12 @@ def change_delivery(tx: Transaction, id_: str, **values: Any) -> None:
 
 def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
     """Count the attempt; returns whether this process should send it."""
-    unchanged = sa.and_(
-        deliveries.c.id == delivery.id,
-        deliveries.c.state == WAITING,
-        deliveries.c.attempts == delivery.attempts,
+    table = deliveries.c
+    unchanged = sa.update(deliveries).where(
+        table.id == delivery.id, table.state == WAITING, table.attempts == delivery.attempts
     )
-    claimed = sa.update(deliveries).where(unchanged)
-    return (
-        tx.connection.execute(
-            claimed.values(attempts=delivery.attempts + 1, next_at=until)
-        ).rowcount
-        == 1
-    )
+    claimed = unchanged.values(attempts=delivery.attempts + 1, next_at=until)
+    return tx.connection.execute(claimed).rowcount == 1
 
 
 def list_due(
@@ -170,13 +161,6 @@ def list_due(
     """Webhooks with due deliveries that are not busy, longest waiting first: a few of every
     owner.
     """
-    is_due = sa.and_(
-        deliveries.c.state == WAITING,
-        deliveries.c.next_at <= now_ms,
-        webhooks.c.disabled_at.is_(None),
-        webhooks.c.resumes_at <= now_ms,
-        webhooks.c.id.not_in(list(busy)),
-    )
     since = sa.func.min(deliveries.c.next_at)
     # As Webhook.owner.
     added_on_the_command_line = webhooks.c.created_by == COMMAND_LINE.name
@@ -185,7 +169,9 @@ def list_due(
     due = (
         sa.select(webhooks.c.id, since.label("since"), place.label("place"))
         .join(deliveries, deliveries.c.webhook_id == webhooks.c.id)
-        .where(is_due)
+        .where(deliveries.c.state == WAITING, deliveries.c.next_at <= now_ms)
+        .where(webhooks.c.disabled_at.is_(None), webhooks.c.resumes_at <= now_ms)
+        .where(webhooks.c.id.not_in(list(busy)))
         .group_by(webhooks.c.id)
         .subquery()
     )
@@ -201,16 +187,8 @@ def list_due(
 def list_deliveries_due(
     connection: Connection, webhook_id: str, now_ms: int, most: int
 ) -> list[Delivery]:
-    query = (
-        sa.select(deliveries)
-        .where(
-            deliveries.c.webhook_id == webhook_id,
-            deliveries.c.state == WAITING,
-            deliveries.c.next_at <= now_ms,
-        )
-        .order_by(deliveries.c.next_at, deliveries.c.seq)
-        .limit(most)
-    )
+    query = _waiting(webhook_id).where(deliveries.c.next_at <= now_ms)
+    query = query.order_by(deliveries.c.next_at, deliveries.c.seq).limit(most)
     return [Delivery(*row) for row in connection.execute(query)]
 
 
@@ -229,8 +207,8 @@ def list_followers(connection: Connection, most_waiting: int) -> list[Webhook]:
 
 
 def advance(tx: Transaction, ids: Sequence[str], position: int) -> None:
-    behind = sa.and_(webhooks.c.id.in_(ids), webhooks.c.position < position)
-    tx.connection.execute(sa.update(webhooks).where(behind).values(position=position))
+    behind = sa.update(webhooks).where(webhooks.c.id.in_(ids), webhooks.c.position < position)
+    tx.connection.execute(behind.values(position=position))
 
 
 def oldest_position(connection: Connection) -> int | None:
@@ -268,6 +246,12 @@ def list_outdated(connection: Connection, before: int, most_each: int, limit: in
 
 def remove_deliveries(tx: Transaction, ids: Sequence[str]) -> None:
     tx.connection.execute(sa.delete(deliveries).where(deliveries.c.id.in_(ids)))
+
+
+def _waiting(webhook_id: str) -> sa.Select[Any]:
+    return sa.select(deliveries).where(
+        deliveries.c.webhook_id == webhook_id, deliveries.c.state == WAITING
+    )
 
 
 def _webhook_from(row: Any) -> Webhook:

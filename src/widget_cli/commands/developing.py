@@ -1,4 +1,4 @@
-"""`widget dev`: a live preview in the browser."""
+"""`widget init`, `dev` and `validate`, which need no catalog."""
 
 import time
 from pathlib import Path
@@ -6,12 +6,120 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..console import plain, say
-from ..options import AnyModuleOption, NoCheckOption, module_check
-from .making import FolderArgument
+from ..catalog import get_settings
+from ..console import out, plain, say, shows_json, sized, warn
+from ..credentials import Credentials
+from ..errors import ToolError, wrong_usage
+from ..options import AnyModuleOption, CatalogOption, JsonOption, NoCheckOption, module_check
+from ..scaffold import Template, begin_widget
+from ..session import find_url, opened
+from ..transport import Transport
+from ..widget_folder import MAX_BUNDLE_BYTES, LocalWidget, command_for, read_widget
 
-if TYPE_CHECKING:  # Loaded when needed: the web server is slow to import.
-    from ..trial import State, Trial
+if TYPE_CHECKING:
+    from ..preview_server import State, Trial
+
+FolderArgument = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
+]
+
+_NEXT = {
+    "dev": "run it in your browser and reload it on every change",
+    "validate": "check whether it can be published",
+    "publish": "publish it, after confirmation",
+}
+
+
+def init(
+    folder: FolderArgument = Path(),
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The widget's name.", show_default="the folder's name"),
+    ] = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCOPE", help="The scope to publish to.", show_default="chosen when publishing"
+        ),
+    ] = None,
+    template: Annotated[
+        str,
+        typer.Option(
+            metavar="TEMPLATE",
+            help="The template: bare, or progress, a complete widget with settings.",
+            show_default="bare",
+        ),
+    ] = Template.BARE.value,
+    _json: JsonOption = False,
+) -> None:
+    """Create a working widget from a template."""
+    begun = begin_widget(folder, name, scope, _template(template))
+    if shows_json({"name": begun.name, "files": [str(folder / it) for it in begun.files]}):
+        return
+    say.print(f"[green]Created[/] the widget [bold]{plain(begun.name)}[/]:")
+    widest = max(map(len, begun.files))
+    for file, about in begun.files.items():
+        say.print(f"  {plain(folder / file)}{' ' * (widest - len(file))}  {about}")
+    say.print("Next:")
+    commands = {command_for(folder, f"widget {it}"): about for it, about in _NEXT.items()}
+    widest = max(map(len, commands))
+    for command, about in commands.items():
+        say.print(f"  {plain(command)}{' ' * (widest - len(command))}  {about}")
+
+
+def _template(name: str) -> Template:
+    try:
+        return Template(name)
+    except ValueError:
+        known = ", ".join(Template)
+        raise wrong_usage(f"There is no template {name}.", f"Choose one of: {known}.") from None
+
+
+def validate(
+    folder: FolderArgument = Path(),
+    no_check: NoCheckOption = False,
+    any_module: AnyModuleOption = False,
+    catalog: CatalogOption = None,
+    _json: JsonOption = False,
+) -> None:
+    """Check a widget and report all errors at once."""
+    check = module_check(no_check=no_check, any_module=any_module)
+    local = read_widget(folder, max_bundle_bytes=_find_limit(catalog), check=check)
+    for warning in local.warnings:
+        warn(warning)
+    if shows_json({"valid": True, **_described(local), "warnings": list(local.warnings)}):
+        return
+    manifest = local.manifest
+    name = f"{manifest.scope}/{manifest.name}" if manifest.scope else str(manifest.name)
+    size = sized(local.bundle.size_bytes)
+    out.print(f"[green]Valid:[/] {plain(name)} {plain(manifest.version)}, {size}.")
+
+
+def _described(local: LocalWidget) -> dict[str, object]:
+    """A local widget as a JSON document."""
+    manifest = local.manifest
+    return {
+        "name": manifest.name,
+        "version": manifest.version.text,
+        "bundleSize": local.bundle.size_bytes,
+        "sha256Hash": local.bundle.sha256_hash,
+        "cssSize": local.style.size_bytes if local.style else None,
+        "cssSha256Hash": local.style.sha256_hash if local.style else None,
+        "sdkVersion": manifest.sdk_version,
+        "permissions": list(manifest.permissions),
+    }
+
+
+def _find_limit(catalog: str | None) -> int:
+    """The catalog's limit, if it responds soon; otherwise the default."""
+    if find_url(catalog, Credentials()) is None:
+        return MAX_BUNDLE_BYTES
+    try:
+        with opened(catalog, transport=Transport(attempts=1, timeout_s=3)) as session:
+            return get_settings(session).max_bundle_bytes
+    except ToolError:
+        return MAX_BUNDLE_BYTES
+
 
 _LOOK_EVERY_S = 0.3
 _NO_BROWSER = "Do not open a browser."
@@ -34,9 +142,8 @@ def dev(
     any_module: AnyModuleOption = False,
 ) -> None:
     """Preview a widget in a browser, and reload it on every change. Press Ctrl-C to stop."""
-    from ..preview_server import showing
+    from ..preview_server import Trial, showing
     from ..signing_in import open_browser
-    from ..trial import Trial
     from ..widget_folder import read_manifest_text
 
     read_manifest_text(folder)  # Raises if there is no widget.
@@ -71,4 +178,5 @@ def _report(state: "State") -> None:
 
 
 def register(app: typer.Typer) -> None:
-    app.command(rich_help_panel="Create and publish")(dev)
+    for command in (init, validate, dev):
+        app.command(rich_help_panel="Create and publish")(command)

@@ -1,6 +1,5 @@
 """`widget yank`, `deprecate`, `unlist` and their opposites."""
 
-from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
@@ -8,16 +7,10 @@ import typer
 from widget_contract.semver import InvalidVersion, SemVer
 
 from ..addresses import parse_key, path_part
-from ..console import plain, say, show_json
+from ..console import plain, say, shows_json
 from ..errors import wrong_usage
-from ..options import (
-    CatalogOption,
-    InsecureOption,
-    JsonOption,
-    VersionArgument,
-    WidgetArgument,
-)
-from ..session import Session, opened
+from ..options import VersionArgument, WidgetArgument, in_insecure_session
+from ..session import Session
 
 ReasonOption = Annotated[
     str, typer.Option("--reason", "-r", metavar="TEXT", help="The reason, shown to its users.")
@@ -39,129 +32,52 @@ OwnReasonOption = Annotated[
 ]
 
 
+@in_insecure_session
 def yank(
-    widget: WidgetArgument,
-    version: VersionArgument,
-    reason: ReasonOption,
-    catalog: CatalogOption = None,
-    insecure: InsecureOption = False,
-    json: JsonOption = False,
+    session: Session, widget: WidgetArgument, version: VersionArgument, reason: ReasonOption
 ) -> None:
     """Yank a version: it is no longer offered, but its bundle remains available."""
-    _change(
-        widget,
-        version,
-        "yank",
-        {"reason": reason},
-        opened(catalog, is_insecure=insecure),
-        json,
-        "is yanked",
-    )
+    _change(session, widget, version, "yank", {"reason": reason}, "is yanked")
 
 
-def unyank(
-    widget: WidgetArgument,
-    version: VersionArgument,
-    catalog: CatalogOption = None,
-    insecure: InsecureOption = False,
-    json: JsonOption = False,
-) -> None:
+@in_insecure_session
+def unyank(session: Session, widget: WidgetArgument, version: VersionArgument) -> None:
     """Undo a yank: offer the version again."""
-    _change(
-        widget,
-        version,
-        "unyank",
-        {},
-        opened(catalog, is_insecure=insecure),
-        json,
-        "is offered again",
-    )
+    _change(session, widget, version, "unyank", {}, "is offered again")
 
 
+@in_insecure_session
 def deprecate(
-    widget: WidgetArgument,
-    version: VersionArgument,
-    message: MessageOption,
-    catalog: CatalogOption = None,
-    insecure: InsecureOption = False,
-    json: JsonOption = False,
+    session: Session, widget: WidgetArgument, version: VersionArgument, message: MessageOption
 ) -> None:
     """Mark a version as deprecated. Users see a warning; it is still offered."""
-    _change(
-        widget,
-        version,
-        "deprecate",
-        {"message": message},
-        opened(catalog, is_insecure=insecure),
-        json,
-        "is deprecated",
-    )
+    _change(session, widget, version, "deprecate", {"message": message}, "is deprecated")
 
 
-def undeprecate(
-    widget: WidgetArgument,
-    version: VersionArgument,
-    catalog: CatalogOption = None,
-    insecure: InsecureOption = False,
-    json: JsonOption = False,
-) -> None:
+@in_insecure_session
+def undeprecate(session: Session, widget: WidgetArgument, version: VersionArgument) -> None:
     """Undo a deprecation."""
-    _change(
-        widget,
-        version,
-        "undeprecate",
-        {},
-        opened(catalog, is_insecure=insecure),
-        json,
-        "is no longer deprecated",
-    )
+    _change(session, widget, version, "undeprecate", {}, "is no longer deprecated")
 
 
-def unlist(
-    widget: WidgetArgument,
-    reason: OwnReasonOption = None,
-    catalog: CatalogOption = None,
-    insecure: InsecureOption = False,
-    json: JsonOption = False,
-) -> None:
+@in_insecure_session
+def unlist(session: Session, widget: WidgetArgument, reason: OwnReasonOption = None) -> None:
     """Hide a widget from search and its page. Its bundles remain available."""
-    _change(
-        widget,
-        None,
-        "unlist",
-        {"reason": reason},
-        opened(catalog, is_insecure=insecure),
-        json,
-        "is no longer listed",
-    )
+    _change(session, widget, None, "unlist", {"reason": reason}, "is no longer listed")
 
 
-def list_(
-    widget: WidgetArgument,
-    reason: OwnReasonOption = None,
-    catalog: CatalogOption = None,
-    insecure: InsecureOption = False,
-    json: JsonOption = False,
-) -> None:
+@in_insecure_session
+def list_(session: Session, widget: WidgetArgument, reason: OwnReasonOption = None) -> None:
     """List an unlisted widget again. To find widgets, use search."""
-    _change(
-        widget,
-        None,
-        "list",
-        {"reason": reason},
-        opened(catalog, is_insecure=insecure),
-        json,
-        "is listed",
-    )
+    _change(session, widget, None, "list", {"reason": reason}, "is listed")
 
 
 def _change(
+    session: Session,
     widget: str,
     version: str | None,
     action: str,
     body: dict[str, str | None],
-    opening: AbstractContextManager[Session],
-    json: bool,
     outcome: str,
 ) -> None:
     key = parse_key(widget)
@@ -170,14 +86,10 @@ def _change(
         number = _number(version)
         path, thing = f"/api/widgets/{key}/versions/{path_part(number)}/{action}", f"{key} {number}"
     given = {name: value for name, value in body.items() if value is not None}
-    with opening as session:
-        # Idempotent.
-        session.post(path, given, is_repeatable=True)
-    if json:
-        about = {"scope": key.scope, "name": key.name, "version": version}
-        show_json({"success": True, "action": action, **about})
-        return
-    say.print(f"[bold]{plain(thing)}[/] {outcome}.")
+    session.post(path, given, is_repeatable=True)  # Idempotent.
+    about = {"scope": key.scope, "name": key.name, "version": version}
+    if not shows_json({"success": True, "action": action, **about}):
+        say.print(f"[bold]{plain(thing)}[/] {outcome}.")
 
 
 def _number(text: str) -> str:

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from ..addresses import path_part
-from ..answers import not_a_catalog
 from ..app import App
-from ..console import ask, out, plain, say, show_json, show_table, warn
+from ..catalog import get_account
+from ..console import out, plain, require_agreement, say, show_done, show_table, shows_json, warn
 from ..errors import wrong_usage
-from ..exits import ExitCode
-from ..options import CatalogOption, JsonOption, YesOption
-from ..session import Session, opened
+from ..options import YesOption, in_session
+from ..responses import not_a_catalog
+from ..session import Session
 
 app = App(help="Manage organizations, whose members share a scope.")
 
@@ -39,21 +39,19 @@ InvitationArgument = Annotated[
 
 
 @app.command()
+@in_session
 def create(
+    session: Session,
     slug: SlugArgument,
     display_name: Annotated[
         str | None,
         typer.Option("--display-name", metavar="NAME", help="Its name.", show_default="the slug"),
     ] = None,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Create an organization. You become its owner."""
     body = {"slug": slug, "displayName": display_name or slug}
-    with opened(catalog) as session:
-        made = session.post("/api/organizations", body)
-    if json:
-        show_json(made)
+    made = session.post("/api/organizations", body)
+    if shows_json(made):
         return
     say.print(
         f"[green]Created[/] organization {plain(slug)}. Publish there with: --scope {plain(slug)}"
@@ -61,13 +59,12 @@ def create(
 
 
 @app.command("list")
-def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
+@in_session
+def list_(session: Session) -> None:
     """List the organizations you are a member of."""
-    with opened(catalog) as session:
-        found = session.get("/api/organizations")
-        rows = _rows(found, "organizations", session, "slug", "role", "displayName")
-    if json:
-        show_json(found)
+    found = session.get("/api/organizations")
+    rows = _rows(found, "organizations", session, "slug", "role", "displayName")
+    if shows_json(found):
         return
     show_table(("organization", "you are", "name"), rows)
     if not rows:
@@ -75,20 +72,21 @@ def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
 
 
 @app.command()
-def show(slug: SlugArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
+@in_session
+def show(session: Session, slug: SlugArgument) -> None:
     """Show an organization and its members."""
-    with opened(catalog) as session:
-        found = session.get(_path(slug))
-        rows = _rows(found, "members", session, "username", "role", "since")
-    if json:
-        show_json(found)
+    found = session.get(_path(slug))
+    rows = _rows(found, "members", session, "username", "role", "since")
+    if shows_json(found):
         return
     out.print(f"[bold]{plain(slug)}[/]  {plain(found.get('displayName') or '')}")
     show_table(("member", "role", "since"), [(*row[:2], row[2][:10]) for row in rows])
 
 
 @app.command()
+@in_session
 def invite(
+    session: Session,
     slug: SlugArgument,
     whom: Annotated[
         str | None, typer.Argument(metavar="WHOM", help="A username or an e-mail address.")
@@ -105,8 +103,6 @@ def invite(
             "everything.",
         ),
     ] = Role.ADMIN,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Invite a person by username or e-mail address."""
     invited = email if whom is None else whom.removeprefix("@")
@@ -115,10 +111,8 @@ def invite(
         raise wrong_usage("Whom?", hint)
     # Usernames contain no @.
     kind = "email" if email or "@" in invited else "username"
-    with opened(catalog) as session:
-        made = session.post(f"{_path(slug)}/invitations", {kind: invited, "role": role.value})
-    if json:
-        show_json(made)
+    made = session.post(f"{_path(slug)}/invitations", {kind: invited, "role": role.value})
+    if shows_json(made):
         return
     say.print(f"Invited {plain(invited)} to {plain(slug)} as {role.value}.")
     if link := made.get("link"):
@@ -131,20 +125,17 @@ def invite(
 
 
 @app.command()
-def uninvite(
-    slug: SlugArgument,
-    invitation_id: InvitationArgument,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
-) -> None:
+@in_session
+def uninvite(session: Session, slug: SlugArgument, invitation_id: InvitationArgument) -> None:
     """Revoke an open invitation."""
-    with opened(catalog) as session:
-        session.delete(f"{_path(slug)}/invitations/{path_part(invitation_id)}")
-    _done("The invitation is revoked.", json, id=invitation_id)
+    session.delete(f"{_path(slug)}/invitations/{path_part(invitation_id)}")
+    show_done("The invitation is revoked.", id=invitation_id)
 
 
 @app.command()
+@in_session
 def invitations(
+    session: Session,
     slug: Annotated[
         str | None,
         typer.Argument(
@@ -152,17 +143,13 @@ def invitations(
             help="Invitations sent by this organization, instead of those to you.",
         ),
     ] = None,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """List open invitations: to you, or from an organization."""
     path = f"{_path(slug)}/invitations" if slug else "/api/invitations"
-    with opened(catalog) as session:
-        found = session.get(path)
-        columns = ("id", "organization", "username", "email", "role", "invitedBy", "expiresAt")
-        listed = _rows(found, "invitations", session, *columns)
-    if json:
-        show_json(found)
+    found = session.get(path)
+    columns = ("id", "organization", "username", "email", "role", "invitedBy", "expiresAt")
+    listed = _rows(found, "invitations", session, *columns)
+    if shows_json(found):
         return
     rows = [
         (number, organization, user or email, role, by, ends[:10])
@@ -174,107 +161,95 @@ def invitations(
 
 
 @app.command()
+@in_session
 def accept(
+    session: Session,
     invitation_id: InvitationArgument,
     secret: Annotated[
         str | None,
         typer.Option(metavar="SECRET", help="The token in the link of an e-mail invitation."),
     ] = None,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Accept an invitation."""
     body = {"secret": secret} if secret else {}
-    _answer(invitation_id, "accept", body, catalog, json, "Accepted. See: widget org list")
+    session.post(f"/api/invitations/{path_part(invitation_id)}/accept", body)
+    show_done("Accepted. See: widget org list", id=invitation_id)
 
 
 @app.command()
-def decline(
-    invitation_id: InvitationArgument, catalog: CatalogOption = None, json: JsonOption = False
-) -> None:
+@in_session
+def decline(session: Session, invitation_id: InvitationArgument) -> None:
     """Decline an invitation."""
-    _answer(invitation_id, "decline", {}, catalog, json, "Declined.")
+    session.post(f"/api/invitations/{path_part(invitation_id)}/decline")
+    show_done("Declined.", id=invitation_id)
 
 
 @app.command()
+@in_session
 def role(
+    session: Session,
     slug: SlugArgument,
     username: UserArgument,
     new_role: Annotated[Role, typer.Argument(metavar="ROLE", help="owner, admin or member.")],
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Change the role of a member."""
-    with opened(catalog) as session:
-        session.put(_member_path(slug, username), {"role": new_role.value})
+    session.put(_member_path(slug, username), {"role": new_role.value})
     sentence = f"{username} is now {new_role.value} of {slug}."
-    _done(sentence, json, organization=slug, username=username, role=new_role.value)
+    show_done(sentence, organization=slug, username=username, role=new_role.value)
 
 
 @app.command()
+@in_session
 def members(
+    session: Session,
     slug: SlugArgument,
     visibility: Annotated[
         Visibility, typer.Argument(metavar="VISIBILITY", help="public or private.")
     ],
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Make the list of members public or private."""
     is_public = visibility is Visibility.PUBLIC
-    with opened(catalog) as session:
-        session.put(f"{_path(slug)}/settings", {"membersPublic": is_public})
+    session.put(f"{_path(slug)}/settings", {"membersPublic": is_public})
     sentence = f"The members of {slug} are now {visibility.value}."
-    _done(sentence, json, organization=slug, membersPublic=is_public)
+    show_done(sentence, organization=slug, membersPublic=is_public)
 
 
 @app.command()
+@in_session
 def remove(
+    session: Session,
     slug: SlugArgument,
     username: UserArgument,
     yes: YesOption = False,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Remove a member. The widgets they published remain."""
-    _agree(f"Remove {username} from {slug}?", yes)
-    with opened(catalog) as session:
-        session.delete(_member_path(slug, username))
-    _done(
-        f"{username} is no longer a member of {slug}.", json, organization=slug, username=username
-    )
+    require_agreement(f"Remove {username} from {slug}?", yes)
+    session.delete(_member_path(slug, username))
+    show_done(f"{username} is no longer a member of {slug}.", organization=slug, username=username)
 
 
 @app.command()
-def leave(
-    slug: SlugArgument,
-    yes: YesOption = False,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
-) -> None:
+@in_session
+def leave(session: Session, slug: SlugArgument, yes: YesOption = False) -> None:
     """Leave an organization. The last owner cannot leave."""
-    _agree(f"Leave {slug}?", yes)
-    with opened(catalog) as session:
-        username = session.get("/api/auth/session").get("username")
-        if not isinstance(username, str):
-            raise not_a_catalog(session.url)
-        session.delete(_member_path(slug, username))
-    _done(f"You have left {slug}.", json, organization=slug, username=username)
+    require_agreement(f"Leave {slug}?", yes)
+    username = get_account(session).username
+    session.delete(_member_path(slug, username))
+    show_done(f"You have left {slug}.", organization=slug, username=username)
 
 
 @app.command()
+@in_session
 def transfer(
+    session: Session,
     slug: SlugArgument,
     username: UserArgument,
     yes: YesOption = False,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Transfer ownership to a member. You become an admin."""
-    _agree(f"Make {username} the owner of {slug}, and yourself an admin?", yes)
-    with opened(catalog) as session:
-        session.post(f"{_path(slug)}/transfer", {"username": username})
-    _done(f"{slug} is now owned by {username}.", json, organization=slug, username=username)
+    require_agreement(f"Make {username} the owner of {slug}, and yourself an admin?", yes)
+    session.post(f"{_path(slug)}/transfer", {"username": username})
+    show_done(f"{slug} is now owned by {username}.", organization=slug, username=username)
 
 
 def _path(slug: str) -> str:
@@ -283,19 +258,6 @@ def _path(slug: str) -> str:
 
 def _member_path(slug: str, username: str) -> str:
     return f"{_path(slug)}/members/{path_part(username)}"
-
-
-def _answer(
-    invitation_id: str,
-    action: str,
-    body: dict[str, str],
-    catalog: str | None,
-    json: bool,
-    outcome: str,
-) -> None:
-    with opened(catalog) as session:
-        session.post(f"/api/invitations/{path_part(invitation_id)}/{action}", body)
-    _done(outcome, json, id=invitation_id)
 
 
 def _rows(
@@ -309,16 +271,3 @@ def _rows(
         tuple("" if it.get(column) is None else str(it[column]) for column in columns)
         for it in listed
     ]
-
-
-def _agree(question: str, yes: bool) -> None:
-    if not ask(question, is_agreed=yes):
-        say.print("Nothing was changed.")
-        raise typer.Exit(ExitCode.FAILED)
-
-
-def _done(sentence: str, json: bool, **about: str | bool) -> None:
-    if json:
-        show_json({"success": True, **about})
-        return
-    say.print(plain(sentence))

@@ -12,9 +12,8 @@ from widget_contract.semver import InvalidVersion
 
 from ..addresses import WidgetKey
 from ..catalog import check_cli_version, get_settings
-from ..console import ask, out, plain, require_person, say, show_json, warn
-from ..errors import invalid_widget, wrong_usage
-from ..exits import ExitCode
+from ..console import ask, out, plain, require_person, say, shows_json, warn
+from ..errors import ExitCode, invalid_widget, wrong_usage
 from ..manifest_text import Bump, bumped, with_value
 from ..options import (
     AnyModuleOption,
@@ -25,12 +24,11 @@ from ..options import (
     YesOption,
     module_check,
 )
-from ..plan import Plan, plan_document, show_plan
-from ..planning import choose_scope, make_plan
+from ..planning import Plan, choose_scope, make_plan, plan_document, show_plan
 from ..publishing import Advance, check, publish
 from ..session import opened
 from ..widget_folder import MANIFEST, LocalWidget, read_widget, require_own_description
-from .making import FolderArgument
+from .developing import FolderArgument
 
 
 def publish_(
@@ -87,14 +85,14 @@ def publish_(
         plan = make_plan(session, key, local)
         if plan.is_published:
             _write_manifest(folder, file_text)
-            _print_result(plan, "already-published", json=json)
+            _print_result(plan, "already-published")
             return
         # Check before asking for confirmation; without a question, the request itself is checked.
         answer = check(session, key, local) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)
         if dry_run:
-            _print_result(plan, "checked", {**answer, "bundleUrl": answer.get("cdnUrl")}, json=json)
+            _print_result(plan, "checked", {**answer, "bundleUrl": answer.get("cdnUrl")})
             return
         if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
             say.print("Nothing was published.")
@@ -102,7 +100,7 @@ def publish_(
         with _progress(local) as advance:
             answer = publish(session, key, local, advance)
     _write_manifest(folder, file_text)
-    _print_result(plan, "published", answer, json=json)
+    _print_result(plan, "published", answer)
 
 
 def _bumped_text(local: LocalWidget, bump: Bump) -> str:
@@ -150,11 +148,8 @@ def _write_manifest(folder: Path, text: str) -> None:
         warn(f"{file} could not be updated with the new version: {error.strerror}.")
 
 
-def _print_result(
-    plan: Plan, status: str, answer: dict[str, Any] | None = None, *, json: bool
-) -> None:
-    if json:
-        show_json(plan_document(plan, status, answer or {}))
+def _print_result(plan: Plan, status: str, answer: dict[str, Any] | None = None) -> None:
+    if shows_json(plan_document(plan, status, answer or {})):
         return
     name = f"[bold]{plain(plan.key)} {plain(plan.local.manifest.version)}[/]"
     match status:

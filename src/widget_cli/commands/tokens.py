@@ -7,12 +7,12 @@ import msgspec
 import typer
 
 from ..addresses import parse_key, parse_scope, path_part
-from ..answers import not_a_catalog, shaped
 from ..app import App
 from ..catalog import require_scopes
-from ..console import counted, plain, say, show_json, show_table
-from ..options import CatalogOption, JsonOption
-from ..session import opened
+from ..console import counted, say, show_done, show_table, shows_json
+from ..options import in_session
+from ..responses import not_a_catalog, shaped
+from ..session import Session
 
 app = App(help="Manage access tokens, for publishing from CI.")
 
@@ -35,7 +35,9 @@ class Token(msgspec.Struct, rename="camel"):
 
 
 @app.command()
+@in_session
 def create(
+    session: Session,
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name for the token, such as ci.")],
     action: Annotated[
         list[TokenAction] | None,
@@ -59,8 +61,6 @@ def create(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the URL.")
     ] = True,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Create a token and print it to standard output. It is shown only once.
 
@@ -73,19 +73,17 @@ def create(
         "widgets": ["/".join(parse_key(it)) for it in widget or []],
         "expiresInDays": days,
     }
-    with opened(catalog) as session:
-        require_scopes(session, body["scopes"])
-        made = session.post("/api/tokens", body)
-        if "requestId" in made:
-            from ..confirming import TokenRequest, wait_for_confirmation
+    require_scopes(session, body["scopes"])
+    made = session.post("/api/tokens", body)
+    if "requestId" in made:
+        from ..signing_in import TokenRequest, wait_for_confirmation
 
-            request = shaped(made, TokenRequest, session.url)
-            made = wait_for_confirmation(session, request, opens_browser=browser)
-        secret = made.get("token")
-        if not isinstance(secret, str):
-            raise not_a_catalog(session.url)
-    if json:
-        show_json(made)
+        request = shaped(made, TokenRequest, session.url)
+        made = wait_for_confirmation(session, request, opens_browser=browser)
+    secret = made.get("token")
+    if not isinstance(secret, str):
+        raise not_a_catalog(session.url)
+    if shows_json(made):
         return
     good = f"Valid for {counted(days, 'day')}; use it as WIDGET_TOKEN:"
     say.print(f"Store this token; it is shown only once. {good}")
@@ -93,13 +91,12 @@ def create(
 
 
 @app.command("list")
-def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
+@in_session
+def list_(session: Session) -> None:
     """List your tokens."""
-    with opened(catalog) as session:
-        found = session.get("/api/tokens")
-        tokens = shaped(found.get("tokens"), list[Token], session.url)
-    if json:
-        show_json(found)
+    found = session.get("/api/tokens")
+    tokens = shaped(found.get("tokens"), list[Token], session.url)
+    if shows_json(found):
         return
     rows = [(it.id, it.name, _day(it.last_used_at), _day(it.expires_at), _may(it)) for it in tokens]
     show_table(("id", "name", "last used", "expires", "permissions"), rows)
@@ -108,20 +105,16 @@ def list_(catalog: CatalogOption = None, json: JsonOption = False) -> None:
 
 
 @app.command()
+@in_session
 def revoke(
+    session: Session,
     token_id: Annotated[
         str, typer.Argument(metavar="ID", help="The id shown by: widget tokens list")
     ],
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Revoke a token."""
-    with opened(catalog) as session:
-        session.delete(f"/api/tokens/{path_part(token_id)}")
-    if json:
-        show_json({"success": True, "id": token_id})
-        return
-    say.print(f"The token {plain(token_id)} is revoked.")
+    session.delete(f"/api/tokens/{path_part(token_id)}")
+    show_done(f"The token {token_id} is revoked.", id=token_id)
 
 
 def _may(token: Token) -> str:

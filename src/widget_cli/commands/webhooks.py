@@ -7,13 +7,13 @@ import msgspec
 import typer
 
 from ..addresses import parse_scope, path_part
-from ..answers import not_a_catalog, shaped
 from ..app import App
-from ..console import ask, plain, say, show_json, show_table
+from ..catalog import get_account
+from ..console import plain, require_agreement, say, show_done, show_table, shows_json
 from ..errors import ToolError
-from ..exits import ExitCode
-from ..options import CatalogOption, JsonOption, YesOption
-from ..session import Session, opened
+from ..options import YesOption, in_session
+from ..responses import not_a_catalog, shaped
+from ..session import Session
 
 app = App(help="Manage webhooks, which send the changes of a scope to a URL.")
 
@@ -62,23 +62,21 @@ class Delivery(msgspec.Struct, rename="camel"):
 
 
 @app.command("list")
+@in_session
 def list_(
+    session: Session,
     scope: Annotated[
         str | None,
         typer.Option(
             metavar="SCOPE", help="Only webhooks of this scope.", show_default="all scopes you own"
         ),
     ] = None,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """List the webhooks of your scopes."""
     params = None if scope is None else {"scope": parse_scope(scope)}
-    with opened(catalog) as session:
-        found = session.get("/api/webhooks", params)
-        webhooks = shaped(found.get("webhooks"), list[Webhook], session.url)
-    if json:
-        show_json(found)
+    found = session.get("/api/webhooks", params)
+    webhooks = shaped(found.get("webhooks"), list[Webhook], session.url)
+    if shows_json(found):
         return
     rows = [
         (it.id, it.scope or "the catalog", it.url, ", ".join(it.types) or "all", it.state)
@@ -90,7 +88,9 @@ def list_(
 
 
 @app.command()
+@in_session
 def add(
+    session: Session,
     url: Annotated[str, typer.Argument(metavar="URL", help="The URL to send events to.")],
     scope: Annotated[
         str | None,
@@ -105,18 +105,14 @@ def add(
             show_default="all",
         ),
     ] = None,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Add a webhook and print its secret to standard output. It is shown only once."""
-    with opened(catalog) as session:
-        place = _own_scope(session) if scope is None else parse_scope(scope)
-        body = {"url": url, "scope": place, "types": type_ or []}
-        made = session.post("/api/webhooks", body)
-        webhook = shaped(made, Webhook, session.url)
-        secret = _secret_in(made, session)
-    if json:
-        show_json(made)
+    place = get_account(session).username if scope is None else parse_scope(scope)
+    body = {"url": url, "scope": place, "types": type_ or []}
+    made = session.post("/api/webhooks", body)
+    webhook = shaped(made, Webhook, session.url)
+    secret = _secret_in(made, session)
+    if shows_json(made):
         return
     say.print(f"Added webhook {plain(webhook.id)} for {plain(place)}. Try it with:")
     say.print(f"  widget webhooks test {plain(webhook.id)}")
@@ -125,67 +121,55 @@ def add(
 
 
 @app.command()
-def remove(
-    webhook_id: IdArgument,
-    yes: YesOption = False,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
-) -> None:
+@in_session
+def remove(session: Session, webhook_id: IdArgument, yes: YesOption = False) -> None:
     """Remove a webhook. Pending deliveries are dropped."""
-    if not ask(f"Remove webhook {webhook_id}?", is_agreed=yes):
-        say.print("Nothing was changed.")
-        raise typer.Exit(ExitCode.FAILED)
-    with opened(catalog) as session:
-        session.delete(_path(webhook_id))
-    _done(f"The webhook {webhook_id} is removed.", json, id=webhook_id)
+    require_agreement(f"Remove webhook {webhook_id}?", yes)
+    session.delete(_path(webhook_id))
+    show_done(f"The webhook {webhook_id} is removed.", id=webhook_id)
 
 
 @app.command()
-def rotate(webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
+@in_session
+def rotate(session: Session, webhook_id: IdArgument) -> None:
     """Create a new secret and print it. For a day, events are signed with both secrets."""
-    with opened(catalog) as session:
-        made = session.post(f"{_path(webhook_id)}/rotate")
-        secret = _secret_in(made, session)
-    if json:
-        show_json(made)
+    made = session.post(f"{_path(webhook_id)}/rotate")
+    secret = _secret_in(made, session)
+    if shows_json(made):
         return
     say.print("Store the new secret; it is shown only once:")
     typer.echo(secret)
 
 
 @app.command()
-def enable(webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False) -> None:
+@in_session
+def enable(session: Session, webhook_id: IdArgument) -> None:
     """Enable a disabled webhook. It receives changes from now on."""
-    with opened(catalog) as session:
-        session.post(f"{_path(webhook_id)}/enable")
-    _done(f"The webhook {webhook_id} is enabled.", json, id=webhook_id)
+    session.post(f"{_path(webhook_id)}/enable")
+    show_done(f"The webhook {webhook_id} is enabled.", id=webhook_id)
 
 
 @app.command()
-def disable(
-    webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False
-) -> None:
+@in_session
+def disable(session: Session, webhook_id: IdArgument) -> None:
     """Disable a webhook: nothing is sent until it is enabled again."""
-    with opened(catalog) as session:
-        session.post(f"{_path(webhook_id)}/disable")
-    _done(f"The webhook {webhook_id} is disabled.", json, id=webhook_id)
+    session.post(f"{_path(webhook_id)}/disable")
+    show_done(f"The webhook {webhook_id} is disabled.", id=webhook_id)
 
 
 @app.command("test")
-def send_test(
-    webhook_id: IdArgument, catalog: CatalogOption = None, json: JsonOption = False
-) -> None:
+@in_session
+def send_test(session: Session, webhook_id: IdArgument) -> None:
     """Send a test event and wait for the response."""
-    with opened(catalog) as session:
-        sent = session.post(f"{_path(webhook_id)}/ping")
-        sent = _wait_until_tried(session, webhook_id, sent)
-        delivery = shaped(sent, Delivery, session.url)
+    sent = session.post(f"{_path(webhook_id)}/ping")
+    sent = _wait_until_tried(session, webhook_id, sent)
+    delivery = shaped(sent, Delivery, session.url)
     if delivery.last_error is not None and delivery.attempts:
         hint = f"It will be retried. Follow it with: widget webhooks log {webhook_id}"
         raise ToolError(f"The test event failed. {delivery.last_error}", hint)
-    if json:
-        show_json(sent)
-    elif delivery.state == "delivered":
+    if shows_json(sent):
+        return
+    if delivery.state == "delivered":
         say.print(f"The test event was delivered. {plain(delivery.outcome)}")
     else:
         say.print("The test event is queued. Follow it with:")
@@ -193,20 +177,18 @@ def send_test(
 
 
 @app.command()
+@in_session
 def log(
+    session: Session,
     webhook_id: IdArgument,
     limit: Annotated[
         int, typer.Option(metavar="N", min=1, max=100, help="Number of deliveries, up to 100.")
     ] = 20,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """List sent and pending deliveries of a webhook, newest first."""
-    with opened(catalog) as session:
-        found = session.get(f"{_path(webhook_id)}/deliveries", {"limit": limit})
-        deliveries = shaped(found.get("deliveries"), list[Delivery], session.url)
-    if json:
-        show_json(found)
+    found = session.get(f"{_path(webhook_id)}/deliveries", {"limit": limit})
+    deliveries = shaped(found.get("deliveries"), list[Delivery], session.url)
+    if shows_json(found):
         return
     rows = [
         (it.queued_at, it.id, it.type, it.state, str(it.attempts), it.outcome) for it in deliveries
@@ -217,20 +199,17 @@ def log(
 
 
 @app.command()
+@in_session
 def replay(
+    session: Session,
     webhook_id: IdArgument,
     delivery_id: Annotated[
         str, typer.Argument(metavar="DELIVERY", help="The id shown by: widget webhooks log")
     ],
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Send a delivery again, with the same id and body."""
-    with opened(catalog) as session:
-        path = f"{_path(webhook_id)}/deliveries/{path_part(delivery_id)}/replay"
-        queued = session.post(path)
-    if json:
-        show_json(queued)
+    queued = session.post(f"{_path(webhook_id)}/deliveries/{path_part(delivery_id)}/replay")
+    if shows_json(queued):
         return
     say.print(f"The delivery {plain(delivery_id)} is queued again. Follow it with:")
     say.print(f"  widget webhooks log {plain(webhook_id)}")
@@ -254,13 +233,6 @@ def _is_tried(delivery: dict[str, Any], before: dict[str, Any]) -> bool:
     return delivery.get("lastAttemptAt") not in (None, before.get("lastAttemptAt"))
 
 
-def _own_scope(session: Session) -> str:
-    username = session.get("/api/auth/session").get("username")
-    if not isinstance(username, str):
-        raise not_a_catalog(session.url)
-    return username
-
-
 def _secret_in(made: dict[str, Any], session: Session) -> str:
     secret = made.get("secret")
     if not isinstance(secret, str) or not (secret.isascii() and secret.isprintable()):
@@ -270,10 +242,3 @@ def _secret_in(made: dict[str, Any], session: Session) -> str:
 
 def _path(webhook_id: str) -> str:
     return f"/api/webhooks/{path_part(webhook_id)}"
-
-
-def _done(sentence: str, json: bool, **about: str) -> None:
-    if json:
-        show_json({"success": True, **about})
-        return
-    say.print(plain(sentence))

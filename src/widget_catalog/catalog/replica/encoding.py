@@ -40,12 +40,13 @@ _pack = msgspec.msgpack.Encoder().encode
 decode_prepared = msgspec.msgpack.Decoder(Records).decode
 
 
-def prepare(widget: Widget) -> bytes:
+def prepare(widget: Widget | Document) -> bytes:
     """The prepared records of a widget, without its number and the time of the change. A writer
     keeps them until the change is applied, so that nearly all of the encoding is done where the
-    widget is created.
+    widget is created; its document may have been rendered already.
     """
-    return _pack(records_of(0, 0, render(widget)))
+    document = render(widget) if isinstance(widget, Widget) else widget
+    return _pack(records_of(0, 0, document))
 
 
 def numbered(it: Records, widget_id: int, changed_at: int) -> Records:

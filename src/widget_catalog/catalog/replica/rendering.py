@@ -45,6 +45,11 @@ class Document(NamedTuple):
     outline: bytes
     entries: bytes
 
+    @property
+    def detail_bytes(self) -> int:
+        """The size of the detail, without what is filled in on reading."""
+        return len(self.head) + len(self.entries)
+
 
 class RevokedVersion(NamedTuple):
     version: str
@@ -75,14 +80,6 @@ _encode = msgspec.json.Encoder().encode
 
 def render(widget: Widget) -> Document:
     scope, name = str(widget.scope), str(widget.name)
-    head = WidgetHead(
-        scope,
-        name,
-        widget.display_name,
-        widget.description,
-        widget.icon,
-        widget.is_official,
-    )
     entries, outline = [], []
     latest, start = None, 1
     place = Place(0, 0, checksum(b""))
@@ -118,7 +115,7 @@ def render(widget: Widget) -> Document:
         created_at=iso(widget.created_at),
         latest_version=None if latest is None else latest.number,
         latest=place,
-        head=_encode(head)[:-1],
+        head=_encode(_head(widget))[:-1],
         styles=_styles(widget),
         revocations=_revocations(widget),
         beside=tuple([(it.identity, beside) for it in widget.versions if (beside := _beside(it))]),
@@ -127,10 +124,15 @@ def render(widget: Widget) -> Document:
     )
 
 
-def detail_bytes(widget: Widget) -> int:
-    """The size of its detail in bytes, without what is filled in on reading."""
-    document = render(widget)
-    return len(document.head) + len(document.entries)
+def measure_detail(widget: Widget) -> int:
+    """`Document.detail_bytes` of a widget, without rendering it."""
+    scope, name = str(widget.scope), str(widget.name)
+    sizes = [
+        len(_encode(_entry(scope, name, it.number, it.is_withdrawn, widget, it)))
+        for it in widget.versions
+    ]
+    head = len(_encode(_head(widget))) - len(b"}")
+    return head + sum(sizes) + len(b",") * max(len(sizes) - 1, 0) + len(b"[]")
 
 
 def render_detail(widget: Widget, count: int, cdn_url: str) -> dict[str, object]:
@@ -143,6 +145,17 @@ def render_detail(widget: Widget, count: int, cdn_url: str) -> dict[str, object]
         "versions": msgspec.Raw(with_cdn(document.entries, cdn_url)),
         "latestVersion": document.latest_version,
     }
+
+
+def _head(widget: Widget) -> WidgetHead:
+    return WidgetHead(
+        str(widget.scope),
+        str(widget.name),
+        widget.display_name,
+        widget.description,
+        widget.icon,
+        widget.is_official,
+    )
 
 
 def _entry(

@@ -159,10 +159,13 @@ def end_import(tx: Transaction) -> None:
 
 def list_staged(tx: Transaction, scope: str, name: str) -> list[Draft]:
     """Pending changes of the accepted import to this widget, in the order of its lines."""
+    staged = find_import(tx.connection)
+    if staged is None or not staged.is_accepted:
+        return []
     query = (
         sa.select(staged_batches.c.drafts)
         .join(staged_widgets, staged_widgets.c.batch == staged_batches.c.number)
-        .where(staged_widgets.c.scope == scope, staged_widgets.c.name == name, _is_accepted())
+        .where(staged_widgets.c.scope == scope, staged_widgets.c.name == name)
         .order_by(staged_batches.c.number)
     )
     packed = tx.connection.execute(query).scalars().all()

@@ -222,9 +222,11 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
     yield from list_staged_files(connection)
 
 
-def add_widget(tx: Transaction, new: Widget, by: Actor, event: PublicEvent) -> None:
-    """Add a new widget."""
-    _add(tx, [draft(new, 0, tx.prepare(new))], by, [[event]])
+def add_widget(
+    tx: Transaction, new: Widget, by: Actor, event: PublicEvent, *, prepared: bytes | None = None
+) -> None:
+    """Add a new widget. `prepared` are its records, if there are any yet."""
+    _add(tx, [draft(new, 0, tx.prepare(new) if prepared is None else prepared)], by, [[event]])
 
 
 def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
@@ -266,10 +268,15 @@ def _add(
 
 
 def replace_widget(
-    tx: Transaction, old: StoredWidget, new: Widget, by: Actor, *events: PublicEvent
+    tx: Transaction,
+    old: StoredWidget,
+    new: Widget,
+    by: Actor,
+    *events: PublicEvent,
+    prepared: bytes | None = None,
 ) -> None:
     """Save a widget after these events. Versions may be added and changed, never removed. A
-    changed text is an additional event.
+    changed text is an additional event. `prepared` are its records, if there are any yet.
     """
     require_changeable(tx)
     scope, name = str(new.scope), str(new.name)
@@ -295,7 +302,7 @@ def replace_widget(
     if old.widget.text != new.text:
         events = (*events, TextChanged(scope=new.scope, name=new.name))
     latest_seq = append_public(tx, by, [(old.id, event) for event in events])
-    tx.saved([(old.id, tx.prepare(new))], latest_seq)
+    tx.saved([(old.id, tx.prepare(new) if prepared is None else prepared)], latest_seq)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Converts simple command-line values without pydantic.
+"""Converts simple command-line values of the service and the tool without pydantic.
 
 Typer converts every value with pydantic, which takes longer to load than most commands run. Valid
 strings, paths, whole numbers and choices do not need it; Typer handles the rest, with its error

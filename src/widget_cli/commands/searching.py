@@ -7,19 +7,20 @@ import typer
 from widget_contract.semver import InvalidVersion, SemVer
 
 from ..addresses import parse_key
-from ..answers import shaped
 from ..catalog import get_detail_object
-from ..console import counted, out, plain, plain_lines, say, show_json, show_table, sized, warn
+from ..console import counted, out, plain, plain_lines, say, show_table, shows_json, sized, warn
 from ..errors import wrong_usage
-from ..options import CatalogOption, InsecureOption, JsonOption, WidgetArgument
+from ..options import WidgetArgument, in_insecure_session, in_session
+from ..responses import Detail, Found, SearchPage, VersionEntry, shaped
 from ..searching import Query, find_by_name, find_page, find_similar
-from ..session import opened
-from ..shapes import Detail, Found, SearchPage, VersionEntry
+from ..session import Session
 
 _FEW = 8
 
 
+@in_session
 def search(
+    session: Session,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="WORD", help="Words to search for, or a widget's name."),
@@ -39,23 +40,19 @@ def search(
     limit: Annotated[
         int, typer.Option(metavar="N", min=1, max=100, help="Results per page, up to 100.")
     ] = 20,
-    catalog: CatalogOption = None,
-    json: JsonOption = False,
 ) -> None:
     """Search for widgets by words or by name (scope/name)."""
     if sdk is not None:
         _check_sdk(sdk)
     query = Query(" ".join(words or []).strip(), scope and scope.removeprefix("@"), official, sdk)
-    with opened(catalog) as session:
-        found = find_page(session, query, page, limit)
-        result = shaped(found, SearchPage, session.url)
-        is_first = bool(query.text) and page == 1
-        exact = find_by_name(session, query, found) if is_first else []
-        is_empty = is_first and not exact and not result.total
-        similar = find_similar(session, query) if is_empty else []
-        named = shaped(exact, tuple[Found, ...], session.url)
-    if json:
-        show_json({**found, "exact": exact, "suggestions": similar})
+    found = find_page(session, query, page, limit)
+    result = shaped(found, SearchPage, session.url)
+    is_first = bool(query.text) and page == 1
+    exact = find_by_name(session, query, found) if is_first else []
+    is_empty = is_first and not exact and not result.total
+    similar = find_similar(session, query) if is_empty else []
+    named = shaped(exact, tuple[Found, ...], session.url)
+    if shows_json({**found, "exact": exact, "suggestions": similar}):
         return
     shown = {f"{it.scope}/{it.name}": it for it in (*named, *result.widgets)}
     _show_found(shown, sdk)
@@ -78,19 +75,13 @@ def _show_found(widgets: dict[str, Found], sdk: str | None) -> None:
     show_table(("widget", f"for SDK {sdk}" if sdk else "version", "installs", "name"), rows)
 
 
-def info(
-    widget: WidgetArgument,
-    catalog: CatalogOption = None,
-    insecure: InsecureOption = False,
-    json: JsonOption = False,
-) -> None:
+@in_insecure_session
+def info(session: Session, widget: WidgetArgument) -> None:
     """Show the details of a widget."""
     key = parse_key(widget)
-    with opened(catalog, is_insecure=insecure) as session:
-        found = get_detail_object(session, key)
-        detail = shaped(found, Detail, session.url)
-    if json:
-        show_json(found)
+    found = get_detail_object(session, key)
+    detail = shaped(found, Detail, session.url)
+    if shows_json(found):
         return
     head, latest = detail.widget, _find_latest(detail)
     marks = ["official"] if head.is_official else []
@@ -118,19 +109,13 @@ def info(
             out.print(f"  {line}" if line else "")
 
 
-def versions(
-    widget: WidgetArgument,
-    catalog: CatalogOption = None,
-    insecure: InsecureOption = False,
-    json: JsonOption = False,
-) -> None:
+@in_insecure_session
+def versions(session: Session, widget: WidgetArgument) -> None:
     """List the versions of a widget, newest first."""
     key = parse_key(widget)
-    with opened(catalog, is_insecure=insecure) as session:
-        found = get_detail_object(session, key)
-        detail = shaped(found, Detail, session.url)
-    if json:
-        show_json({"versions": found["versions"], "latestVersion": found.get("latestVersion")})
+    found = get_detail_object(session, key)
+    detail = shaped(found, Detail, session.url)
+    if shows_json({"versions": found["versions"], "latestVersion": found.get("latestVersion")}):
         return
     rows = [
         (it.version, _day(it), it.sdk_version, sized(it.bundle_size), _state(it, detail))

@@ -8,22 +8,26 @@ import msgspec
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.preview import FRAME_SOURCES
 
-from ...accounts.memberships import list_publishing_scopes
-from ...accounts.pages.own_page import own_page
-from ...catalog.pages.preview import of_manifest
-from ...core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
-from ...core.files.contract import Kind
-from ...core.http.call import Call
-from ...core.http.errors import headers_of, status_of
-from ...core.http.http import NOSNIFF, Response
-from ...core.http.receiving import FormFile
-from ...core.http.services import Services
-from ...publishing.quotas import Quotas
-from ..pending_version import PendingVersion, discard_pending, read_pending_file, view_pending
-from ..publish_version import publish_version
-from ..request_version import request_version
-from .publish_faults import FieldFaults, sorted_faults
-from .widgets import WIDGETS
+from ..accounts.memberships import list_publishing_scopes
+from ..accounts.pages.own_page import own_page
+from ..catalog.pages.preview import of_manifest
+from ..core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
+from ..core.files.contract import Kind
+from ..core.http.call import Call
+from ..core.http.errors import headers_of, status_of
+from ..core.http.http import NOSNIFF, Response
+from ..core.http.receiving import FormFile
+from ..core.http.services import Services
+from .publish_version import (
+    PendingVersion,
+    discard_pending,
+    publish_version,
+    read_pending_file,
+    view_pending,
+)
+from .quotas import Quotas
+from .request_version import request_version
+from .widget_pages import WIDGETS
 
 PUBLISH = "/account/publish"
 # Errors that the author can correct: the form or the confirmation page is shown again.
@@ -35,6 +39,34 @@ _BYTES = [
     ("cache-control", "no-store"),
     NOSNIFF,
 ]
+# Form fields by key of the request; all other keys belong to the manifest.
+_FIELDS = {
+    "bundleSize": "bundle",
+    "sha256Hash": "bundle",
+    "cssSize": "style",
+    "cssSha256Hash": "style",
+    "scope": "scope",
+    "name": "name",
+}
+_MISSING = {
+    "manifest": "Choose the manifest, usually called widget.json.",
+    "bundle": "Choose the bundle, a JavaScript module.",
+}
+
+
+class FieldFaults(NamedTuple):
+    """Errors by field; `general` has those that belong to no field."""
+
+    general: tuple[str, ...] = ()
+    manifest: tuple[str, ...] = ()
+    bundle: tuple[str, ...] = ()
+    style: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
+    name: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return sum(map(len, self))
 
 
 class _Typed(NamedTuple):
@@ -57,7 +89,7 @@ def post_publish(services: Services, call: Call) -> Response:
     try:
         request = request_version(services.store, call.actor, body, most, services.of(Quotas))
     except _CORRECTABLE as fault:
-        return _form(services, call, typed, sorted_faults(fault, call.files), fault)
+        return _form(services, call, typed, _sorted_faults(fault, call.files), fault)
     kinds: dict[str, Kind] = {"bundle": "js", "style": "css"}
     for name, kind in kinds.items():
         if name in call.files:
@@ -187,3 +219,30 @@ def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
         "permissions": manifest.permissions,
         "manifest": of_manifest(msgspec.json.decode(manifest.text)),
     }
+
+
+def _sorted_faults(fault: CatalogError, files: Mapping[str, FormFile]) -> FieldFaults:
+    """If no file was chosen, that is its only error."""
+    if isinstance(fault, NotAllowed):
+        return FieldFaults(scope=(fault.message,))
+    if not isinstance(fault, InvalidManifest):
+        return FieldFaults(general=(fault.message,))
+    by_field: dict[str, list[str]] = {}
+    for text in fault.faults:
+        key, colon, sentence = text.partition(": ")
+        field = _FIELDS.get(key, "manifest") if colon else "manifest"
+        shown = _capitalized(text if field == "manifest" else sentence)
+        if field not in _MISSING or field in files:
+            by_field.setdefault(field, []).append(shown)
+    for field, sentence in _MISSING.items():
+        if field not in files:
+            by_field[field] = [sentence]
+    if "manifest" not in files:
+        by_field.pop("name", None)  # The name may be in the manifest.
+    return FieldFaults(**{field: tuple(found) for field, found in by_field.items()})
+
+
+def _capitalized(text: str) -> str:
+    """Keys stay as they are written: `minSize: is missing.`"""
+    is_sentence = not text.partition(" ")[0].endswith(":")
+    return text[:1].upper() + text[1:] if is_sentence else text
