@@ -11,12 +11,7 @@ is not revoked never lacks its files; after a crash the next start completes the
 from collections.abc import Sequence
 
 from ..catalog.events import Revoked, Unrevoked
-from ..catalog.store.revocations import (
-    list_same_bundle,
-    list_sharing,
-    release_bytes,
-    revoke_bytes,
-)
+from ..catalog.store.revocations import list_same_bundle, list_sharing, release_bytes, revoke_bytes
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import get_version, get_widget, replace_widget
 from ..catalog.stored_files import withdraw_files

@@ -3,17 +3,18 @@
 from typing import NamedTuple
 
 from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
-from ..accounts.invitation_store import (
-    CatalogInvitation,
-    list_catalog_invitations,
-    remove_invitation,
-)
 from ..accounts.oauth.store import Grant, find_grant, list_grants, remove_grant
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
 from ..accounts.session_store import list_sessions
 from ..accounts.sign_in import Lifetimes
-from ..accounts.store import get_account, list_accounts_page
+from ..accounts.store import (
+    CatalogInvitation,
+    get_account,
+    list_accounts_page,
+    list_catalog_invitations,
+    remove_invitation,
+)
 from ..accounts.tokens.store import Token, list_tokens, remove_token
 from ..catalog.store.events import append
 from ..core.actors import Account, Actor, Session

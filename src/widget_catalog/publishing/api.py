@@ -7,7 +7,7 @@ from msgspec import UNSET
 from widget_contract.addresses import file_path
 from widget_contract.wire import Published, PublishScope, UploadTargets
 
-from ..accounts.memberships import list_publishing_scopes
+from ..accounts.permissions import list_publishing_scopes
 from ..core.errors import InvalidRequest
 from ..core.files.contract import Kind
 from ..core.http.bodies import read_object

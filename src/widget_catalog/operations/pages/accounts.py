@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 
-from ...accounts.appoint_operator import appoint_operator, dismiss_operator
-from ...accounts.manage_account import reset_second_factor, set_disabled
+from ...accounts.administer_account import (
+    appoint_operator,
+    dismiss_operator,
+    make_reset_link,
+    reset_second_factor,
+    set_disabled,
+)
 from ...accounts.pages.own_page import own_page
-from ...accounts.reset_link import make_reset_link
 from ...accounts.services import AccountServices
 from ...core.errors import InvalidRequest
 from ...core.http.call import Call
