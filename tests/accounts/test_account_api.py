@@ -5,8 +5,8 @@ import pytest
 from accounts.signing_in import WRONG, is_in, try_password
 from support.people import PASSWORD, signed_in, with_oauth, with_token
 from support.village import Village
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.create_account import create_account
-from widget_catalog.accounts.manage_account import set_disabled
 from widget_catalog.accounts.store import get_account, list_accounts, update_account
 from widget_catalog.core.errors import Conflict
 

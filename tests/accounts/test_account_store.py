@@ -26,8 +26,7 @@ from widget_catalog.core.actors import Account, Actor, Via
 from widget_catalog.core.clock import from_ms
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
-from widget_catalog.organizations.invitation_store import find_invitation
-from widget_catalog.organizations.store import scope_kind
+from widget_catalog.organizations.store import find_invitation, scope_kind
 from widget_catalog.publishing.view_own import list_own_widgets
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope

@@ -9,13 +9,13 @@ from accounts.stored_accounts import an_account
 from support.at_once import outcomes
 from support.passwords import quick_passwords
 from widget_catalog.accounts.manage_account import check_password
-from widget_catalog.accounts.second_factor.codes import new_app_secret
+from widget_catalog.accounts.second_factor.passkeys import site_at
 from widget_catalog.accounts.second_factor.policy import FactorPolicy
-from widget_catalog.accounts.second_factor.proving import prove_by_code
-from widget_catalog.accounts.second_factor.rules import RequiredOf, site_at
+from widget_catalog.accounts.second_factor.proving import new_app_secret, prove_by_code
 from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.accounts.session_store import add_session
-from widget_catalog.accounts.sign_in import Lifetimes, sign_in
+from widget_catalog.accounts.settings import RequiredOf
+from widget_catalog.accounts.sign_in import Browser, Lifetimes, sign_in
 from widget_catalog.accounts.store import update_account
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.core.actors import Account, Actor, Session, Via, Visitor
@@ -109,7 +109,10 @@ def test_an_account_is_guessed_at_as_often_as_it_may_be_and_its_owner_gets_in(
     store: Store, ann: Account
 ) -> None:
     with quick_passwords():
-        enter = partial(sign_in, store, "ann", lifetimes=LIFETIMES)
+
+        def enter(password: str, address: str) -> object:
+            return sign_in(store, "ann", password, Browser(address, LIFETIMES))
+
         enter(PASSWORD, "198.51.100.1")
         for i in range(24):
             for _ in range(4):

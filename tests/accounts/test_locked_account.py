@@ -12,9 +12,12 @@ from support.passwords import quick_passwords
 from support.people import PASSWORD, Person, a_person
 from support.site import Answer, InProcessSite
 from support.village import MovableClock
-from widget_catalog.accounts.manage_account import reset_password
-from widget_catalog.accounts.reset_link import make_reset_link, use_reset_link
-from widget_catalog.accounts.sign_in import Lifetimes, sign_in
+from widget_catalog.accounts.administer_account import (
+    make_reset_link,
+    reset_password,
+    use_reset_link,
+)
+from widget_catalog.accounts.sign_in import Browser, Lifetimes, sign_in
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.errors import NotSignedIn
 from widget_catalog.core.keys import SharedKeys
@@ -54,7 +57,9 @@ def attack(site: InProcessSite) -> None:
     """A hundred wrong passwords, from twenty networks."""
     for i in range(100):
         with pytest.raises(NotSignedIn):
-            sign_in(site.node.store, "ann", "a guess", f"192.0.2.{i // 5}", Lifetimes(1, 1))
+            sign_in(
+                site.node.store, "ann", "a guess", Browser(f"192.0.2.{i // 5}", Lifetimes(1, 1))
+            )
     assert at(site, "192.0.2.99", "a guess").status == 429
 
 
@@ -207,7 +212,9 @@ def test_codes_with_wrong_passwords_use_up_nothing_of_the_owner_s(
 def test_an_unknown_name_is_locked_like_an_account(site: InProcessSite) -> None:
     for i in range(100):
         with pytest.raises(NotSignedIn):
-            sign_in(site.node.store, "nobody", "a guess", f"192.0.2.{i // 5}", Lifetimes(1, 1))
+            sign_in(
+                site.node.store, "nobody", "a guess", Browser(f"192.0.2.{i // 5}", Lifetimes(1, 1))
+            )
 
     answer = try_password(site, "nobody", PASSWORD, x_forwarded_for=TRAIN)
 

@@ -5,9 +5,12 @@ import pytest
 from support.browsing import Browsing, browser_of
 from support.people import PASSWORD, Person, with_oauth
 from support.village import Village
-from widget_catalog.accounts.appoint_operator import appoint_operator, dismiss_operator
+from widget_catalog.accounts.administer_account import (
+    appoint_operator,
+    dismiss_operator,
+    set_disabled,
+)
 from widget_catalog.accounts.create_account import OPERATOR, invite
-from widget_catalog.accounts.manage_account import set_disabled
 from widget_catalog.accounts.settings import AccountSettings
 from widget_catalog.accounts.store import get_account
 from widget_catalog.core.actors import Actor, Via

@@ -11,7 +11,7 @@ from support.people import PASSWORD, Person, nobody, signed_in
 from support.site import Answer, InProcessSite
 from support.village import BuiltVillage, Village
 from support.widgets import widget_line
-from widget_catalog.accounts.appoint_operator import appoint_operator
+from widget_catalog.accounts.administer_account import appoint_operator
 from widget_catalog.accounts.create_account import (
     OPERATOR,
     create_account,
@@ -20,7 +20,7 @@ from widget_catalog.accounts.create_account import (
 )
 from widget_catalog.core import credentials
 from widget_catalog.core.errors import Conflict
-from widget_catalog.moderation.reserve_scope import reserve_scope
+from widget_catalog.moderation.manage_scopes import reserve_scope
 
 CLOSED = {"error": "Registration is closed here. Ask the operator for an invitation."}
 NOT_VALID = {"error": "This invitation is not valid, or no longer. Ask the operator for a new one."}

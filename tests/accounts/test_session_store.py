@@ -1,7 +1,17 @@
 """Sessions, failed attempts, access tokens and invitations in the store."""
 
 from accounts.stored_accounts import an_account, an_organization, later
-from widget_catalog.accounts.invitation_store import (
+from widget_catalog.accounts.attempts import add_attempts, forgive_attempts, list_attempts
+from widget_catalog.accounts.session_store import (
+    add_session,
+    find_session,
+    list_sessions,
+    remove_ended_sessions,
+    remove_session,
+    remove_sessions,
+    touch_session,
+)
+from widget_catalog.accounts.store import (
     CatalogInvitation,
     add_invitation,
     find_catalog_invitation,
@@ -10,20 +20,8 @@ from widget_catalog.accounts.invitation_store import (
     remove_expired_invitations,
     remove_invitation,
     remove_invitations_of_inviter,
+    update_account,
 )
-from widget_catalog.accounts.session_store import (
-    add_attempts,
-    add_session,
-    find_session,
-    forgive_attempts,
-    list_attempts,
-    list_sessions,
-    remove_ended_sessions,
-    remove_session,
-    remove_sessions,
-    touch_session,
-)
-from widget_catalog.accounts.store import update_account
 from widget_catalog.accounts.tokens.issue_token import forget_tokens
 from widget_catalog.accounts.tokens.store import (
     Token,
@@ -36,7 +34,7 @@ from widget_catalog.accounts.tokens.store import (
 )
 from widget_catalog.core.actors import Limits, Right, Session
 from widget_catalog.core.db.engine import Store
-from widget_catalog.organizations.invitation_store import (
+from widget_catalog.organizations.store import (
     Invitation,
     find_invitation,
     list_invitations_of,
@@ -160,14 +158,11 @@ def test_a_token_comes_back_with_its_limits(store: Store) -> None:
         rights=(Right.PUBLISH, Right.LIST), scopes=(Scope("acme"),), widgets=("ann/clock",)
     )
     with store.writing() as tx:
-        token = add_token(
-            tx, id_="t", secret_hash="h", account_id=ann.id, name="CI ✓", limits=limits,
-            expires_at=now + HOUR,
-        )  # fmt: skip
+        token = Token("t", ann.id, "CI ✓", limits, now, now + HOUR, None)
+        add_token(tx, token, "h")
     with later(store, minutes=1).writing() as tx:
         touch_token(tx, "t")
 
-    assert token == Token("t", ann.id, "CI ✓", limits, now, now + HOUR, None)
     used = token._replace(last_used_at=now + 60_000)
     with store.reading() as connection:
         assert find_token(connection, "h") == (used, ann)
@@ -180,10 +175,8 @@ def test_tokens_that_have_expired_are_forgotten(store: Store) -> None:
     ann, now = an_account(store), store.now_ms()
     with store.writing() as tx:
         for id_, hours in (("short", 1), ("long", 2)):
-            add_token(
-                tx, id_=id_, secret_hash=id_, account_id=ann.id, name=id_, limits=Limits(rights=()),
-                expires_at=now + hours * HOUR,
-            )  # fmt: skip
+            ends_at = now + hours * HOUR
+            add_token(tx, Token(id_, ann.id, id_, Limits(rights=()), now, ends_at), id_)
     forget_tokens(store)
     with store.reading() as connection:
         assert find_token(connection, "short") is not None
@@ -199,10 +192,9 @@ def test_a_token_is_removed_by_its_account_alone_or_with_all_of_it(store: Store)
     ann, bob = an_account(store, "ann"), an_account(store, "bob")
     with store.writing() as tx:
         for i, account in enumerate((ann, ann, bob)):
-            add_token(
-                tx, id_=f"t{i}", secret_hash=f"h{i}", account_id=account.id, name="x",
-                limits=Limits(rights=(Right.YANK,)), expires_at=tx.at_ms + HOUR,
-            )  # fmt: skip
+            limits, ends_at = Limits(rights=(Right.YANK,)), tx.at_ms + HOUR
+            token = Token(f"t{i}", account.id, "x", limits, tx.at_ms, ends_at)
+            add_token(tx, token, f"h{i}")
         assert not remove_token(tx, bob.id, "t0")
         assert remove_token(tx, ann.id, "t0")
         assert not remove_token(tx, ann.id, "t0")

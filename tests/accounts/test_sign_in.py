@@ -10,8 +10,8 @@ from accounts.signing_in import WRONG, is_in, secret_of, try_password
 from support.people import PASSWORD, Person, a_person, signed_in
 from support.site import InProcessSite
 from support.village import BuiltVillage, Village
-from widget_catalog.accounts.manage_account import reset_password, set_disabled
-from widget_catalog.accounts.sign_in import Lifetimes, sign_in
+from widget_catalog.accounts.administer_account import reset_password, set_disabled
+from widget_catalog.accounts.sign_in import Browser, Lifetimes, sign_in
 from widget_catalog.core.clock import iso
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import NotSignedIn
@@ -141,7 +141,7 @@ def test_an_address_that_tries_many_accounts_is_shut_out(village: Village) -> No
     store = village.site.node.store
     for i in range(50):
         with pytest.raises(NotSignedIn):
-            sign_in(store, f"guess-{i}", "wrong", "127.0.0.1", Lifetimes(1, 1))
+            sign_in(store, f"guess-{i}", "wrong", Browser("127.0.0.1", Lifetimes(1, 1)))
 
     refused = try_password(village.site, "ann", PASSWORD)
 
@@ -199,5 +199,5 @@ def test_who_knew_the_old_password_is_not_let_in_by_being_quick(village: Village
     store = Meanwhile(node.store.engine, node.folder.writer_lock, node.replica)
 
     with pytest.raises(NotSignedIn):
-        sign_in(store, "ann", PASSWORD, "127.0.0.1", Lifetimes(10**9, 10**9))
+        sign_in(store, "ann", PASSWORD, Browser("127.0.0.1", Lifetimes(10**9, 10**9)))
     assert try_password(village.site, "ann", PASSWORD).status == 401

@@ -11,31 +11,35 @@ from accounts.oauth.program import CLIENTS, WANTED
 from accounts.stored_accounts import an_account, an_organization
 from support.at_once import outcomes
 from support.values import a_version, a_widget
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.manage_account import (
     change_password,
     close_account,
     end_other_sessions,
-    set_disabled,
 )
 from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.serving import OAuthConfig, authorize
+from widget_catalog.accounts.oauth.server import OAuthConfig
+from widget_catalog.accounts.oauth.serving import authorize
 from widget_catalog.accounts.oauth.store import Grant, add_grant
-from widget_catalog.accounts.oidc.account_linking import connect_identity
-from widget_catalog.accounts.oidc.identities import Person
+from widget_catalog.accounts.oidc.account_linking import Person, connect_identity
 from widget_catalog.accounts.second_factor.managing import add_own_app, offer_app
+from widget_catalog.accounts.second_factor.passkeys import Site
 from widget_catalog.accounts.second_factor.policy import FactorPolicy
-from widget_catalog.accounts.second_factor.rules import RequiredOf, Site
 from widget_catalog.accounts.second_factor.store import has_factor
 from widget_catalog.accounts.session_store import add_session
+from widget_catalog.accounts.settings import RequiredOf
 from widget_catalog.accounts.store import (
     find_account_by_identity,
     find_credentials,
     get_account,
     update_account,
 )
-from widget_catalog.accounts.tokens.confirm_token import code_of, decide_token, request_token
-from widget_catalog.accounts.tokens.issue_token import issue_token
-from widget_catalog.accounts.tokens.store import list_tokens
+from widget_catalog.accounts.tokens.issue_token import (
+    decide_token,
+    issue_token,
+    request_token,
+)
+from widget_catalog.accounts.tokens.store import WantedToken, list_tokens
 from widget_catalog.catalog.store.widgets import add_widgets, get_widget
 from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via, Visitor
 from widget_catalog.core.credentials import hash_password
@@ -75,7 +79,7 @@ def signed_out(store: Store, ann: Account) -> Visitor:
 
 def test_no_token_is_made(store: Store, ann: Account, signed_out: Visitor) -> None:
     with pytest.raises(NotSignedIn, match="signed out"):
-        issue_token(store, signed_out, name="CI", limits=LIMITS, days=3)
+        issue_token(store, signed_out, WantedToken("CI", LIMITS, days=3))
     with store.reading() as connection:
         assert list_tokens(connection, ann.id, store.now_ms()) == []
 
@@ -84,15 +88,15 @@ def test_no_token_is_confirmed(store: Store, ann: Account, signed_out: Visitor) 
     with store.writing() as tx:
         add_grant(tx, Grant("grant", ann.id, "widget-cli", "openid", tx.at_ms))
     program = Visitor(Actor(via=Via.OAUTH, account=ann), grant_id="grant")
-    request = request_token(store, program, name="CI", limits=LIMITS, days=3)
+    request = request_token(store, program, WantedToken("CI", LIMITS, days=3))
     with pytest.raises(NotSignedIn, match="signed out"):
-        decide_token(store, signed_out, code_of(request), is_agreed=True)
+        decide_token(store, signed_out, request.user_code, is_agreed=True)
 
 
 def test_a_program_that_was_signed_out_asks_for_no_token(store: Store, ann: Account) -> None:
     program = Visitor(Actor(via=Via.OAUTH, account=ann), grant_id="ended")
     with pytest.raises(NotSignedIn, match="signed out"):
-        request_token(store, program, name="CI", limits=LIMITS, days=3)
+        request_token(store, program, WantedToken("CI", LIMITS, days=3))
 
 
 def test_no_program_is_let_in(store: Store, signed_out: Visitor) -> None:
@@ -124,7 +128,7 @@ def test_no_token_made_in_the_same_moment_is_left(store: Store, ann: Account) ->
     here = a_visitor(store, ann, "here")
     for number in range(ROUNDS):
         other = a_visitor(store, ann, f"other {number}")
-        issue = partial(issue_token, store, other, name="CI", limits=LIMITS, days=3)
+        issue = partial(issue_token, store, other, WantedToken("CI", LIMITS, days=3))
 
         done = outcomes([issue, issue, issue, partial(end_other_sessions, store, here)])
 

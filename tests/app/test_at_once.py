@@ -19,17 +19,25 @@ from accounts.oauth.program import CLIENTS, WANTED, code_fields
 from accounts.stored_accounts import an_account, an_organization
 from support.at_once import at_once, outcomes
 from support.values import a_widget
-from widget_catalog.accounts.appoint_operator import appoint_operator, dismiss_operator
-from widget_catalog.accounts.attempts import count_attempt
+from widget_catalog.accounts.administer_account import (
+    appoint_operator,
+    dismiss_operator,
+    reset_password,
+    set_disabled,
+)
+from widget_catalog.accounts.attempts import (
+    add_attempts,
+    count_attempt,
+    forgive_attempts,
+    list_attempts,
+)
 from widget_catalog.accounts.create_account import OPERATOR, invite
-from widget_catalog.accounts.manage_account import reset_password, set_disabled
 from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.devices import find_device_request
+from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
 from widget_catalog.accounts.oauth.serving import (
-    Answer,
-    OAuthConfig,
     authorize,
     exchange,
+    find_device_request,
     start_device,
 )
 from widget_catalog.accounts.oauth.store import Grant, add_grant
@@ -39,17 +47,11 @@ from widget_catalog.accounts.second_factor.store import (
     use_recovery_code,
     use_step,
 )
-from widget_catalog.accounts.session_store import (
-    add_attempts,
-    add_session,
-    forgive_attempts,
-    list_attempts,
-    list_sessions,
-)
-from widget_catalog.accounts.sign_in import Lifetimes, SignedIn, sign_in
+from widget_catalog.accounts.session_store import add_session, list_sessions
+from widget_catalog.accounts.sign_in import Browser, Lifetimes, SignedIn, sign_in
 from widget_catalog.accounts.store import lock_active_operators, update_account
-from widget_catalog.accounts.tokens.confirm_token import claim_token, decide_token, request_token
-from widget_catalog.accounts.tokens.request_store import TokenRequest
+from widget_catalog.accounts.tokens.issue_token import claim_token, decide_token, request_token
+from widget_catalog.accounts.tokens.store import TokenRequest, WantedToken
 from widget_catalog.catalog.store.downloads import add_downloads, get_counts
 from widget_catalog.catalog.store.widgets import add_widgets
 from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via, Visitor
@@ -64,7 +66,7 @@ from widget_catalog.core.errors import (
     TooOften,
     WriterBusy,
 )
-from widget_catalog.moderation.reserve_scope import reserve_scope
+from widget_catalog.moderation.manage_scopes import reserve_scope
 from widget_catalog.organizations.invite_member import answer_invitation, invite_member
 from widget_catalog.organizations.organize import (
     change_role,
@@ -178,7 +180,7 @@ def test_no_more_machines_wait_than_one_by_one(store: Store) -> None:
 
     done = outcomes([start] * 12)
 
-    assert sum(isinstance(it, Answer) for it in done) == 6, done
+    assert sum(isinstance(it, OAuthResponse) for it in done) == 6, done
     assert sum(isinstance(it, TooOften) for it in done) == 6, done
 
 
@@ -297,7 +299,7 @@ def test_a_confirmed_token_is_given_out_once(store: Store) -> None:
     limits = Limits(rights=(Right.PUBLISH,))
 
     requested = at_once(
-        4, lambda _: request_token(store, program, name="CI", limits=limits, days=3)
+        4, lambda _: request_token(store, program, WantedToken("CI", limits, days=3))
     )
     decided = outcomes(
         [partial(decide_token, store, browser, it.user_code, is_agreed=True) for it in requested]
@@ -312,7 +314,7 @@ def test_a_confirmed_token_is_given_out_once(store: Store) -> None:
 def test_a_code_is_exchanged_once(store: Store) -> None:
     ann = an_account(store)
     answer = authorize(store, CONFIG, list(WANTED.items()), Visitor(by(ann)))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OAuthResponse)
     code = dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
 
     fields = list(code_fields(code).items())
@@ -327,7 +329,8 @@ def test_nobody_comes_in_with_a_password_that_is_being_changed(store: Store) -> 
         with store.writing() as tx:
             update_account(tx, ann.id, password_hash=known)
 
-        enter = partial(sign_in, store, "ann", PASSWORD, f"192.0.{number}.1", LIFETIMES)
+        browser = Browser(f"192.0.{number}.1", LIFETIMES)
+        enter = partial(sign_in, store, "ann", PASSWORD, browser)
         done = outcomes([enter, enter, partial(reset_password, store, "ann", OTHER)])
 
         assert all(it is None or isinstance(it, SignedIn | NotSignedIn) for it in done), done
@@ -369,7 +372,7 @@ def test_on_postgresql_nobody_waits_for_a_publisher_but_publishers(store: Store)
             add_downloads(tx, {1: 1})
             add_session(tx, "s", "hash", ann.id, tx.at_ms + 1)
         answer = authorize(hasty, CONFIG, list(WANTED.items()), Visitor(by(ann)))
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, OAuthResponse)
 
     with _publishing(store):
         if store.engine.dialect.name == "postgresql":

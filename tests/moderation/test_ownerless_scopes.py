@@ -8,13 +8,12 @@ import pytest
 from support.people import PASSWORD, nobody, signed_in
 from support.village import BuiltVillage, Village
 from support.widgets import widget_line
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.create_account import OPERATOR, create_account, invite
-from widget_catalog.accounts.manage_account import set_disabled
 from widget_catalog.accounts.store import get_account
 from widget_catalog.core.actors import COMMAND_LINE, Account, Actor, Via
 from widget_catalog.core.errors import Conflict, NotAllowed, NotFound
-from widget_catalog.moderation.assign_scope import assign_scope, search_ownerless
-from widget_catalog.moderation.reserve_scope import reserve_scope
+from widget_catalog.moderation.manage_scopes import assign_scope, reserve_scope, search_ownerless
 
 TAKEN = {
     "error": "The name shop is taken: that scope has no owner, but 3 widgets with 9,555 installs. "

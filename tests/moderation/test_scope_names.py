@@ -6,7 +6,7 @@ from support.people import BUNDLE, Person
 from support.village import Village, join
 from support.widgets import widget_line
 from widget_catalog.core.errors import Conflict, NotFound
-from widget_catalog.moderation.reserve_scope import release_scope, reserve_scope
+from widget_catalog.moderation.manage_scopes import release_scope, reserve_scope
 from widget_contract.errors import InvalidName
 
 

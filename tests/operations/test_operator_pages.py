@@ -12,13 +12,13 @@ from support.people import PASSWORD, Person, signed_in, with_oauth, with_token
 from support.service import run_command
 from support.village import BuiltVillage, Village
 from support.widgets import widget_line
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.create_account import invite
-from widget_catalog.accounts.manage_account import set_disabled
 from widget_catalog.accounts.store import get_account, update_account
 from widget_catalog.catalog.store.audit import AuditFilter, Entry
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import NotAllowed
-from widget_catalog.moderation.reserve_scope import reserve_scope
+from widget_catalog.moderation.manage_scopes import reserve_scope
 from widget_catalog.operations.audit import read_audit_part, search_audit
 
 NEW = "another long password"

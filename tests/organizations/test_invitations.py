@@ -8,7 +8,7 @@ import pytest
 from organizations.organizing import ACME, DONE, INVITATIONS, roles, told
 from support.people import PASSWORD, Person, a_person
 from support.village import BuiltVillage, Village, join
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.store import get_account, update_account
 from widget_catalog.core.actors import Role
 from widget_catalog.organizations.store import get_organization, put_member

@@ -4,7 +4,7 @@ import pytest
 
 from support.browsing import Browsing, browser_of
 from support.village import Village
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.catalog.pages import listing_pages
 from widget_catalog.catalog.pages.store_reads import MembersReader
 

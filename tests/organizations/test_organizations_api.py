@@ -8,7 +8,7 @@ from organizations.organizing import ACME, DONE, INVITATIONS, roles, told
 from support.people import PASSWORD
 from support.site import Answer
 from support.village import Village, join
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.core.clock import iso
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.stored_accounts import an_account, an_organization, later
-from widget_catalog.accounts.memberships import PublishingScope
+from widget_catalog.accounts.permissions import PublishingScope
 from widget_catalog.accounts.store import update_account
 from widget_catalog.core.actors import Role, Standing
 from widget_catalog.core.db.engine import Store

@@ -14,7 +14,7 @@ from widget_catalog.catalog.node.wiring import Node
 from widget_catalog.catalog.store.audit import Entry, list_entries
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import InvalidImport
-from widget_catalog.moderation.reserve_scope import reserve_scope
+from widget_catalog.moderation.manage_scopes import reserve_scope
 from widget_catalog.moderation.revoke_version import revoke_everywhere
 from widget_catalog.transfer.import_catalog import import_catalog
 from widget_catalog.transfer.import_checks import ImportSummary

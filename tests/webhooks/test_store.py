@@ -9,7 +9,7 @@ from accounts.stored_accounts import an_account, an_organization
 from support.at_once import outcomes
 from support.service import free_port
 from support.values import a_version, a_widget
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.catalog.events import Published
 from widget_catalog.catalog.store.widgets import add_widget
 from widget_catalog.core.actors import COMMAND_LINE, Actor, Via

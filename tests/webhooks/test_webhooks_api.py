@@ -10,7 +10,7 @@ from support.people import PASSWORD, Person
 from support.service import wait_for
 from support.village import BuiltVillage, Village
 from webhooks.receiver import Receiver
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 
 URL = "https://hooks.example/catalog"
 

@@ -1,9 +1,6 @@
 """Human-readable names of browsers, from the User-Agent header."""
 
 import re
-from typing import NamedTuple
-
-from ..core.http.call import Call, cookie_of
 
 # The first match wins: most browsers also include the names of those below them.
 _BROWSERS = (
@@ -49,18 +46,3 @@ def browser_label(user_agent: str | None) -> str | None:
 
 def _first(known: tuple[tuple[str, str], ...], text: str) -> str | None:
     return next((name for mark, name in known if re.search(mark, text)), None)
-
-
-class Browser(NamedTuple):
-    """The client that signs in: its name, and the secret of its current session."""
-
-    label: str | None = None
-    former: str | None = None
-
-
-UNKNOWN_BROWSER = Browser()
-
-
-def browser_of(call: Call) -> Browser:
-    """The client that signs in, and the session it replaces."""
-    return Browser(browser_label(call.request.headers.get("user-agent")), cookie_of(call.request))

@@ -1,4 +1,4 @@
-"""`widget-catalog account …`: accounts."""
+"""`widget-catalog account …`: accounts; `widget-catalog secrets …`: the signing keys."""
 
 import getpass
 import json
@@ -23,15 +23,14 @@ from .settings import AccountSettings
 
 if TYPE_CHECKING:
     from ..catalog.node.wiring import Node
-    from ..core.actors import Account
     from ..core.settings import Settings
 
 accounts = command_group("account", "Manage accounts.")
+secrets = command_group("secrets", "Manage the signing keys of this catalog.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The username.")]
 PasswordFromInput = Annotated[
-    bool,
-    typer.Option("--password-stdin", help="Read the password from standard input."),
+    bool, typer.Option("--password-stdin", help="Read the password from standard input.")
 ]
 
 
@@ -62,13 +61,12 @@ def create(
     from .create_account import create_account
 
     settings = load_settings({"data": data}, config)
-    reserved = settings.of(AccountSettings).reserved
-    if name in reserved and not allow_reserved:
+    if name in settings.of(AccountSettings).reserved and not allow_reserved:
         fail(f"The name {name} is reserved. Choose another, or use --allow-reserved.")
     password = _password(password_stdin)
     # The folder may be new: accounts can be created before the first start.
-    node = command_node(settings)
-    with node.store.reading() as connection:
+    store = command_node(settings).store
+    with store.reading() as connection:
         found = find_ownerless_scope(connection, name)
     if found is not None and not adopt:
         fail(
@@ -76,13 +74,7 @@ def create(
             f"add --adopt; to give them to another: widget-catalog scope assign {name} ACCOUNT."
         )
     account = create_account(
-        node.store,
-        name,
-        email,
-        password,
-        is_operator=operator,
-        adopts=adopt,
-        reserved=frozenset(),
+        store, name, email, password, is_operator=operator, adopts=adopt, reserved=frozenset()
     )
     adopted = f" It owns {found.summary}." if found is not None else ""
     report(f"Created the account {account.username}{' (operator)' if operator else ''}.{adopted}")
@@ -93,29 +85,44 @@ def list_(
     as_json: JsonOption = False, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """List all accounts."""
+    from ..core.clock import iso
     from .second_factor.store import list_accounts_with_factor
     from .store import list_accounts
 
-    node = open_existing(data, config)
-    with node.store.reading() as connection:
+    with open_existing(data, config).store.reading() as connection:
         found = list_accounts(connection)
         secured = list_accounts_with_factor(connection)
     if as_json:
-        shown = [{**_shown(it), "hasSecondFactor": it.id in secured} for it in found]
+        shown = [
+            {
+                "username": account.username,
+                "email": account.email,
+                "isOperator": account.is_operator,
+                "isDisabled": account.is_disabled,
+                "createdAt": iso(account.created_at),
+                "hasSecondFactor": account.id in secured,
+            }
+            for account in found
+        ]
         print(json.dumps(shown, indent=2))  # noqa: T201
         return
-    width = max((len(it.username) for it in found), default=0)
-    for it in found:
-        marks = [mark for mark, is_so in _marks(it).items() if is_so]
-        marks += ["second factor"] if it.id in secured else []
-        line = f"{it.username:<{width}}  {it.email}"
-        print(f"{line}  ({', '.join(marks)})" if marks else line)  # noqa: T201
+    width = max((len(account.username) for account in found), default=0)
+    for account in found:
+        marks = {
+            "operator": account.is_operator,
+            "closed": account.is_closed,
+            "disabled": account.is_disabled and not account.is_closed,
+            "second factor": account.id in secured,
+        }
+        marked = ", ".join(mark for mark, is_so in marks.items() if is_so)
+        line = f"{account.username:<{width}}  {account.email}"
+        print(f"{line}  ({marked})" if marked else line)  # noqa: T201
 
 
 @accounts.command()
 def disable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
     """Block an account and end its sessions. Its widgets remain."""
-    from .manage_account import set_disabled
+    from .administer_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=True)
     report(f"{name} is blocked, and signed out everywhere.")
@@ -124,7 +131,7 @@ def disable(name: Name, data: DataOption = None, config: ConfigOption = None) ->
 @accounts.command()
 def enable(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
     """Unblock an account."""
-    from .manage_account import set_disabled
+    from .administer_account import set_disabled
 
     set_disabled(open_existing(data, config).store, name, is_disabled=False)
     report(f"{name} can sign in again.")
@@ -133,7 +140,7 @@ def enable(name: Name, data: DataOption = None, config: ConfigOption = None) -> 
 @accounts.command()
 def promote(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
     """Make an account an operator, who can manage the whole catalog."""
-    from .appoint_operator import appoint_operator
+    from .administer_account import appoint_operator
 
     appoint_operator(open_existing(data, config).store, name)
     report(f"{name} is now an operator.")
@@ -145,7 +152,7 @@ def demote(name: Name, data: DataOption = None, config: ConfigOption = None) -> 
 
     The last operator who can sign in cannot be demoted.
     """
-    from .appoint_operator import dismiss_operator
+    from .administer_account import dismiss_operator
 
     dismiss_operator(open_existing(data, config).store, name)
     report(f"{name} is no longer an operator.")
@@ -159,7 +166,7 @@ def reset_password_(
     config: ConfigOption = None,
 ) -> None:
     """Set a new password and end all sessions of the account."""
-    from .manage_account import reset_password
+    from .administer_account import reset_password
 
     node = open_existing(data, config)
     reset_password(node.store, name, _password(password_stdin))
@@ -173,7 +180,7 @@ def reset_second_factor_(name: Name, data: DataOption = None, config: ConfigOpti
     For a person who has lost their phone or key. Verify their identity first: afterwards the
     password alone signs them in.
     """
-    from .manage_account import reset_second_factor
+    from .administer_account import reset_second_factor
 
     reset_second_factor(open_existing(data, config).store, name)
     report(f"{name} no longer has a second factor, and is signed out everywhere.")
@@ -203,6 +210,31 @@ def invite_(
     print(f"{address}/join?invitation={secret}")  # noqa: T201
 
 
+@secrets.command()
+def rotate(data: DataOption = None, config: ConfigOption = None) -> None:
+    """Create new signing keys. The service may be running, and uses them immediately.
+
+    Invalidates sign-ins in progress, and upload URLs of files that are not uploaded yet.
+    Sessions, access tokens and passwords are not affected. Keys are also rotated automatically
+    every day, which invalidates nothing.
+    """
+    from ..catalog.node.opening import open_keys
+    from ..catalog.store.events import append
+    from ..core.actors import COMMAND_LINE
+    from .events import SecretsRotated
+
+    settings = load_settings({"data": data}, config)
+    node = existing_node(settings)
+    keys = open_keys(node.folder, node.store, settings)
+    with node.store.writing() as tx:
+        append(tx, COMMAND_LINE, SecretsRotated())
+        keys.rotate()
+    report(
+        "New signing keys are in use; no restart is needed. Sign-ins and uploads "
+        "in progress have to be started again."
+    )
+
+
 def _address(settings: "Settings", node: "Node") -> tuple[str, str]:
     """The public URL of the service, and where it comes from."""
     from ..core.service_lock import FolderInUse, ServiceLock
@@ -211,9 +243,9 @@ def _address(settings: "Settings", node: "Node") -> tuple[str, str]:
         return settings.public_url, "base_url"
     try:
         ServiceLock(node.folder.path, node.folder.service_lock).check()
-    except FolderInUse as fault:
-        if fault.service is not None:
-            return fault.service.address, f"the running service, process {fault.service.pid}"
+    except FolderInUse as running:
+        if running.service is not None:
+            return running.service.address, f"the running service, process {running.service.pid}"
     return settings.public_url, "host and port, as base_url is not set"
 
 
@@ -229,23 +261,3 @@ def _password(from_input: bool) -> str:
     if first != again:
         fail("The passwords do not match.")
     return first
-
-
-def _marks(account: "Account") -> dict[str, bool]:
-    return {
-        "operator": account.is_operator,
-        "closed": account.is_closed,
-        "disabled": account.is_disabled and not account.is_closed,
-    }
-
-
-def _shown(account: "Account") -> dict[str, object]:
-    from ..core.clock import iso
-
-    return {
-        "username": account.username,
-        "email": account.email,
-        "isOperator": account.is_operator,
-        "isDisabled": account.is_disabled,
-        "createdAt": iso(account.created_at),
-    }

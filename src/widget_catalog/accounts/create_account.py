@@ -21,28 +21,26 @@ from ..core.credentials import INVITATION_PREFIX, hash_password, hash_secret, ne
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidAccount, NotAllowed
 from ..core.networks import network_of
-from .attempts import count_attempt
-from .browsers import UNKNOWN_BROWSER, Browser
+from . import store as accounts
+from .attempts import count_attempt, remember_network
 from .events import AccountCreated, InvitedToCatalog
-from .invitation_store import (
-    CatalogInvitation,
-    add_invitation,
-    find_catalog_invitation,
-    remove_catalog_invitations,
-    remove_expired_invitations,
-    remove_invitation,
-    remove_invitations_by,
-)
-from .known_networks import remember_password_network
 from .permissions import require_operator_now
-from .sign_in import Lifetimes, SignedIn, open_session
-from .store import add_account, has_operators, is_email_used, lock_account, take_scope
+from .sign_in import Browser, SignedIn, open_session
+from .store import CatalogInvitation
 
 OPERATOR, AUTHOR = "operator", "author"
-_DAY_MS = 86_400_000
-_INVITATION_DAYS = 7
+_INVITATION_MS = 7 * 86_400_000
 _FIRST_START = "the first start"
 _MAX_FROM_ONE_ADDRESS = 20
+
+
+class Registration(msgspec.Struct):
+    """What a person enters to create an account; with the secret of an invitation, if any."""
+
+    username: str
+    email: str
+    password: str
+    invitation: str = ""
 
 
 def create_account(
@@ -56,22 +54,22 @@ def create_account(
     reserved: Set[str] = RESERVED,
 ) -> Account:
     """By the operator, who may also give it a scope whose widgets have no owner yet."""
-    name = _checked(username, email, password, reserved)
+    name = check_account(username, email, password_fault(password), reserved)
     password_hash = hash_password(password)
     with store.publishing() as tx:
-        if is_email_used(tx.connection, email):
+        if accounts.is_email_used(tx.connection, email):
             raise Conflict(f"There is an account with the e-mail address {email} already.")
         return _create(tx, COMMAND_LINE, name, email, password_hash, is_operator, adopts=adopts)
 
 
-def check_may_register(store: Store, registration: str, secret: str) -> CatalogInvitation | None:
+def check_may_register(store: Store, secret: str, *, is_open: bool) -> CatalogInvitation | None:
     """The invitation, if there is one; raises NotAllowed if registration is not allowed."""
     with store.reading() as connection:
         invitation = _find(connection, secret, store.now_ms())
         is_mirror = find_upstream(connection) is not None
     if invitation is not None and is_mirror and invitation.role != OPERATOR:
         raise NotAllowed("This catalog is a mirror, where only operators have accounts.")
-    if invitation is None and (is_mirror or registration != "open"):
+    if invitation is None and (is_mirror or not is_open):
         raise NotAllowed(
             "This invitation is not valid, or no longer. Ask the operator for a new one."
             if secret
@@ -81,17 +79,7 @@ def check_may_register(store: Store, registration: str, secret: str) -> CatalogI
 
 
 def register(
-    store: Store,
-    registration: str,
-    lifetimes: Lifetimes,
-    *,
-    username: str,
-    email: str,
-    password: str,
-    address: str,
-    secret: str = "",
-    browser: Browser = UNKNOWN_BROWSER,
-    reserved: Set[str] = RESERVED,
+    store: Store, given: Registration, browser: Browser, *, is_open: bool, reserved: Set[str]
 ) -> SignedIn:
     """By the person, if registration is open or they have an invitation; signs them in, replacing
     the browser's session.
@@ -100,39 +88,31 @@ def register(
     e-mail address that another account has is accepted: its ownership is not verified, and a
     refusal would reveal that it has an account.
     """
-    invited = check_may_register(store, registration, secret) is not None
-    name = _checked(username, email, password, reserved)
-    limits = {f"registrations {network_of(address)}": _MAX_FROM_ONE_ADDRESS}
+    invited = check_may_register(store, given.invitation, is_open=is_open) is not None
+    name = check_account(given.username, given.email, password_fault(given.password), reserved)
+    limits = {f"registrations {network_of(browser.address)}": _MAX_FROM_ONE_ADDRESS}
     count_attempt(store, limits, "Too many attempts to create an account from your address.")
-    password_hash = hash_password(password)
+    password_hash = hash_password(given.password)
     with store.publishing() as tx:
-        invitation = _find(tx.connection, secret, tx.at_ms)
+        invitation = _find(tx.connection, given.invitation, tx.at_ms)
         if invited and invitation is None:
             raise NotAllowed("This invitation has just been used. Ask for a new one.")
         is_operator = invitation is not None and invitation.role == OPERATOR
-        actor = Actor(via=Via.SESSION, address=address)
-        account = _create(tx, actor, name, email, password_hash, is_operator)
-        remember_password_network(tx, account.id, address, password_hash)
+        actor = Actor(via=Via.SESSION, address=browser.address)
+        account = _create(tx, actor, name, given.email, password_hash, is_operator)
+        remember_network(tx, account.id, browser.address, password_hash)
         if invitation is not None:
-            remove_invitation(tx, invitation.id)
-        return open_session(
-            tx, account, lifetimes, way="registration", address=address, browser=browser
-        )
+            accounts.remove_invitation(tx, invitation.id)
+        return open_session(tx, account, browser, way="registration")
 
 
-def create_without_password(
-    tx: Transaction, username: str, email: str, address: str, reserved: Set[str] = RESERVED
-) -> Account:
+def create_without_password(tx: Transaction, name: Scope, email: str, address: str) -> Account:
     """For a person signed in by an OpenID Connect provider."""
     if find_upstream(tx.connection) is not None:
         raise NotAllowed(
             "This catalog is a mirror, where nobody makes an account. Ask the operator."
         )
-    name = parse_username(username, reserved)
-    if fault := email_fault(email):
-        raise InvalidAccount([fault])
-    actor = Actor(via=Via.SESSION, address=address)
-    return _create(tx, actor, name, email, None, False)
+    return _create(tx, Actor(via=Via.SESSION, address=address), name, email, None, False)
 
 
 def invite(
@@ -152,23 +132,22 @@ def invite(
     with store.publishing() as tx:
         if actor.account is not None:
             # Otherwise a concurrent dismissal or closing would miss this invitation.
-            lock_account(tx, actor.account.id)
+            accounts.lock_account(tx, actor.account.id)
         require_operator_now(tx.connection, actor)
-        remove_expired_invitations(tx)
+        accounts.remove_expired_invitations(tx)
         if invited_by:
-            remove_invitations_by(tx, invited_by)
+            accounts.remove_invitations_by(tx, invited_by)
         elif role == OPERATOR:
-            remove_catalog_invitations(tx, OPERATOR)
-        add_invitation(
+            accounts.remove_catalog_invitations(tx, OPERATOR)
+        accounts.add_invitation(
             tx,
-            id_=new_id(),
-            organization_id=None,
+            new_id(),
             email=email,
             secret_hash=hash_secret(secret),
             role=role,
             invited_by=invited_by or actor.name,
             inviter_id=actor.account.id if actor.account is not None else None,
-            expires_at=tx.at_ms + _INVITATION_DAYS * _DAY_MS,
+            expires_at=tx.at_ms + _INVITATION_MS,
         )
         append(tx, actor, InvitedToCatalog(role=role, email=email))
     return secret
@@ -177,30 +156,34 @@ def invite(
 def invite_first_operator(store: Store) -> str | None:
     """While there is no operator: a secret to create their account, replacing the last one."""
     with store.reading() as connection:
-        if has_operators(connection):
+        if accounts.has_operators(connection):
             return None
     return invite(store, OPERATOR, invited_by=_FIRST_START)
 
 
 def remove_first_invitation(tx: Transaction) -> None:
     """The invitation printed at the start is for the first operator only."""
-    remove_invitations_by(tx, _FIRST_START)
+    accounts.remove_invitations_by(tx, _FIRST_START)
 
 
-def _find(connection: Snapshot, secret: str, now_ms: int) -> CatalogInvitation | None:
-    return find_catalog_invitation(connection, hash_secret(secret), now_ms) if secret else None
-
-
-def _checked(username: str, email: str, password: str, reserved: Set[str]) -> Scope:
+def check_account(
+    username: str, email: str, password_error: str | None, reserved: Set[str]
+) -> Scope:
     """The name, or InvalidAccount with all errors."""
-    faults = [fault for fault in (email_fault(email), password_fault(password)) if fault]
+    errors = [it for it in (email_fault(email), password_error) if it]
     try:
         name = parse_username(username, reserved)
     except InvalidAccount as error:
-        raise InvalidAccount([*error.faults, *faults]) from None
-    if faults:
-        raise InvalidAccount(faults)
+        raise InvalidAccount([*error.faults, *errors]) from None
+    if errors:
+        raise InvalidAccount(errors)
     return name
+
+
+def _find(connection: Snapshot, secret: str, now_ms: int) -> CatalogInvitation | None:
+    if not secret:
+        return None
+    return accounts.find_catalog_invitation(connection, hash_secret(secret), now_ms)
 
 
 def _create(
@@ -213,8 +196,8 @@ def _create(
     *,
     adopts: bool = False,
 ) -> Account:
-    take_scope(tx, name, "personal", adopts=adopts)
-    account = add_account(tx, name, email, password_hash, is_operator=is_operator)
+    accounts.take_scope(tx, name, "personal", adopts=adopts)
+    account = accounts.add_account(tx, name, email, password_hash, is_operator=is_operator)
     if is_operator:
         remove_first_invitation(tx)
     if actor.via is not Via.COMMAND:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.commands import PEOPLE, Command
 from ..core.features import Feature, Job
-from .commands import accounts
+from .commands import accounts, secrets
 from .oauth.clients import OWN_CLIENT
-from .secret_commands import secrets
 from .settings import AccountSettings
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def _authentication(services: "Services") -> "Authentication":
 
 
 def _jobs(services: "Services") -> Sequence[Job]:
-    from .oauth.successors import forget_successors
+    from .oauth.grants import forget_successors
     from .tokens.issue_token import forget_tokens
 
     return (partial(forget_successors, services.store), partial(forget_tokens, services.store))
@@ -63,9 +62,10 @@ def _public_settings(settings: "Settings") -> Mapping[str, Any]:
 
 
 def _hooks() -> "Hooks":
-    from .hooks import HOOKS
+    from ..catalog.node.context import has_people
+    from .store import has_accounts
 
-    return HOOKS
+    return {has_people: has_accounts}
 
 
 FEATURE = Feature(

@@ -1,4 +1,4 @@
-"""Changes to an account: password, disable, enable, close; its sessions."""
+"""One's own account: password, sessions, programs, closing it."""
 
 import msgspec
 
@@ -8,37 +8,24 @@ from ..catalog.events import Unlisted
 from ..catalog.store.audit import Entry, read_account_audit
 from ..catalog.store.events import append
 from ..catalog.store.widgets import list_widgets_in, list_widgets_page, replace_widget
-from ..core.actors import COMMAND_LINE, Account, Actor, Session, Visitor, password_fault
+from ..core.actors import Account, Actor, Session, Visitor, password_fault
 from ..core.credentials import hash_password, is_password
 from ..core.db.engine import Store, Transaction
-from ..core.errors import Conflict, InvalidAccount, NotAllowed, NotFound, NotSignedIn
-from .attempts import count_attempt, record_failed_sign_in
-from .events import (
-    AccessEnded,
-    AccountClosed,
-    AccountDisabled,
-    AccountEnabled,
-    PasswordChanged,
-    PasswordReset,
-    SecondFactorReset,
-    SessionEnded,
-    SignedOutElsewhere,
-)
-from .invitation_store import remove_invitations_of_inviter
-from .known_networks import remember_password_network
-from .memberships import list_organization_names
+from ..core.errors import InvalidAccount, NotAllowed, NotFound, NotSignedIn
+from . import events
+from .attempts import count_attempt, forgive_attempts, record_failed_sign_in, remember_network
 from .oauth.store import Grant, find_grant, list_grants, remove_grant, remove_grants
-from .permissions import require_operator_now, require_person
+from .permissions import list_organization_names, require_person
 from .second_factor.policy import refuse_program
-from .second_factor.store import has_factor, remove_factors
-from .session_store import forgive_attempts, list_sessions, remove_session, remove_sessions
+from .second_factor.store import remove_factors
+from .session_store import list_sessions, remove_session, remove_sessions
 from .sign_in import Lifetimes, hold_session, is_fresh, limits_asked_again
 from .store import (
     Credentials,
     end_account,
     find_credentials,
-    get_account,
     lock_account,
+    remove_invitations_of_inviter,
     update_account,
 )
 from .tokens.store import remove_tokens
@@ -57,61 +44,18 @@ def change_password(
     with store.writing() as tx:
         _hold_proof(tx, visitor, account, known)
         update_account(tx, account.id, password_hash=password_hash)
-        remember_password_network(tx, account.id, visitor.actor.address or "", password_hash)
-        remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
-        remove_grants(tx, account.id)
+        remember_network(tx, account.id, visitor.actor.address or "", password_hash)
+        _sign_out_elsewhere(tx, visitor, account)
         if not keeps_tokens:
             remove_tokens(tx, account.id)
-        event = PasswordChanged(scope=account.username, keeps_tokens=keeps_tokens)
+        event = events.PasswordChanged(scope=account.username, keeps_tokens=keeps_tokens)
         append(tx, visitor.actor, event)
 
 
-def reset_password(store: Store, username: str, new: str) -> None:
-    """By the operator. Ends all sessions, and revokes access tokens."""
-    password_hash = hash_new(new)
-    with store.writing() as tx:
-        account = get_open(tx, username)
-        update_account(tx, account.id, password_hash=password_hash)
-        sign_out_everywhere(tx, account)
-        append(tx, COMMAND_LINE, PasswordReset(scope=account.username))
-
-
-def reset_second_factor(store: Store, username: str, actor: Actor = COMMAND_LINE) -> None:
-    """By the operator, for a person who has lost it: the password alone is then enough."""
-    with store.writing() as tx:
-        require_operator_now(tx.connection, actor)
-        account = get_open(tx, username)
-        if not has_factor(tx.connection, account.id):
-            raise Conflict(f"{account.username} has no second factor.")
-        remove_factors(tx, account.id)
-        sign_out_everywhere(tx, account)
-        append(tx, actor, SecondFactorReset(scope=account.username))
-
-
-def set_disabled(
-    store: Store, username: str, *, is_disabled: bool, actor: Actor = COMMAND_LINE
-) -> None:
-    """By the operator. A disabled account cannot sign in; its access tokens are revoked
-    permanently.
-    """
-    with store.writing() as tx:
-        require_operator_now(tx.connection, actor)
-        account = get_open(tx, username)
-        require_operator_now(tx.connection, actor)  # Perhaps no longer, after waiting for the lock.
-        if is_disabled and actor.name == account.username and actor.account is not None:
-            raise Conflict("You cannot disable your own account. Another operator can.")
-        update_account(tx, account.id, is_disabled=is_disabled)
-        if is_disabled:
-            sign_out_everywhere(tx, account)
-            remove_invitations_of_inviter(tx, account.id)
-        kind = AccountDisabled if is_disabled else AccountEnabled
-        append(tx, actor, kind(scope=account.username))
-
-
 def close_account(store: Store, visitor: Visitor, password: str) -> None:
-    """By the person, with their password or a recent session; a program's access alone is not
-    enough. Widgets are unlisted, bundles stay, so that no dashboard breaks. The name stays taken,
-    the e-mail address does not.
+    """With the password or a recent session; a program's access alone is not enough. Widgets are
+    unlisted, bundles stay, so that no dashboard breaks. The name stays taken, the e-mail address
+    does not.
     """
     account = require_person(visitor.actor)
     refuse_program(store, visitor)
@@ -130,7 +74,7 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
         remove_factors(tx, account.id)
         remove_invitations_of_inviter(tx, account.id)
         sign_out_everywhere(tx, account)
-        append(tx, visitor.actor, AccountClosed(scope=account.username))
+        append(tx, visitor.actor, events.AccountClosed(scope=account.username))
 
 
 def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> list[Session]:
@@ -140,7 +84,7 @@ def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> l
     with store.reading() as connection:
         found = list_sessions(connection, account.id, now_ms, now_ms - lifetimes.idle_ms)
     current = visitor.session
-    return sorted(found, key=lambda it: current is None or it.id != current.id)
+    return sorted(found, key=lambda session: current is None or session.id != current.id)
 
 
 def read_own_audit(store: Store, actor: Actor, limit: int) -> list[Entry]:
@@ -166,7 +110,7 @@ def end_session(store: Store, visitor: Visitor, id_: str) -> None:
     with store.writing() as tx:
         if not remove_session(tx, account.id, id_):
             raise NotFound("There is no such session.")
-        append(tx, visitor.actor, SessionEnded(scope=account.username, session=id_))
+        append(tx, visitor.actor, events.SessionEnded(scope=account.username, session=id_))
 
 
 def end_other_sessions(store: Store, visitor: Visitor) -> None:
@@ -174,10 +118,9 @@ def end_other_sessions(store: Store, visitor: Visitor) -> None:
     account = require_person(visitor.actor)
     with store.writing() as tx:
         lock_account(tx, account.id)
-        remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
-        remove_grants(tx, account.id)
+        _sign_out_elsewhere(tx, visitor, account)
         remove_tokens(tx, account.id)
-        append(tx, visitor.actor, SignedOutElsewhere(scope=account.username))
+        append(tx, visitor.actor, events.SignedOutElsewhere(scope=account.username))
 
 
 def list_own_programs(store: Store, visitor: Visitor) -> list[Grant]:
@@ -194,25 +137,8 @@ def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
         if grant is None or grant.account_id != account.id:
             raise NotFound("There is no such program.")
         remove_grant(tx, grant_id)
-        event = AccessEnded(scope=account.username, grant=grant_id, program=grant.client_id)
-        append(tx, visitor.actor, event)
-
-
-def get_open(tx: Transaction, username: str) -> Account:
-    """An account that is not closed, locked; disabled or not."""
-    lock_account(tx, get_account(tx.connection, username).id)
-    account = get_account(tx.connection, username)
-    if account.is_closed:
-        raise Conflict(f"{account.username} was closed by its owner and cannot be opened again.")
-    return account
-
-
-def _unlist_all(tx: Transaction, actor: Actor, scope: Scope) -> None:
-    for stored in list_widgets_in(tx.connection, scope):
-        if stored.widget.is_listed:
-            hidden = msgspec.structs.replace(stored.widget, is_listed=False)
-            event = Unlisted(scope=scope, name=hidden.name, reason="Account closed.")
-            replace_widget(tx, stored, hidden, actor, event)
+        name, program = account.username, grant.client_id
+        append(tx, visitor.actor, events.AccessEnded(scope=name, grant=grant_id, program=program))
 
 
 def sign_out_everywhere(tx: Transaction, account: Account) -> None:
@@ -242,6 +168,13 @@ def check_password(store: Store, visitor: Visitor, account: Account, password: s
     return found
 
 
+def hash_new(password: str) -> str:
+    """The hash of a valid password, or InvalidAccount."""
+    if error := password_fault(password):
+        raise InvalidAccount([error])
+    return hash_password(password)
+
+
 def _hold_proof(
     tx: Transaction, visitor: Visitor, account: Account, known: Credentials | None
 ) -> None:
@@ -259,8 +192,14 @@ def _hold_proof(
         )
 
 
-def hash_new(password: str) -> str:
-    """The hash of a valid password, or InvalidAccount."""
-    if fault := password_fault(password):
-        raise InvalidAccount([fault])
-    return hash_password(password)
+def _sign_out_elsewhere(tx: Transaction, visitor: Visitor, account: Account) -> None:
+    remove_sessions(tx, account.id, but=visitor.session.id if visitor.session else None)
+    remove_grants(tx, account.id)
+
+
+def _unlist_all(tx: Transaction, actor: Actor, scope: Scope) -> None:
+    for stored in list_widgets_in(tx.connection, scope):
+        if stored.widget.is_listed:
+            hidden = msgspec.structs.replace(stored.widget, is_listed=False)
+            event = Unlisted(scope=scope, name=hidden.name, reason="Account closed.")
+            replace_widget(tx, stored, hidden, actor, event)

@@ -1,15 +1,17 @@
 """Authorization that depends on the account alone. Permissions in a scope are checked in
-`organizations/permissions.py`.
+`organizations/permissions.py`; what accounts need to know of organizations, which are above, are
+functions that these replace.
 """
+
+from typing import NamedTuple
 
 import msgspec
 
-from ..core.actors import Account, Actor
-from ..core.db.engine import Snapshot
+from ..core.actors import Account, Actor, Right
+from ..core.db.engine import Snapshot, Store
 from ..core.errors import NotAllowed
+from ..core.hooks import extension_point
 from .store import find_account_by_id
-
-_OPERATOR_ONLY = "Only the operator of this catalog can do this."
 
 
 def as_now(connection: Snapshot, actor: Actor) -> Actor:
@@ -39,7 +41,7 @@ def require_person(actor: Actor) -> Account:
 
 def require_operator(actor: Actor) -> None:
     if actor.limits is not None or not actor.is_operator:
-        raise NotAllowed(_OPERATOR_ONLY)
+        raise NotAllowed("Only the operator of this catalog can do this.")
 
 
 def require_operator_now(connection: Snapshot, actor: Actor) -> None:
@@ -48,3 +50,42 @@ def require_operator_now(connection: Snapshot, actor: Actor) -> None:
     """
     require_operator(actor)
     require_operator(as_now(connection, actor))
+
+
+class PublishingScope(NamedTuple):
+    """A scope that an account may publish in."""
+
+    name: str
+    kind: str
+    display_name: str
+
+
+@extension_point
+def owns_organization(_connection: Snapshot, _account_id: int) -> bool:
+    """Whether this account is an owner of any organization."""
+    return False
+
+
+@extension_point
+def list_organization_names(_connection: Snapshot, _account_id: int) -> list[str]:
+    """The organizations that this account is a member of."""
+    return []
+
+
+@extension_point
+def list_scopes_of(_connection: Snapshot, account: Account) -> list[PublishingScope]:
+    """The personal scope, then the organizations in which this account may publish something."""
+    return [PublishingScope(account.username, "personal", account.username)]
+
+
+def list_publishing_scopes(store: Store, actor: Actor) -> list[PublishingScope]:
+    """Where this actor may publish something."""
+    account, limits = actor.account, actor.limits
+    if account is None or (limits is not None and Right.PUBLISH not in limits.rights):
+        return []
+    with store.reading() as connection:
+        scopes = list_scopes_of(connection, account)
+    if limits is None or not (limits.scopes or limits.widgets):
+        return scopes
+    named = {*limits.scopes, *(key.partition("/")[0] for key in limits.widgets)}
+    return [scope for scope in scopes if scope.name in named]

@@ -1,234 +1,148 @@
 """Every route of accounts: the internal API, OAuth, and the pages."""
 
-from ..core.http.call import OAUTH_BASE
-from ..core.http.routing import AuthMode, Handler, Route, StepUp, Who, page
-from . import session_api as sessions
-from . import sign_in_api as signing_in
-from .oauth import api as oauth
-from .oauth import consent_page as consent
-from .oauth import device_pages as devices
-from .oidc import pages as provider
-from .oidc.pages import only_with_provider
-from .pages import account, closing, join, password, reset, sign_in
-from .second_factor import confirm_page as confirm
-from .second_factor import pages as second_factor
-from .second_factor import sign_in_pages as second_step
+from functools import partial
+
+from ..core.http.call import OAUTH_BASE, Call
+from ..core.http.dispatcher import refuse_other_sites
+from ..core.http.http import Response
+from ..core.http.routing import AuthMode, Route, StepUp, Who, page
+from ..core.http.services import Services
+from . import api
+from .oauth import endpoints as oauth
+from .oidc import pages as oidc
+from .pages import account, sign_in
+from .second_factor import pages as factors
 from .tokens import api as token_api
-from .tokens import new_token_pages as new_token
 from .tokens import pages as tokens
 
 _SIGN_IN = "/api/auth/sign-in"
+_PROVIDER = "/api/auth/oidc"
 _FACTORS = "/account/second-factor"
+_METADATA = "/.well-known/oauth-authorization-server"
+
+_sign_in = partial(Route, needs=Who.ANYONE, auth=AuthMode.SIGN_IN)
+_oauth = partial(Route, needs=Who.ANYONE, auth=AuthMode.OAUTH)
+_oauth_aside = partial(Route, needs=Who.ANYONE, auth=AuthMode.OAUTH_ASIDE)
+_entrance = partial(page, needs=Who.ANYONE, auth=AuthMode.ENTRANCE)
+_person = partial(Route, needs=Who.PERSON)
+_own_page = partial(page, needs=Who.PERSON)
+_factor_page = partial(page, needs=Who.PERSON, step_up=StepUp.FACTOR)
+_fresh_page = partial(page, needs=Who.PERSON, step_up=StepUp.FRESH)
+# To set up a second factor, also for people who must have one and have none yet.
+_set_up = partial(page, needs=Who.PERSON, without_factor=True)
+_fresh_set_up = partial(page, needs=Who.PERSON, without_factor=True, step_up=StepUp.FRESH)
 
 
-def _factor_page(
-    method: str,
-    path: str,
-    handler: Handler,
-    *,
-    hashes: bool = False,
-    step_up: StepUp = StepUp.NONE,
-) -> Route:
-    """A page to set up a second factor, also for people who must have one and have none yet."""
-    return page(
-        method, path, handler, Who.PERSON, hashes=hashes, without_factor=True, step_up=step_up
-    )
+def _same_origin(route: Route) -> Route:
+    """Where nobody is known, there is no CSRF token: the origin shows whether a form is ours."""
+    if route.method != "POST" or route.auth not in (AuthMode.SIGN_IN, AuthMode.ENTRANCE):
+        return route
+
+    def handle(services: Services, call: Call) -> Response:
+        refuse_other_sites(services, call)
+        return route.handler(services, call)
+
+    return route._replace(handler=handle)
+
+
+def _with_provider(route: Route) -> Route:
+    """Without a configured provider, its routes do not exist."""
+
+    def handle(services: Services, call: Call) -> Response:
+        oidc.provider_of(services)
+        return route.handler(services, call)
+
+    return route._replace(handler=handle)
 
 
 API = (
-    Route(
-        "POST",
-        _SIGN_IN,
-        signing_in.post_sign_in,
-        Who.ANYONE,
-        auth=AuthMode.SIGN_IN,
-        hashes=True,
-    ),
-    Route(
-        "POST",
-        _SIGN_IN + "/second-factor",
-        signing_in.post_second_factor,
-        Who.ANYONE,
-        auth=AuthMode.SIGN_IN,
-    ),
-    Route(
-        "POST",
-        _SIGN_IN + "/passkey-options",
-        signing_in.post_passkey_options,
-        Who.ANYONE,
-        auth=AuthMode.SIGN_IN,
-    ),
-    Route(
-        "POST", _SIGN_IN + "/passkey", signing_in.post_passkey, Who.ANYONE, auth=AuthMode.SIGN_IN
-    ),
-    Route(
-        "GET",
-        "/api/auth/second-factor",
-        signing_in.get_second_factor,
-        Who.PERSON,
-        without_factor=True,
-    ),
-    Route("POST", "/api/auth/sign-out", sessions.post_sign_out, Who.ANYONE, without_factor=True),
-    Route(
-        "POST",
-        "/api/auth/register",
-        sessions.post_register,
-        Who.ANYONE,
-        auth=AuthMode.SIGN_IN,
-        hashes=True,
-    ),
-    Route("GET", "/api/auth/session", sessions.get_session, Who.SIGNED_IN, without_factor=True),
-    Route(
-        "POST",
-        "/api/auth/password",
-        sessions.post_password,
-        Who.PERSON,
-        hashes=True,
-        step_up=StepUp.FACTOR,
-    ),
-    Route("GET", "/api/auth/sessions", sessions.get_sessions, Who.PERSON),
-    Route("DELETE", "/api/auth/sessions/{id}", sessions.delete_session, Who.BROWSER),
-    Route(
-        "POST",
-        "/api/account/close",
-        sessions.post_close,
-        Who.PERSON,
-        hashes=True,
-        step_up=StepUp.FACTOR,
-    ),
-    Route("GET", "/api/tokens", token_api.get_tokens, Who.PERSON),
-    Route("POST", "/api/tokens", token_api.post_token, Who.PERSON, step_up=StepUp.FRESH),
-    Route("POST", "/api/tokens/requests/{id}", token_api.post_token_request, Who.PERSON),
-    Route("DELETE", "/api/tokens/{id}", token_api.delete_token, Who.PERSON),
+    _sign_in("POST", _SIGN_IN, api.post_sign_in, hashes=True),
+    _sign_in("POST", _SIGN_IN + "/second-factor", api.post_second_factor),
+    _sign_in("POST", _SIGN_IN + "/passkey-options", api.post_passkey_options),
+    _sign_in("POST", _SIGN_IN + "/passkey", api.post_passkey),
+    _person("GET", "/api/auth/second-factor", api.get_second_factor, without_factor=True),
+    Route("POST", "/api/auth/sign-out", api.post_sign_out, Who.ANYONE, without_factor=True),
+    _sign_in("POST", "/api/auth/register", api.post_register, hashes=True),
+    Route("GET", "/api/auth/session", api.get_session, Who.SIGNED_IN, without_factor=True),
+    _person("POST", "/api/auth/password", api.post_password, hashes=True, step_up=StepUp.FACTOR),
+    _person("GET", "/api/auth/sessions", api.get_sessions),
+    Route("DELETE", "/api/auth/sessions/{id}", api.delete_session, Who.BROWSER),
+    _person("POST", "/api/account/close", api.post_close, hashes=True, step_up=StepUp.FACTOR),
+    _person("GET", "/api/tokens", token_api.get_tokens),
+    _person("POST", "/api/tokens", token_api.post_token, step_up=StepUp.FRESH),
+    _person("POST", "/api/tokens/requests/{id}", token_api.post_token_request),
+    _person("DELETE", "/api/tokens/{id}", token_api.delete_token),
 )
 
 OAUTH = (
-    Route(
-        "GET",
-        "/.well-known/oauth-authorization-server",
-        oauth.get_metadata,
-        Who.ANYONE,
-        auth=AuthMode.OAUTH,
-    ),
-    Route("POST", OAUTH_BASE + "/token", oauth.post_token, Who.ANYONE, auth=AuthMode.OAUTH),
-    Route("GET", OAUTH_BASE + "/userinfo", oauth.get_userinfo, Who.ANYONE, auth=AuthMode.OAUTH),
-    Route("POST", OAUTH_BASE + "/revoke", oauth.post_revoke, Who.ANYONE, auth=AuthMode.OAUTH_ASIDE),
-    Route("POST", OAUTH_BASE + "/device", oauth.post_device, Who.ANYONE, auth=AuthMode.OAUTH_ASIDE),
-    page(
-        "GET", OAUTH_BASE + "/authorize", consent.get_authorize, Who.ANYONE, step_up=StepUp.FACTOR
-    ),
-    page(
-        "POST", OAUTH_BASE + "/authorize", consent.post_authorize, Who.PERSON, step_up=StepUp.FACTOR
-    ),
-    page("GET", "/device", devices.get_device, Who.PERSON, step_up=StepUp.FACTOR),
-    page("POST", "/device", devices.post_device, Who.PERSON, step_up=StepUp.FACTOR),
+    _oauth("GET", _METADATA, oauth.get_metadata),
+    _oauth("POST", OAUTH_BASE + "/token", oauth.post_token),
+    _oauth("GET", OAUTH_BASE + "/userinfo", oauth.get_userinfo),
+    _oauth_aside("POST", OAUTH_BASE + "/revoke", oauth.post_revoke),
+    _oauth_aside("POST", OAUTH_BASE + "/device", oauth.post_device_start),
+    page("GET", OAUTH_BASE + "/authorize", oauth.get_authorize, Who.ANYONE, step_up=StepUp.FACTOR),
+    _factor_page("POST", OAUTH_BASE + "/authorize", oauth.post_authorize),
+    _factor_page("GET", "/device", oauth.get_device),
+    _factor_page("POST", "/device", oauth.post_device),
 )
 
 SIGN_IN_PAGES = (
     page("GET", "/sign-in", sign_in.get_sign_in, Who.ANYONE),
-    page("POST", "/sign-in", sign_in.post_sign_in, Who.ANYONE, AuthMode.ENTRANCE, hashes=True),
-    page(
-        "GET", "/sign-in/second-factor", second_step.get_second_step, Who.ANYONE, AuthMode.ENTRANCE
-    ),
-    page(
-        "POST",
-        "/sign-in/second-factor",
-        second_step.post_second_step,
-        Who.ANYONE,
-        AuthMode.ENTRANCE,
-    ),
-    page("GET", "/sign-in/passkey", second_step.get_passkey, Who.ANYONE, AuthMode.ENTRANCE),
-    page("POST", "/sign-in/passkey", second_step.post_passkey, Who.ANYONE, AuthMode.ENTRANCE),
+    _entrance("POST", "/sign-in", sign_in.post_sign_in, hashes=True),
+    _entrance("GET", "/sign-in/second-factor", sign_in.get_second_step),
+    _entrance("POST", "/sign-in/second-factor", sign_in.post_second_step),
+    _entrance("GET", "/sign-in/passkey", sign_in.get_passkey),
+    _entrance("POST", "/sign-in/passkey", sign_in.post_passkey),
     page("POST", "/sign-out", sign_in.post_sign_out, Who.ANYONE, without_factor=True),
-    page("GET", "/reset-password", reset.get_reset, Who.ANYONE, AuthMode.ENTRANCE),
-    page("POST", "/reset-password", reset.post_reset, Who.ANYONE, AuthMode.ENTRANCE, hashes=True),
-    page("GET", "/join", join.get_join, Who.ANYONE, AuthMode.ENTRANCE),
-    page("POST", "/join", join.post_join, Who.ANYONE, AuthMode.ENTRANCE, hashes=True),
+    _entrance("GET", "/reset-password", sign_in.get_reset),
+    _entrance("POST", "/reset-password", sign_in.post_reset, hashes=True),
+    _entrance("GET", "/join", sign_in.get_join),
+    _entrance("POST", "/join", sign_in.post_join, hashes=True),
 )
 
 PROVIDER_PAGES = (
+    _entrance("GET", _PROVIDER, oidc.get_start),
     page(
         "GET",
-        "/api/auth/oidc",
-        only_with_provider(provider.get_start),
-        Who.ANYONE,
-        AuthMode.ENTRANCE,
-    ),
-    page(
-        "GET",
-        "/api/auth/oidc/callback",
-        only_with_provider(provider.get_callback),
+        _PROVIDER + "/callback",
+        oidc.get_callback,
         Who.ANYONE,
         without_factor=True,
         writes_on_get=True,
     ),
-    page("GET", "/join/name", only_with_provider(provider.get_name), Who.ANYONE, AuthMode.ENTRANCE),
-    page(
-        "POST", "/join/name", only_with_provider(provider.post_name), Who.ANYONE, AuthMode.ENTRANCE
-    ),
-    page(
-        "POST",
-        "/account/connect",
-        only_with_provider(provider.post_connect),
-        Who.PERSON,
-        step_up=StepUp.FRESH,
-    ),
+    _entrance("GET", "/join/name", oidc.get_name),
+    _entrance("POST", "/join/name", oidc.post_name),
+    _fresh_page("POST", "/account/connect", oidc.post_connect),
 )
 
 ACCOUNT_PAGES = (
-    page("GET", "/account", account.get_account, Who.PERSON),
-    page("POST", "/account", account.post_account, Who.PERSON),
-    page("GET", "/account/password", password.get_password, Who.PERSON, step_up=StepUp.FACTOR),
-    page(
-        "POST",
-        "/account/password",
-        password.post_password,
-        Who.PERSON,
-        hashes=True,
-        step_up=StepUp.FACTOR,
-    ),
-    page("GET", "/account/close", closing.get_close, Who.PERSON, step_up=StepUp.FACTOR),
-    page(
-        "POST", "/account/close", closing.post_close, Who.PERSON, hashes=True, step_up=StepUp.FACTOR
-    ),
+    _own_page("GET", "/account", account.get_account),
+    _own_page("POST", "/account", account.post_account),
+    _factor_page("GET", "/account/password", account.get_password),
+    _factor_page("POST", "/account/password", account.post_password, hashes=True),
+    _factor_page("GET", "/account/close", account.get_close),
+    _factor_page("POST", "/account/close", account.post_close, hashes=True),
     page("GET", "/account/corner", account.get_corner, Who.ANYONE, without_factor=True),
-    page("GET", "/account/token", tokens.get_token_request, Who.PERSON, step_up=StepUp.FRESH),
-    page("POST", "/account/token", tokens.post_token_request, Who.PERSON, step_up=StepUp.FRESH),
-    page("GET", "/account/tokens/new", new_token.get_new_token, Who.PERSON, step_up=StepUp.FRESH),
-    page("POST", "/account/tokens/new", new_token.post_new_token, Who.PERSON, step_up=StepUp.FRESH),
+    _fresh_page("GET", "/account/token", tokens.get_token_request),
+    _fresh_page("POST", "/account/token", tokens.post_token_request),
+    _fresh_page("GET", "/account/tokens/new", tokens.get_new_token),
+    _fresh_page("POST", "/account/tokens/new", tokens.post_new_token),
 )
 
 SECOND_FACTOR_PAGES = (
-    _factor_page("GET", "/account/confirm", confirm.get_confirm),
-    _factor_page("POST", "/account/confirm", confirm.post_confirm, hashes=True),
-    _factor_page("GET", _FACTORS, second_factor.get_factors),
-    _factor_page(
-        "GET", _FACTORS + "/new-passkey", second_factor.get_new_passkey, step_up=StepUp.FRESH
-    ),
-    _factor_page(
-        "POST", _FACTORS + "/new-passkey", second_factor.post_new_passkey, step_up=StepUp.FRESH
-    ),
-    _factor_page(
-        "POST", _FACTORS + "/passkeys/{id}", second_factor.post_passkey, step_up=StepUp.FRESH
-    ),
-    _factor_page("GET", _FACTORS + "/new-app", second_factor.get_new_app, step_up=StepUp.FRESH),
-    _factor_page("POST", _FACTORS + "/new-app", second_factor.post_new_app, step_up=StepUp.FRESH),
-    _factor_page(
-        "POST", _FACTORS + "/remove-app", second_factor.post_remove_app, step_up=StepUp.FRESH
-    ),
-    _factor_page(
-        "POST",
-        _FACTORS + "/recovery-codes",
-        second_factor.post_recovery_codes,
-        step_up=StepUp.FRESH,
-    ),
+    _set_up("GET", "/account/confirm", factors.get_confirm),
+    _set_up("POST", "/account/confirm", factors.post_confirm, hashes=True),
+    _set_up("GET", _FACTORS, factors.get_factors),
+    _fresh_set_up("GET", _FACTORS + "/new-passkey", factors.get_new_passkey),
+    _fresh_set_up("POST", _FACTORS + "/new-passkey", factors.post_new_passkey),
+    _fresh_set_up("POST", _FACTORS + "/passkeys/{id}", factors.post_passkey),
+    _fresh_set_up("GET", _FACTORS + "/new-app", factors.get_new_app),
+    _fresh_set_up("POST", _FACTORS + "/new-app", factors.post_new_app),
+    _fresh_set_up("POST", _FACTORS + "/remove-app", factors.post_remove_app),
+    _fresh_set_up("POST", _FACTORS + "/recovery-codes", factors.post_recovery_codes),
 )
 
 ROUTES = (
-    *API,
-    *OAUTH,
-    *SIGN_IN_PAGES,
-    *PROVIDER_PAGES,
-    *ACCOUNT_PAGES,
-    *SECOND_FACTOR_PAGES,
+    *map(_same_origin, (*API, *OAUTH, *SIGN_IN_PAGES, *ACCOUNT_PAGES, *SECOND_FACTOR_PAGES)),
+    *(_with_provider(_same_origin(route)) for route in PROVIDER_PAGES),
 )

@@ -5,17 +5,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..catalog.node.opening import open_secret_box
 from ..core.actors import Visitor
 from ..core.data_folder import DataFolder
+from ..core.http.call import Call, cookie_of
 from ..core.http.routing import Route
 from ..core.http.services import Services
+from .browsers import browser_label
 from .oauth.clients import parse_clients
-from .oauth.serving import OAuthConfig
+from .oauth.server import OAuthConfig
+from .second_factor.passkeys import site_at
 from .second_factor.policy import FactorPolicy, require_second_factor, require_step_up
-from .second_factor.rules import RequiredOf, site_at
-from .settings import AccountSettings
-from .sign_in import Lifetimes, identify_bearer, identify_session
+from .settings import AccountSettings, RequiredOf
+from .sign_in import Browser, Lifetimes, identify_bearer, identify_session
 
 if TYPE_CHECKING:
     from .oidc.provider import Provider
+
+_DAY_MS = 86_400_000
 
 
 class AccountServices(NamedTuple):
@@ -23,6 +27,8 @@ class AccountServices(NamedTuple):
     oauth: OAuthConfig
     provider: "Provider | None"
     factor_policy: FactorPolicy
+    is_open: bool
+    """Whether everybody may register."""
     reserved: frozenset[str]
     """Names that nobody may take."""
 
@@ -35,14 +41,9 @@ def build_account_services(services: Services) -> AccountServices:
     settings = services.settings
     ours = settings.of(AccountSettings)
     return AccountServices(
-        lifetimes=Lifetimes(
-            idle_ms=ours.session_idle_hours * 3_600_000,
-            most_ms=ours.session_max_days * 86_400_000,
-        ),
+        lifetimes=Lifetimes(ours.session_idle_hours * 3_600_000, ours.session_max_days * _DAY_MS),
         oauth=OAuthConfig(
-            clients=parse_clients(ours.oauth_clients),
-            issuer=settings.public_url,
-            grant_ms=ours.oauth_max_days * 86_400_000,
+            parse_clients(ours.oauth_clients), settings.public_url, ours.oauth_max_days * _DAY_MS
         ),
         provider=_open_provider(ours, settings.public_url),
         factor_policy=FactorPolicy(
@@ -50,8 +51,16 @@ def build_account_services(services: Services) -> AccountServices:
             open_secret_box(DataFolder(settings.data), settings),
             RequiredOf(ours.second_factor_required),
         ),
+        is_open=ours.registration == "open",
         reserved=ours.reserved,
     )
+
+
+def browser_of(services: Services, call: Call) -> Browser:
+    """The client that signs in, and the session it replaces."""
+    label = browser_label(call.request.headers.get("user-agent"))
+    lifetimes = services.of(AccountServices).lifetimes
+    return Browser(call.address, lifetimes, label, cookie_of(call.request))
 
 
 def _open_provider(settings: AccountSettings, public_url: str) -> "Provider | None":

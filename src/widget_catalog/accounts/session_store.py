@@ -1,12 +1,9 @@
-"""Sessions and failed sign-ins."""
-
-from collections.abc import Iterable, Sequence
+"""Sessions in the store."""
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..core.actors import Account, Session
-from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
 from .store import account_from
 from .tables import accounts, attempts, sessions
@@ -97,50 +94,3 @@ def remove_ended_sessions(tx: Transaction, idle_since: int) -> None:
     over = sa.select(attempts.c.key).where(attempts.c.ends_at <= tx.at_ms)
     free = over.with_for_update(skip_locked=True)
     tx.connection.execute(sa.delete(attempts).where(attempts.c.key.in_(free)))
-
-
-def list_attempts(
-    connection: Connection, keys: Sequence[str], now_ms: int, window_ms: int
-) -> dict[str, tuple[int, int]]:
-    """For each key: the number of failures in the current window, and when it ends."""
-    is_present = attempts.c.ends_at.between(now_ms + 1, now_ms + window_ms)
-    query = sa.select(attempts).where(attempts.c.key.in_(keys), is_present)
-    return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
-
-
-def add_attempts(
-    tx: Transaction, keys: Iterable[str], window_ms: int
-) -> dict[str, tuple[int, int]]:
-    """Count one more failure for each key, starting a window where there is none. Returns the same
-    as `list_attempts`. The keys are locked until this transaction ends.
-
-    A window that ends later than one starting now is invalid: the clock was ahead when it started.
-    """
-    insert = insert_into(tx.connection.dialect.name, attempts)
-    is_present = attempts.c.ends_at.between(tx.at_ms + 1, tx.at_ms + window_ms)
-    counted = insert.on_conflict_do_update(
-        index_elements=[attempts.c.key],
-        set_={
-            "count": sa.case((is_present, attempts.c.count + 1), else_=1),
-            "ends_at": sa.case((is_present, attempts.c.ends_at), else_=tx.at_ms + window_ms),
-        },
-    )
-    # In this order, so that two transactions never deadlock.
-    ordered = sorted(keys)
-    for key in ordered:
-        row = {"key": key, "count": 1, "ends_at": tx.at_ms + window_ms}
-        tx.connection.execute(counted.values(row))
-    return list_attempts(tx.connection, ordered, tx.at_ms, window_ms)
-
-
-def forgive_attempts(tx: Transaction, own: str | None, shared: Sequence[str]) -> None:
-    """It was not a failure: clear all of `own`, and subtract one from the shared keys."""
-    # In the order in which they are updated, so that two transactions never deadlock.
-    for key in sorted({*shared} if own is None else {own, *shared}):
-        here = attempts.c.key == key
-        if key == own:
-            tx.connection.execute(sa.delete(attempts).where(here))
-            continue
-        less = sa.update(attempts).where(here).values(count=attempts.c.count - 1)
-        if tx.connection.execute(less).rowcount:
-            tx.connection.execute(sa.delete(attempts).where(here, attempts.c.count < 1))

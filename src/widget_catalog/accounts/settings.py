@@ -2,13 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from ..core.actors import reserved_names
 from ..core.setting_rules import between, check_url, not_empty, one_of, parsed_by
 from ..core.settings import FeatureSettings, setting
 from .oauth.clients import OWN_CLIENTS, parse_clients
-from .second_factor.rules import RequiredOf
+
+
+class RequiredOf(StrEnum):
+    """Who must have a second factor. `owners` are owners of an organization, and operators."""
+
+    NOBODY = "nobody"
+    OPERATORS = "operators"
+    OWNERS = "owners"
+    EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,14 +34,10 @@ class AccountSettings(FeatureSettings):
         rule=parsed_by(reserved_names),
     )
     session_idle_hours: int = setting(
-        336,
-        "Idle timeout of a session, in hours.",
-        rule=between(1, 24 * 366),
+        336, "Idle timeout of a session, in hours.", rule=between(1, 24 * 366)
     )
     session_max_days: int = setting(
-        90,
-        "Maximum lifetime of a session, in days.",
-        rule=between(1, 366),
+        90, "Maximum lifetime of a session, in days.", rule=between(1, 366)
     )
     oauth_max_days: int = setting(
         180,
@@ -58,13 +63,10 @@ class AccountSettings(FeatureSettings):
         rule=check_url,
     )
     oidc_client_id: str = setting(
-        "",
-        "The client id of this catalog at the provider. Required with `oidc_issuer`.",
+        "", "The client id of this catalog at the provider. Required with `oidc_issuer`."
     )
     oidc_client_secret: str = setting(
-        "",
-        "The client secret, if the provider issued one.",
-        is_secret=True,
+        "", "The client secret, if the provider issued one.", is_secret=True
     )
     oidc_name: str = setting(
         "OpenID Connect",
@@ -78,8 +80,8 @@ class AccountSettings(FeatureSettings):
     )
 
     @classmethod
-    def check(cls, _values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        if _values["oidc_issuer"] and not _values["oidc_client_id"]:
+    def check(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        if values["oidc_issuer"] and not values["oidc_client_id"]:
             yield "oidc_client_id", "is required with oidc_issuer."
 
     @property

@@ -1,45 +1,31 @@
 """Signs in and out with a password, and authenticates requests."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeGuard
 
 from widget_contract.names import is_name
 
 from ..catalog.store.events import append
+from ..core import credentials as secrets
 from ..core.actors import Account, Actor, Session, Via, Visitor
-from ..core.credentials import (
-    OAUTH_PREFIX,
-    SESSION_PREFIX,
-    TOKEN_PREFIX,
-    hash_password,
-    hash_secret,
-    is_outdated,
-    is_password,
-    new_id,
-    new_secret,
-)
+from ..core.credentials import hash_secret
 from ..core.db.engine import Store, Transaction
 from ..core.errors import AccountLocked, NotSignedIn, StoreUnavailable
 from ..core.networks import network_of
-from . import events as account_events
-from .attempts import add_failures, check_limits, record_failed_sign_in
-from .browsers import UNKNOWN_BROWSER, Browser
-from .events import SignedOut
-from .known_networks import is_known_by_password, remember_password_network
-from .oauth.store import find_access
-from .second_factor.store import has_factor
-from .session_store import (
-    add_session,
-    find_session,
+from . import events, session_store
+from .attempts import (
+    add_attempts,
+    check_limits,
     forgive_attempts,
-    has_session,
-    remove_ended_sessions,
-    remove_session,
-    remove_session_by_secret,
-    touch_session,
+    is_known_network,
+    record_failed_sign_in,
+    remember_network,
 )
+from .oauth.store import find_access
+from .permissions import require_person
+from .second_factor.store import has_factor
 from .store import Credentials, find_credentials, lock_account, update_account
 from .tokens.store import find_token, touch_token
 
@@ -67,6 +53,17 @@ class Lifetimes(NamedTuple):
 
     idle_ms: int
     most_ms: int
+
+
+class Browser(NamedTuple):
+    """The client that signs in, and what its new session replaces."""
+
+    address: str
+    lifetimes: Lifetimes
+    """Of the new session."""
+    label: str | None = None
+    former: str | None = None
+    """The secret of its current session."""
 
 
 class SignedIn(NamedTuple):
@@ -100,27 +97,31 @@ def hold_session(tx: Transaction, visitor: Visitor) -> None:
     if session is None:
         return
     lock_account(tx, session.account_id)
-    if not has_session(tx.connection, session.id):
+    if not session_store.has_session(tx.connection, session.id):
         raise NotSignedIn("You have just been signed out. Sign in again.")
 
 
+@contextlib.contextmanager
+def changing_own(store: Store, visitor: Visitor) -> Iterator[tuple[Transaction, Account]]:
+    """A person changes something of their own: a transaction that holds the session."""
+    account = require_person(visitor.actor)
+    with store.writing() as tx:
+        hold_session(tx, visitor)
+        yield tx, account
+
+
 def sign_in(
-    store: Store,
-    username: str,
-    password: str,
-    address: str,
-    lifetimes: Lifetimes,
-    *,
-    browser: Browser = UNKNOWN_BROWSER,
+    store: Store, username: str, password: str, browser: Browser
 ) -> SignedIn | FactorNeeded:
     """A new session, replacing the old one; or FactorNeeded. A wrong name and a wrong password are
     indistinguishable.
     """
+    address = browser.address
     with store.reading() as connection:
         found = find_credentials(connection, username)
     near, far = limits_near(username, address), _limits_far(store, username, address, found)
     with store.writing() as tx:
-        counted = add_failures(tx, {**near, **far})
+        counted = add_attempts(tx, {**near, **far})
         check_limits(counted, tx.at_ms, near, TOO_OFTEN)
         check_limits(counted, tx.at_ms, far, _LOCKED, AccountLocked)
     own, *others = near
@@ -129,25 +130,23 @@ def sign_in(
         record_failed_sign_in(store, account, address, counted[own][0], near[own])
         raise NotSignedIn("The username or the password is wrong.")
     renewed = None
-    if found.password_hash is not None and is_outdated(found.password_hash):
-        renewed = hash_password(password)
+    if found.password_hash is not None and secrets.is_outdated(found.password_hash):
+        renewed = secrets.hash_password(password)
     with store.writing() as tx:
         hold_credentials(tx, found)
         forgive_attempts(tx, own, [*others, *far])
         if renewed is not None:
             update_account(tx, found.account.id, password_hash=renewed)
         password_hash = renewed or found.password_hash or ""
-        remember_password_network(tx, found.account.id, address, password_hash)
+        remember_network(tx, found.account.id, address, password_hash)
         if has_factor(tx.connection, found.account.id):
             return FactorNeeded(found.account, password_hash)
-        return open_session(
-            tx, found.account, lifetimes, way="password", address=address, browser=browser
-        )
+        return open_session(tx, found.account, browser, way="password")
 
 
 def is_right_password(found: Credentials | None, password: str) -> TypeGuard[Credentials]:
     """Whether this is the password of an account that may sign in. Takes as long without one."""
-    is_right = is_password(found.password_hash if found is not None else None, password)
+    is_right = secrets.is_password(found.password_hash if found is not None else None, password)
     return found is not None and is_right and not found.account.is_disabled
 
 
@@ -159,38 +158,29 @@ def hold_credentials(tx: Transaction, found: Credentials) -> None:
 
 
 def open_session(
-    tx: Transaction,
-    account: Account,
-    lifetimes: Lifetimes,
-    *,
-    way: str,
-    address: str,
-    browser: Browser,
-    is_two_factor: bool = False,
+    tx: Transaction, account: Account, browser: Browser, *, way: str, is_two_factor: bool = False
 ) -> SignedIn:
     """A new session for an authenticated person. It replaces the browser's old one, whose secret
     becomes invalid.
     """
-    former = browser.former
-    replaced = remove_session_by_secret(tx, hash_secret(former)) if former is not None else None
-    remove_ended_sessions(tx, idle_since=tx.at_ms - lifetimes.idle_ms)
-    secret = new_secret(SESSION_PREFIX)
-    expires_at = tx.at_ms + lifetimes.most_ms
-    session = add_session(
+    replaced = None
+    if browser.former is not None:
+        replaced = session_store.remove_session_by_secret(tx, hash_secret(browser.former))
+    session_store.remove_ended_sessions(tx, idle_since=tx.at_ms - browser.lifetimes.idle_ms)
+    secret = secrets.new_secret(secrets.SESSION_PREFIX)
+    session = session_store.add_session(
         tx,
-        new_id(),
+        secrets.new_id(),
         hash_secret(secret),
         account.id,
-        expires_at,
+        tx.at_ms + browser.lifetimes.most_ms,
         is_two_factor=is_two_factor,
         browser=browser.label,
-        address=address,
+        address=browser.address,
     )
-    actor = Actor(via=Via.SESSION, account=account, address=address)
-    event = account_events.SignedIn(
-        scope=account.username, way=way, session=session.id, replaces=replaced or None
-    )
-    append(tx, actor, event)
+    actor = Actor(via=Via.SESSION, account=account, address=browser.address)
+    name = account.username
+    append(tx, actor, events.SignedIn(scope=name, way=way, session=session.id, replaces=replaced))
     return SignedIn(secret, session, account)
 
 
@@ -198,8 +188,8 @@ def sign_out(store: Store, visitor: Visitor) -> None:
     session = visitor.session
     if session is not None:
         with store.writing() as tx:
-            if remove_session(tx, session.account_id, session.id):
-                event = SignedOut(scope=visitor.actor.name, session=session.id)
+            if session_store.remove_session(tx, session.account_id, session.id):
+                event = events.SignedOut(scope=visitor.actor.name, session=session.id)
                 append(tx, visitor.actor, event)
 
 
@@ -207,11 +197,11 @@ def identify_session(
     store: Store, secret: str, lifetimes: Lifetimes, address: str
 ) -> Visitor | None:
     """The owner of this session; None if it is unknown, expired, or its account is disabled."""
-    if not secret.startswith(SESSION_PREFIX):
+    if not secret.startswith(secrets.SESSION_PREFIX):
         return None
     now_ms = store.now_ms()
     with store.reading() as connection:
-        found = find_session(connection, hash_secret(secret))
+        found = session_store.find_session(connection, hash_secret(secret))
     if found is None:
         return None
     session, account = found
@@ -224,16 +214,16 @@ def identify_session(
     if is_over or account.is_disabled:
         return None
     if session.last_seen_at + _LAG_MS <= now_ms:
-        _touch(store, partial(touch_session, id_=session.id))
+        _touch(store, partial(session_store.touch_session, id_=session.id))
     return Visitor(Actor(via=Via.SESSION, account=account, address=address), session)
 
 
 def identify_bearer(store: Store, secret: str, address: str) -> Visitor:
     """The owner of this token, or NotSignedIn."""
     visitor = None
-    if secret.startswith(TOKEN_PREFIX):
+    if secret.startswith(secrets.TOKEN_PREFIX):
         visitor = _identify_token(store, secret, address)
-    elif secret.startswith(OAUTH_PREFIX):
+    elif secret.startswith(secrets.OAUTH_PREFIX):
         visitor = _identify_oauth(store, secret, address)
     if visitor is None:
         raise NotSignedIn("This token is unknown, expired or revoked. Sign in again.")
@@ -271,17 +261,19 @@ def _touch(store: Store, touch: Callable[[Transaction], None]) -> None:
 def _identify_oauth(store: Store, secret: str, address: str) -> Visitor | None:
     with store.reading() as connection:
         found = find_access(connection, hash_secret(secret), store.now_ms())
-    if found is None:
+    if found is None or found[1].is_disabled:
         return None
     grant, account = found
-    if account.is_disabled:
-        return None
-    # The client's name is a setting and may change; the id does not.
-    client = grant.client_id
-    actor = Actor(
-        via=Via.OAUTH, account=account, client_id=client, client_name=client, address=address
+    return Visitor(program_of(account, grant.client_id, address), grant_id=grant.id)
+
+
+def program_of(account: Account, client_id: str, address: str) -> Actor:
+    """A program that acts for this account. Its name is a setting and may change; the id does
+    not.
+    """
+    return Actor(
+        via=Via.OAUTH, account=account, client_id=client_id, client_name=client_id, address=address
     )
-    return Visitor(actor, grant_id=grant.id)
 
 
 def limits_near(username: str, address: str) -> dict[str, int]:
@@ -304,7 +296,7 @@ def _limits_far(
     It is high, so that an attacker cannot lock out others with a few wrong guesses.
     """
     id_, password_hash = (known.account.id, known.password_hash) if known else (0, None)
-    if is_known_by_password(store, id_, address, password_hash):
+    if is_known_network(store, id_, address, password_hash or ""):
         return {}
     return {f"account {_name_in_key(username)}": _PER_ACCOUNT}
 

@@ -1,5 +1,8 @@
-"""Accounts, the namespace they share with organizations, and identities at a provider."""
+"""Accounts and invitations to create one, the namespace that they share with organizations, and
+identities at a provider.
+"""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -15,7 +18,7 @@ from ..core.clock import from_ms
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
 from ..core.errors import Conflict, NotFound
-from .tables import accounts, identities
+from .tables import accounts, identities, invitations
 
 
 class Credentials(NamedTuple):
@@ -60,12 +63,19 @@ def list_scopes(
     connection: Connection, kind: str | None, page: int, limit: int
 ) -> tuple[list[TakenScope], int]:
     """A page of the names in use, of one kind or of all; and the total."""
-    query = sa.select(scopes.c.name, scopes.c.kind, scopes.c.created_at)
-    count = sa.select(sa.func.count()).select_from(scopes)
+    query = sa.select(scopes.c.name, scopes.c.kind, scopes.c.created_at).order_by(scopes.c.name)
     if kind is not None:
-        query, count = query.where(scopes.c.kind == kind), count.where(scopes.c.kind == kind)
-    rows = connection.execute(query.order_by(scopes.c.name).limit(limit).offset((page - 1) * limit))
-    return [TakenScope(*row) for row in rows], connection.execute(count).scalar_one()
+        query = query.where(scopes.c.kind == kind)
+    rows, total = _read_page(connection, query, page, limit)
+    return [TakenScope(*row) for row in rows], total
+
+
+def _read_page(
+    connection: Connection, query: sa.Select[Any], page: int, limit: int
+) -> tuple[Sequence[Any], int]:
+    count = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
+    rows = connection.execute(query.limit(limit).offset((page - 1) * limit)).all()
+    return rows, connection.execute(count).scalar_one()
 
 
 def free_scope(tx: Transaction, name: Scope) -> None:
@@ -131,17 +141,12 @@ def list_accounts_page(
     connection: Connection, text: str, page: int, limit: int
 ) -> tuple[list[Account], int]:
     """A page of the accounts whose name or address contains this text; and the total."""
-    query = sa.select(accounts)
+    query = sa.select(accounts).order_by(accounts.c.username)
     if text:
         key = text.casefold()
         has_text = accounts.c.username.contains(key, autoescape=True)
         query = query.where(has_text | accounts.c.email_key.contains(key, autoescape=True))
-    total = connection.execute(
-        sa.select(sa.func.count()).select_from(query.subquery())
-    ).scalar_one()
-    rows = connection.execute(
-        query.order_by(accounts.c.username).limit(limit).offset((page - 1) * limit)
-    )
+    rows, total = _read_page(connection, query, page, limit)
     return [account_from(row) for row in rows], total
 
 
@@ -221,3 +226,74 @@ def account_from(row: Any) -> Account:
         has_password=row.password_hash is not None,
         is_closed=row.closed_at is not None,
     )
+
+
+_IS_TO_CATALOG = invitations.c.organization_id.is_(None)
+
+
+class CatalogInvitation(NamedTuple):
+    """An invitation to create an account, for anyone with the link."""
+
+    id: str
+    email: str | None
+    role: str
+    invited_by: str
+    expires_at: int
+
+
+def add_invitation(
+    tx: Transaction, id_: str, *, role: str, invited_by: str, expires_at: int, **more: object
+) -> None:
+    """`more` says whom it is for and who has sent it: columns that may be empty."""
+    values = {"role": role, "invited_by": invited_by, "expires_at": expires_at, **more}
+    tx.connection.execute(sa.insert(invitations).values(id=id_, created_at=tx.at_ms, **values))
+
+
+def find_catalog_invitation(
+    connection: Connection, secret_hash: str, now_ms: int
+) -> CatalogInvitation | None:
+    has_secret = invitations.c.secret_hash == secret_hash
+    return next(iter(list_catalog_invitations(connection, now_ms, has_secret)), None)
+
+
+def list_catalog_invitations(
+    connection: Connection, now_ms: int, *which: sa.ColumnElement[bool]
+) -> list[CatalogInvitation]:
+    query = (
+        sa.select(*(invitations.c[name] for name in CatalogInvitation._fields))
+        .where(_IS_TO_CATALOG, invitations.c.expires_at > now_ms, *which)
+        .order_by(invitations.c.created_at, invitations.c.id)
+    )
+    return [CatalogInvitation._make(row) for row in connection.execute(query)]
+
+
+def remove_invitation(tx: Transaction, id_: str) -> bool:
+    """False if it was used or revoked meanwhile."""
+    return tx.connection.execute(sa.delete(invitations).where(invitations.c.id == id_)).rowcount > 0
+
+
+def remove_catalog_invitations(tx: Transaction, role: str) -> None:
+    tx.connection.execute(sa.delete(invitations).where(_IS_TO_CATALOG, invitations.c.role == role))
+
+
+def remove_invitations_by(tx: Transaction, invited_by: str) -> None:
+    tx.connection.execute(sa.delete(invitations).where(invitations.c.invited_by == invited_by))
+
+
+def remove_invitations_of_inviter(
+    tx: Transaction, inviter_id: int, organization_id: int | None = None
+) -> None:
+    """Revoke an account's invitations: to one organization, or all of them."""
+    query = sa.delete(invitations).where(invitations.c.inviter_id == inviter_id)
+    if organization_id is not None:
+        query = query.where(invitations.c.organization_id == organization_id)
+    tx.connection.execute(query)
+
+
+def remove_catalog_invitations_of_inviter(tx: Transaction, inviter_id: int) -> None:
+    is_theirs = invitations.c.inviter_id == inviter_id
+    tx.connection.execute(sa.delete(invitations).where(_IS_TO_CATALOG, is_theirs))
+
+
+def remove_expired_invitations(tx: Transaction) -> None:
+    tx.connection.execute(sa.delete(invitations).where(invitations.c.expires_at <= tx.at_ms))

@@ -29,8 +29,7 @@ _ALL = 1_000_000_000
 @scopes.command("list")
 def list_(
     ownerless: Annotated[
-        bool,
-        typer.Option("--ownerless", help="Only scopes that have widgets but no owner."),
+        bool, typer.Option("--ownerless", help="Only scopes that have widgets but no owner.")
     ] = False,
     as_json: JsonOption = False,
     data: DataOption = None,
@@ -80,37 +79,29 @@ def assign(
 
     The scope becomes an organization, which the account owns. It can invite others.
     """
-    from .assign_scope import assign_scope
+    from .manage_scopes import assign_scope
 
     found = assign_scope(open_existing(data, config).store, name, account, display_name)
     report(f"{name} ({found.summary}) is now an organization owned by {account}.")
 
 
 @scopes.command()
-def reserve(
-    name: Name,
-    data: DataOption = None,
-    config: ConfigOption = None,
-) -> None:
+def reserve(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
     """Reserve a name, so that no account or organization can use it."""
-    from .reserve_scope import reserve_scope
+    from .manage_scopes import reserve_scope
 
     reserve_scope(open_existing(data, config).store, name)
     report(f"{name} is reserved.")
 
 
 @scopes.command()
-def release(
-    name: Name,
-    data: DataOption = None,
-    config: ConfigOption = None,
-) -> None:
+def release(name: Name, data: DataOption = None, config: ConfigOption = None) -> None:
     """Release a reserved name, or the name of an organization without published widgets.
 
     The organization is removed, with its memberships and invitations. The name of an account, or
     of a scope with published widgets, cannot be released.
     """
-    from .reserve_scope import release_scope
+    from .manage_scopes import release_scope
 
     settings = load_settings({"data": data}, config)
     was = release_scope(existing_node(settings).store, name)

@@ -36,7 +36,7 @@ def _jobs(services: "Services") -> Sequence[Job]:
 
 def _hooks() -> "Hooks":
     from ..catalog import count_catalog
-    from . import events  # noqa: F401 - so that the audit log can name them.
+    from . import report_widget  # noqa: F401 - so that the audit log can name its events.
     from .store import count_open_reports
 
     return {count_catalog.count_open_reports: count_open_reports}
@@ -46,7 +46,7 @@ FEATURE = Feature(
     name="moderation",
     templates=Path(__file__).parent / "templates",
     links={"operate": (("/operate/scopes", "Scopes"), ("/operate/reports", "Reports"))},
-    tables=("widget_catalog.moderation.tables",),
+    tables=("widget_catalog.moderation.store",),
     settings=ModerationSettings,
     commands=(Command(scopes, PEOPLE),),
     hooks=_hooks,

@@ -12,6 +12,7 @@ from widget_contract.texts import line_fault, text_fault
 
 from ..accounts.attempts import count_attempt
 from ..accounts.permissions import require_operator_now
+from ..catalog.events import Event
 from ..catalog.store.events import append
 from ..catalog.store.widgets import find_widget
 from ..catalog.widgets import Widget
@@ -20,7 +21,6 @@ from ..core.credentials import new_id
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.networks import network_of
-from .events import ReportDecided, Reported
 from .store import (
     Report,
     add_report,
@@ -31,6 +31,23 @@ from .store import (
     list_reports,
     remove_decided_reports,
 )
+
+
+class Reported(Event, frozen=True):
+    """Visible to operators only, so it is in no scope, whose log owners can read."""
+
+    kind, action = "reported", "report widget"
+    report: str
+    widget: str
+
+
+class ReportDecided(Event, frozen=True):
+    kind, action = "report_decided", "decide about a report"
+    report: str
+    widget: str
+    state: str
+    note: str | None = None
+
 
 CATEGORIES = ("harmful", "impersonation", "rights", "offensive", "other")
 STATES = ("open", "resolved", "dismissed")

@@ -12,12 +12,7 @@ from collections.abc import Sequence
 
 from ..catalog.events import Revoked, Unrevoked
 from ..catalog.store.files import withdraw_files
-from ..catalog.store.revocations import (
-    list_same_bundle,
-    list_sharing,
-    release_bytes,
-    revoke_bytes,
-)
+from ..catalog.store.revocations import list_same_bundle, list_sharing, release_bytes, revoke_bytes
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import get_version, get_widget, replace_widget
 from ..catalog.widgets import Revocation, Version, checked_reason, parse_key

@@ -3,20 +3,23 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from ..accounts.appoint_operator import appoint_operator, dismiss_operator
+from ..accounts.administer_account import (
+    appoint_operator,
+    dismiss_operator,
+    make_reset_link,
+    reset_second_factor,
+    set_disabled,
+)
 from ..accounts.create_account import AUTHOR, OPERATOR, invite
 from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
-from ..accounts.invitation_store import list_catalog_invitations, remove_invitation
-from ..accounts.manage_account import reset_second_factor, set_disabled
 from ..accounts.oauth.store import find_grant, list_grants, remove_grant
 from ..accounts.pages.own_page import own_page
 from ..accounts.permissions import require_operator_now
-from ..accounts.reset_link import make_reset_link
 from ..accounts.second_factor.store import has_factor
 from ..accounts.services import AccountServices
 from ..accounts.session_store import list_sessions
 from ..accounts.store import get_account as get_account_by_name
-from ..accounts.store import list_accounts_page
+from ..accounts.store import list_accounts_page, list_catalog_invitations, remove_invitation
 from ..accounts.tokens.store import list_tokens, remove_token
 from ..catalog.store.events import append
 from ..core.actors import Actor, email_fault

@@ -8,7 +8,6 @@ from ..core.clock import from_ms, iso
 from ..core.http.call import Call, done, reply
 from ..core.http.http import Response
 from ..core.http.services import Services
-from .invitation_store import Invitation
 from .invite_member import (
     answer_invitation,
     invite_member,
@@ -27,7 +26,7 @@ from .organize import (
     transfer_organization,
 )
 from .settings import max_owned
-from .store import Organization
+from .store import Invitation, Organization
 
 _INVITATION_NOTE = (
     "Somebody without an account cannot use the link yet: they also need an invitation to the "
@@ -136,14 +135,7 @@ def delete_invitation(services: Services, call: Call) -> Response:
 def put_member(services: Services, call: Call) -> Response:
     role = parse_role(call.json(RoleBody).role)
     slug, username = call.params["slug"], call.params["username"]
-    change_role(
-        services.store,
-        call.actor,
-        slug,
-        username,
-        role,
-        max_owned(services),
-    )
+    change_role(services.store, call.actor, slug, username, role, max_owned(services))
     return done()
 
 
@@ -155,13 +147,7 @@ def delete_member(services: Services, call: Call) -> Response:
 def post_transfer(services: Services, call: Call) -> Response:
     username = call.json(UsernameBody).username
     slug = call.params["slug"]
-    transfer_organization(
-        services.store,
-        call.actor,
-        slug,
-        username,
-        max_owned(services),
-    )
+    transfer_organization(services.store, call.actor, slug, username, max_owned(services))
     return done()
 
 
@@ -182,12 +168,7 @@ def _answer(services: Services, call: Call, *, is_accepted: bool) -> Response:
     secret = call.json(SecretBody).secret
     id_ = call.params["id"]
     answer_invitation(
-        services.store,
-        call.actor,
-        id_,
-        secret,
-        max_owned(services),
-        is_accepted=is_accepted,
+        services.store, call.actor, id_, secret, max_owned(services), is_accepted=is_accepted
     )
     return done()
 

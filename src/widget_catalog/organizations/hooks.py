@@ -1,6 +1,6 @@
 """What organizations do when an account is closed, and what they tell accounts."""
 
-from ..accounts import memberships
+from ..accounts import permissions
 from ..accounts.events import AccountClosed
 from ..accounts.store import get_account
 from ..catalog.pages.store_reads import find_public_members
@@ -35,7 +35,7 @@ def _list_names(connection: Snapshot, account_id: int) -> list[str]:
 HOOKS: Hooks = {
     find_public_members: list_public_members,
     AccountClosed: _leave_all,
-    memberships.owns_organization: owns_organization,
-    memberships.list_organization_names: _list_names,
-    memberships.list_scopes_of: list_scopes_of,
+    permissions.owns_organization: owns_organization,
+    permissions.list_organization_names: _list_names,
+    permissions.list_scopes_of: list_scopes_of,
 }

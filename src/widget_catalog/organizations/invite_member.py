@@ -3,30 +3,30 @@
 import hmac
 
 from ..accounts.events import InvitationWithdrawn
-from ..accounts.invitation_store import (
+from ..accounts.permissions import as_now, require_person
+from ..accounts.store import (
     add_invitation,
+    find_account_by_id,
+    get_account,
+    lock_account,
     remove_expired_invitations,
     remove_invitation,
 )
-from ..accounts.permissions import as_now, require_person
-from ..accounts.store import find_account_by_id, get_account, lock_account
 from ..catalog.store.events import append
 from ..core.actors import Account, Actor, Right, Role, Via, email_fault, is_allowed
 from ..core.credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from .events import InvitationAccepted, InvitationDeclined, MemberInvited
-from .invitation_store import (
-    Invitation,
-    find_invitation,
-    list_invitations_of,
-    list_invitations_to,
-)
 from .organize import check_may_own
 from .permissions import require
 from .store import (
+    Invitation,
     Organization,
+    find_invitation,
     get_organization,
+    list_invitations_of,
+    list_invitations_to,
     list_members,
     lock_organization,
     put_member,
@@ -134,13 +134,7 @@ def view_invitation(store: Store, actor: Actor, id_: str, secret: str) -> Invita
 
 
 def answer_invitation(
-    store: Store,
-    actor: Actor,
-    id_: str,
-    secret: str,
-    max_owned: int = 0,
-    *,
-    is_accepted: bool,
+    store: Store, actor: Actor, id_: str, secret: str, max_owned: int = 0, *, is_accepted: bool
 ) -> str:
     """Accept or decline; returns the organization."""
     account = require_person(actor)

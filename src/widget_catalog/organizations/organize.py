@@ -5,9 +5,14 @@ from typing import NamedTuple
 
 from widget_contract.texts import name_fault
 
-from ..accounts.invitation_store import remove_invitations_of_inviter
 from ..accounts.permissions import as_now, require_person
-from ..accounts.store import find_account, get_account, lock_account, take_scope
+from ..accounts.store import (
+    find_account,
+    get_account,
+    lock_account,
+    remove_invitations_of_inviter,
+    take_scope,
+)
 from ..catalog.store.audit import Entry, read_scope_audit
 from ..catalog.store.events import append
 from ..core.actors import RESERVED, Account, Actor, Right, Role, Stranger, parse_username
@@ -23,15 +28,16 @@ from .events import (
     OwnerDemoted,
     RoleChanged,
 )
-from .invitation_store import Invitation, list_invitations_to
 from .permissions import require, rights_of
 from .store import (
+    Invitation,
     Member,
     Membership,
     Organization,
     add_organization,
     find_organization,
     get_organization,
+    list_invitations_to,
     list_members,
     list_memberships,
     lock_organization,
@@ -172,12 +178,7 @@ def show_members(store: Store, actor: Actor, slug: str, *, is_public: bool) -> N
 
 
 def change_role(
-    store: Store,
-    actor: Actor,
-    slug: str,
-    username: str,
-    role: Role,
-    max_owned: int = 0,
+    store: Store, actor: Actor, slug: str, username: str, role: Role, max_owned: int = 0
 ) -> None:
     """Only owners can add or remove owners, and an active owner must remain."""
     require_person(actor)

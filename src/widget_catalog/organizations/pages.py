@@ -1,16 +1,24 @@
-"""The user's organizations, and the management page of one: members, invitations, transfer."""
+"""Pages of organizations: one's own, the management page of one, and invitations to one."""
 
 from collections.abc import Mapping
 
-from ..accounts.pages.own_page import own_page
+from ..accounts.pages.own_page import done_page, own_page
 from ..accounts.services import AccountServices
+from ..accounts.settings import AccountSettings
 from ..core.errors import InvalidRequest, NotFound
 from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
 from ..core.http.services import Services
 from .api import invitation_note
-from .invite_member import invite_member, list_own_invitations, withdraw_invitation
+from .invite_member import (
+    answer_invitation,
+    invite_member,
+    list_own_invitations,
+    preview_invitation,
+    view_invitation,
+    withdraw_invitation,
+)
 from .organize import (
     change_role,
     create_organization,
@@ -122,14 +130,7 @@ def post_withdraw(services: Services, call: Call, _fields: Mapping[str, str]) ->
 def post_role(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     slug, username = call.params["slug"], call.params["username"]
     role = parse_role(fields.get("role", ""))
-    change_role(
-        services.store,
-        call.actor,
-        slug,
-        username,
-        role,
-        max_owned(services),
-    )
+    change_role(services.store, call.actor, slug, username, role, max_owned(services))
 
 
 @_form("remove")
@@ -161,13 +162,7 @@ def post_leave(services: Services, call: Call) -> Response:
 @_form("transfer")
 def post_transfer(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     slug, username = call.params["slug"], fields.get("username", "").strip().removeprefix("@")
-    transfer_organization(
-        services.store,
-        call.actor,
-        slug,
-        username,
-        max_owned(services),
-    )
+    transfer_organization(services.store, call.actor, slug, username, max_owned(services))
 
 
 def get_audit(services: Services, call: Call) -> Response:
@@ -200,3 +195,40 @@ def _list_page(services: Services, call: Call, sent: SentForm) -> Response:
         sent=sent,
         done=_DONE.get(call.query().get("done", "")),
     )
+
+
+def get_invitation(services: Services, call: Call) -> Response:
+    if not call.is_signed_in:
+        invitation = preview_invitation(services.store, *_named(call))
+        if invitation is None:
+            return services.renderer.sign_in_first(call.address_here)
+        return services.renderer.page(
+            "organizations/invited.html",
+            invitation=invitation,
+            next=call.address_here,
+            registration=services.settings.of(AccountSettings).registration,
+        )
+    invitation = view_invitation(services.store, call.actor, *_named(call))
+    return own_page(
+        services,
+        call,
+        "organizations/invitation.html",
+        invitation=invitation,
+        here=call.address_here,
+    )
+
+
+def post_answer(services: Services, call: Call) -> Response:
+    is_accepted = call.form().get("decision") == "accept"
+    id_, secret = _named(call)
+    organization = answer_invitation(
+        services.store, call.actor, id_, secret, max_owned(services), is_accepted=is_accepted
+    )
+    if is_accepted:
+        return done_page(services, call, "Welcome", f"You are now a member of {organization}.")
+    return done_page(services, call, "Declined", "Nothing was changed.")
+
+
+def _named(call: Call) -> tuple[str, str]:
+    query = call.query()
+    return query.get("id", ""), query.get("secret", "")

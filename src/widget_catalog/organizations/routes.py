@@ -1,124 +1,51 @@
 """Every route of organizations: the internal API, and the pages."""
 
+from functools import partial
+
 from ..core.actors import Right
 from ..core.http.routing import Route, StepUp, Who, page
 from . import api, pages
-from . import invitation_pages as invitations
 
 _API = "/api/organizations/{slug}"
-_ORGANIZATION = pages.ORGANIZATIONS + "/{slug}"
+_PAGES = pages.ORGANIZATIONS
+_PAGE = _PAGES + "/{slug}"
+
+_person = partial(Route, needs=Who.PERSON)
+_members = partial(Route, needs=Right.MANAGE_MEMBERS)
+_own = partial(Route, needs=Right.OWN)
+_members_page = partial(page, needs=Right.MANAGE_MEMBERS)
+_factor = StepUp.FACTOR
 
 API = (
-    Route("GET", "/api/organizations", api.get_organizations, Who.PERSON),
-    Route(
-        "POST",
-        "/api/organizations",
-        api.post_organization,
-        Who.PERSON,
-        step_up=StepUp.FACTOR,
-    ),
+    _person("GET", "/api/organizations", api.get_organizations),
+    _person("POST", "/api/organizations", api.post_organization, step_up=_factor),
     Route("GET", _API, api.get_organization, Right.VIEW),
-    Route(
-        "GET",
-        _API + "/invitations",
-        api.get_organization_invitations,
-        Right.MANAGE_MEMBERS,
-    ),
-    Route(
-        "POST",
-        _API + "/invitations",
-        api.post_invitation,
-        Right.MANAGE_MEMBERS,
-        step_up=StepUp.FACTOR,
-    ),
-    Route(
-        "DELETE",
-        _API + "/invitations/{id}",
-        api.delete_invitation,
-        Right.MANAGE_MEMBERS,
-    ),
-    Route(
-        "PUT",
-        _API + "/members/{username}",
-        api.put_member,
-        Right.MANAGE_MEMBERS,
-        step_up=StepUp.FACTOR,
-    ),
-    Route(
-        "DELETE",
-        _API + "/members/{username}",
-        api.delete_member,
-        Right.MANAGE_MEMBERS,
-        step_up=StepUp.FACTOR,
-    ),
-    Route("PUT", _API + "/settings", api.put_settings, Right.OWN),
-    Route(
-        "POST",
-        _API + "/transfer",
-        api.post_transfer,
-        Right.OWN,
-        step_up=StepUp.FACTOR,
-    ),
-    Route("GET", "/api/invitations", api.get_invitations, Who.PERSON),
-    Route("POST", "/api/invitations/{id}/accept", api.post_accept, Who.PERSON),
-    Route("POST", "/api/invitations/{id}/decline", api.post_decline, Who.PERSON),
+    _members("GET", _API + "/invitations", api.get_organization_invitations),
+    _members("POST", _API + "/invitations", api.post_invitation, step_up=_factor),
+    _members("DELETE", _API + "/invitations/{id}", api.delete_invitation),
+    _members("PUT", _API + "/members/{username}", api.put_member, step_up=_factor),
+    _members("DELETE", _API + "/members/{username}", api.delete_member, step_up=_factor),
+    _own("PUT", _API + "/settings", api.put_settings),
+    _own("POST", _API + "/transfer", api.post_transfer, step_up=_factor),
+    _person("GET", "/api/invitations", api.get_invitations),
+    _person("POST", "/api/invitations/{id}/accept", api.post_accept),
+    _person("POST", "/api/invitations/{id}/decline", api.post_decline),
 )
 
 PAGES = (
-    page("GET", pages.ORGANIZATIONS, pages.get_organizations, Who.PERSON),
-    page(
-        "POST",
-        pages.ORGANIZATIONS,
-        pages.post_organization,
-        Who.PERSON,
-        step_up=StepUp.FACTOR,
-    ),
-    page("GET", _ORGANIZATION, pages.get_organization, Right.VIEW),
-    page("GET", _ORGANIZATION + "/audit", pages.get_audit, Right.READ_AUDIT),
-    page(
-        "POST",
-        _ORGANIZATION + "/invitations",
-        pages.post_invitation,
-        Right.MANAGE_MEMBERS,
-        step_up=StepUp.FACTOR,
-    ),
-    page(
-        "POST",
-        _ORGANIZATION + "/invitations/{id}",
-        pages.post_withdraw,
-        Right.MANAGE_MEMBERS,
-    ),
-    page(
-        "POST",
-        _ORGANIZATION + "/members/{username}",
-        pages.post_role,
-        Right.MANAGE_MEMBERS,
-        step_up=StepUp.FACTOR,
-    ),
-    page(
-        "POST",
-        _ORGANIZATION + "/members/{username}/remove",
-        pages.post_remove,
-        Right.MANAGE_MEMBERS,
-        step_up=StepUp.FACTOR,
-    ),
-    page("POST", _ORGANIZATION + "/members-public", pages.post_members_public, Right.OWN),
-    page(
-        "POST",
-        _ORGANIZATION + "/leave",
-        pages.post_leave,
-        Right.VIEW,
-        step_up=StepUp.FACTOR,
-    ),
-    page(
-        "POST",
-        _ORGANIZATION + "/transfer",
-        pages.post_transfer,
-        Right.OWN,
-        step_up=StepUp.FACTOR,
-    ),
-    page("GET", "/invitation", invitations.get_invitation, Who.ANYONE),
-    page("POST", "/invitation", invitations.post_invitation, Who.PERSON),
+    page("GET", _PAGES, pages.get_organizations, Who.PERSON),
+    page("POST", _PAGES, pages.post_organization, Who.PERSON, step_up=_factor),
+    page("GET", _PAGE, pages.get_organization, Right.VIEW),
+    page("GET", _PAGE + "/audit", pages.get_audit, Right.READ_AUDIT),
+    _members_page("POST", _PAGE + "/invitations", pages.post_invitation, step_up=_factor),
+    _members_page("POST", _PAGE + "/invitations/{id}", pages.post_withdraw),
+    _members_page("POST", _PAGE + "/members/{username}", pages.post_role, step_up=_factor),
+    _members_page("POST", _PAGE + "/members/{username}/remove", pages.post_remove, step_up=_factor),
+    page("POST", _PAGE + "/members-public", pages.post_members_public, Right.OWN),
+    page("POST", _PAGE + "/leave", pages.post_leave, Right.VIEW, step_up=_factor),
+    page("POST", _PAGE + "/transfer", pages.post_transfer, Right.OWN, step_up=_factor),
+    page("GET", "/invitation", pages.get_invitation, Who.ANYONE),
+    page("POST", "/invitation", pages.post_answer, Who.PERSON),
 )
 
 ROUTES = (*API, *PAGES)

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from widget_contract.addresses import file_path
 from widget_contract.wire import Published, PublishScope, UploadTargets
 
-from ..accounts.memberships import list_publishing_scopes
+from ..accounts.permissions import list_publishing_scopes
 from ..catalog.replica.rendering import render_detail
 from ..core.actors import Right
 from ..core.errors import InvalidRequest

@@ -8,8 +8,8 @@ import msgspec
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.preview import FRAME_SOURCES
 
-from ..accounts.memberships import list_publishing_scopes
 from ..accounts.pages.own_page import own_page
+from ..accounts.permissions import list_publishing_scopes
 from ..catalog.pages.preview import of_manifest
 from ..core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
 from ..core.files.contract import Kind

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..accounts.pages.own_page import form_page, own_page
+from ..accounts.pages.own_page import own_form_page, own_page
 from ..catalog.installs import installs_of
 from ..core.errors import TooOften
 from ..core.http.call import Call, Paging
@@ -63,7 +63,7 @@ def _widget_page(services: Services, call: Call, sent: SentForm) -> Response:
     care = view_managed_widget(services.store, call.actor, call.key)
     page, _ = call.page()
     first = (page - 1) * _VERSIONS_PER_PAGE
-    return form_page(
+    return own_form_page(
         services,
         call,
         "publishing/widget.html",
@@ -82,7 +82,7 @@ def _widget_page(services: Services, call: Call, sent: SentForm) -> Response:
 def _version_page(services: Services, call: Call, sent: SentForm) -> Response:
     number = call.params["version"]
     shown = view_managed_version(services.store, call.actor, call.key, number)
-    return form_page(
+    return own_form_page(
         services,
         call,
         "publishing/version.html",

@@ -1,6 +1,6 @@
 """Webhooks of the user's scopes or of the whole catalog, and the management page of one."""
 
-from ..accounts.pages.own_page import form_page, own_page
+from ..accounts.pages.own_page import own_form_page, own_page
 from ..core.errors import NotFound
 from ..core.http.call import Call, Paging
 from ..core.http.http import Response
@@ -99,20 +99,22 @@ def _list_page(services: Services, call: Call, sent: SentForm) -> Response:
     webhooks = managing.list_own_webhooks(services.store, call.actor)
     shown = {"webhooks": webhooks, "types": TYPES}
     scopes = managing.list_owned_scopes(services.store, call.actor)
-    return form_page(services, call, "webhooks/webhooks.html", sent, _DONE, **shown, scopes=scopes)
+    return own_form_page(
+        services, call, "webhooks/webhooks.html", sent, _DONE, **shown, scopes=scopes
+    )
 
 
 def _operator_page(services: Services, call: Call, sent: SentForm) -> Response:
     webhooks = managing.list_all_webhooks(services.store, call.actor)
     shown = {"webhooks": webhooks, "types": TYPES}
-    return form_page(services, call, "webhooks/operator.html", sent, _DONE, **shown)
+    return own_form_page(services, call, "webhooks/operator.html", sent, _DONE, **shown)
 
 
 def _page(services: Services, call: Call, sent: SentForm) -> Response:
     page, _ = call.page()
     id_ = call.params["id"]
     webhook, found, total = managing.show_webhook(services.store, call.actor, id_, page, _PER_PAGE)
-    return form_page(
+    return own_form_page(
         services,
         call,
         "webhooks/webhook.html",

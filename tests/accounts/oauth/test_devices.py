@@ -9,7 +9,7 @@ from accounts.oauth.program import CLIENTS, DEVICE_GRANT, ask, is_good
 from support.browsing import Browsing
 from support.people import a_person
 from support.site import Answer, InProcessSite
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 
 
 @pytest.fixture

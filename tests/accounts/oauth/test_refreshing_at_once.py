@@ -9,7 +9,8 @@ import pytest
 
 from accounts.oauth.program import CLIENTS, WANTED, code_fields, refresh_fields
 from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.serving import Answer, OAuthConfig, authorize, exchange
+from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
+from widget_catalog.accounts.oauth.serving import authorize, exchange
 from widget_catalog.accounts.oauth.store import (
     find_pair_by_refresh,
     has_successors,
@@ -37,7 +38,7 @@ def ann(store: Store) -> Account:
 def sign_in(store: Store, account: Account) -> dict[str, Any]:
     visitor = Visitor(Actor(via=Via.SESSION, account=account))
     answer = authorize(store, HOUSE, list(WANTED.items()), visitor)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OAuthResponse)
     code = dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
     return exchange(store, HOUSE, list(code_fields(code).items()), "192.0.2.1").body
 
@@ -48,7 +49,7 @@ def test_all_who_refresh_at_once_get_the_same_pair_and_stay_signed_in(
     tokens = sign_in(store, ann)
     together = Barrier(AT_ONCE)
 
-    def refresh(_: int) -> Answer:
+    def refresh(_: int) -> OAuthResponse:
         together.wait()
         return exchange(
             store, HOUSE, list(refresh_fields(tokens["refresh_token"]).items()), "192.0.2.1"

@@ -10,15 +10,9 @@ import pytest
 from accounts.oauth.program import CLIENTS, DEVICE_GRANT, WANTED, code_fields, refresh_fields
 from widget_catalog.accounts.create_account import create_account
 from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.devices import decide_device
-from widget_catalog.accounts.oauth.serving import (
-    Answer,
-    OAuthConfig,
-    authorize,
-    exchange,
-    start_device,
-)
-from widget_catalog.accounts.oauth.successors import forget_successors
+from widget_catalog.accounts.oauth.grants import forget_successors
+from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
+from widget_catalog.accounts.oauth.serving import authorize, decide_device, exchange, start_device
 from widget_catalog.accounts.sign_in import identify_bearer
 from widget_catalog.catalog.node.wiring import Node
 from widget_catalog.core import clock
@@ -63,11 +57,11 @@ def visitor(account: Account) -> Visitor:
 
 def new_code(store: Store, account: Account) -> str:
     answer = authorize(store, HOUSE, list(WANTED.items()), visitor(account))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, OAuthResponse)
     return dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
 
 
-def ask(store: Store, fields: dict[str, str]) -> Answer:
+def ask(store: Store, fields: dict[str, str]) -> OAuthResponse:
     return exchange(store, HOUSE, list(fields.items()), "192.0.2.1")
 
 
@@ -79,7 +73,7 @@ def begin_device(store: Store) -> dict[str, str]:
     return start_device(store, HOUSE, [("client_id", "widget-cli")], "192.0.2.1").body
 
 
-def poll(store: Store, begun: dict[str, str]) -> Answer:
+def poll(store: Store, begun: dict[str, str]) -> OAuthResponse:
     fields = {"grant_type": DEVICE_GRANT, "device_code": begun["device_code"]}
     return ask(store, {**fields, "client_id": "widget-cli"})
 

@@ -19,7 +19,7 @@ from accounts.oauth.program import (
 from support.browsing import Browsing
 from support.people import PASSWORD, a_person
 from support.site import Answer, InProcessSite
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 
 NOT_GOOD = (
     "This code or token is unknown, expired, used or revoked, or what was sent along does not "

@@ -17,7 +17,7 @@ from support.passwords import quick_passwords
 from support.people import PASSWORD
 from support.site import InProcessSite
 from support.village import MovableClock
-from widget_catalog.accounts.manage_account import reset_password
+from widget_catalog.accounts.administer_account import reset_password
 from widget_catalog.catalog.store.audit import Entry, list_entries
 
 CONFIRM = "/account/confirm"

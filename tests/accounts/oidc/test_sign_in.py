@@ -14,7 +14,7 @@ from accounts.oidc.through_provider import CLIENT, HERE, begin, come_back, usern
 from support.browsing import Browsing
 from support.people import PASSWORD, a_person
 from support.site import Answer, InProcessSite
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.oidc.account_linking import Newcomer
 from widget_catalog.catalog.node.opening import open_keys
 from widget_catalog.core.keys import sign_value

@@ -13,7 +13,7 @@ from accounts.second_factor.two_factor import (
     is_open,
 )
 from support.people import Person
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 
 WRONG_TEXTS = ("", "%", "AAAA", "\0", 7, None, {"a": 1}, "A" * 9999)
 WRONG_PARTS: list[dict[str, Any]] = [

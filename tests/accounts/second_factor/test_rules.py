@@ -2,7 +2,8 @@
 
 import pytest
 
-from widget_catalog.accounts.second_factor.rules import Site, passkey_name_fault, site_at
+from widget_catalog.accounts.second_factor.managing import passkey_name_error
+from widget_catalog.accounts.second_factor.passkeys import Site, site_at
 
 
 @pytest.mark.parametrize(
@@ -17,25 +18,25 @@ from widget_catalog.accounts.second_factor.rules import Site, passkey_name_fault
 def test_passkeys_are_made_for_a_host_name(url: str, host: str, origin: str) -> None:
     site = site_at(url, "Widgets")
     assert site == Site("Widgets", host, origin)
-    assert site.passkey_fault is None
+    assert site.passkey_error is None
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "https://192.0.2.7", "https://[::1]:8"])
 def test_an_address_is_no_host_name(url: str) -> None:
-    fault = site_at(url, "Widgets").passkey_fault
+    fault = site_at(url, "Widgets").passkey_error
     assert fault is not None
     assert fault.startswith("Passkeys need a host name, and this catalog is reached by the address")
 
 
 def test_without_https_there_are_none() -> None:
-    assert site_at("http://catalog.lan", "Widgets").passkey_fault == (
+    assert site_at("http://catalog.lan", "Widgets").passkey_error == (
         "Passkeys need https, and this catalog is reached at http://catalog.lan. The operator can "
         "set base_url to an https address."
     )
 
 
 def test_a_name_is_one_that_people_can_see() -> None:
-    assert passkey_name_fault("Blue key 🔑") is None
-    assert passkey_name_fault("") == "The name must not be empty."
-    assert "too long" in (passkey_name_fault("x" * 61) or "")
-    assert "U+202E" in (passkey_name_fault("a\u202eb") or "")
+    assert passkey_name_error("Blue key 🔑") is None
+    assert passkey_name_error("") == "The name must not be empty."
+    assert "too long" in (passkey_name_error("x" * 61) or "")
+    assert "U+202E" in (passkey_name_error("a\u202eb") or "")

@@ -19,7 +19,11 @@ from accounts.signing_in import SIGN_IN
 from support.people import PASSWORD, Person, nobody
 from support.site import Answer, InProcessSite
 from support.village import MovableClock
-from widget_catalog.accounts.manage_account import reset_password, reset_second_factor, set_disabled
+from widget_catalog.accounts.administer_account import (
+    reset_password,
+    reset_second_factor,
+    set_disabled,
+)
 from widget_catalog.catalog.store.audit import list_entries
 
 

@@ -9,7 +9,7 @@ from support.browsing import PERSONAL, Browsing
 from support.people import PASSWORD, Person, signed_in, with_oauth, with_token
 from support.site import Answer
 from support.village import Village
-from widget_catalog.accounts.manage_account import reset_password, set_disabled
+from widget_catalog.accounts.administer_account import reset_password, set_disabled
 
 TOKENS = "/api/tokens"
 PAGE = "/account/token"

@@ -7,8 +7,9 @@ import pytest
 from support.people import Person, signed_in, with_oauth, with_token
 from support.village import Village
 from widget_catalog.accounts.store import get_account
-from widget_catalog.accounts.tokens.issue_token import add_new_token
-from widget_catalog.core.actors import COMMAND_LINE, Limits, Right
+from widget_catalog.accounts.tokens.issue_token import issue_token
+from widget_catalog.accounts.tokens.store import WantedToken
+from widget_catalog.core.actors import Actor, Limits, Right, Via, Visitor
 from widget_catalog.core.clock import iso
 
 TOKENS = "/api/tokens"
@@ -82,10 +83,10 @@ def test_anyone_who_signed_in_long_ago_makes_no_token(village: Village) -> None:
 def test_an_account_has_a_hundred_tokens_at_most(village: Village) -> None:
     store = village.site.node.store
     limits = Limits(rights=(Right.PUBLISH,))
-    with store.writing() as tx:
-        ann = get_account(tx.connection, "ann")
-        for i in range(99):
-            add_new_token(tx, COMMAND_LINE, ann, name=f"{i}", limits=limits, days=1)
+    with store.reading() as connection:
+        ann = Visitor(Actor(via=Via.SESSION, account=get_account(connection, "ann")))
+    for i in range(99):
+        issue_token(store, ann, WantedToken(f"{i}", limits, days=1))
     last = village.ann.post(TOKENS, a_token())
     assert last.status == 201
 

@@ -25,7 +25,7 @@ from support.people import BUNDLE, Person, a_person
 from support.site import Answer, InProcessSite
 from support.village import PEOPLE, MovableClock, join
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.accounts.manage_account import set_disabled
+from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.mirror.store import Mirror, add_tasks, save_mirror
 from widget_catalog.moderation.report_widget import ReportForm, report_widget

@@ -1,12 +1,23 @@
-"""Authlib's grants, with our store behind them. Reuse of a code or token is treated as theft."""
+"""Authlib's grants, with our store behind them. Reuse of a code or token is treated as theft.
 
-from typing import Any
+The response to a refresh is kept for some seconds for a client that sends the same token again: two
+processes of one person may refresh concurrently, and both must get the same new pair. It is
+encrypted with a key derived from the old refresh token, of which the catalog stores only a hash,
+so only the holder of the token can read the pair.
+"""
+
+import base64
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
+import msgspec
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant
+from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ...core.actors import Account
 from ...core.credentials import (
@@ -17,30 +28,11 @@ from ...core.credentials import (
     new_secret,
     plain_code,
 )
-from ...core.db.engine import Transaction
+from ...core.db.engine import Store, Transaction
 from ..store import find_account_by_id
+from . import store as oauth_store
 from .server import Client
-from .store import (
-    Code,
-    Device,
-    Grant,
-    TokenPair,
-    add_code,
-    add_device,
-    find_code,
-    find_device,
-    find_device_by_user_code,
-    find_grant,
-    find_pair,
-    find_pair_by_refresh,
-    keep_successor,
-    remove_expired,
-    remove_successors,
-    rotate_pair,
-    update_device,
-    use_code,
-)
-from .successors import GRACE_MS, open_successor, seal_successor
+from .store import Code, Device, Grant, TokenPair
 
 _CODE_MS = 120_000
 _DEVICE_S = 900
@@ -50,31 +42,15 @@ _TOLERANCE_MS = 500
 _NO_SECRET = ["none"]
 _NO_ADDRESS = "redirect_uri is not an address of this client."
 _SHOWN_CHARACTERS = 120
+_GRACE_MS = 30_000
+_PURPOSE = b"widget-catalog: successor of a refresh token"
 
 
-class StoredCode:
-    """A code with Authlib's interface."""
-
-    def __init__(self, code: Code, given_redirect_uri: str | None) -> None:
-        self.code = code
-        self.code_challenge = code.code_challenge
-        self.code_challenge_method = "S256"
-        self._given = given_redirect_uri
-
-    def get_redirect_uri(self) -> str | None:
-        """OAuth 2.1 does not require it a second time; if it is sent, it must be the same."""
-        return self.code.redirect_uri if self._given else None
-
-    def get_scope(self) -> str:
-        return self.code.scope
-
-
-class StoredPair:
+class StoredPair(NamedTuple):
     """A token pair with Authlib's interface."""
 
-    def __init__(self, pair: TokenPair, grant: Grant) -> None:
-        self.pair = pair
-        self.grant = grant
+    pair: TokenPair
+    grant: Grant
 
     def check_client(self, client: Client) -> bool:
         return self.grant.client_id == client.get_client_id()
@@ -83,12 +59,11 @@ class StoredPair:
         return self.grant.scope
 
 
-class StoredDevice:
+class StoredDevice(NamedTuple):
     """A pending device with Authlib's interface."""
 
-    def __init__(self, device: Device, now_ms: int) -> None:
-        self.device = device
-        self._now_ms = now_ms
+    device: Device
+    now_ms: int
 
     def get_client_id(self) -> str:
         return self.device.client_id
@@ -100,7 +75,7 @@ class StoredDevice:
         return self.device.user_code
 
     def is_expired(self) -> bool:
-        return self.device.expires_at <= self._now_ms
+        return self.device.expires_at <= self.now_ms
 
 
 class S256(CodeChallenge):
@@ -138,8 +113,8 @@ class CodeGrant(grants.AuthorizationCodeGrant):
 
     def save_authorization_code(self, code: str, request: Any) -> None:
         tx: Transaction = self.server.tx
-        remove_expired(tx)
-        kept = Code(
+        oauth_store.remove_expired(tx)
+        stored = Code(
             code_hash=hash_secret(code),
             grant_id=new_id(),
             account_id=request.user.id,
@@ -150,11 +125,11 @@ class CodeGrant(grants.AuthorizationCodeGrant):
             expires_at=tx.at_ms + _CODE_MS,
             used_at=None,
         )
-        add_code(tx, kept)
+        oauth_store.add_code(tx, stored)
 
-    def query_authorization_code(self, code: str, client: Client) -> StoredCode | None:
+    def query_authorization_code(self, code: str, client: Client) -> Code | None:
         tx: Transaction = self.server.tx
-        found = find_code(tx.connection, hash_secret(code))
+        found = oauth_store.find_code(tx.connection, hash_secret(code))
         if found is None or found.client_id != client.get_client_id():
             return None
         if found.used_at is not None:
@@ -162,18 +137,19 @@ class CodeGrant(grants.AuthorizationCodeGrant):
             return None
         if found.expires_at <= tx.at_ms:
             return None
-        return StoredCode(found, self.request.payload.redirect_uri)
+        # OAuth 2.1 does not require the address a second time; if it is sent, it must be the same.
+        return found if self.request.payload.redirect_uri else found._replace(redirect_uri="")
 
-    def delete_authorization_code(self, authorization_code: StoredCode) -> None:
-        use_code(self.server.tx, authorization_code.code.code_hash)
+    def delete_authorization_code(self, authorization_code: Code) -> None:
+        oauth_store.use_code(self.server.tx, authorization_code.code_hash)
 
-    def authenticate_user(self, authorization_code: StoredCode) -> Account | None:
-        return _enabled(self.server.tx, authorization_code.code.account_id)
+    def authenticate_user(self, authorization_code: Code) -> Account | None:
+        return _enabled(self.server.tx, authorization_code.account_id)
 
 
 class RefreshGrant(grants.RefreshTokenGrant):
-    """Rotates refresh tokens. Two processes may use the same one within seconds of each other:
-    both get the same new pair. Later reuse means that it was stolen, and ends the sign-in.
+    """Rotates refresh tokens. Reuse after some seconds means that it was stolen, and ends the
+    sign-in.
     """
 
     TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
@@ -181,11 +157,11 @@ class RefreshGrant(grants.RefreshTokenGrant):
 
     def authenticate_refresh_token(self, refresh_token: str) -> StoredPair | None:
         tx: Transaction = self.server.tx
-        pair = find_pair_by_refresh(tx.connection, hash_secret(refresh_token))
-        grant = find_grant(tx.connection, pair.grant_id) if pair is not None else None
+        pair = oauth_store.find_pair_by_refresh(tx.connection, hash_secret(refresh_token))
+        grant = oauth_store.find_grant(tx.connection, pair.grant_id) if pair is not None else None
         if pair is None or grant is None:
             return None
-        if pair.rotated_at is not None and tx.at_ms - pair.rotated_at > GRACE_MS:
+        if pair.rotated_at is not None and tx.at_ms - pair.rotated_at > _GRACE_MS:
             self.server.end_grant(grant.id, "A refresh token was used twice.")
             return None
         if pair.rotated_at is not None and pair.successor is None:
@@ -200,19 +176,19 @@ class RefreshGrant(grants.RefreshTokenGrant):
         return _enabled(self.server.tx, refresh_token.grant.account_id)
 
     def revoke_old_credential(self, refresh_token: StoredPair) -> None:
-        rotate_pair(self.server.tx, refresh_token.pair.access_hash)
+        oauth_store.rotate_pair(self.server.tx, refresh_token.pair.access_hash)
 
     def create_token_response(self) -> tuple[int, dict[str, Any], Any]:
         tx: Transaction = self.server.tx
         presented, old = self.request.form["refresh_token"], self.request.refresh_token.pair
-        remove_successors(tx, rotated_before=tx.at_ms - GRACE_MS)
+        oauth_store.remove_successors(tx, rotated_before=tx.at_ms - _GRACE_MS)
         if old.successor is not None:
-            answer = open_successor(presented, old.successor)
-            answer["expires_in"] -= (tx.at_ms - old.rotated_at) // 1000
-            return 200, answer, self.TOKEN_RESPONSE_HEADER
-        status, answer, headers = super().create_token_response()
-        keep_successor(tx, old.access_hash, seal_successor(presented, answer))
-        return status, answer, headers
+            body = _open_successor(presented, old.successor)
+            body["expires_in"] -= (tx.at_ms - old.rotated_at) // 1000
+            return 200, body, self.TOKEN_RESPONSE_HEADER
+        status, body, headers = super().create_token_response()
+        oauth_store.keep_successor(tx, old.access_hash, _seal_successor(presented, body))
+        return status, body, headers
 
 
 class DeviceGrant(DeviceCodeGrant):
@@ -220,14 +196,14 @@ class DeviceGrant(DeviceCodeGrant):
 
     def query_device_credential(self, device_code: str) -> StoredDevice:
         tx: Transaction = self.server.tx
-        device = find_device(tx.connection, hash_secret(device_code))
+        device = oauth_store.find_device(tx.connection, hash_secret(device_code))
         if device is None:
             raise InvalidGrantError
         return StoredDevice(device, tx.at_ms)
 
     def query_user_grant(self, user_code: str) -> tuple[Account | None, bool] | None:
         """The person and their decision; None until they have decided."""
-        device = find_device_by_user_code(self.server.tx.connection, user_code)
+        device = oauth_store.find_device_by_user_code(self.server.tx.connection, user_code)
         if device is None or device.is_denied:
             return None, False
         if device.account_id is None:
@@ -238,7 +214,7 @@ class DeviceGrant(DeviceCodeGrant):
     def should_slow_down(self, credential: StoredDevice) -> bool:
         tx: Transaction = self.server.tx
         last = credential.device.last_polled_at
-        update_device(tx, credential.device.device_hash, last_polled_at=tx.at_ms)
+        oauth_store.update_device(tx, credential.device.device_hash, last_polled_at=tx.at_ms)
         return last is not None and tx.at_ms - last < _INTERVAL_S * 1000 - _TOLERANCE_MS
 
 
@@ -255,7 +231,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
 
     def save_device_credential(self, client_id: str, scope: str | None, data: Any) -> None:
         tx: Transaction = self.server.tx
-        remove_expired(tx)
+        oauth_store.remove_expired(tx)
         waiting = Device(
             device_hash=hash_secret(data["device_code"]),
             user_code=plain_code(data["user_code"]),
@@ -266,7 +242,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
             account_id=None,
             is_denied=False,
         )
-        add_device(tx, waiting)
+        oauth_store.add_device(tx, waiting)
 
 
 class Revocation(RevocationEndpoint):
@@ -281,8 +257,8 @@ class Revocation(RevocationEndpoint):
     def authenticate_token(self, request: Any, client: Client) -> StoredPair | None:
         self.check_params(request, client)
         tx: Transaction = self.server.tx
-        pair = find_pair(tx.connection, hash_secret(request.form["token"]))
-        grant = find_grant(tx.connection, pair.grant_id) if pair is not None else None
+        pair = oauth_store.find_pair(tx.connection, hash_secret(request.form["token"]))
+        grant = oauth_store.find_grant(tx.connection, pair.grant_id) if pair is not None else None
         if pair is None or grant is None or grant.client_id != client.get_client_id():
             return None
         return StoredPair(pair, grant)
@@ -300,3 +276,27 @@ def _shown(address: str) -> str:
     """Short, and with only the characters allowed in an OAuth error."""
     shown = quote(address, safe=":/?#[]@!$&()*+,;=%")
     return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}..."
+
+
+def _seal_successor(refresh_token: str, body: dict[str, Any]) -> str:
+    return _cipher(refresh_token).encrypt(msgspec.json.encode(body)).decode()
+
+
+def _open_successor(refresh_token: str, sealed: str) -> dict[str, Any]:
+    return msgspec.json.decode(_cipher(refresh_token).decrypt(sealed), type=dict[str, Any])
+
+
+def forget_successors(store: Store) -> None:
+    """Remove expired ones. Every refresh does so, too, but there may be no further one."""
+    rotated_before = store.now_ms() - _GRACE_MS
+    with store.reading() as connection:
+        if not oauth_store.has_successors(connection, rotated_before):
+            return
+    with store.writing() as tx:
+        oauth_store.remove_successors(tx, rotated_before)
+
+
+def _cipher(refresh_token: str) -> Fernet:
+    # The token has 256 random bits, so no slow derivation is needed.
+    derived = HKDF(SHA256(), length=32, salt=None, info=_PURPOSE).derive(refresh_token.encode())
+    return Fernet(base64.urlsafe_b64encode(derived))

@@ -5,22 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from authlib.common.urls import add_params_to_uri
-from authlib.oauth2 import OAuth2Error
-from authlib.oauth2.rfc6749 import (
-    AuthorizationServer,
-    ClientMixin,
-    InvalidRequestError,
-    OAuth2Request,
-)
+from authlib.oauth2 import OAuth2Error, rfc6749
+from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Request
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 
 from ...catalog.events import Event
 from ...catalog.store.events import append
-from ...core.actors import Account, Actor, Via
+from ...core.actors import Account
 from ...core.credentials import OAUTH_PREFIX, REFRESH_PREFIX, hash_secret, new_id, new_secret
 from ...core.db.engine import Transaction
 from ..events import AccessEnded, AccessGranted
+from ..sign_in import program_of
 from ..store import find_account_by_id
 from .clients import OAuthClient
 from .store import Grant, TokenPair, add_grant, add_pair, find_grant, remove_device, remove_grant
@@ -64,7 +60,7 @@ class OAuthConfig(NamedTuple):
     grant_ms: int
 
 
-class Answer(NamedTuple):
+class OAuthResponse(NamedTuple):
     """The response to the client; `location`, if set, is where to redirect the person."""
 
     status: int
@@ -72,10 +68,8 @@ class Answer(NamedTuple):
     location: str | None = None
 
 
-class Client(ClientMixin):
-    """A registered client with Authlib's interface. All are public clients and may
-    use all grants.
-    """
+class Client(rfc6749.ClientMixin):
+    """A registered client with Authlib's interface. All are public and may use all grants."""
 
     def __init__(self, about: OAuthClient) -> None:
         self.about = about
@@ -104,7 +98,7 @@ class Client(ClientMixin):
         return grant_type in GRANTS
 
 
-class Server(AuthorizationServer):
+class Server(rfc6749.AuthorizationServer):
     def __init__(
         self, config: OAuthConfig, tx: Transaction | None = None, address: str = ""
     ) -> None:
@@ -154,10 +148,9 @@ class Server(AuthorizationServer):
         code, device = request.authorization_code, request.credential
         if device is not None:
             remove_device(self.tx, device.device.device_hash)
-        grant_id = code.code.grant_id if code is not None else new_id()
+        grant_id = code.grant_id if code is not None else new_id()
         user: Account = request.user
-        scope = token.get("scope", "")
-        client_id = request.client.get_client_id()
+        client_id, scope = request.client.get_client_id(), token.get("scope", "")
         grant = Grant(grant_id, user.id, client_id, scope, self.tx.at_ms)
         add_grant(self.tx, grant)
         way = "device" if device is not None else "browser"
@@ -170,18 +163,11 @@ class Server(AuthorizationServer):
         user = find_account_by_id(self.tx.connection, grant.account_id) if grant else None
         if grant is not None and user is not None:
             remove_grant(self.tx, grant_id)
-            ended = AccessEnded(scope=user.username, grant=grant.id, reason=reason)
-            self._record(grant, user, ended)
+            event = AccessEnded(scope=user.username, grant=grant.id, reason=reason)
+            self._record(grant, user, event)
 
     def _record(self, grant: Grant, user: Account, event: Event) -> None:
-        actor = Actor(
-            via=Via.OAUTH,
-            account=user,
-            client_id=grant.client_id,
-            client_name=grant.client_id,
-            address=self.address,
-        )
-        append(self.tx, actor, event)
+        append(self.tx, program_of(user, grant.client_id, self.address), event)
 
     def send_signal(self, name: str, *args: object, **values: object) -> None:
         """Signals are not used."""
@@ -192,20 +178,20 @@ class Server(AuthorizationServer):
         self._client_id = dict(request.pairs).get("client_id")
         return _Request(request)
 
-    def handle_response(self, status: int, body: Any, headers: Sequence[tuple[str, str]]) -> Answer:
+    def handle_response(self, status: int, body: Any, headers: Pairs) -> OAuthResponse:
         location = dict(headers).get("Location")
         if location is None:
-            return Answer(status, body if isinstance(body, dict) else {})
-        return Answer(status, {}, add_params_to_uri(location, [("iss", self.config.issuer)]))
+            return OAuthResponse(status, body if isinstance(body, dict) else {})
+        return OAuthResponse(status, {}, add_params_to_uri(location, [("iss", self.config.issuer)]))
 
-    def handle_error_response(self, _request: Any, error: OAuth2Error) -> Answer:
+    def handle_error_response(self, _request: Any, error: OAuth2Error) -> OAuthResponse:
         return self.refusal(error)
 
-    def refusal(self, error: OAuth2Error) -> Answer:
+    def refusal(self, error: OAuth2Error) -> OAuthResponse:
         """An OAuth error with a message, for the client directly or by redirect."""
         sentence = self._sentence_of(error)
         if not error.redirect_uri:
-            return Answer(400, {"error": error.error, "error_description": sentence})
+            return OAuthResponse(400, {"error": error.error, "error_description": sentence})
         parameters = [("error", error.error), ("error_description", sentence)]
         if error.state:
             parameters.append(("state", error.state))

@@ -26,6 +26,18 @@ class Code(NamedTuple):
     expires_at: int
     used_at: int | None
 
+    # The rest is Authlib's interface.
+
+    @property
+    def code_challenge_method(self) -> str:
+        return "S256"
+
+    def get_redirect_uri(self) -> str:
+        return self.redirect_uri
+
+    def get_scope(self) -> str:
+        return self.scope
+
 
 class TokenPair(NamedTuple):
     """`successor` is the pair that replaced it, encrypted, for a short while."""

@@ -6,28 +6,40 @@ could choose someone else's.
 
 import re
 from collections.abc import Set
+from typing import NamedTuple
 
 import msgspec
 
 from ...catalog.store.events import append
-from ...core.actors import RESERVED, Account, Visitor, email_fault, parse_username
+from ...core.actors import Account, Visitor
 from ...core.db.engine import Store, Transaction
 from ...core.errors import Conflict, InvalidAccount, NotAllowed
-from ..browsers import UNKNOWN_BROWSER, Browser
-from ..create_account import create_without_password
+from .. import store as accounts
+from ..create_account import check_account, create_without_password
 from ..events import IdentityConnected
-from ..permissions import require_person
-from ..sign_in import Lifetimes, SignedIn, hold_session, open_session
-from ..store import (
-    add_identity,
-    find_account_by_id,
-    find_account_by_identity,
-    is_email_used,
-    lock_account,
-)
-from .identities import Person
+from ..sign_in import Browser, SignedIn, changing_own, open_session
+from ..store import add_identity, find_account_by_identity
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
+
+
+class SignInBegun(msgspec.Struct, frozen=True):
+    """A sign-in in progress; stored in the browser, signed. `connects` is an account's number."""
+
+    state: str
+    nonce: str
+    verifier: str
+    next: str = ""
+    connects: int | None = None
+
+
+class Person(NamedTuple):
+    """The person according to the provider. Only `subject` is permanent."""
+
+    issuer: str
+    subject: str
+    username: str
+    email: str
 
 
 class Newcomer(msgspec.Struct, frozen=True):
@@ -43,13 +55,11 @@ class Newcomer(msgspec.Struct, frozen=True):
 def sign_in_identity(
     store: Store,
     person: Person,
-    lifetimes: Lifetimes,
+    browser: Browser,
     *,
-    address: str,
     may_create: bool,
+    reserved: Set[str],
     next_: str = "",
-    browser: Browser = UNKNOWN_BROWSER,
-    reserved: Set[str] = RESERVED,
 ) -> SignedIn | Newcomer:
     """Sign in a known person, replacing the browser's session; create an account for an unknown
     one, or ask for its name.
@@ -57,62 +67,44 @@ def sign_in_identity(
     A person whose e-mail address belongs to an account is asked, too: that page also explains how
     to connect an existing account.
     """
+    issuer, subject, username, email = person
     with store.writing() as tx:
-        account = find_account_by_identity(tx.connection, person.issuer, person.subject)
+        account = find_account_by_identity(tx.connection, issuer, subject)
         if account is not None:
-            lock_account(tx, account.id)
-            now = find_account_by_id(tx.connection, account.id)
-            return _open(tx, now or account, lifetimes, address, browser)
-        may_have_one = is_email_used(tx.connection, person.email)
+            accounts.lock_account(tx, account.id)
+            now = accounts.find_account_by_id(tx.connection, account.id)
+            return _open(tx, now or account, browser)
+        may_have_one = accounts.is_email_used(tx.connection, email)
     if not may_create:
         raise NotAllowed("You have no account here. Ask the operator for one.")
-    newcomer = Newcomer(
-        person.issuer, person.subject, _name_from(person.username), person.email, next_
-    )
+    newcomer = Newcomer(issuer, subject, _name_from(username), email, next_)
     if may_have_one:
         return newcomer
     try:
-        return sign_in_newcomer(
-            store, newcomer, lifetimes, address=address, browser=browser, reserved=reserved
-        )
+        return sign_in_newcomer(store, newcomer, browser, reserved)
     except (InvalidAccount, Conflict):
         return newcomer
 
 
 def sign_in_newcomer(
-    store: Store,
-    newcomer: Newcomer,
-    lifetimes: Lifetimes,
-    *,
-    address: str,
-    browser: Browser = UNKNOWN_BROWSER,
-    reserved: Set[str] = RESERVED,
+    store: Store, newcomer: Newcomer, browser: Browser, reserved: Set[str]
 ) -> SignedIn:
     """Create the account. Raises InvalidAccount or Conflict if the name or e-mail
     cannot be used.
     """
-    faults = [fault] if (fault := email_fault(newcomer.email)) else []
-    try:
-        parse_username(newcomer.username, reserved)
-    except InvalidAccount as error:
-        faults = [*error.faults, *faults]
-    if faults:
-        raise InvalidAccount(faults)
+    issuer, subject, email = newcomer.issuer, newcomer.subject, newcomer.email
+    name = check_account(newcomer.username, email, None, reserved)
     with store.publishing() as tx:
-        account = find_account_by_identity(tx.connection, newcomer.issuer, newcomer.subject)
+        account = find_account_by_identity(tx.connection, issuer, subject)
         if account is None:  # Otherwise the form was submitted twice.
-            account = create_without_password(
-                tx, newcomer.username, newcomer.email, address, reserved
-            )
-            add_identity(tx, newcomer.issuer, newcomer.subject, account.id)
-        return _open(tx, account, lifetimes, address, browser)
+            account = create_without_password(tx, name, email, browser.address)
+            add_identity(tx, issuer, subject, account.id)
+        return _open(tx, account, browser)
 
 
 def connect_identity(store: Store, visitor: Visitor, person: Person) -> None:
     """Connect this person at the provider to this account."""
-    account = require_person(visitor.actor)
-    with store.writing() as tx:
-        hold_session(tx, visitor)
+    with changing_own(store, visitor) as (tx, account):
         is_new = add_identity(tx, person.issuer, person.subject, account.id)
         known = find_account_by_identity(tx.connection, person.issuer, person.subject)
         if known is not None and known.id != account.id:
@@ -122,12 +114,10 @@ def connect_identity(store: Store, visitor: Visitor, person: Person) -> None:
             append(tx, visitor.actor, event)
 
 
-def _open(
-    tx: Transaction, account: Account, lifetimes: Lifetimes, address: str, browser: Browser
-) -> SignedIn:
+def _open(tx: Transaction, account: Account, browser: Browser) -> SignedIn:
     if account.is_disabled:
         raise NotAllowed("Your account is disabled. Ask the operator.")
-    return open_session(tx, account, lifetimes, way="provider", address=address, browser=browser)
+    return open_session(tx, account, browser, way="provider")
 
 
 def _name_from(text: str) -> str:

@@ -2,28 +2,30 @@
 newcomers.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from ...accounts.services import AccountServices
+from widget_contract.errors import CatalogError
+
 from ...core.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
 from ...core.http.call import Call
 from ...core.http.cookies import delete_cookie, find_signed, set_signed
-from ...core.http.dispatcher import refuse_other_sites
-from ...core.http.errors import status_of
 from ...core.http.http import Response
 from ...core.http.rendering import Header, leave, local_path
-from ...core.http.routing import Handler
 from ...core.http.services import Services
 from ...core.keys import LIFETIME_S
-from ..browsers import browser_of
-from ..pages.own_page import own_page
+from ..pages.own_page import form_page, own_page
 from ..pages.sign_in import welcome
+from ..services import AccountServices, browser_of
 from ..settings import AccountSettings
-from .account_linking import Newcomer, connect_identity, sign_in_identity, sign_in_newcomer
-from .identities import Begun
+from .account_linking import (
+    Newcomer,
+    SignInBegun,
+    connect_identity,
+    sign_in_identity,
+    sign_in_newcomer,
+)
 
 if TYPE_CHECKING:
     from .provider import Provider
@@ -34,20 +36,10 @@ _COOKIE = "signing-in"
 _TOO_LATE = "The sign-in has expired, or cookies are blocked. Start again."
 
 
-def only_with_provider(handler: Handler) -> Handler:
-    """Without a configured provider, its routes do not exist."""
-
-    def handle(services: Services, call: Call) -> Response:
-        _provider(services)
-        return handler(services, call)
-
-    return handle
-
-
 def get_start(services: Services, call: Call) -> Response:
     query = call.query()
     next_ = local_path(query.get("next", "")) or ""
-    address, begun = _provider(services).begin(next_, asks_again="again" in query)
+    address, begun = provider_of(services).begin(next_, asks_again="again" in query)
     return leave(address, _kept(services, begun), status=302)
 
 
@@ -55,91 +47,79 @@ def post_connect(services: Services, call: Call) -> Response:
     """A form with a CSRF token, so that another site cannot connect its own identity to this
     account. It responds with a link, because browsers do not let a form redirect to the provider.
     """
-    address, begun = _provider(services).begin("/account", call.actor.account_id)
-    name = _provider(services).name
-    kept = _kept(services, begun)
+    provider = provider_of(services)
+    address, begun = provider.begin("/account", call.actor.account_id)
+    kept, name = _kept(services, begun), provider.name
     return own_page(services, call, "accounts/connect.html", kept, address=address, provider=name)
 
 
 def get_callback(services: Services, call: Call) -> Response:
-    provider = _provider(services)
-    begun = _read_kept(services, call, Begun)
+    provider = provider_of(services)
+    begun = _read_kept(services, call, SignInBegun)
     person = provider.finish(begun, call.query())
     if begun.connects is not None:
         if not call.is_signed_in or call.actor.account_id != begun.connects:
             raise InvalidRequest("Your session has changed. Start again.")
         connect_identity(services.store, call.visitor, person)
-        return services.renderer.redirect("/account", _forgotten(services))
-    settings = services.settings.of(AccountSettings)
+        return services.renderer.redirect("/account", delete_cookie(services, _COOKIE))
+    ours = services.of(AccountServices)
     came = sign_in_identity(
         services.store,
         person,
-        services.of(AccountServices).lifetimes,
-        address=call.address,
-        may_create=settings.oidc_creates_accounts or settings.registration == "open",
+        browser_of(services, call),
+        may_create=services.settings.of(AccountSettings).oidc_creates_accounts or ours.is_open,
+        reserved=ours.reserved,
         next_=begun.next,
-        browser=browser_of(call),
-        reserved=services.of(AccountServices).reserved,
     )
     if isinstance(came, Newcomer):
         return services.renderer.redirect("/join/name", _kept(services, came))
-    return welcome(services, came, local_path(begun.next), _forgotten(services))
+    next_ = local_path(begun.next) or ""
+    return welcome(services, came, next_, delete_cookie(services, _COOKIE))
 
 
 def get_name(services: Services, call: Call) -> Response:
-    return _ask(services, _read_kept(services, call, Newcomer))
+    return _ask_for_name(services, _read_kept(services, call, Newcomer))
 
 
 def post_name(services: Services, call: Call) -> Response:
-    refuse_other_sites(services, call)
-    form = call.form()
+    form, reserved = call.form(), services.of(AccountServices).reserved
     newcomer = msgspec.structs.replace(
         _read_kept(services, call, Newcomer),
         username=form.get("username", "").strip(),
         email=form.get("email", "").strip(),
     )
     try:
-        signed_in = sign_in_newcomer(
-            services.store,
-            newcomer,
-            services.of(AccountServices).lifetimes,
-            address=call.address,
-            browser=browser_of(call),
-            reserved=services.of(AccountServices).reserved,
-        )
-    except InvalidAccount as fault:
-        return _ask(services, newcomer, fault.faults, status_of(fault))
-    except Conflict as fault:
-        return _ask(services, newcomer, [fault.message], status_of(fault))
-    return welcome(services, signed_in, local_path(newcomer.next), _forgotten(services))
+        browser = browser_of(services, call)
+        signed_in = sign_in_newcomer(services.store, newcomer, browser, reserved)
+    except (InvalidAccount, Conflict) as error:
+        return _ask_for_name(services, newcomer, error)
+    next_ = local_path(newcomer.next) or ""
+    return welcome(services, signed_in, next_, delete_cookie(services, _COOKIE))
 
 
-def _ask(
-    services: Services, newcomer: Newcomer, faults: Sequence[str] = (), status: int = 200
+def _ask_for_name(
+    services: Services, newcomer: Newcomer, error: CatalogError | None = None
 ) -> Response:
-    return services.renderer.page(
+    return form_page(
+        services,
         "accounts/join_name.html",
-        status=status,
-        provider=_provider(services).name,
+        error=error,
+        provider=provider_of(services).name,
         username=newcomer.username,
         email=newcomer.email,
-        faults=faults,
     )
 
 
-def _provider(services: Services) -> "Provider":
+def provider_of(services: Services) -> "Provider":
+    """Without a configured provider, its routes do not exist."""
     provider = services.of(AccountServices).provider
     if provider is None:
         raise NotFound("This catalog has no sign-in provider.")
     return provider
 
 
-def _kept(services: Services, value: Begun | Newcomer) -> Header:
+def _kept(services: Services, value: SignInBegun | Newcomer) -> Header:
     return set_signed(services, _COOKIE, value, LIFETIME_S)
-
-
-def _forgotten(services: Services) -> Header:
-    return delete_cookie(services, _COOKIE)
 
 
 def _read_kept(services: Services, call: Call, shape: type[T]) -> T:

@@ -22,7 +22,7 @@ from joserfc.jwk import KeySet
 
 from ...core.clock import now, to_ms
 from ...core.errors import InvalidRequest, ProviderFailed
-from .identities import Begun, Person
+from .account_linking import Person, SignInBegun
 
 _TIMEOUT_S = 10
 _LINES = 4
@@ -61,7 +61,7 @@ class Provider:
 
     def begin(
         self, next_: str, connects: int | None = None, *, asks_again: bool = False
-    ) -> tuple[str, Begun]:
+    ) -> tuple[str, SignInBegun]:
         """Where to redirect the person, and the state needed for the callback.
 
         With `asks_again`, the provider must re-authenticate the person.
@@ -79,9 +79,9 @@ class Provider:
             code_challenge_method="S256",
             **({"prompt": "login"} if asks_again else {}),
         )
-        return str(address), Begun(state, nonce, verifier, next_, connects)
+        return str(address), SignInBegun(state, nonce, verifier, next_, connects)
 
-    def finish(self, begun: Begun, query: Mapping[str, str]) -> Person:
+    def finish(self, begun: SignInBegun, query: Mapping[str, str]) -> Person:
         """The person who signed in; raises an error if that failed."""
         if "error" in query:
             raise InvalidRequest(f"{self.name} has not signed you in.")
@@ -120,10 +120,7 @@ class Provider:
         if method not in offered and "client_secret_post" in offered and self._client_secret:
             method = "client_secret_post"
         body = prepare_token_request(
-            "authorization_code",
-            redirect_uri=self._redirect_uri,
-            code=code,
-            code_verifier=verifier,
+            "authorization_code", redirect_uri=self._redirect_uri, code=code, code_verifier=verifier
         )
         address, headers, body = ClientAuth(self._client_id, self._client_secret, method).prepare(
             "POST", known.token_endpoint, dict(_FORM), body

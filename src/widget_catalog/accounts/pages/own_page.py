@@ -1,13 +1,33 @@
-"""The base of pages for signed-in users: with the user's name, and CSRF tokens for forms."""
+"""The base of pages with forms: for anybody, and for signed-in users, with CSRF tokens."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from widget_contract.errors import CatalogError
+
+from ...core.errors import InvalidAccount
 from ...core.http.call import Call
+from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
 from ...core.http.rendering import Header
 from ...core.http.sent_form import SentForm
 from ...core.http.services import Services
+
+
+def form_page(
+    services: Services,
+    template: str,
+    *headers: Header,
+    error: CatalogError | None = None,
+    **values: Any,
+) -> Response:
+    """`error` is why the form was rejected: the page shows it, and has its status and headers."""
+    messages: list[str] = []
+    if error is not None:
+        values.setdefault("status", status_of(error))
+        headers = (*headers, *headers_of(error))
+        messages = list(error.faults) if isinstance(error, InvalidAccount) else [error.message]
+    return services.renderer.page(template, *headers, **{"faults": messages, **values})
 
 
 def own_page(
@@ -18,10 +38,10 @@ def own_page(
         "csrf_token": call.csrf_token,
         "is_operator": call.actor.is_operator,
     }
-    return services.renderer.page(template, *headers, **who, **values)
+    return form_page(services, template, *headers, **who, **values)
 
 
-def form_page(
+def own_form_page(
     services: Services,
     call: Call,
     template: str,
@@ -36,3 +56,24 @@ def form_page(
 
 def done_page(services: Services, call: Call, title: str, sentence: str) -> Response:
     return own_page(services, call, "accounts/done.html", title=title, sentence=sentence)
+
+
+def code_page(
+    services: Services,
+    call: Call,
+    heading: str,
+    lead: str,
+    code: str,
+    error: CatalogError | None = None,
+) -> Response:
+    """Asks for the code that a program or a device shows."""
+    return own_page(
+        services,
+        call,
+        "accounts/code.html",
+        error=error,
+        heading=heading,
+        lead=lead,
+        action=call.request.path,
+        user_code=code[:40],
+    )

@@ -5,43 +5,27 @@ from typing import Any
 
 import msgspec
 
+from widget_contract.texts import name_fault
+
 from ...catalog.store.events import append
 from ...core.actors import Account, Visitor
 from ...core.credentials import new_id
 from ...core.db.engine import Store, Transaction
 from ...core.errors import Conflict, InvalidRequest, NotFound
 from ...core.keys import SecretBox
+from .. import events
 from ..attempts import count_attempt
-from ..events import (
-    AppAdded,
-    AppRemoved,
-    PasskeyAdded,
-    PasskeyRemoved,
-    PasskeyRenamed,
-    RecoveryCodesMade,
-)
 from ..permissions import require_person
 from ..session_store import confirm_session
-from ..sign_in import hold_session
-from .codes import find_step, hash_recovery_code, new_app_secret, new_recovery_codes
+from ..sign_in import changing_own
+from . import store as factors
 from .passkeys import check_new, creation_options, new_challenge
 from .policy import FactorPolicy, is_required
-from .proving import WRONG_CODE
-from .rules import MAX_PASSKEYS, passkey_name_fault
-from .store import (
-    Factors,
-    Passkey,
-    add_passkey,
-    find_factors,
-    find_passkey,
-    list_apps,
-    put_app,
-    remove_app,
-    remove_passkey,
-    rename_passkey,
-    set_recovery_codes,
-)
+from .proving import WRONG_CODE, find_step, hash_recovery_code, new_app_secret, new_recovery_codes
+from .store import Factors, Passkey, find_factors
 
+MAX_PASSKEYS = 20
+_MAX_NAME = 60
 _TRIES = 20
 
 
@@ -57,6 +41,12 @@ class AppOffered(msgspec.Struct, frozen=True):
 
     account_id: int
     secret: str
+
+
+def passkey_name_error(name: str) -> str | None:
+    """What is wrong with the name of a passkey."""
+    error = name_fault(name, _MAX_NAME)
+    return f"The name {error}" if error else None
 
 
 def list_factors(store: Store, visitor: Visitor) -> Factors:
@@ -91,45 +81,39 @@ def add_own_passkey(
     name: str,
 ) -> list[str]:
     """Add a passkey; returns new recovery codes if it is the first second factor."""
-    account = _require_offered(visitor, offered.account_id)
-    if policy.site.passkey_fault is not None:
-        raise InvalidRequest(policy.site.passkey_fault)
-    if fault := passkey_name_fault(name):
-        raise InvalidRequest(fault)
+    _require_offered(visitor, offered.account_id)
+    if error := policy.site.passkey_error or passkey_name_error(name):
+        raise InvalidRequest(error)
     made = check_new(policy.site, offered.challenge, credential)
-    with store.writing() as tx:
-        hold_session(tx, visitor)
-        if find_passkey(tx.connection, made.credential_id) is not None:
+    with changing_own(store, visitor) as (tx, account):
+        if factors.find_passkey(tx.connection, made.credential_id) is not None:
             raise Conflict("This passkey is known here already.")
         if len(find_factors(tx.connection, account.id).passkeys) >= MAX_PASSKEYS:
             raise Conflict(f"You have {MAX_PASSKEYS} passkeys. Remove one first.")
-        passkey = Passkey(
-            new_id(), account.id, policy.site.host, *made, name, tx.at_ms, last_used_at=None
-        )
-        add_passkey(tx, passkey)
-        append(tx, visitor.actor, PasskeyAdded(scope=account.username, passkey=name))
+        host, at_ms = policy.site.host, tx.at_ms
+        passkey = Passkey(new_id(), account.id, host, *made, name, at_ms, last_used_at=None)
+        factors.add_passkey(tx, passkey)
+        append(tx, visitor.actor, events.PasskeyAdded(scope=account.username, passkey=name))
         return _with_first_codes(tx, visitor, account)
 
 
 def rename_own_passkey(store: Store, visitor: Visitor, id_: str, name: str) -> None:
     account = require_person(visitor.actor)
-    if fault := passkey_name_fault(name):
-        raise InvalidRequest(fault)
+    if error := passkey_name_error(name):
+        raise InvalidRequest(error)
     with store.writing() as tx:
-        if not rename_passkey(tx, account.id, id_, name):
+        if not factors.rename_passkey(tx, account.id, id_, name):
             raise NotFound("There is no such passkey.")
-        append(tx, visitor.actor, PasskeyRenamed(scope=account.username, passkey=name))
+        append(tx, visitor.actor, events.PasskeyRenamed(scope=account.username, passkey=name))
 
 
 def remove_own_passkey(store: Store, policy: FactorPolicy, visitor: Visitor, id_: str) -> None:
-    account = require_person(visitor.actor)
-    with store.writing() as tx:
-        hold_session(tx, visitor)
-        found = find_factors(tx.connection, account.id)
-        passkey = next((it for it in found.passkeys if it.id == id_), None)
-        if passkey is None or not remove_passkey(tx, account.id, id_):
+    with changing_own(store, visitor) as (tx, account):
+        passkeys = find_factors(tx.connection, account.id).passkeys
+        name = next((passkey.name for passkey in passkeys if passkey.id == id_), None)
+        if name is None or not factors.remove_passkey(tx, account.id, id_):
             raise NotFound("There is no such passkey.")
-        append(tx, visitor.actor, PasskeyRemoved(scope=account.username, passkey=passkey.name))
+        append(tx, visitor.actor, events.PasskeyRemoved(scope=account.username, passkey=name))
         _after_removal(tx, policy, account)
 
 
@@ -143,34 +127,29 @@ def add_own_app(
     """Set up the app, if its code is right; returns new recovery codes if it is the first second
     factor. The code is used up.
     """
-    account = _require_offered(visitor, offered.account_id)
-    count_attempt(store, {f"app of {account.id}": _TRIES}, "Too many wrong codes.")
+    _require_offered(visitor, offered.account_id)
+    count_attempt(store, {f"app of {offered.account_id}": _TRIES}, "Too many wrong codes.")
     step = find_step(offered.secret, code, store.now_ms())
     if step is None:
         raise InvalidRequest(WRONG_CODE)
     sealed = policy.box.seal(offered.secret)
-    with store.writing() as tx:
-        hold_session(tx, visitor)
-        put_app(tx, account.id, sealed, step)
-        append(tx, visitor.actor, AppAdded(scope=account.username))
+    with changing_own(store, visitor) as (tx, account):
+        factors.put_app(tx, account.id, sealed, step)
+        append(tx, visitor.actor, events.AppAdded(scope=account.username))
         return _with_first_codes(tx, visitor, account)
 
 
 def remove_own_app(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:
-    account = require_person(visitor.actor)
-    with store.writing() as tx:
-        hold_session(tx, visitor)
-        if not remove_app(tx, account.id):
+    with changing_own(store, visitor) as (tx, account):
+        if not factors.remove_app(tx, account.id):
             raise NotFound("There is no authenticator app.")
-        append(tx, visitor.actor, AppRemoved(scope=account.username))
+        append(tx, visitor.actor, events.AppRemoved(scope=account.username))
         _after_removal(tx, policy, account)
 
 
 def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
     """New codes, replacing all old ones. Only their hashes are stored."""
-    account = require_person(visitor.actor)
-    with store.writing() as tx:
-        hold_session(tx, visitor)
+    with changing_own(store, visitor) as (tx, account):
         if not find_factors(tx.connection, account.id).has_any:
             raise Conflict("Recovery codes replace a second factor. Add one first.")
         return _new_codes(tx, visitor, account)
@@ -179,19 +158,17 @@ def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
 def find_app_faults(store: Store, box: SecretBox) -> list[str]:
     """For doctor: whether the codes of all authenticator apps can be checked."""
     with store.reading() as connection:
-        apps = list_apps(connection)
-    unreadable = sum(1 for it in apps if box.open(it.sealed_secret) is None)
+        apps = factors.list_apps(connection)
+    unreadable = sum(1 for app in apps if box.open(app.sealed_secret) is None)
     if not unreadable:
         return []
     fault = f"{unreadable} of {len(apps)} authenticator apps cannot be used, because"
     return [f"second factor: {fault} second-factor.key is missing or is another one."]
 
 
-def _require_offered(visitor: Visitor, offered_to: int) -> Account:
-    account = require_person(visitor.actor)
-    if offered_to != account.id:
+def _require_offered(visitor: Visitor, offered_to: int) -> None:
+    if offered_to != require_person(visitor.actor).id:
         raise InvalidRequest("This page was made for another account. Load it again.")
-    return account
 
 
 def _with_first_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
@@ -204,8 +181,8 @@ def _with_first_codes(tx: Transaction, visitor: Visitor, account: Account) -> li
 
 def _new_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
     codes = new_recovery_codes()
-    set_recovery_codes(tx, account.id, [hash_recovery_code(it) for it in codes])
-    append(tx, visitor.actor, RecoveryCodesMade(scope=account.username))
+    factors.set_recovery_codes(tx, account.id, [hash_recovery_code(code) for code in codes])
+    append(tx, visitor.actor, events.RecoveryCodesMade(scope=account.username))
     return codes
 
 
@@ -217,4 +194,4 @@ def _after_removal(tx: Transaction, policy: FactorPolicy, account: Account) -> N
         return
     if is_required(tx.connection, policy, account):
         raise Conflict("This catalog requires you to have a second factor. Add another one first.")
-    set_recovery_codes(tx, account.id, [])
+    factors.set_recovery_codes(tx, account.id, [])

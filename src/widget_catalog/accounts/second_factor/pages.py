@@ -1,33 +1,91 @@
-"""Pages to manage second factors: passkeys, an authenticator app, recovery codes."""
+"""Pages to manage second factors: passkeys, an authenticator app, recovery codes; and the page to
+re-authenticate before sensitive changes.
+
+The fields of a passkey are filled in by the page's script. What a page has offered is in a signed
+hidden field.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
 
 from widget_contract.errors import CatalogError
 
-from ...accounts.services import AccountServices
-from ...core.errors import Conflict, InvalidRequest, TooOften
+from ...core.errors import Conflict, InvalidRequest, NotAllowed, NotSignedIn, TooOften
 from ...core.http.call import Call
-from ...core.http.errors import headers_of, status_of
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
 from ...core.http.services import Services
+from ...core.keys import read_signed, sign_value
 from ..pages.own_page import own_page
-from .codes import qr_code, setup_address
-from .managing import (
-    AppOffered,
-    PasskeyOffered,
-    add_own_app,
-    add_own_passkey,
-    list_factors,
-    make_recovery_codes,
-    needs_factor,
-    offer_app,
-    offer_passkey,
-    remove_own_app,
-    remove_own_passkey,
-    rename_own_passkey,
-)
-from .passkey_form import credential_in, read_signed_field, signed_field
+from ..services import AccountServices
+from . import managing
+from .managing import AppOffered, PasskeyOffered
+from .passkeys import new_challenge
+from .policy import FactorPolicy
+from .proving import setup_address
+from .signing_in import Given, PasskeyAsked, confirm, ways_with
 
-HERE = "/account/second-factor"
+T = TypeVar("T")
+
+_HERE = "/account/second-factor"
+# What to confirm, by the first two segments of the page to return to.
+_PURPOSES = {
+    "/api/auth": "sign in a program that acts as you",
+    "/device": "sign in a device that acts as you",
+    "/account": "connect another way to sign in",
+    "/account/tokens": "create an access token",
+    "/account/token": "confirm an access token",
+    "/account/password": "change your password",
+    "/account/close": "close your account",
+    "/account/second-factor": "change how you sign in",
+    "/account/publish": "publish a version",
+    "/account/widgets": "change who can publish a widget",
+    "/account/organizations": "create an organization or change its members",
+    "/account/webhooks": "create a webhook or a new secret for it",
+    "/operate/accounts": "change what an account can do",
+    "/operate/scopes": "assign a scope",
+    "/operate/invitations": "invite somebody",
+    "/operate/webhooks": "create a webhook",
+}
+
+
+def _policy(services: Services) -> FactorPolicy:
+    return services.of(AccountServices).factor_policy
+
+
+def credential_in(form: Mapping[str, str]) -> dict[str, Any] | None:
+    """The browser's response, if the form has one."""
+    text = form.get("credential", "")
+    if not text:
+        return None
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidRequest("The browser did not send a passkey. Try again.")
+    return found
+
+
+def _signed_field(services: Services, value: msgspec.Struct) -> str:
+    """For a hidden field of a form: the value is returned unchanged, within some minutes."""
+    return sign_value(services.signing_key, value, services.store.now_ms())
+
+
+def _read_signed_field(services: Services, form: Mapping[str, str], shape: type[T]) -> T:
+    text = form.get("asked", "")
+    found = read_signed(services.signing_key, text, shape, services.store.now_ms())
+    if found is None:
+        raise InvalidRequest("This page has expired. Reload it.")
+    return found
+
+
+def _next(call: Call) -> str:
+    """The original target of a person who had to do something here first."""
+    given = call.query() if call.request.method in ("GET", "HEAD") else call.form()
+    return local_path(given.get("next", "")) or ""
 
 
 def get_factors(services: Services, call: Call) -> Response:
@@ -40,18 +98,15 @@ def get_new_passkey(services: Services, call: Call) -> Response:
 
 def post_new_passkey(services: Services, call: Call) -> Response:
     form = call.form()
-    name = form.get("name", "").strip()
+    name, policy = form.get("name", "").strip(), _policy(services)
     try:
-        codes = add_own_passkey(
-            services.store,
-            services.of(AccountServices).factor_policy,
-            call.visitor,
-            read_signed_field(services, form, PasskeyOffered),
-            credential_in(form) or {},
-            name,
+        offered = _read_signed_field(services, form, PasskeyOffered)
+        credential = credential_in(form) or {}
+        codes = managing.add_own_passkey(
+            services.store, policy, call.visitor, offered, credential, name
         )
-    except (InvalidRequest, Conflict) as fault:
-        return _offer_passkey(services, call, name, fault)
+    except (InvalidRequest, Conflict) as error:
+        return _offer_passkey(services, call, name, error)
     return _added(services, call, codes)
 
 
@@ -60,116 +115,154 @@ def post_passkey(services: Services, call: Call) -> Response:
     form, id_ = call.form(), call.params["id"]
     try:
         if form.get("do") == "remove":
-            remove_own_passkey(
-                services.store, services.of(AccountServices).factor_policy, call.visitor, id_
-            )
+            managing.remove_own_passkey(services.store, _policy(services), call.visitor, id_)
         else:
-            rename_own_passkey(services.store, call.visitor, id_, form.get("name", "").strip())
-    except (InvalidRequest, Conflict) as fault:
-        return _show(services, call, fault)
-    return services.renderer.redirect(HERE)
+            name = form.get("name", "").strip()
+            managing.rename_own_passkey(services.store, call.visitor, id_, name)
+    except (InvalidRequest, Conflict) as error:
+        return _show(services, call, error)
+    return services.renderer.redirect(_HERE)
 
 
 def get_new_app(services: Services, call: Call) -> Response:
-    return _offer_app(services, call, offer_app(call.visitor))
+    return _offer_app(services, call, managing.offer_app(call.visitor))
 
 
 def post_new_app(services: Services, call: Call) -> Response:
     form = call.form()
-    offered = read_signed_field(services, form, AppOffered)
+    offered, code = _read_signed_field(services, form, AppOffered), form.get("code", "").strip()
+    policy = _policy(services)
     try:
-        codes = add_own_app(
-            services.store,
-            services.of(AccountServices).factor_policy,
-            call.visitor,
-            offered,
-            form.get("code", "").strip(),
-        )
-    except (InvalidRequest, TooOften) as fault:
-        return _offer_app(services, call, offered, fault)
+        codes = managing.add_own_app(services.store, policy, call.visitor, offered, code)
+    except (InvalidRequest, TooOften) as error:
+        return _offer_app(services, call, offered, error)
     return _added(services, call, codes)
 
 
 def post_remove_app(services: Services, call: Call) -> Response:
     try:
-        remove_own_app(services.store, services.of(AccountServices).factor_policy, call.visitor)
-    except Conflict as fault:
-        return _show(services, call, fault)
-    return services.renderer.redirect(HERE)
+        managing.remove_own_app(services.store, _policy(services), call.visitor)
+    except Conflict as error:
+        return _show(services, call, error)
+    return services.renderer.redirect(_HERE)
 
 
 def post_recovery_codes(services: Services, call: Call) -> Response:
     try:
-        codes = make_recovery_codes(services.store, call.visitor)
-    except Conflict as fault:
-        return _show(services, call, fault)
+        codes = managing.make_recovery_codes(services.store, call.visitor)
+    except Conflict as error:
+        return _show(services, call, error)
     return _added(services, call, codes)
 
 
-def _show(services: Services, call: Call, fault: CatalogError | None = None) -> Response:
+def _show(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+    policy = _policy(services)
     return own_page(
         services,
         call,
         "accounts/second_factor.html",
-        status=status_of(fault) if fault is not None else 200,
-        factors=list_factors(services.store, call.visitor),
-        is_required=needs_factor(
-            services.store, services.of(AccountServices).factor_policy, call.visitor
-        ),
-        site=services.of(AccountServices).factor_policy.site,
+        error=error,
+        factors=managing.list_factors(services.store, call.visitor),
+        is_required=managing.needs_factor(services.store, policy, call.visitor),
+        site=policy.site,
         next=_next(call),
-        faults=[fault.message] if fault is not None else [],
     )
 
 
 def _added(services: Services, call: Call, codes: list[str]) -> Response:
     """New recovery codes are shown only once."""
-    next_ = _next(call) or HERE
+    next_ = _next(call) or _HERE
     if not codes:
         return services.renderer.redirect(next_)
     return own_page(services, call, "accounts/recovery_codes.html", codes=codes, next=next_)
 
 
-def _next(call: Call) -> str:
-    """The original target of a person who had to set up a second factor first."""
-    given = call.query() if call.request.method in ("GET", "HEAD") else call.form()
-    return local_path(given.get("next", "")) or ""
-
-
 def _offer_passkey(
-    services: Services, call: Call, name: str = "", fault: CatalogError | None = None
+    services: Services, call: Call, name: str = "", error: CatalogError | None = None
 ) -> Response:
-    offered, options = offer_passkey(
-        services.store, services.of(AccountServices).factor_policy, call.visitor
-    )
+    policy = _policy(services)
+    offered, options = managing.offer_passkey(services.store, policy, call.visitor)
     return own_page(
         services,
         call,
         "accounts/new_passkey.html",
-        status=status_of(fault) if fault is not None else 200,
+        error=error,
         has_script=True,
-        asked=signed_field(services, offered),
+        asked=_signed_field(services, offered),
         options=options,
-        site=services.of(AccountServices).factor_policy.site,
+        site=policy.site,
         name=name,
         next=_next(call),
-        faults=[fault.message] if fault is not None else [],
     )
 
 
 def _offer_app(
-    services: Services, call: Call, offered: AppOffered, fault: CatalogError | None = None
+    services: Services, call: Call, offered: AppOffered, error: CatalogError | None = None
 ) -> Response:
-    service_name = services.settings.service_name
+    address = setup_address(offered.secret, call.actor.name, services.settings.service_name)
     return own_page(
         services,
         call,
         "accounts/new_app.html",
-        *(headers_of(fault) if fault is not None else []),
-        status=status_of(fault) if fault is not None else 200,
-        asked=signed_field(services, offered),
+        error=error,
+        asked=_signed_field(services, offered),
         secret=offered.secret,
         next=_next(call),
-        qr=qr_code(setup_address(offered.secret, call.actor.name, service_name)),
-        faults=[fault.message] if fault is not None else [],
+        qr=_qr_code(address),
     )
+
+
+def _qr_code(text: str) -> str:
+    """A QR code as a data URL (SVG)."""
+    import segno  # Slow to load, and rarely needed.
+
+    address: str = segno.make(text, error="m").svg_data_uri(scale=5, border=3, light="#fff")
+    return address
+
+
+def get_confirm(services: Services, call: Call) -> Response:
+    return _ask_to_confirm(services, call)
+
+
+def post_confirm(services: Services, call: Call) -> Response:
+    form, policy = call.form(), _policy(services)
+    try:
+        asked = _read_signed_field(services, form, PasskeyAsked)
+        given = Given(form.get("code", "").strip(), credential_in(form))
+        password = form.get("password", "")
+        confirm(services.store, policy, call.visitor, asked, given, password)
+    except (NotSignedIn, NotAllowed, InvalidRequest, TooOften) as error:
+        return _ask_to_confirm(services, call, error)
+    return services.renderer.redirect(_next(call) or _HERE)
+
+
+def _ask_to_confirm(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+    asked = PasskeyAsked(new_challenge(), call.actor.account_id)
+    factors, policy = managing.list_factors(services.store, call.visitor), _policy(services)
+    ways = ways_with(policy, factors, asked.challenge, verifies_user=True)
+    return own_page(
+        services,
+        call,
+        "accounts/confirm.html",
+        error=error,
+        status=429 if isinstance(error, TooOften) else 400 if error is not None else 200,
+        has_script=ways.passkey_options is not None,
+        asked=_signed_field(services, asked),
+        ways=ways,
+        needs_code=factors.has_any,
+        account=call.actor.account,
+        provider=services.of(AccountServices).provider_name,
+        origin=policy.site.origin,
+        next=_next(call),
+        purpose=_purpose(services, call),
+    )
+
+
+def _purpose(services: Services, call: Call) -> str:
+    """What the person wants to do, by the page that led here."""
+    session = call.visitor.session
+    is_weak = session is not None and not session.is_two_factor
+    if is_weak and managing.needs_factor(services.store, _policy(services), call.visitor):
+        return "use this catalog, which requires a second factor"
+    path = _next(call).partition("?")[0] or _HERE
+    return _PURPOSES.get("/".join(path.split("/")[:3]), "continue")

@@ -4,10 +4,12 @@ The library does the verification. It takes a quarter of a second to import, so 
 first use.
 """
 
+import ipaddress
 import re
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import structlog
 
@@ -15,7 +17,6 @@ from widget_contract.errors import CatalogError
 
 from ...core.actors import Account
 from ...core.errors import InvalidRequest, NotSignedIn
-from .rules import Site
 from .store import Passkey
 
 if TYPE_CHECKING:
@@ -29,6 +30,43 @@ _CREDENTIAL_ID = re.compile(r"[A-Za-z0-9_-]{1,1400}\Z")  # The standard allows a
 _MAX_TRANSPORTS = 10
 
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or use another way to sign in."
+
+
+class Site(NamedTuple):
+    """What passkeys are bound to: a host name (WebAuthn's relying party id) and an origin."""
+
+    name: str
+    host: str
+    origin: str
+
+    @property
+    def passkey_error(self) -> str | None:
+        """Why browsers cannot create passkeys here; None if they can."""
+        if _is_address(self.host):
+            return (
+                f"Passkeys need a host name, and this catalog is reached by the address "
+                f"{self.host}. The operator can set base_url to a host name."
+            )
+        is_local = self.host == "localhost" or self.host.endswith(".localhost")
+        if not is_local and not self.origin.startswith("https:"):
+            return (
+                f"Passkeys need https, and this catalog is reached at {self.origin}. The "
+                "operator can set base_url to an https address."
+            )
+        return None
+
+
+def site_at(public_url: str, name: str) -> Site:
+    parts = urlsplit(public_url)
+    return Site(name, parts.hostname or "", f"{parts.scheme}://{parts.netloc.lower()}")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 class NewPasskey(NamedTuple):
@@ -86,17 +124,14 @@ def request_options(
 ) -> str:
     """The argument of `navigator.credentials.get`, as JSON; without `known`, for any passkey."""
     import webauthn
-    from webauthn.helpers.structs import UserVerificationRequirement
+    from webauthn.helpers.structs import UserVerificationRequirement as wanted  # noqa: N813
 
-    verification = UserVerificationRequirement.PREFERRED
-    if verifies_user:
-        verification = UserVerificationRequirement.REQUIRED
     options = webauthn.generate_authentication_options(
         rp_id=site.host,
         challenge=_bytes(challenge),
         timeout=_TIMEOUT_MS,
         allow_credentials=_descriptors(site, known),
-        user_verification=verification,
+        user_verification=wanted.REQUIRED if verifies_user else wanted.PREFERRED,
     )
     return webauthn.options_to_json(options)
 
@@ -113,8 +148,8 @@ def check_new(site: Site, challenge: str, credential: Mapping[str, Any]) -> NewP
             expected_rp_id=site.host,
             expected_origin=site.origin,
         )
-    except Exception as fault:
-        raise _refused(fault, InvalidRequest("This passkey was not accepted. Try again.")) from None
+    except Exception as error:
+        raise _refused(error, InvalidRequest("This passkey was not accepted. Try again.")) from None
     return NewPasskey(
         bytes_to_base64url(made.credential_id),
         bytes_to_base64url(made.credential_public_key),
@@ -145,8 +180,8 @@ def check_use(
             credential_current_sign_count=passkey.sign_count,
             require_user_verification=verifies_user,
         )
-    except Exception as fault:
-        raise _refused(fault, NotSignedIn(NOT_ACCEPTED)) from None
+    except Exception as error:
+        raise _refused(error, NotSignedIn(NOT_ACCEPTED)) from None
     return Used(used.new_sign_count, used.credential_backed_up)
 
 
@@ -166,12 +201,12 @@ def names_user(credential: Mapping[str, Any], account: Account) -> bool:
         return False
 
 
-def _refused(fault: Exception, answer: CatalogError) -> CatalogError:
+def _refused(error: Exception, response: CatalogError) -> CatalogError:
     """The person only learns that it failed; the log has the reason. For input that is not a
     passkey at all, the library raises errors of many types.
     """
-    _log.warning("A passkey was refused.", reason=f"{type(fault).__name__}: {fault}"[:300])
-    return answer
+    _log.warning("A passkey was refused.", reason=f"{type(error).__name__}: {error}"[:300])
+    return response
 
 
 def _transports(credential: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ from ...core.db.engine import Snapshot, Store
 from ...core.errors import ConfirmationNeeded, NotAllowed, SecondFactorMissing
 from ...core.http.routing import StepUp
 from ...core.keys import SecretBox
-from ..memberships import owns_organization
+from ..permissions import owns_organization
+from ..settings import RequiredOf
 from ..sign_in import is_fresh
-from .rules import RequiredOf, Site
+from .passkeys import Site
 from .store import has_factor
 
 _WHO = {

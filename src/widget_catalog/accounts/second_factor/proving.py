@@ -1,29 +1,36 @@
-"""Verifies a second factor: a code or a passkey, with limited attempts."""
+"""Verifies a second factor, with limited attempts: a passkey, a TOTP code of an authenticator app
+(RFC 6238), or a recovery code.
+"""
 
+import hmac
+import re
+import secrets
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple
+
+import pyotp
 
 from ...core.actors import Account, Session
 from ...core.credentials import hash_secret
 from ...core.db.engine import Store, Transaction
 from ...core.errors import InvalidRequest, NotSignedIn, TooOften
 from ...core.networks import network_of
-from ..attempts import count_attempt, record_failed_sign_in
-from ..known_networks import is_known_by_factor
-from ..session_store import forgive_attempts
+from ..attempts import count_attempt, forgive_attempts, is_known_network, record_failed_sign_in
 from ..store import find_account_by_id
-from .codes import find_step, hash_recovery_code, is_app_code, plain_code
+from . import store as factors
 from .passkeys import NOT_ACCEPTED, check_use, credential_id_of, names_user
 from .policy import FactorPolicy
-from .rules import Factor
-from .store import (
-    find_app,
-    find_passkey,
-    has_recovery_code,
-    use_passkey,
-    use_recovery_code,
-    use_step,
-)
+
+RECOVERY_CODES = 10
+_STEP_MS = 30_000
+# The previous and the next code are valid, too: clocks differ, and people need time to type.
+_TOLERANCE = 1
+_DIGITS = re.compile(r"[0-9]{6}\Z")
+# 31 letters and digits that are not easily confused, so a code has 79 bits.
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+_LENGTH = 16
+_GROUP = 4
 
 # A code has six digits, and three codes are valid at a time: 10 guesses succeed once in 33,000
 # times.
@@ -44,18 +51,71 @@ _UNREADABLE = (
     "code, or ask the operator."
 )
 
+_Take = Callable[[Transaction], bool]
+
+
+class Factor(StrEnum):
+    """A second factor besides the password."""
+
+    PASSKEY = "passkey"
+    APP = "authenticator app"
+    RECOVERY_CODE = "recovery code"
+
 
 class Proof(NamedTuple):
     """A verified factor. It counts only when `take` has recorded its use, once."""
 
     factor: Factor
     account: Account
-    take: Callable[[Transaction], bool]
+    take: _Take
 
     def taken(self, tx: Transaction) -> None:
         """Raises NotSignedIn if the factor was used or removed meanwhile."""
         if not self.take(tx):
             raise NotSignedIn(WRONG_CODE if self.factor is Factor.APP else NOT_ACCEPTED)
+
+
+def new_app_secret() -> str:
+    return pyotp.random_base32()
+
+
+def setup_address(secret: str, username: str, service_name: str) -> str:
+    """The `otpauth:` URI that an authenticator app reads from a QR code."""
+    return pyotp.TOTP(secret).provisioning_uri(name=username, issuer_name=service_name)
+
+
+def is_app_code(code: str) -> bool:
+    """Whether it looks like a code of an app; anything else can only be a recovery code."""
+    return _DIGITS.match(plain_code(code)) is not None
+
+
+def find_step(secret: str, code: str, now_ms: int, after: int = -1) -> int | None:
+    """The time step that a code belongs to; None if it is wrong, or the step was used."""
+    app, current = pyotp.TOTP(secret), now_ms // _STEP_MS
+    given = plain_code(code).encode("utf-8", "surrogatepass")
+    for step in range(current - _TOLERANCE, current + _TOLERANCE + 1):
+        if hmac.compare_digest(app.generate_otp(step).encode(), given) and step > after:
+            return step
+    return None
+
+
+def new_recovery_codes() -> list[str]:
+    return [_new_recovery_code() for _ in range(RECOVERY_CODES)]
+
+
+def _new_recovery_code() -> str:
+    text = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
+    return "-".join(text[at : at + _GROUP] for at in range(0, _LENGTH, _GROUP))
+
+
+def hash_recovery_code(code: str) -> str:
+    """Each has 79 random bits, so a plain hash protects it."""
+    return hash_secret(f"recovery code {plain_code(code)}")
+
+
+def plain_code(code: str) -> str:
+    """In normal form: people type spaces, hyphens and capitals as they like."""
+    return "".join(letter for letter in code[:64] if letter not in " -\t").lower()
 
 
 def prove_by_code(
@@ -81,7 +141,7 @@ def prove_by_code(
     counted = count_attempt(store, limits, _TOO_MANY_CODES if is_of_app else _TOO_OFTEN)
     find = _find_app_code if is_of_app else _find_recovery_code
     try:
-        factor, take = find(store, policy, account, code)
+        take = find(store, policy, account, code)
     except NotSignedIn:
         record_failed_sign_in(store, account, address, counted[own][0], limits[own])
         raise
@@ -90,7 +150,7 @@ def prove_by_code(
         forgive_attempts(tx, own, shared)
         return take(tx)
 
-    return Proof(factor, account, take_and_forgive)
+    return Proof(Factor.APP if is_of_app else Factor.RECOVERY_CODE, account, take_and_forgive)
 
 
 def _limits(
@@ -107,7 +167,7 @@ def _limits(
     if session is not None and session.is_two_factor:
         return {f"code by {session.id}": _CODES_PER_SESSION}
     own = {f"code {account.id} {network}": _CODES_PER_ACCOUNT_AND_ADDRESS}
-    is_known = is_known_by_factor(store, account.id, address)
+    is_known = is_known_network(store, account.id, address)
     return own if is_known else {**own, f"code {account.id}": _CODES_PER_ACCOUNT}
 
 
@@ -133,7 +193,7 @@ def prove_by_passkey(
         raise NotSignedIn(NOT_ACCEPTED) from None
     id_ = credential_id_of(credential)
     with store.reading() as connection:
-        passkey = find_passkey(connection, id_) if id_ is not None else None
+        passkey = factors.find_passkey(connection, id_) if id_ is not None else None
         owner = find_account_by_id(connection, passkey.account_id) if passkey is not None else None
     if passkey is None or owner is None or owner.is_disabled:
         raise NotSignedIn(NOT_ACCEPTED)
@@ -143,16 +203,14 @@ def prove_by_passkey(
 
     def take(tx: Transaction) -> bool:
         forgive_attempts(tx, None, [shared])
-        return use_passkey(tx, passkey, used.sign_count, is_backed_up=used.is_backed_up)
+        return factors.use_passkey(tx, passkey, used.sign_count, is_backed_up=used.is_backed_up)
 
     return Proof(Factor.PASSKEY, owner, take)
 
 
-def _find_app_code(
-    store: Store, policy: FactorPolicy, account: Account, code: str
-) -> tuple[Factor, Callable[[Transaction], bool]]:
+def _find_app_code(store: Store, policy: FactorPolicy, account: Account, code: str) -> _Take:
     with store.reading() as connection:
-        app = find_app(connection, account.id)
+        app = factors.find_app(connection, account.id)
     if app is None:
         raise NotSignedIn(WRONG_CODE)
     secret = policy.box.open(app.sealed_secret)
@@ -161,15 +219,13 @@ def _find_app_code(
     step = find_step(secret, code, store.now_ms(), after=app.last_step)
     if step is None:
         raise NotSignedIn(WRONG_CODE)
-    return Factor.APP, lambda tx: use_step(tx, account.id, step)
+    return lambda tx: factors.use_step(tx, account.id, step)
 
 
-def _find_recovery_code(
-    store: Store, _policy: FactorPolicy, account: Account, code: str
-) -> tuple[Factor, Callable[[Transaction], bool]]:
+def _find_recovery_code(store: Store, _policy: FactorPolicy, account: Account, code: str) -> _Take:
     code_hash = hash_recovery_code(code)
     with store.reading() as connection:
-        is_known = has_recovery_code(connection, account.id, code_hash)
+        is_known = factors.has_recovery_code(connection, account.id, code_hash)
     if not is_known:
         raise NotSignedIn(_WRONG_RECOVERY_CODE)
-    return Factor.RECOVERY_CODE, lambda tx: use_recovery_code(tx, account.id, code_hash)
+    return lambda tx: factors.use_recovery_code(tx, account.id, code_hash)

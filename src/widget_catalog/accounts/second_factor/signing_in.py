@@ -13,28 +13,17 @@ from ...core.credentials import hash_secret
 from ...core.db.engine import Snapshot, Store, Transaction
 from ...core.errors import InvalidRequest, NotSignedIn, TooOften
 from ...core.networks import network_of
-from ..attempts import count_attempt, record_failed_sign_in
-from ..browsers import Browser
+from .. import sign_in as signing_in
+from ..attempts import count_attempt, forgive_attempts, record_failed_sign_in, remember_network
 from ..events import RecoveryCodeUsed
-from ..known_networks import remember_factor_network
 from ..manage_account import check_password
 from ..permissions import require_person
-from ..session_store import confirm_session, forgive_attempts
-from ..sign_in import (
-    TOO_OFTEN,
-    FactorNeeded,
-    Lifetimes,
-    SignedIn,
-    hold_credentials,
-    is_right_password,
-    limits_near,
-    open_session,
-)
+from ..session_store import confirm_session
+from ..sign_in import Browser, FactorNeeded, SignedIn
 from ..store import find_account_by_id, find_credentials, lock_account
 from .passkeys import new_challenge, request_options
 from .policy import FactorPolicy
-from .proving import Proof, prove_by_code, prove_by_passkey
-from .rules import Factor
+from .proving import Factor, Proof, prove_by_code, prove_by_passkey
 from .store import Factors, find_factors, has_factor
 
 _HALF_SIGNED_IN_MS = 5 * 60_000
@@ -98,22 +87,15 @@ def ways_of(store: Store, policy: FactorPolicy, half: HalfSignedIn) -> Ways:
 def ways_with(
     policy: FactorPolicy, factors: Factors, challenge: str, *, verifies_user: bool
 ) -> Ways:
-    usable = [it for it in factors.passkeys if it.host == policy.site.host]
+    usable = [passkey for passkey in factors.passkeys if passkey.host == policy.site.host]
     options = None
-    if usable and policy.site.passkey_fault is None:
+    if usable and policy.site.passkey_error is None:
         options = request_options(policy.site, challenge, usable, verifies_user=verifies_user)
     return Ways(options, factors.app is not None, factors.recovery_codes > 0)
 
 
 def finish_sign_in(
-    store: Store,
-    policy: FactorPolicy,
-    half: HalfSignedIn,
-    given: Given,
-    address: str,
-    lifetimes: Lifetimes,
-    *,
-    browser: Browser,
+    store: Store, policy: FactorPolicy, half: HalfSignedIn, given: Given, browser: Browser
 ) -> SignedIn:
     """The session, replacing the browser's old one, once the second factor is verified."""
     with store.reading() as connection:
@@ -124,56 +106,47 @@ def finish_sign_in(
             policy,
             given.credential,
             half.challenge,
-            address,
+            browser.address,
             account=account,
             verifies_user=False,
         )
     else:
-        proof = prove_by_code(store, policy, account, given.code, address)
+        proof = prove_by_code(store, policy, account, given.code, browser.address)
     with store.writing() as tx:
         # The password may have been changed meanwhile, to lock an attacker out.
         lock_account(tx, account.id)
         _get_half(tx.connection, half)
-        way = f"password and {proof.factor}"
-        return _open(tx, proof, lifetimes, way=way, address=address, browser=browser)
+        return _open(tx, proof, browser, way=f"password and {proof.factor}")
 
 
 def sign_in_at_once(
-    store: Store,
-    policy: FactorPolicy,
-    username: str,
-    password: str,
-    code: str,
-    address: str,
-    lifetimes: Lifetimes,
-    *,
-    browser: Browser,
+    store: Store, policy: FactorPolicy, username: str, password: str, code: str, browser: Browser
 ) -> SignedIn:
     """With the password and a code together, also while the account is locked: nobody learns which
     of the two was wrong, so this does not help to guess either.
 
     Codes are counted only with the right password, so that others cannot use up the owner's.
     """
-    limits = limits_near(username, address)
+    address, too_often = browser.address, signing_in.TOO_OFTEN
+    limits = signing_in.limits_near(username, address)
     own, *others = limits
-    counted = count_attempt(store, limits, TOO_OFTEN)
+    counted = count_attempt(store, limits, too_often)
     with store.reading() as connection:
         found = find_credentials(connection, username)
     try:
-        if not is_right_password(found, password):
+        if not signing_in.is_right_password(found, password):
             account = found.account if found is not None else None
             record_failed_sign_in(store, account, address, counted[own][0], limits[own])
             # Takes as long as a wrong code.
-            count_attempt(store, {f"code of nobody {network_of(address)}": 1}, TOO_OFTEN)
+            count_attempt(store, {f"code of nobody {network_of(address)}": 1}, too_often)
             raise NotSignedIn(_WRONG_TOGETHER)
         proof = prove_by_code(store, policy, found.account, code, address)
     except (InvalidRequest, NotSignedIn, TooOften):
         raise NotSignedIn(_WRONG_TOGETHER) from None
     with store.writing() as tx:
-        hold_credentials(tx, found)
+        signing_in.hold_credentials(tx, found)
         forgive_attempts(tx, own, others)
-        way = f"password and {proof.factor}"
-        return _open(tx, proof, lifetimes, way=way, address=address, browser=browser)
+        return _open(tx, proof, browser, way=f"password and {proof.factor}")
 
 
 def sign_in_with_passkey(
@@ -181,22 +154,18 @@ def sign_in_with_passkey(
     policy: FactorPolicy,
     asked: PasskeyAsked,
     credential: Mapping[str, Any],
-    address: str,
-    lifetimes: Lifetimes,
-    *,
     browser: Browser,
 ) -> SignedIn:
     """Without a password: a passkey with user verification is two factors in one."""
     proof = prove_by_passkey(
-        store, policy, credential, asked.challenge, address, verifies_user=True
+        store, policy, credential, asked.challenge, browser.address, verifies_user=True
     )
     with store.writing() as tx:
         lock_account(tx, proof.account.id)
         account = find_account_by_id(tx.connection, proof.account.id)
         if account is None or account.is_disabled:
             raise NotSignedIn(_BEGIN_AGAIN)
-        way = str(proof.factor)
-        return _open(tx, proof, lifetimes, way=way, address=address, browser=browser)
+        return _open(tx, proof, browser, way=str(proof.factor))
 
 
 def confirm(
@@ -206,11 +175,11 @@ def confirm(
     asked: PasskeyAsked,
     given: Given,
     password: str,
-    address: str,
 ) -> None:
     """Re-authenticate: with a passkey, or with the password and a code if there is a factor."""
-    account = require_person(visitor.actor)
-    if visitor.session is None or asked.account_id != account.id:
+    account, session = require_person(visitor.actor), visitor.session
+    address = visitor.actor.address or ""
+    if session is None or asked.account_id != account.id:
         raise NotSignedIn(_BEGIN_AGAIN)
     proof = None
     if given.credential is not None:
@@ -231,37 +200,23 @@ def confirm(
         if account.has_password:
             check_password(store, visitor, account, password)
         if needs_code:
-            proof = prove_by_code(
-                store, policy, account, given.code, address, session=visitor.session
-            )
+            proof = prove_by_code(store, policy, account, given.code, address, session=session)
     with store.writing() as tx:
         if proof is not None:
-            proof.taken(tx)
-            remember_factor_network(tx, account.id, address)
-            _record_use(tx, visitor.actor, proof)
-        is_two_factor = visitor.session.is_two_factor or proof is not None
-        confirm_session(tx, visitor.session.id, is_two_factor=is_two_factor)
+            _take(tx, visitor.actor, proof)
+        is_two_factor = session.is_two_factor or proof is not None
+        confirm_session(tx, session.id, is_two_factor=is_two_factor)
 
 
-def _open(
-    tx: Transaction,
-    proof: Proof,
-    lifetimes: Lifetimes,
-    *,
-    way: str,
-    address: str,
-    browser: Browser,
-) -> SignedIn:
-    account = proof.account
+def _open(tx: Transaction, proof: Proof, browser: Browser, *, way: str) -> SignedIn:
+    _take(tx, Actor(via=Via.SESSION, account=proof.account, address=browser.address), proof)
+    return signing_in.open_session(tx, proof.account, browser, way=way, is_two_factor=True)
+
+
+def _take(tx: Transaction, actor: Actor, proof: Proof) -> None:
+    """Use the factor up, and remember from where it was used."""
     proof.taken(tx)
-    remember_factor_network(tx, account.id, address)
-    _record_use(tx, Actor(via=Via.SESSION, account=account, address=address), proof)
-    return open_session(
-        tx, account, lifetimes, way=way, address=address, browser=browser, is_two_factor=True
-    )
-
-
-def _record_use(tx: Transaction, actor: Actor, proof: Proof) -> None:
+    remember_network(tx, proof.account.id, actor.address or "")
     if proof.factor is Factor.RECOVERY_CODE:
         left = find_factors(tx.connection, proof.account.id).recovery_codes
         append(tx, actor, RecoveryCodeUsed(scope=proof.account.username, left=left))
@@ -270,11 +225,13 @@ def _record_use(tx: Transaction, actor: Actor, proof: Proof) -> None:
 def _get_half(connection: Snapshot, half: HalfSignedIn) -> Account:
     account = find_account_by_id(connection, half.account_id)
     found = find_credentials(connection, account.username) if account is not None else None
-    if found is None or found.account.is_disabled or found.password_hash is None:
-        raise NotSignedIn(_BEGIN_AGAIN)
-    if _password_mark(found.password_hash) != half.password_mark:
-        raise NotSignedIn(_BEGIN_AGAIN)
-    if not has_factor(connection, found.account.id):
+    if (
+        found is None
+        or found.account.is_disabled
+        or found.password_hash is None
+        or _password_mark(found.password_hash) != half.password_mark
+        or not has_factor(connection, found.account.id)
+    ):
         raise NotSignedIn(_BEGIN_AGAIN)
     return found.account
 

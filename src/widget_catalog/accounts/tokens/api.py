@@ -3,12 +3,21 @@
 import msgspec
 
 from ...core.clock import from_ms, iso
+from ...core.credentials import shown_code
 from ...core.http.call import Call, done, reply
 from ...core.http.http import Response
 from ...core.http.services import Services
 from ..permissions import require_person
-from .confirm_token import REQUEST_S, claim_token, code_of, request_token
-from .issue_token import IssuedToken, issue_token, list_own_tokens, parse_limits, revoke_token
+from .issue_token import (
+    REQUEST_S,
+    IssuedToken,
+    claim_token,
+    issue_token,
+    list_own_tokens,
+    parse_wanted,
+    request_token,
+    revoke_token,
+)
 from .store import Token
 
 _INTERVAL_S = 3
@@ -26,19 +35,17 @@ def post_token(services: Services, call: Call) -> Response:
     """With a session: the token. With a program's sign-in: a request for the person to confirm."""
     require_person(call.actor)
     body = call.json(TokenBody)
-    days, name = body.expires_in_days, body.name.strip()
-    limits = parse_limits(
-        services.store, call.actor, body.name, body.actions, body.scopes, body.widgets, days
-    )
+    where, days = (body.scopes, body.widgets), body.expires_in_days
+    wanted = parse_wanted(services.store, call.actor, body.name, body.actions, *where, days)
     if call.visitor.grant_id is None:
-        return _made(issue_token(services.store, call.visitor, name=name, limits=limits, days=days))
-    request = request_token(services.store, call.visitor, name=name, limits=limits, days=days)
-    place = f"{services.settings.public_url}/account/token"
+        return _made(issue_token(services.store, call.visitor, wanted))
+    request = request_token(services.store, call.visitor, wanted)
+    place, code = f"{services.settings.public_url}/account/token", shown_code(request.user_code)
     shown = {
         "requestId": request.id,
-        "userCode": code_of(request),
+        "userCode": code,
         "confirmUrl": place,
-        "confirmUrlComplete": f"{place}?code={code_of(request)}",
+        "confirmUrlComplete": f"{place}?code={code}",
         "expiresInSeconds": REQUEST_S,
         "intervalSeconds": _INTERVAL_S,
     }

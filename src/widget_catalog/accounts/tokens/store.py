@@ -1,4 +1,4 @@
-"""Access tokens for machines."""
+"""Access tokens for machines, and requests of programs for one, which people confirm."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 from ...core.actors import Account, Limits, Right
 from ...core.db.engine import Transaction
 from ..store import find_account_by_id
-from ..tables import access_tokens
+from ..tables import access_tokens, oauth_grants, token_requests
 
 # The encoder does not know Scope, a subclass of str.
 _encode = msgspec.json.Encoder(enc_hook=str).encode
@@ -17,41 +17,42 @@ _decode = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 class Token(NamedTuple):
+    """`grant_id` is the OAuth sign-in that requested it: if that is revoked, so is the token."""
+
     id: str
     account_id: int
     name: str
     limits: Limits
     created_at: int
     expires_at: int
-    last_used_at: int | None
+    last_used_at: int | None = None
     grant_id: str | None = None
 
 
-def add_token(
-    tx: Transaction,
-    *,
-    id_: str,
-    secret_hash: str,
-    account_id: int,
-    name: str,
-    limits: Limits,
-    expires_at: int,
-    grant_id: str | None = None,
-) -> Token:
-    """`grant_id` is the OAuth sign-in that requested it: if that is revoked, so is the token."""
-    tx.connection.execute(
-        sa.insert(access_tokens).values(
-            id=id_,
-            secret_hash=secret_hash,
-            account_id=account_id,
-            name=name,
-            created_at=tx.at_ms,
-            expires_at=expires_at,
-            grant_id=grant_id,
-            **limits_values(limits),
-        )
-    )
-    return Token(id_, account_id, name, limits, tx.at_ms, expires_at, None, grant_id)
+class WantedToken(NamedTuple):
+    """A token that a person wants to have."""
+
+    name: str
+    limits: Limits
+    days: int
+
+
+class TokenRequest(NamedTuple):
+    """`grant_id` is the OAuth sign-in that requested it. `is_agreed` None: not decided yet."""
+
+    id: str
+    grant_id: str
+    account_id: int
+    user_code: str
+    wanted: WantedToken
+    expires_at: int
+    is_agreed: bool | None = None
+
+
+def add_token(tx: Transaction, token: Token, secret_hash: str) -> None:
+    values = token._asdict() | {"secret_hash": secret_hash}
+    values |= _limits_values(values.pop("limits"))
+    tx.connection.execute(sa.insert(access_tokens).values(values))
 
 
 def find_token(connection: Connection, secret_hash: str) -> tuple[Token, Account] | None:
@@ -94,7 +95,61 @@ def remove_tokens(tx: Transaction, account_id: int) -> None:
     tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.account_id == account_id))
 
 
-def limits_values(limits: Limits) -> dict[str, str]:
+def add_token_request(tx: Transaction, request: TokenRequest) -> None:
+    """Add a request, replacing an earlier one of the same sign-in."""
+    # One request at a time per grant.
+    grant = sa.select(oauth_grants.c.id).where(oauth_grants.c.id == request.grant_id)
+    tx.connection.execute(grant.with_for_update(key_share=True))
+    is_over = token_requests.c.expires_at <= tx.at_ms
+    is_earlier = token_requests.c.grant_id == request.grant_id
+    tx.connection.execute(sa.delete(token_requests).where(is_over | is_earlier))
+    values = request._asdict() | request.wanted._asdict() | _limits_values(request.wanted.limits)
+    del values["wanted"], values["limits"]
+    tx.connection.execute(sa.insert(token_requests).values(values))
+
+
+def find_token_request(connection: Connection, id_: str, now_ms: int) -> TokenRequest | None:
+    return _first_request(connection, token_requests.c.id == id_, now_ms)
+
+
+def find_token_request_by_code(
+    connection: Connection, account_id: int, user_code: str, now_ms: int
+) -> TokenRequest | None:
+    """A request that this account has not decided yet."""
+    here = sa.and_(
+        token_requests.c.account_id == account_id,
+        token_requests.c.user_code == user_code,
+        token_requests.c.is_agreed.is_(None),
+    )
+    return _first_request(connection, here, now_ms)
+
+
+def decide_token_request(tx: Transaction, id_: str, *, is_agreed: bool) -> bool:
+    """False if it was decided before, or no longer exists."""
+    is_open = (token_requests.c.id == id_) & token_requests.c.is_agreed.is_(None)
+    decided = sa.update(token_requests).where(is_open).values(is_agreed=is_agreed)
+    return tx.connection.execute(decided).rowcount > 0
+
+
+def remove_token_request(tx: Transaction, id_: str) -> bool:
+    """False if it no longer exists."""
+    here = token_requests.c.id == id_
+    return tx.connection.execute(sa.delete(token_requests).where(here)).rowcount > 0
+
+
+def _first_request(
+    connection: Connection, which: sa.ColumnElement[bool], now_ms: int
+) -> TokenRequest | None:
+    query = sa.select(token_requests).where(which, token_requests.c.expires_at > now_ms)
+    row = connection.execute(query).first()
+    if row is None:
+        return None
+    wanted = WantedToken(row.name, _limits_from(row), row.days)
+    subject = (row.id, row.grant_id, row.account_id, row.user_code)
+    return TokenRequest(*subject, wanted, row.expires_at, row.is_agreed)
+
+
+def _limits_values(limits: Limits) -> dict[str, str]:
     """The columns with the permissions of a token."""
     return {
         "actions": _encode(limits.rights).decode(),
@@ -103,14 +158,11 @@ def limits_values(limits: Limits) -> dict[str, str]:
     }
 
 
-def limits_from(row: Any) -> Limits:
-    return Limits(
-        rights=tuple(map(Right, _decode(row.actions))),
-        scopes=_decode(row.scopes),
-        widgets=_decode(row.widgets),
-    )
+def _limits_from(row: Any) -> Limits:
+    rights = tuple(map(Right, _decode(row.actions)))
+    return Limits(rights=rights, scopes=_decode(row.scopes), widgets=_decode(row.widgets))
 
 
 def _token_from(row: Any) -> Token:
     times = (row.created_at, row.expires_at, row.last_used_at)
-    return Token(row.id, row.account_id, row.name, limits_from(row), *times, row.grant_id)
+    return Token(row.id, row.account_id, row.name, _limits_from(row), *times, row.grant_id)

@@ -1,19 +1,30 @@
-"""For operators: lists scopes that have widgets but no owner, and gives them one."""
+"""For operators: reserves and releases names of scopes; lists those that have widgets but no owner,
+and gives them one.
+"""
 
 from widget_contract.names import Scope
 from widget_contract.texts import name_fault
 
-from ..accounts.manage_account import get_open
+from ..accounts.administer_account import get_open
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import TakenScope, free_scope, list_scopes, take_scope
-from ..catalog.events import ScopeAssigned
+from ..catalog.events import ScopeAssigned, ScopeReleased, ScopeReserved
 from ..catalog.store.events import append, find_upstream
 from ..catalog.store.ownerless import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
+from ..catalog.store.widgets import list_widgets_in
 from ..core.actors import COMMAND_LINE, Actor, Role
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..organizations.organize import MAX_NAME
-from ..organizations.store import add_organization, put_member, scope_kind
+from ..organizations.store import (
+    add_organization,
+    find_organization,
+    list_members,
+    lock_organization,
+    put_member,
+    remove_organization,
+    scope_kind,
+)
 
 
 def search_ownerless(
@@ -33,12 +44,7 @@ def search_scopes(
 
 
 def assign_scope(
-    store: Store,
-    name: str,
-    username: str,
-    display_name: str = "",
-    *,
-    actor: Actor = COMMAND_LINE,
+    store: Store, name: str, username: str, display_name: str = "", *, actor: Actor = COMMAND_LINE
 ) -> OwnerlessScope:
     """Make an organization of the scope, owned by this account; returns what it has received.
 
@@ -92,3 +98,53 @@ def _get_ownerless(connection: Snapshot, scope: Scope) -> OwnerlessScope:
             )
         case _:
             raise NotFound(f"There are no widgets in the scope {scope}.")
+
+
+def reserve_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> None:
+    """Reserve a name, so that it cannot be registered."""
+    scope = Scope.parse(name)
+    with store.publishing() as tx:
+        require_operator_now(tx.connection, actor)
+        take_scope(tx, scope, "reserved", adopts=True)
+        append(tx, actor, ScopeReserved(scope=scope))
+
+
+def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
+    """Release a reserved name, or that of an organization that has published nothing; returns
+    which of the two it was. The organization is deleted.
+
+    A name under which something was published stays taken, because dashboards load by it; so does
+    the name of an account, because others know the person by it.
+    """
+    scope = Scope.parse(name)
+    with store.publishing() as tx:
+        require_operator_now(tx.connection, actor)
+        lock_organization(tx, scope)
+        kind = scope_kind(tx.connection, scope)
+        published = len(list_widgets_in(tx.connection, scope))
+        if kind is None:
+            raise NotFound(
+                f"The name {scope} is not taken."
+                if not published
+                else f"The scope {scope} has no owner; its widgets were imported. To give it one: "
+                f"scope assign {scope} ACCOUNT."
+            )
+        if kind == "personal":
+            raise Conflict(
+                f"{scope} is the name of an account. Names of people are never given to somebody "
+                f"else, even when the account is closed. To keep them out: account disable {scope}."
+            )
+        members = None
+        organization = find_organization(tx.connection, scope)
+        if organization is not None:
+            if published:
+                raise Conflict(
+                    f"The organization {scope} has {published:,} published widget"
+                    f"{'' if published == 1 else 's'}, listed or not. Dashboards load them by this "
+                    "name, so it is never given to somebody else."
+                )
+            members = [it.username for it in list_members(tx.connection, organization.id)]
+            remove_organization(tx, organization)
+        free_scope(tx, scope)
+        append(tx, actor, ScopeReleased(scope=scope, was=kind, members=members))
+    return kind
