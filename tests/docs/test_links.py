@@ -7,11 +7,11 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
-import pytest
 import typer
 from bench.options import Options as BenchOptions
 from typer.core import TyperGroup
@@ -91,35 +91,38 @@ def catalog_options() -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_leads_somewhere() -> None:
+    assert not [f"{name_of(page)}: {it}" for page in PAGES for it in broken_links(page)]
+
+
+def broken_links(page: Path) -> Iterator[str]:
     for target in _LINK.findall(prose_of(page)):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
         leads_to = (page.parent / path).resolve() if path else page
-        assert leads_to.exists(), target
-        if anchor:
-            assert anchor in anchors_of(leads_to), target
+        if not leads_to.exists() or (anchor and anchor not in anchors_of(leads_to)):
+            yield target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_dev_command_exists(page: Path) -> None:
-    for command, rest in _DEV.findall(text_of(page)):
-        assert command in dev_commands(), f"./dev {command}"
-        if command == "bench":
-            known = {f"--{it.name}" for it in fields(BenchOptions)} | {"--help"}
-            assert set(_OPTION.findall(rest)) <= known, f"./dev {command}{rest}"
+def test_every_dev_command_exists() -> None:
+    known = {f"--{it.name}" for it in fields(BenchOptions)} | {"--help"}
+    for page in PAGES:
+        for command, rest in _DEV.findall(text_of(page)):
+            assert command in dev_commands(), f"{name_of(page)}: ./dev {command}"
+            if command == "bench":
+                unknown = set(_OPTION.findall(rest)) - known
+                assert not unknown, f"{name_of(page)}: ./dev {command}{rest}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_command_of_the_operator_and_every_option_exists(page: Path) -> None:
-    for command, rest in _CATALOG.findall(code_of(page)):
-        assert command in catalog_options(), f"widget-catalog {command}"
-        inner = f"{command} {rest.split()[0]}" if rest.split() else command
-        name = inner if inner in catalog_options() else command
-        unknown = set(_OPTION.findall(rest)) - catalog_options()[name]
-        assert not unknown, f"widget-catalog {command}{rest}"
+def test_every_command_of_the_operator_and_every_option_exists() -> None:
+    for page in PAGES:
+        for command, rest in _CATALOG.findall(code_of(page)):
+            assert command in catalog_options(), f"{name_of(page)}: widget-catalog {command}"
+            inner = f"{command} {rest.split()[0]}" if rest.split() else command
+            name = inner if inner in catalog_options() else command
+            unknown = set(_OPTION.findall(rest)) - catalog_options()[name]
+            assert not unknown, f"{name_of(page)}: widget-catalog {command}{rest}"
 
 
 def test_commands_are_really_found() -> None:
@@ -130,15 +133,19 @@ def test_commands_are_really_found() -> None:
     assert {it for page in pages for it, _ in _DEV.findall(page)} >= {"serve", "test", "bench"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_file_folder_and_function_named_exists(page: Path) -> None:
+def test_every_file_folder_and_function_named_exists() -> None:
+    assert not [f"{name_of(page)}: {it}" for page in PAGES for it in missing_names(page)]
+
+
+def missing_names(page: Path) -> Iterator[str]:
     for code in _INLINE.findall(prose_of(page)):
         if found := _PLACE.match(code):
             file, name = found.groups()
             place = next(it for it in (page.parent, ROOT, SOURCE) if (it / file).exists())
-            assert name in names_in(place / file), code
-        elif "/" in code and (_FILE.match(code) or _FOLDER.match(code)):
-            assert exists(page, code), code
+            if name not in names_in(place / file):
+                yield code
+        elif "/" in code and (_FILE.match(code) or _FOLDER.match(code)) and not exists(page, code):
+            yield code
 
 
 def exists(page: Path, path: str) -> bool:
@@ -162,6 +169,13 @@ def names_in(file: Path) -> frozenset[str]:
                 elif isinstance(it, ast.AnnAssign) and isinstance(it.target, ast.Name):
                     names.add(f"{node.name}.{it.target.id}")
     return frozenset(names)
+
+
+def test_a_decision_is_named_like_its_title() -> None:
+    for page in (ROOT / "docs" / "decisions").iterdir():
+        number, title = re.match(r"# (\d+)\. (.+)\n", text_of(page)).groups()  # type: ignore[union-attr]
+        words = re.findall(r"[a-z0-9]+", title.lower().replace("'", "").replace("_", "-"))
+        assert page.name == f"{int(number):04}-{'-'.join(words)}.md"
 
 
 def test_every_room_is_in_the_tree_and_has_its_page() -> None:

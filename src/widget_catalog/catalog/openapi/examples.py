@@ -83,8 +83,10 @@ def examples(base_url: str) -> Object:
             "apiVersions": list(release.API_VERSIONS),
         },
     }
-    only = {name: {"answer": ("Example response", it)} for name, it in responses.items()}
-    described = {"SearchResults": searches, **only}
+    only: dict[str, Any] = {
+        name: {"answer": ("Example response", it)} for name, it in responses.items()
+    }
+    described: dict[str, dict[str, Any]] = {"SearchResults": searches, **only}
     return {"ResolveRequest": _REQUEST} | {
         name: {key: {"summary": it[0], "value": it[1]} for key, it in some.items()}
         for name, some in described.items()
