@@ -139,9 +139,7 @@ class Store:
         self._kept = connection
 
     def check(self) -> None:
-        """Raises StoreUnavailable if the store cannot be read, in particular DataDamaged if it is
-        gone.
-        """
+        """Raises StoreUnavailable if the store cannot be read; DataDamaged, if it is gone."""
         with self.reading() as connection:
             connection.execute(sa.text("SELECT 1"))
 

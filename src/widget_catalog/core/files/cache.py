@@ -98,9 +98,7 @@ class BundleCache:
 
 
 class StoreWatch:
-    """Whether the object store responds, checked periodically in a thread, so that no request
-    waits.
-    """
+    """Whether the object store responds: asked regularly in a thread, so no request waits."""
 
     def __init__(self, bundles: Bundles) -> None:
         self._bundles = bundles

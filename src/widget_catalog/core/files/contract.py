@@ -62,9 +62,7 @@ class Bundles(Protocol):
     def upload_target(
         self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str
     ) -> str | None:
-        """A presigned URL at which the storage itself accepts a file; None if the service must
-        receive it (`uploads.py`).
-        """
+        """A presigned URL at which the storage accepts a file; None: the service receives it."""
 
     def check(self) -> None:
         """Raises FolderUnusable or BundlesDown if bundles cannot be read just now."""
@@ -83,9 +81,7 @@ class Bundles(Protocol):
 
 
 class LocalFiles(Protocol):
-    """Additional operations if bundles are local files, which the server sends without reading
-    them.
-    """
+    """Also, if bundles are local files, which the server sends without reading them."""
 
     def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
         """The file may be missing or damaged."""

@@ -32,7 +32,7 @@ from .errors import (
 from .http import Body, Request, Response
 from .middleware import client_of
 from .receiving import MAX_FILES, NO_FILES, MultipartForm, MultipartReader, Receiver, boundary_of
-from .routing import AuthMode, Found, Route, Routes, Who, allowed
+from .routing import AuthMode, Route, Routes, Who, allowed
 from .services import Services
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
@@ -131,8 +131,10 @@ class Dispatcher:
                 # First of all, so that anonymous clients cannot find out what exists.
                 if visitor is None and not is_open:
                     raise NotSignedIn(_CLOSED)
+                if found is None:
+                    raise NotFound(f"There is nothing at {request.path[:200]}.")
                 if route is None:
-                    raise _no_route(request, found)
+                    raise WrongMethod(request.method, allowed(found.methods))
                 if visitor is None and route.needs is not Who.ANYONE:
                     raise NotSignedIn(_CLOSED)
                 if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
@@ -181,9 +183,7 @@ class Dispatcher:
     async def _receive_form(
         self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str
     ) -> MultipartForm:
-        """Receive a form with files. Nothing is read and no memory reserved for unauthenticated or
-        cross-site requests.
-        """
+        """Receive a form with files; of authenticated senders only, and not from other sites."""
         services, receiver, in_thread = self._services, self._receiver, self._receiver.in_thread
         visitor = await in_thread(identify, self._authentication, request, auth, address)
         if visitor is None:
@@ -204,12 +204,6 @@ class Dispatcher:
             except BaseException:
                 await in_thread(reader.give_up)
                 raise
-
-
-def _no_route(request: Request, found: Found[Route] | None) -> CatalogError:
-    if found is not None:
-        return WrongMethod(request.method, allowed(found.methods))
-    return NotFound(f"There is nothing at {request.path[:200]}.")
 
 
 def has_credentials(request: Request) -> bool:
