@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 Kind = Literal["js", "css"]
 """A module, or the style sheet beside it."""
+KINDS: tuple[Kind, ...] = ("js", "css")
 FileKey = tuple[str, Kind]
 """The hash of a stored file, and its kind."""
 
