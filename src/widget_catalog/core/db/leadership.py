@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from .faults import faults_named
+from .engine import faults_named
 
 _LEASE_MS = 10_000
 _RENEWED_AFTER_S = 3.0
