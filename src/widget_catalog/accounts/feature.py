@@ -13,7 +13,6 @@ from .settings import AccountSettings
 
 if TYPE_CHECKING:
     from ..core.db.engine import Store
-    from ..core.files.contract import Bundles, Uploads
     from ..core.hooks import Hooks
     from ..core.http.dispatcher import Authentication
     from ..core.http.routing import Route
@@ -46,7 +45,7 @@ def _jobs(services: "Services") -> Sequence[Job]:
     return (partial(forget_successors, services.store), partial(forget_tokens, services.store))
 
 
-def _on_start(store: "Store", _bundles: "Bundles", _uploads: "Uploads") -> str | None:
+def _invite_first(store: "Store") -> str | None:
     from .create_account import invite_first_operator
 
     return invite_first_operator(store)
@@ -80,6 +79,6 @@ FEATURE = Feature(
     services=_services,
     authentication=_authentication,
     jobs=_jobs,
-    on_start=_on_start,
+    invite_first=_invite_first,
     public_settings=_public_settings,
 )

@@ -232,9 +232,7 @@ def run() -> None:
 
 
 def _end_output(error: OSError) -> NoReturn:
-    """The output cannot be written: usually standard output, because errors of other files are
-    handled where they occur.
-    """
+    """Standard output cannot be written: errors of other files are handled where they occur."""
     if error.errno not in _OUTPUT_ERRORS:
         raise error
     # Nothing may be written to it at exit.

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping
-from typing import Protocol
+from dataclasses import dataclass
 
 import structlog
 
@@ -13,7 +13,9 @@ from ..catalog.api.client_files import PREFIX as CLIENT_PREFIX
 from ..catalog.api.client_files import answer_client_file
 from ..catalog.api.health import PREFIX as HEALTHZ_PREFIX
 from ..catalog.api.health import Healthz
+from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
+from ..core.db.damage import DamageAlarm
 from ..core.errors import StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.errors import damaged, internal_fault, unavailable
@@ -22,64 +24,41 @@ from ..core.http.http import Answer, Body, Request, Response
 _log = structlog.get_logger("widget_catalog.web")
 
 
-class Pages(Protocol):
-    async def answer(self, request: Request) -> Response:
-        """Never None: unknown paths get an error page."""
-
-    def failure(self, request: Request, answer: Response) -> Response:
-        """The page for people that corresponds to this response for programs."""
-
-
-class Alarm(Protocol):
-    def report(self, fault: BaseException) -> bool:
-        """Whether this is damage; if so, raise the alarm."""
-
-
+@dataclass(eq=False)
 class Site:
-    def __init__(
-        self,
-        api: PublicApi,
-        cdn: Cdn,
-        others: Mapping[str, Answer],
-        dispatcher: Dispatcher,
-        previews: PreviewPages,
-        pages: Pages,
-        healthz: Healthz,
-        alarm: Alarm,
-    ) -> None:
-        self._api = api
-        self._cdn = cdn
-        self._others = others
-        self._dispatcher = dispatcher
-        self._previews = previews
-        self._pages = pages
-        self._healthz = healthz
-        self._alarm = alarm
+    api: PublicApi
+    cdn: Cdn
+    others: Mapping[str, Answer]
+    dispatcher: Dispatcher
+    previews: PreviewPages
+    pages: PublicPages
+    healthz: Healthz
+    alarm: DamageAlarm
 
     def drain(self) -> None:
         """Other workers take over."""
-        self._healthz.is_draining = True
-        self._api.drain()
+        self.healthz.is_draining = True
+        self.api.drain()
 
     async def answer(self, request: Request, body: Body) -> Response:
         path = request.path
         try:
             if path.startswith("/api/") or path == "/api":
-                return await self._api.answer(request, body)
+                return await self.api.answer(request, body)
             if path.startswith(CDN_PREFIX):
-                return await self._cdn.answer(request)
+                return await self.cdn.answer(request)
             if path.startswith(CLIENT_PREFIX):
                 return answer_client_file(request)
-            for prefix, answer in self._others.items():
+            for prefix, answer in self.others.items():
                 if path.startswith(prefix):
                     return await answer(request, body)
             if path.startswith(HEALTHZ_PREFIX):
-                return self._healthz.answer(request)
-            if self._dispatcher.knows(path):
-                return await self._dispatcher.answer(request, body)
-            return await self._previews.answer(request) or await self._pages.answer(request)
+                return self.healthz.answer(request)
+            if self.dispatcher.knows(path):
+                return await self.dispatcher.answer(request, body)
+            return await self.previews.answer(request) or await self.pages.answer(request)
         except (sqlite3.Error, StoreUnavailable) as fault:
-            if self._alarm.report(fault):
+            if self.alarm.report(fault):
                 return self._for_people(request, damaged(path))
             _log.error("The catalog cannot be read.", path=path, fault=str(fault))
             return self._for_people(request, unavailable(path))
@@ -90,10 +69,10 @@ class Site:
     def _for_people(self, request: Request, failure: Response) -> Response:
         """An error as a page, unless a program sent the request."""
         path = request.path
-        if path.startswith(("/api/", CDN_PREFIX, *self._others)) or path == "/api":
+        if path.startswith(("/api/", CDN_PREFIX, *self.others)) or path == "/api":
             return failure
         try:
-            return self._pages.failure(request, failure)
+            return self.pages.failure(request, failure)
         except Exception:  # The failing code may be part of the page rendering.
             _log.exception("The page that says so failed, too.", path=path)
             return failure

@@ -106,9 +106,12 @@ def warn_of_settings(settings: Settings, file: Path | None = None) -> None:
 
 
 def _complete(node: Node) -> str | None:
-    """What features have left to do; returns the secret of an invitation, if one was made."""
-    found = [it.on_start(node.store, node.bundles, node.uploads) for it in installed()]
-    return next((it for it in found if it is not None), None)
+    """What features have left to do; returns the secret of the operator's invitation, if any."""
+    for feature in installed():
+        feature.on_start(node.store, node.bundles, node.uploads)
+    # Last, so that nothing that fails keeps it from being shown.
+    invitations = [feature.invite_first(node.store) for feature in installed()]
+    return next((it for it in invitations if it is not None), None)
 
 
 def _whom_to_wait_for(node: Node) -> str:

@@ -146,9 +146,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         renew_loader: Callable[[], Callable[..., Any]],
         **options: Any,
     ) -> None:
-        """`renew_loader` returns the loader of a worker's application, or raises if that is not
-        allowed.
-        """
+        """`renew_loader` returns the loader of a worker's application, or raises an error."""
         super().__init__(**options)
         self._passed_sockets = passed_sockets
         self._listening: dict[int, socket.socket] = {}

@@ -266,9 +266,7 @@ class _Parts:
             raise
 
     def _build_services(self, now: Clock) -> Services:
-        """With a store of its own: changes made by people are on disk before they are
-        acknowledged.
-        """
+        """With a store of its own: people's changes are on disk before they are acknowledged."""
         settings, node = self._settings, self.node
         store = open_node(
             settings.data,

@@ -74,10 +74,10 @@ class Feature:
     """What answers all paths with a prefix, instead of routes."""
     jobs: "Callable[[Services], Sequence[Job]]" = _nothing
     """Run every ten minutes in every worker; safe to run in several at once."""
-    on_start: "Callable[[Store, Bundles, Uploads], str | None]" = lambda *_: None
-    """Completes, before a service starts, what was interrupted; returns the secret of an invitation
-    for the first account, if there is none.
-    """
+    on_start: "Callable[[Store, Bundles, Uploads], None]" = lambda *_: None
+    """Completes, before a service starts, what was interrupted."""
+    invite_first: "Callable[[Store], str | None]" = lambda _store: None
+    """The secret of an invitation for the first account, if there is none."""
     start: Callable[[WorkerContext], Sequence[Closeable]] = _nothing
     """Starts what runs as long as a worker does."""
     public_settings: Callable[[Settings], Mapping[str, Any]] = lambda _settings: {}

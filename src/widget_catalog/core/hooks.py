@@ -23,45 +23,36 @@ the transaction, the actor and the event; or an extension point.
 """
 
 
-class _Registry:
-    def __init__(self) -> None:
-        self._loaders: Sequence[Callable[[], Hooks]] = ()
-        self._found: dict[Any, list[Callable[..., Any]]] | None = None
-
-    def use(self, loaders: Sequence[Callable[[], Hooks]]) -> None:
-        self._loaders, self._found = loaders, None
-
-    def find(self, key: object) -> list[Callable[..., Any]]:
-        if self._found is None:
-            if not self._loaders:
-                # Otherwise changes would silently lack their consequences.
-                raise RuntimeError("No features are installed: call install_features() first.")
-            found: dict[Any, list[Callable[..., Any]]] = {}
-            for load_hooks in self._loaders:
-                for connected, function in load_hooks().items():
-                    found.setdefault(connected, []).append(function)
-            self._found = found
-        return self._found.get(key, [])
-
-
-_registry = _Registry()
+_loaders: Sequence[Callable[[], Hooks]] = ()
+_found: dict[Any, list[Callable[..., Any]]] | None = None
 
 
 def use_hooks(loaders: Sequence[Callable[[], Hooks]]) -> None:
     """Replace all hooks. They are loaded when they are first needed, so that a command that
     changes nothing does not import every feature.
     """
-    _registry.use(loaders)
+    global _loaders, _found
+    _loaders, _found = loaders, None
 
 
-def load() -> None:
+def load() -> dict[Any, list[Callable[..., Any]]]:
     """Import the features that have hooks or events, if that has not happened yet."""
-    _registry.find(None)
+    global _found
+    if _found is None:
+        if not _loaders:
+            # Otherwise changes would silently lack their consequences.
+            raise RuntimeError("No features are installed: call install_features() first.")
+        found: dict[Any, list[Callable[..., Any]]] = {}
+        for load_hooks in _loaders:
+            for connected, function in load_hooks().items():
+                found.setdefault(connected, []).append(function)
+        _found = found
+    return _found
 
 
 def call(tx: "Transaction", by: Actor | Stranger, event: object) -> None:
     """Call the hooks of this type of event."""
-    for hook in _registry.find(type(event)):
+    for hook in load().get(type(event), ()):
         hook(tx, by, event)
 
 
@@ -71,8 +62,7 @@ class ExtensionPoint(Generic[P, R]):
         update_wrapper(self, default)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        found = _registry.find(self)
-        result: R = (found[-1] if found else self._default)(*args, **kwargs)
+        result: R = load().get(self, [self._default])[-1](*args, **kwargs)
         return result
 
 

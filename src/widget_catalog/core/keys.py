@@ -17,7 +17,7 @@ import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -37,6 +37,7 @@ _LIVES_FOR_MS = 25 * 3_600_000
 _ACCEPTED_FOR_MS = _SIGNS_FOR_MS + _LIVES_FOR_MS
 _SKEW_MS = 60_000
 _KEY_BYTES = 32
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 # The lock is only held while a small file is written.
 _TIMEOUT_S = 5.0
 
@@ -49,7 +50,25 @@ class _Key(msgspec.Struct, rename="camel"):
 _decode = msgspec.json.Decoder(list[_Key]).decode
 
 
-class KeyFile:
+class Keys:
+    def for_purpose(self, purpose: str) -> "SigningKey":
+        """Keys that are invalid for another purpose."""
+        return SigningKey(self, purpose)
+
+    def newest(self) -> bytes:
+        """The key to sign with."""
+        raise NotImplementedError
+
+    def accepted(self) -> list[bytes]:
+        """The keys that a signature may be of, newest first."""
+        raise NotImplementedError
+
+    def rotate(self) -> None:
+        """Make a new key, and accept no other any more."""
+        raise NotImplementedError
+
+
+class KeyFile(Keys):
     """The keys of a data folder, newest last. Shared by all processes that serve it."""
 
     def __init__(
@@ -59,11 +78,7 @@ class KeyFile:
         self._now_ms = now_ms
         self._timeout_s = timeout_s
 
-    def for_purpose(self, purpose: str) -> "SigningKey":
-        return SigningKey(self, purpose)
-
     def newest(self) -> bytes:
-        """The key to sign with; a new one if all are too old."""
         keys = self._read()
         if not self._signs(keys):
             with self._locked():
@@ -74,11 +89,9 @@ class KeyFile:
         return bytes.fromhex(keys[-1].secret)
 
     def accepted(self) -> list[bytes]:
-        """The keys whose signatures are accepted, newest first."""
         return [bytes.fromhex(it.secret) for it in reversed(self._read()) if self._is_accepted(it)]
 
     def rotate(self) -> None:
-        """Create a new key, and invalidate all others."""
         with self._locked():
             self._write([self._new()])
 
@@ -129,7 +142,7 @@ class KeyFile:
         return StoreUnavailable(f"The keys in {self._path} cannot be used: {error.strerror}.")
 
 
-class SharedKeys:
+class SharedKeys(Keys):
     """The keys of nodes that share a database: derived from shared secrets, one per day. The first
     secret signs; signatures of the others are accepted as well.
     """
@@ -137,9 +150,6 @@ class SharedKeys:
     def __init__(self, secrets_given: Sequence[str], now_ms: Callable[[], int]) -> None:
         self._secrets = [it.encode() for it in secrets_given]
         self._now_ms = now_ms
-
-    def for_purpose(self, purpose: str) -> "SigningKey":
-        return SigningKey(self, purpose)
 
     def newest(self) -> bytes:
         return self._key(self._secrets[0], self._now_ms())
@@ -163,23 +173,6 @@ class SharedKeys:
 
 class FromSettings(CatalogError):
     """Keys that no command can change."""
-
-
-class Keys(Protocol):
-    def for_purpose(self, purpose: str) -> "SigningKey":
-        """Keys that are invalid for another purpose."""
-
-    def newest(self) -> bytes:
-        """The key to sign with."""
-
-    def accepted(self) -> list[bytes]:
-        """The keys that a signature may be of, newest first."""
-
-    def rotate(self) -> None:
-        """Make a new key, and accept no other any more."""
-
-
-_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 
 class SigningKey(NamedTuple):

@@ -151,7 +151,10 @@ class NameLookups:
                 self._end(owner)
                 answer.set_result(addresses)
 
-        self._begin(owner)
+        with self._lock:
+            if self._running.total() >= _MOST or self._running[owner] >= _MAX_PER_OWNER:
+                raise TooManyLookups
+            self._running[owner] += 1
         try:
             # A daemon thread does not delay the end of the process.
             threading.Thread(target=look_up, name="webhook look-up", daemon=True).start()
@@ -159,12 +162,6 @@ class NameLookups:
             self._end(owner)
             raise TooManyLookups from None
         return answer.result(timeout_s)
-
-    def _begin(self, owner: str) -> None:
-        with self._lock:
-            if self._running.total() >= _MOST or self._running[owner] >= _MAX_PER_OWNER:
-                raise TooManyLookups
-            self._running[owner] += 1
 
     def _end(self, owner: str) -> None:
         with self._lock:

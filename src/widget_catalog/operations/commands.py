@@ -130,9 +130,7 @@ def doctor(
 
 
 def _check_file(database: Path) -> bool:
-    """Exits if the file is unusable. Returns whether damaged pages outside the tables were
-    discarded.
-    """
+    """Exits if the file is unusable; whether damaged pages outside the tables were discarded."""
     from ..core.db.damage import check_file, discard_other_pages
 
     faults = check_file(database)
@@ -209,9 +207,7 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
 
 
 def forget_aside(node: "Node", days: int, *, is_dry: bool) -> None:
-    """Delete files that were moved aside at least that many days ago, or report which ones that
-    would be.
-    """
+    """Delete files that were moved aside that many days ago, or report which ones."""
     from ..core import clock
     from .doctor import delete_aside, list_aside
 

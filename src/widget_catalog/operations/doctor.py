@@ -70,9 +70,7 @@ def check_catalog(store: Store, bundles: Bundles, replica: Replica, bar: Bar = n
 
 
 def check_database(store: Store, replica: Replica, progress: Advance = lambda _: None) -> Findings:
-    """Check the database, and compare the replica with it; the replica is repaired if
-    it differs.
-    """
+    """Check the database, and compare the replica with it, which is repaired if it differs."""
     findings = Findings()
     with store.reading() as connection:
         broken = check_integrity(connection)
@@ -217,9 +215,7 @@ def find_orphans(store: Store, bundles: Bundles, suspects: set[str]) -> Orphans:
 def set_aside(
     store: Store, bundles: Bundles, data: Path, suspects: set[str], *, is_forced: bool = False
 ) -> Aside:
-    """Move the suspects that are still orphans; raises TooMuch if nearly everything would be
-    moved. Nobody waits meanwhile.
-    """
+    """Move suspects that are still orphans; raises TooMuch if that is nearly everything."""
     now = datetime.fromtimestamp(store.now_ms() / 1000, UTC)
     folder = data / ASIDE / now.strftime(_NAMED_BY)
     orphans = find_orphans(store, bundles, suspects)

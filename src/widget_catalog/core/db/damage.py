@@ -51,9 +51,7 @@ def any_text(connection: Connection) -> Iterator[None]:
 
 
 class DamageAlarm:
-    """A file, so that every worker, the metrics and doctor know about damage found by
-    one worker.
-    """
+    """A file: every worker, the metrics and doctor know about damage found by one worker."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -98,9 +96,6 @@ def row_checksum(values: Sequence[Any]) -> int:
     """Of numbers, texts, booleans and None: the same on SQLite and PostgreSQL."""
     return _hash(_encode(values)) & _BITS
 
-
-# Earlier releases kept their read model in the database.
-_FORMER_TABLES = ("listings", "documents", "read_model")
 
 _Rows = list[Any]
 
@@ -158,18 +153,6 @@ def _faults(rows: _Rows) -> Iterator[str]:
 
 
 def discard_other_pages(path: Path) -> None:
-    """Remove pages that belong to no table of this release, however damaged they are.
-
-    The file is rewritten without those pages. Other writers wait meanwhile.
-    """
+    """Rewrite the file without pages that belong to no table. Other writers wait meanwhile."""
     with contextlib.closing(connect(path, isolation_level=None, timeout=10)) as db:
-        db.execute("PRAGMA writable_schema = ON")
-        db.execute("BEGIN IMMEDIATE")
-        marks = ", ".join("?" * len(_FORMER_TABLES))
-        db.execute(f"DELETE FROM sqlite_schema WHERE tbl_name IN ({marks})", _FORMER_TABLES)  # noqa: S608
-        version = db.execute("PRAGMA schema_version").fetchone()[0]
-        # Makes other connections read the schema again.
-        db.execute(f"PRAGMA schema_version = {version + 1}")
-        db.execute("COMMIT")
-        db.execute("PRAGMA writable_schema = RESET")
         db.execute("VACUUM")

@@ -8,6 +8,7 @@ timeout.
 """
 
 import contextlib
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,13 +19,20 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from .. import clock
 from ..clock import Clock
-from ..errors import DatabaseDown, DataDamaged
+from ..errors import (
+    DatabaseDown,
+    DatabaseReadOnly,
+    DataDamaged,
+    InvalidRequest,
+    StoreUnavailable,
+    WriterBusy,
+)
 from .connection_watch import ConnectionWatch
-from .faults import faults_named
-from .file_lock import COMMAND, WaitPolicy, WriterLock
-from .postgresql import notify
+from .damage import is_damage
+from .file_lock import BUSY, COMMAND, WaitPolicy, WriterLock
+from .postgresql import is_read_only, notify
 from .sqlite import check_file_is_there, overwrite, withdraw, write_something
-from .table_locks import acquire_publishing_lock, limit_waiting
+from .table_locks import acquire_publishing_lock, is_waiting_over, limit_waiting
 from .transaction import Listener, Prepare, PreparedRecords, SqliteWrite, Write, prepare_nothing
 from .transaction import Transaction as Transaction
 
@@ -139,9 +147,7 @@ class Store:
         self._kept = connection
 
     def check(self) -> None:
-        """Raises StoreUnavailable if the store cannot be read, in particular DataDamaged if it is
-        gone.
-        """
+        """Raises StoreUnavailable if the store cannot be read; DataDamaged, if it is gone."""
         with self.reading() as connection:
             connection.execute(sa.text("SELECT 1"))
 
@@ -253,3 +259,45 @@ class Store:
         self.engine.dispose()
         if self._listener is not None:
             self._listener.close()
+
+
+@contextlib.contextmanager
+def faults_named() -> Iterator[None]:
+    """Convert database and disk errors to errors of ours."""
+    try:
+        yield
+    except sa.exc.DataError:
+        # For example, PostgreSQL accepts no NUL in text: the request is at fault, not the
+        # database.
+        raise InvalidRequest("This has characters or numbers that cannot be looked for.") from None
+    except sa.exc.DBAPIError as error:
+        # The driver's error, because SQLAlchemy's includes the statement.
+        fault = error.orig or error
+        raise _named(fault) from fault
+    except sa.exc.TimeoutError as error:
+        raise DatabaseDown from error
+    except (sqlite3.Error, OSError) as error:
+        raise _named(error) from error
+
+
+def _named(fault: BaseException) -> StoreUnavailable:
+    reason = (isinstance(fault, OSError) and fault.strerror) or str(fault).strip()
+    if is_damage(fault):
+        return DataDamaged(
+            f"The catalog's database is damaged ({reason}). Run doctor: it repairs what can be "
+            "rebuilt, and says if a backup must be restored."
+        )
+    if is_waiting_over(fault):
+        return WriterBusy(BUSY)
+    if is_read_only(fault):
+        return DatabaseReadOnly()
+    if not isinstance(fault, sqlite3.Error | OSError):
+        return DatabaseDown()
+    if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+        return StoreUnavailable(
+            "The catalog cannot be changed just now: another program has locked its database. "
+            "Nothing was changed; try again soon."
+        )
+    return StoreUnavailable(
+        f"The catalog's database cannot be used just now ({reason}). Try again later."
+    )

@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from .faults import faults_named
+from .engine import faults_named
 
 _LEASE_MS = 10_000
 _RENEWED_AFTER_S = 3.0
@@ -55,25 +55,20 @@ class Leadership:
             except BlockingIOError:
                 return False
             self._is_first_here = True
-        if self._engine is None or self._is_fresh():
+        since = self._renewed_at
+        is_fresh = since is not None and time.monotonic() - since < _RENEWED_AFTER_S
+        if self._engine is None or is_fresh:
             return True
         self._renewed_at = None
         began = time.monotonic()
         with faults_named(), self._connected(self._engine) as connection:
-            if not self._take(connection):
+            # Reading first: the other statement would write even if it changes nothing.
+            if connection.execute(_FIND_OTHER, self._values).first() is not None:
+                return False
+            if connection.execute(_TAKE, self._values).rowcount != 1:
                 return False
         self._renewed_at = began
         return True
-
-    def _is_fresh(self) -> bool:
-        since = self._renewed_at
-        return since is not None and time.monotonic() - since < _RENEWED_AFTER_S
-
-    def _take(self, connection: Connection) -> bool:
-        # Reading first: the statement below would write even if it changes nothing.
-        if connection.execute(_FIND_OTHER, self._values).first() is not None:
-            return False
-        return connection.execute(_TAKE, self._values).rowcount == 1
 
     def _connected(self, engine: Engine) -> Connection:
         return engine.connect().execution_options(isolation_level="AUTOCOMMIT")

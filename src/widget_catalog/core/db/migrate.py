@@ -1,7 +1,6 @@
 """Creates the tables of a new database, or upgrades one of an older release."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -10,9 +9,6 @@ from ..errors import NewerDatabase, OlderDatabase
 from .engine import Store
 from .schema import metadata
 from .tables import load_tables
-
-if TYPE_CHECKING:
-    from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -23,9 +19,7 @@ BASELINE = "0022"
 
 
 def migrate(store: Store) -> None:
-    """Create missing tables, and apply missing migrations. Safe to call concurrently: the writer
-    lock is held.
-    """
+    """Create missing tables and apply missing migrations, under the writer lock."""
     with store.reading() as connection:
         is_current = _schema_of(connection) == SCHEMA and not _missing_tables(connection)
     if not is_current:
@@ -87,10 +81,13 @@ def _missing_tables(connection: Connection) -> set[str]:
 def _upgrade(store: Store) -> None:
     # Imported only if there is something to do: Alembic takes a quarter of a second to load.
     from alembic import command
+    from alembic.config import Config
 
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
     with store.publishing() as tx:
+        config.attributes["connection"] = tx.connection
         current = _schema_of(tx.connection)
-        config = _config(tx.connection)
         if current is None:
             command.stamp(config, "head")
         else:
@@ -98,12 +95,3 @@ def _upgrade(store: Store) -> None:
             command.upgrade(config, "head")
         if _missing_tables(tx.connection):
             metadata.create_all(tx.connection)
-
-
-def _config(connection: Connection) -> "Config":
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
-    return config

@@ -53,9 +53,7 @@ def find_host(address: str, connection: "psycopg.Connection[Any]") -> int:
 
 
 def _hosts(address: str) -> list[dict[str, str]]:
-    """The parts of the address for each host; a single one without details if libpq would reject
-    it.
-    """
+    """The parts of the address for each host; one without any if libpq would reject it."""
     from psycopg.conninfo import conninfo_to_dict
 
     given = conninfo_to_dict(address)
@@ -147,9 +145,7 @@ _NOT_CONNECTED = "session is read-only"
 
 
 def connection_string(url: str, program: str = "") -> str:
-    """The libpq connection string. Raises ValueError, without quoting any of it, if
-    it is invalid.
-    """
+    """For libpq. Raises ValueError, without quoting any of it, if it is invalid."""
     # Slow to load, so only imported if PostgreSQL is used.
     import psycopg
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -252,9 +248,7 @@ class Listening:
         self.host = find_host(address, self.connection)
 
     def read_state(self) -> tuple[int, str]:
-        """The end of the feed, and the schema of the database. Raises ReadOnlyServer if it no
-        longer accepts writes.
-        """
+        """The end of the feed, and the schema. Raises ReadOnlyServer if it takes no writes."""
         newest, schema, is_read_only = self.connection.execute(_READ_STATE).fetchone() or (
             0,
             "",

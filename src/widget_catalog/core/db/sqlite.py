@@ -86,9 +86,7 @@ def _identity_of(path: Path) -> _Identity | None:
 
 
 def sqlite_engine(path: Path, *, is_durable: bool = True, may_create: bool = True) -> Engine:
-    """SQLite in WAL mode. If not durable, commits survive a killed process, but not a power
-    failure.
-    """
+    """In WAL mode. If not durable, commits survive a killed process, not a power failure."""
     file = OpenedFile(path, may_create=may_create)
     engine = sa.create_engine(
         URL.create("sqlite", database=str(path)), creator=file.connect, hide_parameters=True
@@ -166,7 +164,9 @@ def write_something(run: Callable[[str], Sequence[Sequence[Any]]]) -> None:
 def sqlite_reader(path: Path) -> Engine:
     """SQLite opened read-only: neither the file nor its folder is changed."""
     mode = "mode=ro"
-    if _is_in_wal_mode(path) and not path.with_name(f"{path.name}-wal").exists():
+    with path.open("rb") as file:
+        is_in_wal_mode = file.read(20)[18:] == b"\x02\x02"
+    if is_in_wal_mode and not path.with_name(f"{path.name}-wal").exists():
         # No process has it open, and opening it in another mode would create files next to it.
         mode = "immutable=1"
     address = f"{path.absolute().as_uri()}?{mode}"
@@ -187,8 +187,3 @@ def sqlite_reader(path: Path) -> Engine:
         connection.exec_driver_sql("BEGIN")
 
     return engine
-
-
-def _is_in_wal_mode(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(20)[18:20] == b"\x02\x02"

@@ -86,9 +86,7 @@ def acquire_publishing_lock(writer: Connection, wait_policy: WaitPolicy, *, wait
 
 @contextlib.contextmanager
 def import_lock(engine: Engine, timeout_s: float) -> Iterator[str | None]:
-    """Be the only import on all nodes; yields who is, if another one is still running after the
-    timeout.
-    """
+    """Be the only import on all nodes; yields who is, if another one still is after the timeout."""
     # A snapshot, which other isolation levels would keep, delays vacuum.
     options = {"isolation_level": "READ COMMITTED"}
     with engine.connect().execution_options(**options) as connection:

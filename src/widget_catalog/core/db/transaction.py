@@ -25,9 +25,7 @@ _MAX_BYTES = 16 << 20
 
 
 class PreparedBatch(NamedTuple):
-    """Numbers of widgets and their prepared records, valid when the feed had reached
-    `latest_seq`.
-    """
+    """Numbers of widgets and their records, valid when the feed had reached `latest_seq`."""
 
     latest_seq: int
     records: list[tuple[int, bytes | Row]]
@@ -43,9 +41,7 @@ class NewCopy(Protocol):
         """Everything was added, and the transaction on this connection is about to be committed."""
 
     def use(self) -> None:
-        """The transaction is committed, and the next writer has not started: readers use this copy
-        from now on.
-        """
+        """Committed, and the next writer has not started: readers use this copy from now on."""
 
     def close(self) -> None:
         """Remove it unless it is in use by then."""
@@ -66,7 +62,7 @@ class PreparedRecords:
         if self.copy is not None:
             self.copy.add(batch)
         elif self._file is not None:
-            _write(self._file, batch)
+            marshal.dump(tuple(batch), self._file)
         else:
             self._kept.append(batch)
             self._size += sum(len(it) for _, it in batch.records)
@@ -103,10 +99,6 @@ class PreparedRecords:
                 self._file.close()
         if self.copy is not None:
             self.copy.close()
-
-
-def _write(file: IO[bytes], batch: PreparedBatch) -> None:
-    marshal.dump(tuple(batch), file)
 
 
 Prepare = Callable[[Any], bytes]

@@ -43,7 +43,7 @@ class BundleCache:
 
     def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
         """The file may be missing, or incomplete after a power failure. It has just been used."""
-        path = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+        path = self._path_of(sha256_hash, kind)
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > _USED_WITHIN_S:
                 os.utime(path)
@@ -52,13 +52,15 @@ class BundleCache:
     def fetch(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
         """Fetch it to disk, never more than its size. Raises BundleNotFound, StoreUnavailable."""
         try:
-            self._fetch(sha256_hash, kind, size_bytes)
+            self._fetch(self._path_of(sha256_hash, kind), sha256_hash, kind, size_bytes)
         except OSError as fault:
             reason = fault.strerror or fault
             raise StoreUnavailable(f"The bundle cache cannot be written ({reason}).") from fault
 
-    def _fetch(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
-        target = self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+    def _path_of(self, sha256_hash: str, kind: Kind) -> Path:
+        return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+
+    def _fetch(self, target: Path, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         with self._bundles.open(sha256_hash, kind, 0, size_bytes) as content:
             descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
@@ -98,9 +100,7 @@ class BundleCache:
 
 
 class StoreWatch:
-    """Whether the object store responds, checked periodically in a thread, so that no request
-    waits.
-    """
+    """Whether the object store responds: asked regularly in a thread, so no request waits."""
 
     def __init__(self, bundles: Bundles) -> None:
         self._bundles = bundles

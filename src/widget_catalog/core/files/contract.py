@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 Kind = Literal["js", "css"]
 """A module, or the style sheet beside it."""
+KINDS: tuple[Kind, ...] = ("js", "css")
 FileKey = tuple[str, Kind]
 """The hash of a stored file, and its kind."""
 
@@ -62,9 +63,7 @@ class Bundles(Protocol):
     def upload_target(
         self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str
     ) -> str | None:
-        """A presigned URL at which the storage itself accepts a file; None if the service must
-        receive it (`uploads.py`).
-        """
+        """A presigned URL at which the storage accepts a file; None: the service receives it."""
 
     def check(self) -> None:
         """Raises FolderUnusable or BundlesDown if bundles cannot be read just now."""
@@ -83,9 +82,7 @@ class Bundles(Protocol):
 
 
 class LocalFiles(Protocol):
-    """Additional operations if bundles are local files, which the server sends without reading
-    them.
-    """
+    """Also, if bundles are local files, which the server sends without reading them."""
 
     def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
         """The file may be missing or damaged."""

@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 
 from ..data_folder import sync_folder
 from ..errors import BundleNotFound, BundleRefused, Conflict, FolderUnusable, StoreUnavailable
-from .contract import Kind, Stored
+from .contract import KINDS, Kind, Stored
 from .hashing import hash_file, hash_stream
 
 _INCOMING = ".incoming-"
@@ -129,8 +129,7 @@ class LocalBundles:
             raise FolderUnusable("The folder of the bundles cannot be read.")
 
     def list_stored(self) -> Iterator[Stored]:
-        kinds: tuple[Kind, ...] = ("js", "css")
-        for kind in kinds:
+        for kind in KINDS:
             for path in sorted(self._folder.glob(f"??/*.{kind}")):
                 with contextlib.suppress(FileNotFoundError):  # Removed concurrently.
                     yield _stored(path, path.parent.name + path.stem, kind)
@@ -215,7 +214,6 @@ class Upload:
         self._lock = threading.Lock()
 
     def write(self, chunk: bytes) -> None:
-        """Raises BundleRefused if this exceeds the announced size."""
         with self._lock, _faults_named():
             if self._descriptor is None:
                 return  # Aborted meanwhile.
@@ -229,7 +227,6 @@ class Upload:
                 rest = rest[os.write(self._descriptor, rest) :]
 
     def finish(self) -> None:
-        """Replace an earlier upload by this file, if it is complete."""
         with self._lock, _faults_named():
             size, left = self._size_bytes, self._left_bytes
             if left == size:
@@ -242,7 +239,6 @@ class Upload:
             self._close()
 
     def give_up(self) -> None:
-        """Remove what was received so far. Does nothing after `finish`."""
         with self._lock, _faults_named():
             if self._descriptor is not None:
                 self._incoming.unlink(missing_ok=True)
@@ -259,7 +255,6 @@ class LocalUploads:
         self._folder = folder
 
     def open(self, request_id: str, kind: Kind, _most_bytes: int) -> BinaryIO:
-        """The last upload, which is not larger than announced. Raises BundleNotFound."""
         try:
             return self._path_of(request_id, kind).open("rb")
         except FileNotFoundError:
@@ -277,7 +272,6 @@ class LocalUploads:
             upload.give_up()
 
     def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
-        """Start receiving a file of this size. Raises Conflict if it is being received already."""
         target = self._path_of(request_id, kind)
         incoming = target.with_name(f"{_INCOMING}{target.name}")
         with _faults_named():
@@ -294,23 +288,19 @@ class LocalUploads:
         return Upload(incoming, target, size_bytes, descriptor)
 
     def remove(self, request_id: str) -> None:
-        kinds: tuple[Kind, ...] = ("js", "css")
-        for kind in kinds:
+        for kind in KINDS:
             self._path_of(request_id, kind).unlink(missing_ok=True)
 
     def remove_leftovers(self) -> int:
-        """Remove partial uploads whose process has ended; returns how many."""
         removed = 0
         for path in self._folder.glob(f"{_INCOMING}*"):
-            descriptor = _lock(path)
-            if descriptor is not None:
+            if (descriptor := _lock(path)) is not None:
                 path.unlink(missing_ok=True)
                 os.close(descriptor)
                 removed += 1
         return removed
 
     def list_requests(self) -> set[str]:
-        """The requests that have uploads."""
         return {path.stem for path in self._folder.glob("[!.]*.*")}
 
     def _path_of(self, request_id: str, kind: Kind) -> Path:

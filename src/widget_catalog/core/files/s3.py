@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from ..errors import BundleNotFound, BundleRefused, NotFound
-from .contract import Kind, Stored
+from .contract import KINDS, Kind, Stored
 from .hashing import hash_stream, is_intact
 from .s3_client import Bucket, FoundObject
 
 _BUNDLES, _WITHDRAWN, _UPLOADS = "bundles/", "withdrawn/", "uploads/"
-_KINDS: tuple[Kind, ...] = ("js", "css")
 
 
 class S3Bundles:
@@ -108,13 +107,7 @@ class S3Bundles:
         folder, _, name = found.key[len(_BUNDLES) :].partition("/")
         stem, _, kind = name.rpartition(".")
         place = self._bucket.address(found.key)
-        return Stored(
-            folder + stem,
-            "css" if kind == "css" else "js",
-            found.size_bytes,
-            found.stored_at,
-            place,
-        )
+        return Stored(folder + stem, "css" if kind == "css" else "js", *found[1:], place)
 
 
 class S3Uploads:
@@ -131,14 +124,14 @@ class S3Uploads:
 
     def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
         source.seek(0)
-        digest = base64.b64encode(bytes.fromhex(hash_stream(source).sha256_hash)).decode()
+        digest = _base64(hash_stream(source).sha256_hash)
         self._bucket.put(f"{_UPLOADS}{request_id}.{kind}", source, digest)
 
     def receive(self, _request_id: str, _kind: Kind, _size_bytes: int) -> NoReturn:
         raise NotFound("Files are uploaded to the bundle store itself. Request an address there.")
 
     def remove(self, request_id: str) -> None:
-        for kind in _KINDS:
+        for kind in KINDS:
             self._bucket.remove(f"{_UPLOADS}{request_id}.{kind}")
 
     def remove_leftovers(self) -> int:

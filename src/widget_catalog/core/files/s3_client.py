@@ -95,7 +95,8 @@ class Bucket:
         the requested bytes, whatever the store sends.
         """
         left = sys.maxsize if stop is None else stop - start
-        wanted = {} if not start and stop is None else {"Range": _range(start, stop)}
+        last = "" if stop is None else stop - 1
+        wanted = {} if not start and stop is None else {"Range": f"bytes={start}-{last}"}
         copy = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
         try:
             with _faults_named():
@@ -206,9 +207,7 @@ class Bucket:
 
 
 def _checksum_into_address(request: Any, signature_version: str, **_: Any) -> None:
-    """Sign the checksum as part of the URL, because clients that only know the URL
-    send no header.
-    """
+    """Sign the checksum in the URL: clients that only know the URL send no header."""
     if signature_version.endswith("-query") and _CHECKSUM in request.headers:
         request.params = {**(request.params or {}), _CHECKSUM: request.headers[_CHECKSUM]}
         del request.headers[_CHECKSUM]
@@ -238,10 +237,6 @@ def _named(fault: ClientError) -> BundleNotFound | BundlesDown:
 
 def _code(fault: ClientError) -> str:
     return str(fault.response.get("Error", {}).get("Code", ""))
-
-
-def _range(start: int, stop: int | None) -> str:
-    return f"bytes={start}-" if stop is None else f"bytes={start}-{stop - 1}"
 
 
 def _seconds(at: datetime) -> float:

@@ -102,14 +102,15 @@ class Packer:
         self._pending_bytes += size
         loop = asyncio.get_running_loop()
         packing = loop.run_in_executor(self._threads, pack, content.pieces, size, encoding)
-        packing.add_done_callback(lambda _: self._finish(size))
+
+        def finish(_: object) -> None:
+            self._pending_bytes -= size
+
+        packing.add_done_callback(finish)
         return packing
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
-
-    def _finish(self, size: int) -> None:
-        self._pending_bytes -= size
 
 
 def lower_priority() -> None:

@@ -5,6 +5,7 @@ handler in a thread.
 import asyncio
 import hmac
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -32,7 +33,7 @@ from .errors import (
 from .http import Body, Request, Response
 from .middleware import client_of
 from .receiving import MAX_FILES, NO_FILES, MultipartForm, MultipartReader, Receiver, boundary_of
-from .routing import AuthMode, Found, Route, Routes, Who, allowed
+from .routing import AuthMode, Route, Routes, Who, allowed
 from .services import Services
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
@@ -55,36 +56,30 @@ class Authentication(Protocol):
         """Raises an error if this route needs more proof."""
 
 
+@dataclass(eq=False)
 class Dispatcher:
-    def __init__(
-        self,
-        services: Services,
-        authentication: Authentication,
-        routes: Routes[Route],
-        readers: ThreadPoolExecutor,
-        writers: ThreadPoolExecutor,
-        hashing: HashingPool,
-        receiver: Receiver,
-    ) -> None:
-        """Read-only requests have a separate thread pool, so they never wait for a writer."""
-        self._services = services
-        self._authentication = authentication
-        self._routes = routes
-        self._readers = readers
-        self._writers = writers
-        self._hashing = hashing
-        self._receiver = receiver
-        self._cookies = Cookies(services.settings.public_url)
+    """Read-only requests have a separate thread pool, so they never wait for a writer."""
+
+    services: Services
+    authentication: Authentication
+    routes: Routes[Route]
+    readers: ThreadPoolExecutor
+    writers: ThreadPoolExecutor
+    hashing: HashingPool
+    receiver: Receiver
+
+    def __post_init__(self) -> None:
+        self._cookies = Cookies(self.services.settings.public_url)
 
     def knows(self, path: str) -> bool:
-        return self._routes.find(path) is not None
+        return self.routes.find(path) is not None
 
     async def answer(self, request: Request, body: Body) -> Response:
         response = await self._answer(self._cookies.received(request), body)
         return self._cookies.sent(request, response)
 
     async def _answer(self, request: Request, body: Body) -> Response:
-        found = self._routes.find(request.path)
+        found = self.routes.find(request.path)
         method = "GET" if request.method == "HEAD" else request.method
         route = found.methods.get(method) if found is not None else None
         is_open = found is not None and any(it.needs is Who.ANYONE for it in found.methods.values())
@@ -103,12 +98,12 @@ class Dispatcher:
                     return oauth_failure(fault) if is_oauth else failure(fault)
                 case _:
                     back = self._page_at(request)
-                    return failure_page(self._services.renderer, request, fault, back)
+                    return failure_page(self.services.renderer, request, fault, back)
 
         if not is_open and not has_credentials(request):
             return fail(NotSignedIn(_CLOSED))
         params = found.params if found is not None else {}
-        address = client_address(self._services, request)
+        address = client_address(self.services, request)
         sent: bytes | CatalogError = b""
         files = NO_FILES
         if route is not None:
@@ -127,12 +122,14 @@ class Dispatcher:
 
         def work() -> Response:
             try:
-                visitor = identify(self._authentication, request, auth, address)
+                visitor = identify(self.authentication, request, auth, address)
                 # First of all, so that anonymous clients cannot find out what exists.
                 if visitor is None and not is_open:
                     raise NotSignedIn(_CLOSED)
+                if found is None:
+                    raise NotFound(f"There is nothing at {request.path[:200]}.")
                 if route is None:
-                    raise _no_route(request, found)
+                    raise WrongMethod(request.method, allowed(found.methods))
                 if visitor is None and route.needs is not Who.ANYONE:
                     raise NotSignedIn(_CLOSED)
                 if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
@@ -142,10 +139,10 @@ class Dispatcher:
                     raise sent
                 check_content_type(request, route, sent)
                 call = Call(request, address, params, sent, visitor, files)
-                check_csrf(self._services, call, route)
+                check_csrf(self.services, call, route)
                 if visitor is not None:
-                    self._authentication.check(visitor, route)
-                return route.handler(self._services, call)
+                    self.authentication.check(visitor, route)
+                return route.handler(self.services, call)
             except tuple(STATUSES) as fault:
                 log_fault(request, fault)
                 return fail(fault)
@@ -155,12 +152,12 @@ class Dispatcher:
 
         if route is not None and route.hashes:
             try:
-                response = await self._hashing.run(network_of(address), work)
+                response = await self.hashing.run(network_of(address), work)
             except Busy as fault:
                 response = fail(fault)
         else:
             loop = asyncio.get_running_loop()
-            threads = self._writers if route is not None and route.writes else self._readers
+            threads = self.writers if route is not None and route.writes else self.readers
             response = await loop.run_in_executor(threads, work)
         return response._replace(body=None) if request.method == "HEAD" else response
 
@@ -172,7 +169,7 @@ class Dispatcher:
         if request.method in ("GET", "HEAD"):
             return f"{path}?{query}" if query else path
         while path:
-            found = self._routes.find(path)
+            found = self.routes.find(path)
             if found is not None and "GET" in found.methods:
                 return f"{path}?{query}" if query and path == request.path else path
             path = path.rpartition("/")[0]
@@ -181,11 +178,9 @@ class Dispatcher:
     async def _receive_form(
         self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str
     ) -> MultipartForm:
-        """Receive a form with files. Nothing is read and no memory reserved for unauthenticated or
-        cross-site requests.
-        """
-        services, receiver, in_thread = self._services, self._receiver, self._receiver.in_thread
-        visitor = await in_thread(identify, self._authentication, request, auth, address)
+        """Receive a form with files; of authenticated senders only, and not from other sites."""
+        services, receiver, in_thread = self.services, self.receiver, self.receiver.in_thread
+        visitor = await in_thread(identify, self.authentication, request, auth, address)
         if visitor is None:
             raise NotSignedIn(_CLOSED)
         refuse_other_sites(services, Call(request, address, {}, b"", visitor))
@@ -204,12 +199,6 @@ class Dispatcher:
             except BaseException:
                 await in_thread(reader.give_up)
                 raise
-
-
-def _no_route(request: Request, found: Found[Route] | None) -> CatalogError:
-    if found is not None:
-        return WrongMethod(request.method, allowed(found.methods))
-    return NotFound(f"There is nothing at {request.path[:200]}.")
 
 
 def has_credentials(request: Request) -> bool:

@@ -92,18 +92,14 @@ class LargeBody(NamedTuple):
 
 
 class EventBody(NamedTuple):
-    """An endless stream of chunks. `end` must be called when the client has disconnected; it ends
-    the stream.
-    """
+    """An endless stream of chunks; `end` ends it, and must be called when the client is gone."""
 
     pieces: AsyncIterable[bytes]
     end: Callable[[], None]
 
 
 class StreamBody(NamedTuple):
-    """Chunks of a body of unknown length. The next one is requested when the previous ones are
-    sent.
-    """
+    """A body of unknown length. A chunk is requested when the previous ones are sent."""
 
     pieces: AsyncIterable[bytes]
 

@@ -131,9 +131,7 @@ class FixedWindows:
         return len(self._windows)
 
     def hit(self, client: str, now_s: float) -> float | None:
-        """Count a request. Returns how many seconds the client has to wait if it exceeds the
-        limit.
-        """
+        """Count a request. Returns the seconds to wait, if the client exceeds the limit."""
         window = self._windows.get(client)
         if window is not None and now_s < window.ends_at_s:
             if window.count >= self._amount:

@@ -250,11 +250,11 @@ def _environment(contributions: Contributions, **texts: str) -> Environment:
 
 def day(iso: str) -> str:
     """The date of a time, in human-readable form."""
-    return _day(iso[:10])
+    return _format_date(iso[:10])
 
 
 @lru_cache(maxsize=10_000)  # Formatting takes 20 µs, and a page of results has twenty dates.
-def _day(date: str) -> str:
+def _format_date(date: str) -> str:
     return f"{datetime.fromisoformat(date):%-d %b %Y}"
 
 
@@ -286,11 +286,10 @@ _LABELS = {
 
 def details_in_words(details: Mapping[str, object]) -> list[tuple[str, str]]:
     """Labels and values."""
-    return [(_label(key), _value(value)) for key, value in details.items()]
-
-
-def _label(key: str) -> str:
-    return _LABELS.get(key) or re.sub("[A-Z]", lambda it: f" {it[0].lower()}", key)
+    return [
+        (_LABELS.get(key) or re.sub("[A-Z]", lambda it: f" {it[0].lower()}", key), _value(value))
+        for key, value in details.items()
+    ]
 
 
 def _value(value: object) -> str:

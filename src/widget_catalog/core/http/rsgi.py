@@ -116,7 +116,11 @@ class RustDrivenApp(RsgiApp):
         except StopIteration:
             return
         gate = self._idle.pop() if self._idle else _Gate(self._loop)
-        task = self._loop.create_task(_finish(begun))
+
+        async def finish() -> None:
+            await begun
+
+        task = self._loop.create_task(finish())
         task.add_done_callback(gate.open)
         await gate
         self._idle.append(gate)
@@ -168,7 +172,3 @@ class _Begun:
                     awaited = self._coroutine.send(sent)
             except StopIteration:
                 return
-
-
-async def _finish(begun: _Begun) -> None:
-    await begun

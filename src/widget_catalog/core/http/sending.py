@@ -123,7 +123,7 @@ class LargeAnswers:
             if self._ahead_bytes + size <= _AHEAD_BYTES:
                 await self._send_at_once(protocol, transport, pieces, size)
             else:
-                await self._send_paced(client, protocol, transport, _one_by_one(pieces))
+                await self._send_paced(client, protocol, transport, _one_by_one(_sliced(pieces)))
 
     async def send_stream(
         self,
@@ -137,7 +137,8 @@ class LargeAnswers:
         transport = protocol.response_stream(status, headers)
         with contextlib.suppress(ProtocolClosed):
             # A body without a length ends when this returns, so it must not wait for the client.
-            await self._send_paced(client, protocol, transport, pieces, is_awaited=False)
+            slices = (it async for piece in pieces for it in _sliced((piece,)))
+            await self._send_paced(client, protocol, transport, slices, is_awaited=False)
 
     async def _send_at_once(
         self, protocol: Any, transport: Any, pieces: Sequence[bytes], size: int
@@ -155,7 +156,7 @@ class LargeAnswers:
         client: str,
         protocol: Any,
         transport: Any,
-        pieces: AsyncIterable[bytes],
+        slices: AsyncIterable[bytes],
         *,
         is_awaited: bool = True,
     ) -> None:
@@ -164,7 +165,7 @@ class LargeAnswers:
         ended = asyncio.ensure_future(_ended(protocol))
         given = ahead = 0
         try:
-            async for piece in _sliced_stream(pieces):
+            async for piece in slices:
                 wait_s = _FIRST_WAIT_S
                 while connection is not None and before is not None and self._is_enough(ahead):
                     written = connection.written_bytes()
@@ -205,15 +206,9 @@ def _sliced(pieces: Sequence[bytes]) -> Iterator[bytes]:
             yield piece[start : start + _PIECE_BYTES]
 
 
-async def _sliced_stream(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    async for piece in pieces:
-        for part in _sliced((piece,)):
-            yield part
-
-
-async def _one_by_one(pieces: Sequence[bytes]) -> AsyncIterator[bytes]:
-    for piece in pieces:
-        yield piece
+async def _one_by_one(slices: Iterator[bytes]) -> AsyncIterator[bytes]:
+    for it in slices:
+        yield it
 
 
 # The server's output queue is unbounded. After this many bytes, we check how much was sent; a

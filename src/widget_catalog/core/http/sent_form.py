@@ -76,9 +76,7 @@ def forms_of(
     place: Callable[[Call], str],
     correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
 ) -> Callable[[str], Callable[[Change], Handler]]:
-    """A decorator for the forms of a page: turns a function that makes the change into a handler
-    that redirects to the page.
-    """
+    """A decorator for the forms of a page: makes a handler of a function that makes the change."""
 
     def named(name: str) -> Callable[[Change], Handler]:
         def handler_of(change: Change) -> Handler:

@@ -1,6 +1,7 @@
 """Services: what handlers work with. Each feature provides its own, by type."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..db.engine import Store
@@ -12,31 +13,19 @@ from .rendering import PageRenderer
 S = TypeVar("S")
 
 
+@dataclass(eq=False, kw_only=True)
 class Services:
-    def __init__(
-        self,
-        *,
-        store: Store,
-        bundles: Bundles,
-        check_bundles: Callable[[], None],
-        uploads: Uploads,
-        settings: Settings,
-        keys: Keys,
-        renderer: PageRenderer,
-        applied_seq: Callable[[], int],
-    ) -> None:
-        """`check_bundles` raises FolderUnusable or BundlesDown, without waiting for the object
-        store; `applied_seq` is the newest change that this node shows to readers.
-        """
-        self.store = store
-        self.bundles = bundles
-        self.check_bundles = check_bundles
-        self.uploads = uploads
-        self.settings = settings
-        self.keys = keys
-        self.renderer = renderer
-        self.applied_seq = applied_seq
-        self._provided: dict[type, Any] = {}
+    store: Store
+    bundles: Bundles
+    check_bundles: Callable[[], None]
+    """Raises FolderUnusable or BundlesDown, without waiting for the object store."""
+    uploads: Uploads
+    settings: Settings
+    keys: Keys
+    renderer: PageRenderer
+    applied_seq: Callable[[], int]
+    """The newest change that this node shows to readers."""
+    _provided: dict[type, Any] = field(default_factory=dict, init=False)
 
     @property
     def signing_key(self) -> SigningKey:

@@ -96,13 +96,10 @@ class BoundedWork(Generic[Q, A]):
         finally:
             self._turns.give_back()
         if answer is None:
-            self._remember(key)
+            self._too_expensive[key] = None
+            if len(self._too_expensive) > _MAX_REMEMBERED:
+                self._too_expensive.popitem(last=False)
         return answer
-
-    def _remember(self, key: bytes) -> None:
-        self._too_expensive[key] = None
-        if len(self._too_expensive) > _MAX_REMEMBERED:
-            self._too_expensive.popitem(last=False)
 
     def _ask(self, question: Q) -> A | None:
         try:

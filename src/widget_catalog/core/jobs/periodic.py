@@ -30,17 +30,14 @@ class PeriodicJobs:
     def _run(self) -> None:
         while not self._ended.wait(self._interval_s):
             for job in self._jobs:
-                self._run_job(job)
-
-    def _run_job(self, job: Callable[[], None]) -> None:
-        try:
-            job()
-        except StoreUnavailable as fault:
-            if self._may_log():
-                _log.warning("Tidying up failed.", fault=fault.message)
-        except Exception:
-            if self._may_log():
-                _log.exception("Tidying up failed.")
+                try:
+                    job()
+                except StoreUnavailable as fault:
+                    if self._may_log():
+                        _log.warning("Tidying up failed.", fault=fault.message)
+                except Exception:
+                    if self._may_log():
+                        _log.exception("Tidying up failed.")
 
     def _may_log(self) -> bool:
         """Not at every run: some jobs run every few seconds."""
