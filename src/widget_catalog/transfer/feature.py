@@ -2,8 +2,7 @@
 
 from ..core.commands.registering import DATA, Command
 from ..core.features import Feature
-from .commands import export, import_
-from .move_command import move
+from .commands import export, import_, move
 
 FEATURE = Feature(
     name="transfer",
