@@ -76,9 +76,7 @@ def create(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SCOPE",
-            help="Only the widgets of this scope; repeatable.",
-            show_default="all",
+            metavar="SCOPE", help="Only the widgets of this scope; repeatable.", show_default="all"
         ),
     ] = None,
     key: Annotated[

@@ -47,8 +47,7 @@ def import_(
         ),
     ] = False,
     lenient: Annotated[
-        bool,
-        typer.Option("--lenient", help="Remove control and invisible characters from texts."),
+        bool, typer.Option("--lenient", help="Remove control and invisible characters from texts.")
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
