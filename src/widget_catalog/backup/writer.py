@@ -25,7 +25,6 @@ from ..core.data_folder import DataFolder
 from ..core.db.migrate import check_upgradable
 from ..core.errors import BackupFailed
 from ..core.files.contract import Bundles
-from .archive import writing_archive
 from .bundle_pool import BundlePool, read_bundle
 from .database_copy import (
     ChangeWatch,
@@ -52,6 +51,7 @@ from .layout import (
     snapshot_name,
     sync,
     write_file,
+    writing_archive,
 )
 from .reader import check_backup
 

@@ -86,7 +86,7 @@ def mirror(
     from ..core.public_addresses import parse_networks
     from .mirroring import Mirroring, Wanted, require_scopes
     from .other_hosts import OtherHosts
-    from .status import end_mirroring, find_status
+    from .store import end_mirroring, find_status
 
     if every is not None and follow:
         fail("Use --every or --follow, not both.")
