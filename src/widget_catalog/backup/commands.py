@@ -93,7 +93,7 @@ def backup(
     if every is not None:
         if is_file:
             fail("--every requires a folder: a file would be rewritten each time.")
-        _follow(FolderBackup(path, catalog, keep), data_folder.database, seconds_of(every))
+        _follow(FolderBackup(path, catalog, keep), seconds_of(every))
         return
     if is_file:
         made = back_up_to_file(path, catalog, bar)
@@ -195,7 +195,7 @@ def restore(
         raise typer.Exit(1)
 
 
-def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
+def _follow(folder: "FolderBackup", every_s: float) -> None:
     from ..core import clock
     from .writer import keep_copying
 
@@ -224,7 +224,7 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
 
     with folder.locked():
         report(f"Copying changes every {every_s:g} s. Press Ctrl-C to stop.")
-        keep_copying(folder, database, every_s, is_over, on_made, on_failure)
+        keep_copying(folder, every_s, is_over, on_made, on_failure)
 
 
 def _summary(manifest: "Manifest") -> str:

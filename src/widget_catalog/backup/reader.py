@@ -52,7 +52,7 @@ class Snapshot(NamedTuple):
 
     name: str
     manifest: Manifest
-    faults: Sequence[Fault] = ()
+    faults: Sequence[Fault]
 
     @property
     def lost(self) -> list[str]:
