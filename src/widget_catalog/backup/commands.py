@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal
 from rich.markup import escape
+
+from widget_contract.errors import CatalogError
 
 from ..catalog.node.context import (
     ConfigOption,
@@ -19,12 +22,12 @@ from ..catalog.node.context import (
     say,
     seconds_of,
 )
+from ..core import clock
 from ..core.amounts import counted
+from ..core.data_folder import DataFolder
 from ..core.settings import load_settings
 
 if TYPE_CHECKING:
-    from widget_contract.errors import CatalogError
-
     from .layout import Manifest
     from .writer import FolderBackup, Made
 
@@ -71,7 +74,6 @@ def backup(
     was made, or stored bundles are missing from it.
     """
     from ..catalog.node.opening import bundles_in
-    from ..core.data_folder import DataFolder
     from ..core.progress import counting
     from .layout import ARCHIVE_SUFFIX
     from .writer import Catalog, FolderBackup, back_up_to_file
@@ -196,7 +198,6 @@ def restore(
 
 
 def _follow(folder: "FolderBackup", every_s: float) -> None:
-    from ..core import clock
     from .writer import keep_copying
 
     is_over = threading.Event()
@@ -218,7 +219,7 @@ def _follow(folder: "FolderBackup", every_s: float) -> None:
         _print_repairs(made)
         _warn_of_missing(made.manifest)
 
-    def on_failure(error: "CatalogError") -> None:
+    def on_failure(error: CatalogError) -> None:
         now = clock.iso(clock.now())
         say.print(f"{now}  [red]Error:[/] {escape(error.message)} Retrying.")
 
@@ -228,8 +229,6 @@ def _follow(folder: "FolderBackup", every_s: float) -> None:
 
 
 def _summary(manifest: "Manifest") -> str:
-    from rich.filesize import decimal
-
     rows = manifest.rows
     return (
         f"{counted(rows.get('widgets', 0), 'widget')}, "

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from widget_contract.errors import CatalogError
+from widget_contract.names import Scope
 from widget_contract.texts import printable
 
 from ..catalog.node.context import (
@@ -20,6 +22,9 @@ from ..catalog.node.context import (
     say,
     seconds_of,
 )
+from ..core import clock
+from ..core.amounts import counted
+from ..core.errors import MirrorRefused
 from ..core.settings import Settings, load_settings
 from .settings import MirrorSettings
 
@@ -81,7 +86,6 @@ def mirror(
     cannot be copied; widgets copied before remain.
     """
     from widget_catalog_client import Catalog
-    from widget_contract.names import Scope
 
     from ..core.public_addresses import parse_networks
     from .mirroring import Mirroring, Wanted, require_scopes
@@ -151,7 +155,6 @@ def _is_new(settings: Settings) -> bool:
 def _run(node: "Node", mirroring: "Mirroring") -> bool:
     """One round; returns whether everything could be copied."""
     from ..catalog.node.wiring import make_index_ready
-    from ..core.amounts import counted
     from ..core.progress import counting
 
     done = mirroring.run(partial(counting, say, "Copying"))
@@ -201,11 +204,6 @@ def _wait_for_change(mirroring: "Mirroring", catalog: "Catalog") -> bool:
 
 def _try(run: "partial[bool]") -> bool:
     """Report errors, and continue. What was copied is visible."""
-    from widget_contract.errors import CatalogError
-
-    from ..core import clock
-    from ..core.errors import MirrorRefused
-
     try:
         return run()
     except MirrorRefused:

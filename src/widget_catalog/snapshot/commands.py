@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from widget_contract.names import Scope
+
 from ..catalog.node.context import (
     ConfigOption,
     DataOption,
@@ -106,8 +108,6 @@ def create(
     accounts, the audit log and keys. External bundles remain links. Exit code 1: nothing was
     written.
     """
-    from widget_contract.names import Scope
-
     from ..core.progress import counting
     from .keys import read_signing_key
     from .reader import read_header

@@ -4,7 +4,6 @@ Every error names the file in the archive. Nothing is unpacked, so there is no p
 """
 
 import contextlib
-import hashlib
 import io
 import os
 import tarfile
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
 import msgspec
 
 from ..core.errors import InvalidSnapshot
+from ..core.files.hashing import hash_stream
 from .keys import VerifyingKey
 from .layout import (
     BLOCK_BYTES,
@@ -247,7 +247,7 @@ class _File:
 
     def hash(self, part: Part) -> str:
         with self.open(part) as content:
-            return hashlib.file_digest(content, "sha256").hexdigest()
+            return hash_stream(content).sha256_hash
 
     def open(self, part: Part) -> BinaryIO:
         section = io.BufferedReader(_Section(self._descriptor, part), _CHUNK_BYTES)

@@ -23,6 +23,7 @@ from ..catalog.node.context import (
 )
 from ..catalog.node.new_folder import undone_on_failure
 from ..core.amounts import counted
+from ..core.data_folder import DataFolder
 from ..core.settings import Backends, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -174,7 +175,6 @@ def export(
 def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
     """Also works on a read-only disk, as a failing one is remounted; then nothing is changed."""
     from ..catalog.node.opening import bundles_in, open_to_read
-    from ..core.data_folder import DataFolder
 
     if settings.database or os.access(settings.data, os.W_OK):
         node = existing_node(settings)
@@ -239,7 +239,7 @@ def _folder(settings: Settings, *, is_new: bool) -> "Location":
     from dataclasses import replace
 
     from ..catalog.node.opening import open_secret_box
-    from ..catalog.node.wiring import DataFolder, prepare_node
+    from ..catalog.node.wiring import prepare_node
     from ..catalog.replica.file import discard
     from ..core.service_lock import ServiceLock
     from .move_catalog import Location
@@ -261,7 +261,7 @@ def _folder(settings: Settings, *, is_new: bool) -> "Location":
 def _shared(settings: Settings) -> "Location":
     """Data without a shared backend stays in the folder."""
     from ..catalog.node.opening import check_bundles, open_secret_box
-    from ..catalog.node.wiring import DataFolder, prepare_node
+    from ..catalog.node.wiring import prepare_node
     from .move_catalog import Location
 
     check_bundles(settings.backends)
