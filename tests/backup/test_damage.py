@@ -17,8 +17,7 @@ from backup.backups import (
     exported,
     files_of,
 )
-from widget_catalog.backup.archive import writing_archive
-from widget_catalog.backup.layout import hash_of
+from widget_catalog.backup.layout import hash_of, writing_archive
 from widget_catalog.backup.reader import check_backup
 from widget_catalog.backup.restore import restore_backup
 from widget_catalog.backup.writer import back_up_to_file

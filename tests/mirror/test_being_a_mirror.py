@@ -27,7 +27,7 @@ from widget_catalog.core.networks import parse_networks
 from widget_catalog.core.settings import Backends
 from widget_catalog.mirror.mirroring import Mirroring, Round, Wanted
 from widget_catalog.mirror.other_hosts import OtherHosts
-from widget_catalog.mirror.status import end_mirroring, find_status
+from widget_catalog.mirror.store import end_mirroring, find_status
 from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
 from widget_catalog.publishing.change_widget import (
     list_widget,

@@ -29,7 +29,7 @@ from widget_catalog.core.files.contract import Kind
 from widget_catalog.core.files.local import LocalBundles
 from widget_catalog.core.keys import SecretBox, SharedSecretBox
 from widget_catalog.core.settings import Backends
-from widget_catalog.transfer.move_catalog import Place, move_bundles
+from widget_catalog.transfer.move_catalog import Location, move_bundles
 
 
 @pytest.fixture(scope="module")
@@ -114,21 +114,21 @@ class SlowBundles(LocalBundles):
 
 
 @pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Place]:
+def demo(tmp_path: Path) -> Iterator[Location]:
     """The demo catalog on the local disk."""
     data = tmp_path / "data"
     assert widget_catalog("import", DEMO_FOLDER / "catalog.ndjson", "--data", data).code == 0
     store = open_to_read(data, Backends())
-    yield Place(store, LocalBundles(data / "bundles"), SecretBox(data / "second-factor.key"))
+    yield Location(store, LocalBundles(data / "bundles"), SecretBox(data / "second-factor.key"))
     store.close()
 
 
-def _move_bundles(source: Place, target: LocalBundles) -> int:
+def _move_bundles(source: Location, target: LocalBundles) -> int:
     there = source._replace(bundles=target)
     return move_bundles(source, there, lambda *_: nullcontext(lambda _: None))
 
 
-def test_bundles_do_not_wait_for_each_other(demo: Place, tmp_path: Path) -> None:
+def test_bundles_do_not_wait_for_each_other(demo: Location, tmp_path: Path) -> None:
     (tmp_path / "slow").mkdir()
     slow = SlowBundles(tmp_path / "slow")
     files = _move_bundles(demo, slow)
@@ -148,7 +148,7 @@ class VanishingBundles(LocalBundles):
 
 
 def test_a_target_that_becomes_unreachable_is_not_called_incomplete(
-    demo: Place, tmp_path: Path
+    demo: Location, tmp_path: Path
 ) -> None:
     (tmp_path / "gone").mkdir()
     with pytest.raises(BundlesDown):

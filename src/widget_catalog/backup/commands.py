@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal
 from rich.markup import escape
+
+from widget_contract.errors import CatalogError
 
 from ..catalog.node.context import (
     ConfigOption,
@@ -19,15 +22,14 @@ from ..catalog.node.context import (
     say,
     seconds_of,
 )
+from ..core import clock
+from ..core.amounts import counted
+from ..core.data_folder import DataFolder
 from ..core.load_settings import load_settings
-from ..core.settings import Settings
 
 if TYPE_CHECKING:
-    from widget_contract.errors import CatalogError
-
     from .layout import Manifest
-    from .reader import Snapshot
-    from .writer import Catalog, FolderBackup, Made
+    from .writer import FolderBackup, Made
 
 _KEPT = 10
 # Per kind; a damaged disk may cause thousands.
@@ -71,14 +73,16 @@ def backup(
     second-factor.key is not in it: keep a copy of that file elsewhere. Exit code 1: no backup
     was made, or stored bundles are missing from it.
     """
+    from ..catalog.node.opening import bundles_in
     from ..core.progress import counting
     from .layout import ARCHIVE_SUFFIX
-    from .writer import FolderBackup, back_up_to_file
+    from .writer import Catalog, FolderBackup, back_up_to_file
 
     settings = load_settings({"data": data}, config)
     require_folder(settings, "which has its own backup tools: use pg_dump or PITR.")
     require_catalog(settings)
-    catalog = _catalog(settings)
+    data_folder = DataFolder(settings.data)
+    catalog = Catalog(data_folder, bundles_in(data_folder, settings.backends))
     path, bar = Path(target), partial(counting, say)
     is_file = path.name.endswith(ARCHIVE_SUFFIX) and not path.is_dir()
     if path.is_file() and not is_file:
@@ -91,7 +95,7 @@ def backup(
     if every is not None:
         if is_file:
             fail("--every requires a folder: a file would be rewritten each time.")
-        _follow(FolderBackup(path, catalog, keep), catalog.folder.database, seconds_of(every))
+        _follow(FolderBackup(path, catalog, keep), seconds_of(every))
         return
     if is_file:
         made = back_up_to_file(path, catalog, bar)
@@ -101,7 +105,7 @@ def backup(
             made = folder.add_snapshot()
     report(f"Backed up {_summary(made.manifest)} to {made.path}.")
     if not is_file:
-        report(f"Copied {_counted(made.bundles_copied, 'bundle')} that were not in the folder yet.")
+        report(f"Copied {counted(made.bundles_copied, 'bundle')} that were not in the folder yet.")
     _print_repairs(made)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     _warn_of_missing(made.manifest)
@@ -180,25 +184,20 @@ def restore(
             f"{found.manifest.release}."
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
-        build_replica(settings.data, found.manifest, bar)
     _warn_of_missing(found.manifest)
     if found.faults:
-        _warn_of_damage(found, settings.data)
+        _print_some("Damaged:", [it.sentence for it in found.faults])
+        report(
+            "Damaged and missing bundles were left out. To see which versions need them, run: "
+            f"widget-catalog doctor --data {settings.data}"
+        )
+    if not check:
+        build_replica(settings.data, found.manifest, bar)
     if found.manifest.missing or found.faults:
         raise typer.Exit(1)
 
 
-def _catalog(settings: Settings) -> "Catalog":
-    from ..catalog.node.opening import bundles_in
-    from ..core.data_folder import DataFolder
-    from .writer import Catalog
-
-    folder = DataFolder(settings.data)
-    return Catalog(folder, bundles_in(folder, settings.backends))
-
-
-def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
-    from ..core import clock
+def _follow(folder: "FolderBackup", every_s: float) -> None:
     from .writer import keep_copying
 
     is_over = threading.Event()
@@ -215,62 +214,45 @@ def _follow(folder: "FolderBackup", database: Path, every_s: float) -> None:
         now = clock.iso(clock.now())
         report(
             f"{now}  {made.path.name}: {_summary(made.manifest)}; "
-            f"{_counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
+            f"{counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
         )
         _print_repairs(made)
         _warn_of_missing(made.manifest)
 
-    def on_failure(error: "CatalogError") -> None:
+    def on_failure(error: CatalogError) -> None:
         now = clock.iso(clock.now())
         say.print(f"{now}  [red]Error:[/] {escape(error.message)} Retrying.")
 
     with folder.locked():
         report(f"Copying changes every {every_s:g} s. Press Ctrl-C to stop.")
-        keep_copying(folder, database, every_s, is_over, on_made, on_failure)
+        keep_copying(folder, every_s, is_over, on_made, on_failure)
 
 
 def _summary(manifest: "Manifest") -> str:
-    from rich.filesize import decimal
-
     rows = manifest.rows
     return (
-        f"{_counted(rows.get('widgets', 0), 'widget')}, "
-        f"{_counted(rows.get('versions', 0), 'version')}, "
-        f"{_counted(rows.get('accounts', 0), 'account')} and "
-        f"{_counted(manifest.bundles, 'bundle')} "
+        f"{counted(rows.get('widgets', 0), 'widget')}, "
+        f"{counted(rows.get('versions', 0), 'version')}, "
+        f"{counted(rows.get('accounts', 0), 'account')} and "
+        f"{counted(manifest.bundles, 'bundle')} "
         f"({decimal(manifest.database_bytes + manifest.bundle_bytes)})"
     )
 
 
-def _counted(number: int, thing: str) -> str:
-    from ..core.amounts import counted
-
-    return counted(number, thing)
-
-
 def _warn_of_missing(manifest: "Manifest") -> None:
-    what = "was missing or damaged when it was copied."
-    _print_some("Missing:", [f"{it} {what}" for it in manifest.missing])
+    _print_some("Missing:", manifest.missing, " was missing or damaged when it was copied.")
 
 
 def _print_repairs(made: "Made") -> None:
-    what = "was damaged in the backup and has been copied again."
-    _print_some("Repaired:", [f"{it} {what}" for it in made.repaired])
+    what = " was damaged in the backup and has been copied again."
+    _print_some("Repaired:", made.repaired, what)
 
 
-def _warn_of_damage(snapshot: "Snapshot", data: Path) -> None:
-    _print_some("Damaged:", [it.sentence for it in snapshot.faults])
-    report(
-        "Damaged and missing bundles were left out. To see which versions need them, run: "
-        f"widget-catalog doctor --data {data}"
-    )
-
-
-def _print_some(label: str, sentences: list[str]) -> None:
-    for it in sentences[:_SHOWN]:
-        say.print(f"[yellow]{label}[/] {escape(it)}")
-    if len(sentences) > _SHOWN:
-        report(f"… and {len(sentences) - _SHOWN:,} more.")
+def _print_some(label: str, items: list[str], what: str = "") -> None:
+    for it in items[:_SHOWN]:
+        say.print(f"[yellow]{label}[/] {escape(f'{it}{what}')}")
+    if len(items) > _SHOWN:
+        report(f"… and {len(items) - _SHOWN:,} more.")
 
 
 def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:

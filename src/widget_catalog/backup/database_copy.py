@@ -84,7 +84,7 @@ def copy_database(source: Path, target: Path, bar: Bar) -> DatabaseFacts:
     return facts
 
 
-def check_copy(path: Path, expected: DatabaseFacts | None, *, is_thorough: bool) -> list[str]:
+def check_copy(path: Path, expected: DatabaseFacts, *, is_thorough: bool) -> list[str]:
     """Errors in a copy's structure, and differences from its original."""
     try:
         with _opened(path, _UNCHANGING) as database:
@@ -96,7 +96,7 @@ def check_copy(path: Path, expected: DatabaseFacts | None, *, is_thorough: bool)
             facts = _facts_of(database)
     except sqlite3.DatabaseError as error:
         return [f"{DATABASE}: {error}."]
-    if expected is not None and facts != expected:
+    if facts != expected:
         counts = [
             f"{table} has {facts.rows.get(table, 0):,} rows instead of {rows:,}"
             for table, rows in expected.rows.items()

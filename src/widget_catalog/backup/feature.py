@@ -19,10 +19,7 @@ FEATURE = Feature(
         Command(
             restore,
             DATA,
-            (
-                "restore /mnt/backup/catalog --data restored",
-                "restore /mnt/backup/catalog --check",
-            ),
+            ("restore /mnt/backup/catalog --data restored", "restore /mnt/backup/catalog --check"),
         ),
     ),
 )

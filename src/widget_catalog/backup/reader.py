@@ -13,7 +13,6 @@ import msgspec
 from ..core.db.migrate import check_upgradable
 from ..core.errors import InvalidBackup, StoreUnavailable
 from ..core.progress import Bar, no_bar
-from .archive import read_archive
 from .database_copy import DatabaseFacts, check_copy, check_rows, list_stored_names
 from .layout import (
     DATABASE,
@@ -24,9 +23,11 @@ from .layout import (
     bundle_hash,
     decode_manifest,
     decode_sums,
+    is_database,
     is_of_replica,
     list_snapshots,
     number_of,
+    read_archive,
 )
 
 _CHUNK_BYTES = 1 << 20
@@ -34,7 +35,7 @@ _CHUNK_BYTES = 1 << 20
 _DESPITE_DAMAGE = "To restore everything else, use --despite-damage."
 _OTHER_SNAPSHOT = "Another snapshot may be whole: --list lists them, --snapshot NAME takes one."
 
-Place = Callable[[str], Path | None]
+Target = Callable[[str], Path | None]
 """Where a file of the backup goes, by its path there; None if it is only looked at."""
 
 
@@ -51,7 +52,7 @@ class Snapshot(NamedTuple):
 
     name: str
     manifest: Manifest
-    faults: Sequence[Fault] = ()
+    faults: Sequence[Fault]
 
     @property
     def lost(self) -> list[str]:
@@ -63,41 +64,41 @@ def check_backup(
     source: Path, name: str | None = None, bar: Bar = no_bar, scratch: Path | None = None
 ) -> Snapshot:
     """Read a whole backup. The database of an archive is unpacked temporarily, into `scratch`."""
-    with _errors_named(source):
-        if source.is_dir():
-            return read_backup(source, name, None, lambda _: None, bar)
-        with tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder:
-            return read_backup(source, name, Path(folder) / DATABASE, lambda _: None, bar)
+    with (
+        _errors_named(source),
+        tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder,
+    ):
+        copy = None if source.is_dir() else Path(folder) / DATABASE
+        return read_backup(source, name, lambda path: copy if is_database(path) else None, bar)
 
 
 def read_backup(
     source: Path,
     name: str | None,
-    database: Path | None,
-    place: Place,
+    target: Target,
     bar: Bar = no_bar,
     *,
     despite_damage: bool = False,
 ) -> Snapshot:
-    """Copy a snapshot: its database, and its bundles to the paths that `place` returns. The
-    database of a folder need not be copied.
+    """Copy a snapshot: its database, and its bundles. The database of a folder need not be copied.
 
     Raises InvalidBackup with all errors; the copy must not be used then. With `despite_damage`,
     damaged bundles and rows of widgets are no errors; the damaged bundles are copied, too.
     """
+    found = _Contents(target)
     if source.is_dir():
-        found = _read_folder(source, _chosen(source, name), database, place, bar)
+        _read_folder(found, source, _chosen(source, name), bar)
     else:
-        found = _read_file(source, name, database, place, bar)
-    here = source / SNAPSHOTS / found.name / DATABASE if database is None else database
+        _read_file(found, source, name, bar)
     faults = found.faults()
+    database = target(found.path(DATABASE)) or source / found.path(DATABASE)
     if not any(it.is_fatal for it in faults):
-        faults += _database_faults(found, here)
+        faults += _database_faults(found, database)
     is_fatal = any(it.is_fatal for it in faults)
     if is_fatal or (faults and not despite_damage):
         sentences = [it.sentence for it in faults]
         raise InvalidBackup(sentences, None if is_fatal else _DESPITE_DAMAGE)
-    manifest = _without(found.manifest, faults, here) if faults else found.manifest
+    manifest = _without(found.manifest, faults, database) if faults else found.manifest
     return Snapshot(found.name, manifest, faults)
 
 
@@ -130,18 +131,23 @@ def _described(snapshot: Path) -> Manifest | str:
 class _Contents:
     """The files found in a backup, to be compared with its manifest."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: Target) -> None:
+        self._target = target
         self.name = ""
         self.hashes: dict[str, str] = {}
         self.unreadable: dict[str, str] = {}
         self._kept: dict[str, bytes] = {}
 
-    def take(self, path: str, content: IO[bytes], database: Path | None, place: Place) -> None:
-        """Copy a file to its place, and remember its hash."""
-        if bundle_hash(path) is not None:
-            self.hashes[path] = _copy(content, place(path))
-            return
+    def path(self, file: str) -> str:
+        """Of a file of the snapshot."""
+        return f"{SNAPSHOTS}/{self.name}/{file}"
+
+    def take(self, path: str, content: IO[bytes]) -> None:
+        """Copy a file to its target, and remember its hash."""
         if is_of_replica(path):
+            return
+        if bundle_hash(path) is not None:
+            self.hashes[path] = _copy(content, self._target(path))
             return
         top, _, rest = path.partition("/")
         name, _, file = rest.partition("/")
@@ -152,7 +158,7 @@ class _Contents:
             raise InvalidBackup(["The file holds more than one snapshot."])
         self.name = name
         if file == DATABASE:
-            self.hashes[path] = _copy(content, database)
+            self.hashes[path] = _copy(content, self._target(path))
         else:
             self._kept[file] = content.read()
             self.hashes[path] = hashlib.sha256(self._kept[file]).hexdigest()
@@ -160,7 +166,7 @@ class _Contents:
     @functools.cached_property
     def manifest(self) -> Manifest:
         """Only trusted if its hash is right."""
-        path = f"{SNAPSHOTS}/{self.name}/{MANIFEST}"
+        path = self.path(MANIFEST)
         if MANIFEST not in self._kept:
             raise InvalidBackup([f"{path} is missing."], _OTHER_SNAPSHOT)
         if self.sums.get(path) != self.hashes[path]:
@@ -171,11 +177,9 @@ class _Contents:
     def sums(self) -> dict[str, str]:
         if not self.name:
             raise InvalidBackup(["There is no snapshot in it: this is not a backup."])
-        path = f"{SNAPSHOTS}/{self.name}/{SUMS}"
         if SUMS not in self._kept:
-            raise InvalidBackup(
-                [f"{path} is missing: this snapshot is not complete."], _OTHER_SNAPSHOT
-            )
+            fault = f"{self.path(SUMS)} is missing: this snapshot is not complete."
+            raise InvalidBackup([fault], _OTHER_SNAPSHOT)
         try:
             return decode_sums(self._kept[SUMS])
         except InvalidBackup as error:
@@ -185,17 +189,13 @@ class _Contents:
     def faults(self) -> list[Fault]:
         """Files that are missing, damaged, or unexpected. The manifest must be intact."""
         sums, _manifest = self.sums, self.manifest
-        found = {path: it for path, it in self.hashes.items() if not path.endswith(f"/{SUMS}")}
-        needed = f"{SNAPSHOTS}/{self.name}/{DATABASE}"
-        missing = [path for path in (needed, *sums) if path not in found]
+        found = {path: it for path, it in self.hashes.items() if path != self.path(SUMS)}
+        needed = dict.fromkeys((self.path(DATABASE), *sums))
+        missing = [it for it in needed if it not in found and it not in self.unreadable]
         damaged = [path for path, it in sums.items() if found.get(path, it) != it]
         return [
             *(_fault_of(path, it) for path, it in self.unreadable.items()),
-            *(
-                _fault_of(it, f"{it} is missing.")
-                for it in dict.fromkeys(missing)
-                if it not in self.unreadable
-            ),
+            *(_fault_of(it, f"{it} is missing.") for it in missing),
             *(_fault_of(it, _damaged(it)) for it in damaged),
             *(Fault(f"{it} is not listed in {SUMS}.") for it in found.keys() - sums.keys()),
         ]
@@ -221,14 +221,10 @@ def _database_faults(found: _Contents, database: Path) -> list[Fault]:
         stored = list_stored_names(database)
     except StoreUnavailable as error:
         return [Fault(f"{DATABASE}: {error.message}")]
-    needed = {it.path for it in stored}
-    held = {it for it in found.sums if bundle_hash(it) is not None}
+    missing = sorted({it.path for it in stored} - found.sums.keys() - set(manifest.missing))
     return [
         *(Fault(it, is_fatal=False) for it in check_rows(database)),
-        *(
-            _fault_of(it, f"{it} is missing, and a version refers to it.")
-            for it in sorted(needed - held - set(manifest.missing))
-        ),
+        *(_fault_of(it, f"{it} is missing, and a version refers to it.") for it in missing),
     ]
 
 
@@ -246,24 +242,20 @@ def _chosen(folder: Path, name: str | None) -> str:
     raise InvalidBackup([f"{what} {name} in {folder}. There are: {', '.join(found or known)}."])
 
 
-def _read_folder(
-    folder: Path, name: str, database: Path | None, place: Place, bar: Bar
-) -> _Contents:
-    found = _Contents()
-    path = f"{SNAPSHOTS}/{name}"
+def _read_folder(found: _Contents, folder: Path, name: str, bar: Bar) -> None:
     found.name = name
-    for file in (MANIFEST, SUMS):
-        with contextlib.suppress(FileNotFoundError), (folder / path / file).open("rb") as content:
-            found.take(f"{path}/{file}", content, database, place)
+    for path in (found.path(MANIFEST), found.path(SUMS)):
+        with contextlib.suppress(FileNotFoundError), (folder / path).open("rb") as content:
+            found.take(path, content)
     check_upgradable(found.manifest.schema)
-    listed = [it for it in found.sums if it != f"{path}/{MANIFEST}"]
+    listed = [it for it in found.sums if it != found.path(MANIFEST)]
     with bar("Reading the backup", len(listed)) as advance:
         for it in listed:
-            if bundle_hash(it) is None and it != f"{path}/{DATABASE}":
+            if bundle_hash(it) is None and it != found.path(DATABASE):
                 raise InvalidBackup([f"{SUMS} is damaged: it lists {it}."])
             try:
                 with (folder / it).open("rb") as content:
-                    found.take(it, content, database, place)
+                    found.take(it, content)
             except FileNotFoundError:
                 pass
             except OSError as error:
@@ -271,25 +263,20 @@ def _read_folder(
                     raise
                 found.unreadable[it] = f"{it} cannot be read: {error.strerror}."
             advance(1)
-    return found
 
 
-def _read_file(
-    source: Path, name: str | None, database: Path | None, place: Place, bar: Bar
-) -> _Contents:
-    found = _Contents()
+def _read_file(found: _Contents, source: Path, name: str | None, bar: Bar) -> None:
     size = source.stat().st_size
     with source.open("rb") as packed, bar("Reading the backup", size) as advance:
         at = 0
         for path, content in read_archive(packed, source.name):
             if path in found.hashes:
                 raise InvalidBackup([f"{path} is in the file twice."])
-            found.take(path, content, database, place)
+            found.take(path, content)
             advance(packed.tell() - at)
             at = packed.tell()
     if name is not None and not found.name.startswith(name):
         raise InvalidBackup([f"There is no snapshot {name} in {source}, only {found.name}."])
-    return found
 
 
 def _copy(content: IO[bytes], target: Path | None) -> str:

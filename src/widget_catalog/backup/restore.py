@@ -15,7 +15,7 @@ from ..catalog.node.opening import RESTORING
 from ..core.db.migrate import SCHEMA
 from ..core.errors import BackupFailed
 from ..core.progress import Bar, no_bar
-from .layout import BUNDLES, DATABASE, Manifest, sync
+from .layout import BUNDLES, DATABASE, Manifest, is_database, sync
 from .reader import Snapshot, read_backup
 
 # Created by the file system at the root of a disk.
@@ -79,12 +79,14 @@ def _fill(
     bundles: list[Path] = []
 
     def place(path: str) -> Path:
+        if is_database(path):
+            return draft
         file = target / path
         file.parent.mkdir(exist_ok=True)
         bundles.append(file)
         return file
 
-    restored = read_backup(source, name, draft, place, bar, despite_damage=despite_damage)
+    restored = read_backup(source, name, place, bar, despite_damage=despite_damage)
     lost = {target / it for it in restored.lost}
     for path in lost:
         path.unlink(missing_ok=True)

@@ -25,7 +25,6 @@ from ..core.db.migrate import check_upgradable
 from ..core.errors import BackupFailed
 from ..core.files.contract import Bundles
 from ..core.progress import Bar, no_bar
-from .archive import writing_archive
 from .bundle_pool import BundlePool, read_bundle
 from .database_copy import (
     ChangeWatch,
@@ -52,6 +51,7 @@ from .layout import (
     snapshot_name,
     sync,
     write_file,
+    writing_archive,
 )
 from .reader import check_backup
 
@@ -82,6 +82,7 @@ class FolderBackup:
         self._keep = keep
         self._bar = bar
         self._pool = BundlePool(folder, catalog.bundles, bar)
+        self.database = catalog.folder.database
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -155,7 +156,6 @@ class FolderBackup:
 
 def keep_copying(
     backup: FolderBackup,
-    database: Path,
     every_s: float,
     is_over: threading.Event,
     on_made: Callable[[Made, float], None],
@@ -166,7 +166,7 @@ def keep_copying(
 
     A change is in a snapshot at most `every_s` plus the duration of one copy later.
     """
-    watch = ChangeWatch(database)
+    watch = ChangeWatch(backup.database)
     copied: tuple[int, int] | None = None
     while True:
         began = time.monotonic()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from widget_contract.errors import CatalogError
+from widget_contract.names import Scope
 from widget_contract.texts import printable
 
 from ..catalog.node.context import (
@@ -20,6 +22,9 @@ from ..catalog.node.context import (
     say,
     seconds_of,
 )
+from ..core import clock
+from ..core.amounts import counted
+from ..core.errors import MirrorRefused
 from ..core.load_settings import load_settings
 from ..core.settings import Settings
 from .settings import MirrorSettings
@@ -82,12 +87,11 @@ def mirror(
     cannot be copied; widgets copied before remain.
     """
     from widget_catalog_client import Catalog
-    from widget_contract.names import Scope
 
     from ..core.networks import parse_networks
     from .mirroring import Mirroring, Wanted, require_scopes
     from .other_hosts import OtherHosts
-    from .status import end_mirroring, find_status
+    from .store import end_mirroring, find_status
 
     if every is not None and follow:
         fail("Use --every or --follow, not both.")
@@ -152,7 +156,6 @@ def _is_new(settings: Settings) -> bool:
 def _run(node: "Node", mirroring: "Mirroring") -> bool:
     """One round; returns whether everything could be copied."""
     from ..catalog.node.wiring import make_index_ready
-    from ..core.amounts import counted
     from ..core.progress import counting
 
     done = mirroring.run(partial(counting, say, "Copying"))
@@ -202,11 +205,6 @@ def _wait_for_change(mirroring: "Mirroring", catalog: "Catalog") -> bool:
 
 def _try(run: "partial[bool]") -> bool:
     """Report errors, and continue. What was copied is visible."""
-    from widget_contract.errors import CatalogError
-
-    from ..core import clock
-    from ..core.errors import MirrorRefused
-
     try:
         return run()
     except MirrorRefused:

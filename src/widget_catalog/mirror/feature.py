@@ -27,7 +27,7 @@ def _current_settings(services: "Services") -> Mapping[str, Any]:
 
 
 def _hooks() -> "Hooks":
-    from .status import HOOKS
+    from .store import HOOKS
 
     return HOOKS
 

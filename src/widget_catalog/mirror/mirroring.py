@@ -31,7 +31,6 @@ from ..core.errors import MirrorRefused
 from ..core.files.contract import Bundles
 from .other_hosts import OtherHosts
 from .scope_copies import Copy, ScopeCopies, save_copy
-from .status import record_round, require_empty
 from .store import (
     Mirror,
     add_tasks,
@@ -39,7 +38,9 @@ from .store import (
     find_mirror,
     finish_tasks,
     list_tasks,
+    record_round,
     remove_mirror,
+    require_empty,
     save_mirror,
 )
 from .upstream import MirrorFault, Upstream

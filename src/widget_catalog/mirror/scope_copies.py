@@ -72,7 +72,7 @@ class ScopeCopies:
     def _wanted(self, key: Key) -> Widget | None:
         known = self._known.get(key)
         head = self._find(key, known)
-        if head is None or (self._only_official and not head.is_official):
+        if head is None or (self._only_official and not head.widget.is_official):
             if known is None:
                 return None
             gone = msgspec.structs.replace(known, is_listed=False)

@@ -22,15 +22,17 @@ from widget_catalog_client import (
 from widget_contract.errors import CatalogError
 from widget_contract.manifests import details_of
 from widget_contract.texts import printable
-from widget_contract.wire import RegistryWidget
+from widget_contract.wire import RegistryWidget, WidgetHead
 
 from ..catalog.widgets import MAX_REASON, Revocation, Version, Widget
 from ..core.clock import from_ms, iso
 from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import is_intact
+from ..transfer.copied_widgets import FILE_KEYS, files_of
 from ..transfer.ndjson import ImportedBundle, Rules, decode_line
 
 _HASH = re.compile("[0-9a-f]{64}")
+_WIDGET_KEYS = tuple(it.encode_name for it in msgspec.structs.fields(WidgetHead))
 _IN_MEMORY_BYTES = 1 << 20
 # Tolerance for a clock of the other catalog that is ahead of ours.
 _CLOCK_SKEW = timedelta(days=1)
@@ -45,10 +47,7 @@ class Head(NamedTuple):
 
     scope: str
     name: str
-    display_name: str
-    description: str | None
-    icon: str | None
-    is_official: bool | None
+    widget: WidgetHead
     versions: tuple[VersionEntry, ...]
     created_at: str | None = None
 
@@ -58,16 +57,15 @@ class Head(NamedTuple):
 
 
 def head_in_registry(scope: str, it: RegistryWidget) -> Head:
-    about = (it.display_name, it.description, it.icon, it.is_official)
-    return Head(scope, it.name, *about, it.versions)
+    return Head(scope, it.name, it, it.versions)
 
 
 def head_in_detail(found: WidgetDetail, known: Widget) -> Head:
     """A detail has `false` where a registry has `null`."""
     it = found.widget
     is_official = known.is_official if it.is_official is bool(known.is_official) else it.is_official
-    about = (it.display_name, it.description, it.icon, is_official)
-    return Head(str(known.scope), str(known.name), *about, found.versions, it.created_at)
+    widget = msgspec.structs.replace(it, is_official=is_official)
+    return Head(str(known.scope), str(known.name), widget, found.versions, it.created_at)
 
 
 class Upstream:
@@ -106,24 +104,25 @@ class Upstream:
         for entry in head.versions:
             old = before.get(entry.version.partition("+")[0])
             if old is not None and self._has_all(head, entry, old):
-                lines.append(_known_line(entry, old, sizes))
-                continue
-            detail = self.catalog.version(head.id, entry.version)
-            created_at = created_at or detail.widget.created_at
-            lines.append(self._new_line(head, entry, detail, sizes))
+                line = _known_line(entry, old, sizes)
+            else:
+                detail = self.catalog.version(head.id, entry.version)
+                created_at = created_at or detail.widget.created_at
+                line = self._new_line(head, entry, detail, sizes)
+            if "bundleFile" in line:
+                del line["bundleUrl"]
+            lines.append(line)
         if created_at is None:
             created_at = self.catalog.detail(head.id).widget.created_at
-        line = {
+        fields = msgspec.to_builtins(head.widget)
+        widget = {
+            **{key: fields[key] for key in _WIDGET_KEYS},
             "scope": head.scope,
             "name": head.name,
-            "displayName": head.display_name,
-            "description": head.description,
-            "icon": head.icon,
-            "isOfficial": head.is_official,
             "createdAt": created_at,
             "versions": lines,
         }
-        return self.with_revocations(self._decoded(line, sizes), before)
+        return self.with_revocations(self._decoded(widget, sizes), before)
 
     def with_revocations(self, widget: Widget, before: Mapping[str, Version]) -> Widget:
         """The versions with the upstream's revocations. For a revoked version it is not known
@@ -188,9 +187,7 @@ class Upstream:
                 continue  # Hosted elsewhere, as on the other catalog.
             self._take(file, kind)
             sizes[file.sha256_hash] = file.size
-            line["cssFile" if kind == "css" else "bundleFile"] = file.sha256_hash
-        if "bundleFile" in line:
-            del line["bundleUrl"]
+            line[FILE_KEYS[kind]] = file.sha256_hash
         return line
 
     def _take(self, file: PublishedFile, kind: Kind) -> None:
@@ -246,13 +243,9 @@ def _line(entry: VersionEntry) -> dict[str, Any]:
 
 def _known_line(entry: VersionEntry, old: Version, sizes: dict[str, int]) -> dict[str, Any]:
     line = _line(entry) | details_of(old)
-    if old.bundle_url is None:
-        del line["bundleUrl"]
-        line["bundleFile"] = old.sha256_hash
-        sizes[old.sha256_hash] = old.bundle_size
-    if old.style is not None:
-        line["cssFile"] = old.style.sha256_hash
-        sizes[old.style.sha256_hash] = old.style.size_bytes
+    for file in files_of(old):
+        line[FILE_KEYS[file.kind]] = file.sha256_hash
+        sizes[file.sha256_hash] = file.size_bytes
     if old.manifest is not None:
         line["manifest"] = old.manifest
     return line

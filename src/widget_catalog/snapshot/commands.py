@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from widget_contract.names import Scope
+
 from ..catalog.node.context import (
     ConfigOption,
     DataOption,
@@ -17,6 +19,7 @@ from ..catalog.node.context import (
     report,
     say,
 )
+from ..core.amounts import counted
 from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:
@@ -76,9 +79,7 @@ def create(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SCOPE",
-            help="Only the widgets of this scope; repeatable.",
-            show_default="all",
+            metavar="SCOPE", help="Only the widgets of this scope; repeatable.", show_default="all"
         ),
     ] = None,
     key: Annotated[
@@ -109,16 +110,19 @@ def create(
     """
     from ..core.progress import counting
     from .keys import read_signing_key
+    from .reader import read_header
     from .writer import Wanted, make_snapshot
 
     settings = load_settings({"data": data}, config)
     signing = None if key is None else read_signing_key(key)
     if file.is_dir():
         fail(f"{file} is a folder; pass a file name.")
-    base = None if since is None else _header_of(since)
+    # The signature of an older snapshot does not matter, because it is compared with the feed.
+    base = None if since is None else read_header(since)
+    scopes = sorted({str(Scope.parse(it.removeprefix("@"))) for it in scope or ()})
     like_base = None if base is None else base.scopes
     base_url = settings.public_url if settings.base_url else None
-    wanted = Wanted(base_url, _scopes(scope) if scope else like_base, base)
+    wanted = Wanted(base_url, scopes or like_base, base)
     node = existing_node(settings)
     made = make_snapshot(node.store, node.bundles, file, wanted, signing, partial(counting, say))
     report(f"Wrote {_summary(made)} to {file}.")
@@ -169,7 +173,6 @@ def load(
     service may be running.
     """
     from ..catalog.node.wiring import make_index_ready
-    from ..core.amounts import counted
     from ..core.progress import counting
     from .loader import load_snapshot
     from .reader import open_snapshot
@@ -198,19 +201,6 @@ def load(
     )
 
 
-def _scopes(given: list[str]) -> list[str]:
-    from widget_contract.names import Scope
-
-    return sorted({str(Scope.parse(it.removeprefix("@"))) for it in given})
-
-
-def _header_of(path: Path) -> "Header":
-    """Of an older snapshot. Its signature does not matter, because it is compared with the feed."""
-    from .reader import read_header
-
-    return read_header(path)
-
-
 def _public_key(path: Path | None, *, unsigned: bool) -> "VerifyingKey | None":
     from .keys import read_verifying_key
 
@@ -220,7 +210,6 @@ def _public_key(path: Path | None, *, unsigned: bool) -> "VerifyingKey | None":
 
 
 def _summary(header: "Header") -> str:
-    from ..core.amounts import counted
 
     what = (
         f"{counted(header.widgets, 'widget')}, {counted(header.versions, 'version')} and "

@@ -29,23 +29,18 @@ class CreatedKeys(NamedTuple):
     fingerprint: str
 
 
-class SigningKey:
-    def __init__(self, key: Ed25519PrivateKey) -> None:
-        self._key = key
-        self.fingerprint = _fingerprint(key.public_key())
-
-    def sign(self, content: bytes) -> bytes:
-        return self._key.sign(content)
+class SigningKey(NamedTuple):
+    key: Ed25519PrivateKey
+    fingerprint: str
 
 
-class VerifyingKey:
-    def __init__(self, key: Ed25519PublicKey) -> None:
-        self._key = key
-        self.fingerprint = _fingerprint(key)
+class VerifyingKey(NamedTuple):
+    key: Ed25519PublicKey
+    fingerprint: str
 
     def has_signed(self, content: bytes, signature: bytes) -> bool:
         try:
-            self._key.verify(signature, content)
+            self.key.verify(signature, content)
         except InvalidSignature:
             return False
         return True
@@ -79,7 +74,7 @@ def read_signing_key(path: Path) -> SigningKey:
         raise InvalidKey(f"{path} is not a private key. Create one with keys create.") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise InvalidKey(f"{path} is not an Ed25519 key. Create one with keys create.")
-    return SigningKey(key)
+    return SigningKey(key, _fingerprint(key.public_key()))
 
 
 def read_verifying_key(path: Path) -> VerifyingKey:
@@ -92,7 +87,7 @@ def read_verifying_key(path: Path) -> VerifyingKey:
         raise InvalidKey(f"{path} is not a public key. Create one with keys create.") from None
     if not isinstance(key, Ed25519PublicKey):
         raise InvalidKey(f"{path} is not an Ed25519 key. Create one with keys create.")
-    return VerifyingKey(key)
+    return VerifyingKey(key, _fingerprint(key))
 
 
 def _fingerprint(key: Ed25519PublicKey) -> str:

@@ -194,7 +194,7 @@ def _write(
     content = encode_header(header)
     _add_bytes(output, HEADER, content)
     if key is not None:
-        _add_bytes(output, SIGNATURE, key.sign(content))
+        _add_bytes(output, SIGNATURE, key.key.sign(content))
     _add_bytes(output, SUMS, sums)
     lines.seek(0)
     _add(output, CATALOG, lines, catalog.size_bytes)

@@ -1,4 +1,4 @@
-"""`widget-catalog import` and `export`."""
+"""`widget-catalog import`, `export` and `move`."""
 
 import contextlib
 import os
@@ -16,18 +16,23 @@ from ..catalog.node.context import (
     command_node,
     existing_node,
     fail,
+    finish_interrupted_import,
+    report,
     require_catalog,
     say,
     undone_on_failure,
 )
+from ..core.amounts import counted
+from ..core.data_folder import DataFolder
 from ..core.load_settings import load_settings
-from ..core.settings import Settings
+from ..core.settings import Backends, Settings
 
 if TYPE_CHECKING:
     from ..catalog.node.wiring import Node
     from ..core.db.engine import Store
     from ..core.files.contract import Bundles
     from .import_checks import ImportSummary
+    from .move_catalog import Location
 
 
 def import_(
@@ -44,8 +49,7 @@ def import_(
         ),
     ] = False,
     lenient: Annotated[
-        bool,
-        typer.Option("--lenient", help="Remove control and invisible characters from texts."),
+        bool, typer.Option("--lenient", help="Remove control and invisible characters from texts.")
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
@@ -55,8 +59,6 @@ def import_(
     Versions that are already published are skipped; a different hash is an error. The service may
     be running. Exit code 1: the errors are listed, nothing was imported.
     """
-    from ..core.amounts import counted
-
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():
@@ -76,13 +78,10 @@ def import_(
         f"{counted(summary.versions_skipped, 'version')} already there."
     )
     if summary.official_added:
-        marked = counted(summary.official_added, "new widget")
-        say.print(f"The file marks {marked} as official.")
+        say.print(f"The file marks {counted(summary.official_added, 'new widget')} as official.")
     if summary.texts_cleaned:
-        say.print(
-            "Removed control and invisible characters from "
-            f"{counted(summary.texts_cleaned, 'text')}."
-        )
+        texts = counted(summary.texts_cleaned, "text")
+        say.print(f"Removed control and invisible characters from {texts}.")
 
 
 def _is_served(node: "Node") -> bool:
@@ -144,7 +143,6 @@ def export(
     On standard output, bundles are referred to by URL.
     """
     from ..catalog.store.widgets import count_widgets
-    from ..core.amounts import counted
     from ..core.progress import counting
     from .export_catalog import copied_to, export_catalog, linked_to
 
@@ -153,18 +151,17 @@ def export(
     with store.reading() as connection:
         total = count_widgets(connection)
     if file == "-":
-        for line in export_catalog(store, linked_to(settings.cdn_url)):
-            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.writelines(export_catalog(store, linked_to(settings.cdn_url)))
         sys.stdout.buffer.flush()
         return
     target = Path(file)
     if target.is_dir():
         fail(f"{target} is a folder; pass a file name.")
     partial = target.with_name(f".{target.name}.part")
-    files_of = copied_to(target.parent, stored) if bundles else linked_to(settings.cdn_url)
+    named = copied_to(target.parent, stored) if bundles else linked_to(settings.cdn_url)
     try:
         with partial.open("wb") as output, counting(say, "Exporting", total) as advance:
-            for line in export_catalog(store, files_of):
+            for line in export_catalog(store, named):
                 output.write(line)
                 advance(1)
         partial.replace(target)
@@ -179,7 +176,6 @@ def export(
 def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
     """Also works on a read-only disk, as a failing one is remounted; then nothing is changed."""
     from ..catalog.node.opening import bundles_in, open_to_read
-    from ..core.data_folder import DataFolder
 
     if settings.database or os.access(settings.data, os.W_OK):
         node = existing_node(settings)
@@ -187,3 +183,93 @@ def _open_to_export(settings: Settings) -> tuple["Store", "Bundles"]:
     require_catalog(settings)
     bundles = bundles_in(DataFolder(settings.data), settings.backends)
     return open_to_read(settings.data), bundles
+
+
+def move(
+    to_database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The PostgreSQL database to move to.",
+            show_default="the setting database",
+        ),
+    ] = None,
+    to_bundles: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The object store to move bundles to, such as s3://bucket.",
+            show_default="the setting bundles",
+        ),
+    ] = None,
+    back: Annotated[
+        bool, typer.Option("--back", help="Move in the other direction, into a new data folder.")
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Move the whole catalog to a shared database and object store, for several nodes.
+
+    Stop every service of this catalog first. The source is not changed. Run the command again to
+    resume an interrupted move. In the end, source and target are compared. The setting secret_key
+    must be the one that the nodes will use.
+    """
+    from ..core.db.postgresql import find_nodes
+    from ..core.progress import counting
+    from .move_catalog import move_bundles, move_tables
+
+    flags = {"data": data, "database": to_database, "bundles": to_bundles}
+    settings = load_settings(flags, config)
+    if not (settings.database or settings.bundles):
+        fail("No target given: pass --to-database or --to-bundles, or set database and bundles.")
+    folder, shared = _folder(settings, is_new=back), _shared(settings)
+    if nodes := find_nodes(shared.store):
+        fail(
+            f"Nodes with this database are running, at {', '.join(nodes)}. Stop them first: "
+            "changes they make meanwhile would not be moved."
+        )
+    source, target = (shared, folder) if back else (folder, shared)
+    bar = partial(counting, say)
+    rows = move_tables(source, target, bar) if settings.database else 0
+    files = move_bundles(source, target, bar) if settings.bundles else 0
+    moved = f"{counted(rows, 'row')} and {counted(files, 'bundle')}"
+    report(f"Moved {moved}. Source and target were compared and are identical.")
+
+
+def _folder(settings: Settings, *, is_new: bool) -> "Location":
+    from dataclasses import replace
+
+    from ..catalog.node.opening import open_secret_box
+    from ..catalog.node.wiring import prepare_node
+    from ..catalog.replica.file import discard
+    from ..core.service_lock import ServiceLock
+    from .move_catalog import Location
+
+    alone = replace(settings, database="", bundles="")
+    folder = DataFolder(settings.data)
+    ServiceLock(folder.path, folder.service_lock).check()
+    if not is_new:
+        require_catalog(alone)
+    # Do not build a read model from incomplete tables; the next start builds it.
+    node = prepare_node(settings.data, applies=not is_new, on_wait=report)
+    if is_new:
+        discard(folder.replica)
+    else:
+        finish_interrupted_import(node)
+    return Location(node.store, node.bundles, open_secret_box(folder, alone))
+
+
+def _shared(settings: Settings) -> "Location":
+    """Data without a shared backend stays in the folder."""
+    from ..catalog.node.opening import check_bundles, open_secret_box
+    from ..catalog.node.wiring import prepare_node
+    from .move_catalog import Location
+
+    check_bundles(settings.backends)
+    node = prepare_node(
+        settings.data,
+        backends=Backends(settings.database, settings.backends.bundles),
+        applies=not settings.database,
+        on_wait=report,
+    )
+    return Location(node.store, node.bundles, open_secret_box(DataFolder(settings.data), settings))

@@ -29,6 +29,9 @@ from ..core.clock import iso
 from ..core.db.engine import Transaction
 from ..core.files.contract import Bundles, Kind
 
+FILE_KEYS = {"js": "bundleFile", "css": "cssFile"}
+"""The keys of files in a line, by kind."""
+
 
 class VersionFile(NamedTuple):
     sha256_hash: str

@@ -18,11 +18,10 @@ from ..core.db.engine import Snapshot, Store
 from ..core.errors import FolderUnusable
 from ..core.files.contract import Bundles
 from ..core.files.hashing import hash_file
-from .copied_widgets import files_of
+from .copied_widgets import FILE_KEYS, files_of
 from .export_line import FilesOf, encode_line
 
 _BATCH = 500
-_KEYS = {"js": "bundleFile", "css": "cssFile"}
 
 
 def export_catalog(store: Store, named: FilesOf) -> Iterator[bytes]:
@@ -53,7 +52,7 @@ def linked_to(cdn_url: str) -> FilesOf:
 
 def named_by_hash(_widget: Widget, version: Version) -> dict[str, str]:
     """Reference stored files by path: they are in `bundles/`, beside the lines."""
-    return {_KEYS[it.kind]: it.name for it in files_of(version)}
+    return {FILE_KEYS[it.kind]: it.name for it in files_of(version)}
 
 
 def copied_to(folder: Path, bundles: Bundles) -> FilesOf:

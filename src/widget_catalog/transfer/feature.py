@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 from ..core.commands import DATA, Command
 from ..core.features import Feature
-from .commands import export, import_
-from .move_command import move
+from .commands import export, import_, move
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks

@@ -104,8 +104,9 @@ def import_staged(
             staging.stage(faults)
             summary = staging.accept(texts_cleaned)
         except BaseException:
-            with contextlib.suppress(StoreUnavailable):
-                discard_import(started.store)
+            if staging.has_begun:
+                with contextlib.suppress(StoreUnavailable):
+                    discard_import(started.store)
             raise
         try:
             complete_import(started.store, started.make_index_ready)
@@ -137,6 +138,8 @@ class Staging:
         self._started = started
         self._spool = spool
         self._seq = 0
+        self.has_begun = False
+        """Whether something may be staged."""
 
     def stage(self, faults: ImportFaults) -> None:
         """Compare everything with the catalog, and stage what must be written. Raises InvalidImport
@@ -149,6 +152,7 @@ class Staging:
             self._checks.check_noted(connection)
         if not faults:
             self._check_room()
+            self.has_begun = True
             with self._store.writing() as tx:
                 begin_import(tx, self._started.file_name)
         for lines in self._spool:
