@@ -8,7 +8,7 @@ from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import CliVersion, PublishScope
 
 from .addresses import WidgetKey, path_part
-from .errors import ExitCode, ToolError
+from .errors import ExitCode, ToolError, not_allowed
 from .release import VERSION
 from .responses import (
     Account,
@@ -117,10 +117,9 @@ def require_scopes(session: Session, wanted: list[str]) -> None:
     names = [it.name for it in list_scopes(session)]
     foreign = [it for it in wanted if it not in names]
     if foreign:
-        raise ToolError(
+        raise not_allowed(
             f"You may not publish to the scope {foreign[0]}.",
             f"Choose one of your scopes ({', '.join(names)}), or ask an owner of {foreign[0]}.",
-            ExitCode.NOT_ALLOWED,
         )
 
 

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from .errors import ExitCode, ToolError
+from .errors import sign_in_needed
 
 _DENIED = "access_denied"
 _SIGNS = {"good": "M4.5 12.5l5 5 10-11", "bad": "M6 6l12 12M18 6L6 18"}
@@ -75,19 +75,16 @@ class Callback:
         try:
             fields = self._results.get(timeout=timeout_s)
         except queue.Empty:
-            raise ToolError(
+            raise sign_in_needed(
                 f"The sign-in was not completed within {timeout_s / 60:.0f} minutes.",
                 f"Try again. If this machine has no browser, use: {command} --device",
-                ExitCode.NOT_SIGNED_IN,
             ) from None
         if "code" not in fields:
             reason = fields.get("error_description") or fields.get("error") or "no reason was given"
             if fields.get("error") == _DENIED:
                 reason = "you denied it in the browser."
-            raise ToolError(
-                f"The sign-in was not completed: {reason}",
-                f"Try again: {command}",
-                ExitCode.NOT_SIGNED_IN,
+            raise sign_in_needed(
+                f"The sign-in was not completed: {reason}", f"Try again: {command}"
             )
         return fields["code"]
 

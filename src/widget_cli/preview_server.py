@@ -28,6 +28,21 @@ LOOK_EVERY_S = 0.3
 _KEPT_FILES = 10
 # Keys of a manifest that only the preview uses.
 _SHOWN_KEYS = ("configSchema", "defaultConfig", "defaultSize")
+_HOST = "127.0.0.1"
+_KEEP_ALIVE_S = 10
+_TYPES = {
+    "html": "text/html",
+    "js": "text/javascript",
+    "css": "text/css",
+    "json": "application/json",
+}
+_PAGE = {"/": "page.html", "/dev.js": "dev.js", "/dev.css": "dev.css"}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    f"img-src data:; {FRAME_SOURCES}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    # Not the widget's own files.
+    ", script-src *:*/dev.js *:*/preview/; style-src *:*/dev.css *:*/preview/"
+)
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
@@ -118,23 +133,6 @@ def _version(widget: LocalWidget) -> dict[str, Any]:
         "permissions": list(manifest.permissions),
         "manifest": {key: whole[key] for key in _SHOWN_KEYS if key in whole},
     }
-
-
-_HOST = "127.0.0.1"
-_KEEP_ALIVE_S = 10
-_TYPES = {
-    "html": "text/html",
-    "js": "text/javascript",
-    "css": "text/css",
-    "json": "application/json",
-}
-_PAGE = {"/": "page.html", "/dev.js": "dev.js", "/dev.css": "dev.css"}
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    f"img-src data:; {FRAME_SOURCES}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    # Not the widget's own files.
-    ", script-src *:*/dev.js *:*/preview/; style-src *:*/dev.css *:*/preview/"
-)
 
 
 class _Server(ThreadingHTTPServer):

@@ -15,7 +15,7 @@ import msgspec
 
 from .addresses import path_part
 from .console import plain, say
-from .errors import ExitCode, ToolError
+from .errors import ExitCode, ToolError, not_allowed, sign_in_needed
 from .loopback import waiting_for_browser
 from .oauth import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Tokens
 from .session import Session
@@ -101,10 +101,8 @@ def sign_in_with_device(
             if error.exit_code not in (ExitCode.UNREACHABLE, ExitCode.LIMITED):
                 raise
             interval_s += _SLOWER_S  # A temporary failure; the code is still valid.
-    raise ToolError(
-        "The code expired before it was entered.",
-        f"Try again: widget login {oauth.url} --device",
-        ExitCode.NOT_SIGNED_IN,
+    raise sign_in_needed(
+        "The code expired before it was entered.", f"Try again: widget login {oauth.url} --device"
     )
 
 
@@ -137,7 +135,7 @@ def _refused(error: OAuthError, url: str) -> ToolError:
         sentence = "The sign-in was denied in the browser."
     else:
         sentence = f"The catalog did not accept the sign-in: {error.sentence}"
-    return ToolError(sentence, f"Try again: widget login {url}", ExitCode.NOT_SIGNED_IN)
+    return sign_in_needed(sentence, f"Try again: widget login {url}")
 
 
 class TokenRequest(msgspec.Struct, frozen=True, rename="camel"):
@@ -186,8 +184,6 @@ def wait_for_confirmation(
             raise
         if "token" in answer:
             return answer
-    raise ToolError(
-        "The token request expired before it was confirmed.",
-        "Try again: widget tokens create",
-        ExitCode.NOT_ALLOWED,
+    raise not_allowed(
+        "The token request expired before it was confirmed.", "Try again: widget tokens create"
     )

@@ -28,6 +28,8 @@ _NEXT = {
     "validate": "check whether it can be published",
     "publish": "publish it, after confirmation",
 }
+_LOOK_EVERY_S = 0.3
+_NO_BROWSER = "Do not open a browser."
 
 
 def init(
@@ -119,10 +121,6 @@ def _find_limit(catalog: str | None) -> int:
             return get_settings(session).max_bundle_bytes
     except ToolError:
         return MAX_BUNDLE_BYTES
-
-
-_LOOK_EVERY_S = 0.3
-_NO_BROWSER = "Do not open a browser."
 
 
 def dev(
