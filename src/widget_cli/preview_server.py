@@ -9,10 +9,9 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
-from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -22,13 +21,14 @@ from widget_contract.preview import FRAME_SOURCES, preview_files
 
 from .errors import ToolError
 from .javascript import ModuleCheck
+from .loopback import HOST, LocalHandler, serving
 from .widget_folder import MANIFEST, LocalWidget, read_manifest_text, read_widget
 
 LOOK_EVERY_S = 0.3
 _KEPT_FILES = 10
 # Keys of a manifest that only the preview uses.
 _SHOWN_KEYS = ("configSchema", "defaultConfig", "defaultSize")
-_HOST = "127.0.0.1"
+_SAME_ORIGIN = ("Cross-Origin-Resource-Policy", "same-origin")
 _KEEP_ALIVE_S = 10
 _TYPES = {
     "html": "text/html",
@@ -140,16 +140,15 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def __init__(self, port: int, trial: Trial) -> None:
-        super().__init__((_HOST, port), _Handler)
+        super().__init__((HOST, port), _Handler)
         self.trial = trial
         self.port = int(self.server_address[1])
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LocalHandler):
     server: _Server
-    timeout = 30
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         path = urlsplit(self.path).path
         if not self._is_from_here(path):
             self._send("text/plain", b"Open this address in your browser.\n", status=403)
@@ -172,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_from_here(self, path: str) -> bool:
         """Whether the host is the printed one, and the origin is our page or none."""
-        names = {f"{_HOST}:{self.server.port}", f"localhost:{self.server.port}"}
+        names = {f"{HOST}:{self.server.port}", f"localhost:{self.server.port}"}
         if self.headers.get("Host") not in names:
             return False
         site = self.headers.get("Sec-Fetch-Site", "none")
@@ -186,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _send_changes(self) -> None:
-        self._begin("text/event-stream")
+        self.begin("text/event-stream", _SAME_ORIGIN)
         sent, at = -1, time.monotonic()
         with contextlib.suppress(OSError):  # The page was closed.
             while True:
@@ -198,26 +197,11 @@ class _Handler(BaseHTTPRequestHandler):
                     sent, at = revision, time.monotonic()
                 time.sleep(LOOK_EVERY_S)
 
-    def _begin(self, content_type: str, *headers: tuple[str, str], status: int = 200) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Connection", "close")
-        self.end_headers()
-
     def _send(
         self, content_type: str, body: bytes, *headers: tuple[str, str], status: int = 200
     ) -> None:
-        self._begin(content_type, *headers, ("Content-Length", str(len(body))), status=status)
         with contextlib.suppress(OSError):
-            self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """No request log."""
+            self.respond(content_type, body, _SAME_ORIGIN, *headers, status=status)
 
 
 def _type_of(name: str) -> str:
@@ -234,9 +218,5 @@ def showing(trial: Trial, port: int) -> Iterator[str]:
             f"Cannot listen on port {port}: {error.strerror}.",
             "Choose another with --port, or leave it out.",
         ) from None
-    with server:
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
-        try:
-            yield f"http://{_HOST}:{server.port}/"
-        finally:
-            server.shutdown()
+    with serving(server):
+        yield f"http://{HOST}:{server.port}/"
