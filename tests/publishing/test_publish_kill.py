@@ -24,7 +24,7 @@ from widget_catalog.catalog.store.widgets import find_widget
 from widget_catalog.core import clock
 from widget_catalog.core.db.engine import Store, sqlite_engine
 from widget_catalog.operations.check_catalog import check_catalog
-from widget_catalog.publishing.tidy_uploads import tidy_uploads
+from widget_catalog.publishing.publish_version import tidy_uploads
 from widget_contract.names import Scope, WidgetName
 
 _TRIES = 60

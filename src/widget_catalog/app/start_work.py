@@ -100,7 +100,7 @@ def warn_of_settings(settings: Settings, file: Path | None = None) -> None:
 def _tidy_and_invite(node: "Node") -> str | None:
     from ..accounts.create_account import invite_first_operator
     from ..catalog.stored_files import withdraw_files
-    from ..publishing.tidy_uploads import tidy_uploads
+    from ..publishing.publish_version import tidy_uploads
 
     tidy_uploads(node.store, node.bundles, node.uploads)
     withdraw_files(node.store, node.bundles)
