@@ -61,8 +61,8 @@ class State(NamedTuple):
         return {"version": version, "faults": self.faults, "warnings": self.warnings}
 
 
-class Trial:
-    """Used by many threads; the first call after a change reads the folder."""
+class PreviewedWidget:
+    """The content of a folder, read again after every change. Used by many threads."""
 
     def __init__(self, folder: Path, check: ModuleCheck) -> None:
         self._folder = folder
@@ -139,9 +139,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, port: int, trial: Trial) -> None:
+    def __init__(self, port: int, widget: PreviewedWidget) -> None:
         super().__init__((HOST, port), _Handler)
-        self.trial = trial
+        self.widget = widget
         self.port = int(self.server_address[1])
 
 
@@ -155,7 +155,7 @@ class _Handler(LocalHandler):
         elif path == "/changes":
             self._send_changes()
         elif path == "/state":
-            document = json.dumps(self.server.trial.state().document())
+            document = json.dumps(self.server.widget.state().document())
             self._send(_TYPES["json"], document.encode())
         elif path in _PAGE:
             content = (resources.files(__package__) / "dev" / _PAGE[path]).read_bytes()
@@ -181,7 +181,7 @@ class _Handler(LocalHandler):
         """`/files/{hash}.js` or `.css`."""
         match path.split("/"):
             case ["", "files", name] if name.endswith((".js", ".css")):
-                return self.server.trial.find_file(name.rpartition(".")[0])
+                return self.server.widget.find_file(name.rpartition(".")[0])
         return None
 
     def _send_changes(self) -> None:
@@ -189,7 +189,7 @@ class _Handler(LocalHandler):
         sent, at = -1, time.monotonic()
         with contextlib.suppress(OSError):  # The page was closed.
             while True:
-                revision = self.server.trial.state().revision
+                revision = self.server.widget.state().revision
                 if revision != sent or time.monotonic() - at > _KEEP_ALIVE_S:
                     line = f"data: {revision}\n\n" if revision != sent else ": still here\n\n"
                     self.wfile.write(line.encode())
@@ -209,10 +209,10 @@ def _type_of(name: str) -> str:
 
 
 @contextlib.contextmanager
-def showing(trial: Trial, port: int) -> Iterator[str]:
+def showing(widget: PreviewedWidget, port: int) -> Iterator[str]:
     """Serve until the block ends; yields the URL. Port 0: any free port."""
     try:
-        server = _Server(port, trial)
+        server = _Server(port, widget)
     except OSError as error:
         raise ToolError(
             f"Cannot listen on port {port}: {error.strerror}.",

@@ -17,7 +17,7 @@ from ..transport import Transport
 from ..widget_folder import MAX_BUNDLE_BYTES, LocalWidget, command_for, read_widget
 
 if TYPE_CHECKING:
-    from ..preview_server import State, Trial
+    from ..preview_server import PreviewedWidget, State
 
 FolderArgument = Annotated[
     Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
@@ -140,26 +140,26 @@ def dev(
     any_module: AnyModuleOption = False,
 ) -> None:
     """Preview a widget in a browser, and reload it on every change. Press Ctrl-C to stop."""
-    from ..preview_server import Trial, showing
+    from ..preview_server import PreviewedWidget, showing
     from ..signing_in import open_browser
     from ..widget_folder import read_manifest_text
 
     read_manifest_text(folder)  # Raises if there is no widget.
-    trial = Trial(folder, module_check(no_check=no_check, any_module=any_module))
-    with showing(trial, port) as address:
+    widget = PreviewedWidget(folder, module_check(no_check=no_check, any_module=any_module))
+    with showing(widget, port) as address:
         say.print(f"The widget runs at [bold]{plain(address)}[/]. Press Ctrl-C to stop.")
         if not no_browser:
             open_browser(address)
         try:
-            _report_changes(trial)
+            _report_changes(widget)
         except KeyboardInterrupt:
             say.print("Stopped.")
 
 
-def _report_changes(trial: "Trial") -> None:
+def _report_changes(widget: "PreviewedWidget") -> None:
     printed = 0
     while True:
-        state = trial.state()
+        state = widget.state()
         if state.revision != printed:
             printed = state.revision
             _report(state)
