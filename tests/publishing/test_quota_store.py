@@ -157,7 +157,7 @@ def test_of_many_organizations_made_at_once_exactly_as_many_are_as_may(store: St
         slug = Scope(f"org-{number}")
         try:
             with store.publishing() as tx:
-                check_may_own(tx.connection, ann, QUOTAS.organizations)
+                check_may_own(tx.connection, ann, 3)
                 take_scope(tx, slug, "organization")
                 made = add_organization(tx, slug, "An organization")
                 put_member(tx, made.id, ann.id, Role.OWNER)
