@@ -17,6 +17,7 @@ Clock = Callable[[], datetime]
 
 
 def now() -> datetime:
+    """The current time; tests replace it."""
     return datetime.now(UTC)
 
 

@@ -17,7 +17,7 @@ from ..transport import Transport
 from ..widget_folder import MAX_BUNDLE_BYTES, LocalWidget, command_for, read_widget
 
 if TYPE_CHECKING:
-    from ..preview_server import PreviewedWidget, State
+    from ..preview_server import PreviewedWidget
 
 FolderArgument = Annotated[
     Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
@@ -28,8 +28,6 @@ _NEXT = {
     "validate": "check whether it can be published",
     "publish": "publish it, after confirmation",
 }
-_LOOK_EVERY_S = 0.3
-_NO_BROWSER = "Do not open a browser."
 
 
 def init(
@@ -135,12 +133,14 @@ def dev(
             show_default="a free one",
         ),
     ] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help=_NO_BROWSER)] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open a browser.")
+    ] = False,
     no_check: NoCheckOption = False,
     any_module: AnyModuleOption = False,
 ) -> None:
     """Preview a widget in a browser, and reload it on every change. Press Ctrl-C to stop."""
-    from ..preview_server import PreviewedWidget, showing
+    from ..preview_server import LOOK_EVERY_S, PreviewedWidget, showing
     from ..signing_in import open_browser
     from ..widget_folder import read_manifest_text
 
@@ -151,28 +151,24 @@ def dev(
         if not no_browser:
             open_browser(address)
         try:
-            _report_changes(widget)
+            _report_changes(widget, LOOK_EVERY_S)
         except KeyboardInterrupt:
             say.print("Stopped.")
 
 
-def _report_changes(widget: "PreviewedWidget") -> None:
+def _report_changes(widget: "PreviewedWidget", look_every_s: float) -> None:
     printed = 0
     while True:
         state = widget.state()
         if state.revision != printed:
             printed = state.revision
-            _report(state)
-        time.sleep(_LOOK_EVERY_S)
-
-
-def _report(state: "State") -> None:
-    if not state.faults:
-        say.print("[green]OK.[/]" if not state.warnings else "[green]OK[/], with warnings:")
-    else:
-        say.print("[red]Errors:[/]")
-    for sentence in (*state.faults, *state.warnings):
-        say.print(f"  - {plain(sentence)}")
+            if state.faults:
+                say.print("[red]Errors:[/]")
+            else:
+                say.print("[green]OK[/], with warnings:" if state.warnings else "[green]OK.[/]")
+            for sentence in (*state.faults, *state.warnings):
+                say.print(f"  - {plain(sentence)}")
+        time.sleep(look_every_s)
 
 
 def register(app: typer.Typer) -> None:
