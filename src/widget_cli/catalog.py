@@ -10,15 +10,7 @@ from widget_contract.wire import CliVersion, PublishScope
 from .addresses import WidgetKey, path_part
 from .errors import ExitCode, ToolError, not_allowed
 from .release import VERSION
-from .responses import (
-    Account,
-    Detail,
-    Settings,
-    VersionEntry,
-    not_a_catalog,
-    refusal,
-    shaped,
-)
+from .responses import Account, Detail, Settings, VersionEntry, not_a_catalog, refusal, shaped
 from .session import Session
 from .transport import FILE_BYTES, SMALL_BYTES
 

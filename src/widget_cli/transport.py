@@ -268,6 +268,5 @@ def _growing(attempt: int) -> float:
 
 def _no_address(address: str) -> ToolError:
     return wrong_usage(
-        f"{address!r} is not a valid URL.",
-        "Write the catalog's URL like https://catalog.example.",
+        f"{address!r} is not a valid URL.", "Write the catalog's URL like https://catalog.example."
     )

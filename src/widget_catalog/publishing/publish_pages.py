@@ -167,11 +167,7 @@ def _scope_in(text: str) -> object:
 
 
 def _form(
-    services: Services,
-    call: Call,
-    typed: _Typed,
-    faults: FieldFaults,
-    sent: SentForm = NOT_SENT,
+    services: Services, call: Call, typed: _Typed, faults: FieldFaults, sent: SentForm = NOT_SENT
 ) -> Response:
     return own_page(
         services,

@@ -20,13 +20,7 @@ from ..errors import (
     wrong_usage,
 )
 from ..oauth import OAuth, OAuthError
-from ..options import (
-    CatalogOption,
-    InsecureOption,
-    JsonOption,
-    in_insecure_session,
-    in_session,
-)
+from ..options import CatalogOption, InsecureOption, JsonOption, in_insecure_session, in_session
 from ..session import Session, machine_token, opened
 from ..transport import Transport
 
