@@ -211,11 +211,7 @@ def _parts(widget_id: str) -> tuple[str, str]:
 
 
 def _headers() -> dict[str, str]:
-    return {
-        "accept": "application/json",
-        "accept-encoding": "gzip",
-        "user-agent": USER_AGENT,
-    }
+    return {"accept": "application/json", "accept-encoding": "gzip", "user-agent": USER_AGENT}
 
 
 def _sentence(answer: Answer) -> str | None:

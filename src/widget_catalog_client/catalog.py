@@ -37,12 +37,7 @@ class Catalog:
     """
 
     def __init__(
-        self,
-        url: str,
-        *,
-        timeout_s: float = 10,
-        retries: int = 2,
-        http: httpx.Client | None = None,
+        self, url: str, *, timeout_s: float = 10, retries: int = 2, http: httpx.Client | None = None
     ) -> None:
         self._calls = Calls(url)
         self._retries = retries

@@ -14,13 +14,7 @@ from widget_contract.wire import VersionEntry
 from widget_contract.wire_running import Change, PublishedFile
 
 from .calls import Answer, Call, Request, fault_of, file_request
-from .errors import (
-    CatalogUnavailable,
-    FeedExpired,
-    IntegrityError,
-    Revoked,
-    UnexpectedAnswer,
-)
+from .errors import CatalogUnavailable, FeedExpired, IntegrityError, Revoked, UnexpectedAnswer
 
 T = TypeVar("T")
 

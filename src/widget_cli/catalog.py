@@ -8,17 +8,9 @@ from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import CliVersion, PublishScope
 
 from .addresses import WidgetKey, path_part
-from .errors import ExitCode, ToolError
+from .errors import ExitCode, ToolError, not_allowed
 from .release import VERSION
-from .responses import (
-    Account,
-    Detail,
-    Settings,
-    VersionEntry,
-    not_a_catalog,
-    refusal,
-    shaped,
-)
+from .responses import Account, Detail, Settings, VersionEntry, not_a_catalog, refusal, shaped
 from .session import Session
 from .transport import FILE_BYTES, SMALL_BYTES
 
@@ -117,10 +109,9 @@ def require_scopes(session: Session, wanted: list[str]) -> None:
     names = [it.name for it in list_scopes(session)]
     foreign = [it for it in wanted if it not in names]
     if foreign:
-        raise ToolError(
+        raise not_allowed(
             f"You may not publish to the scope {foreign[0]}.",
             f"Choose one of your scopes ({', '.join(names)}), or ask an owner of {foreign[0]}.",
-            ExitCode.NOT_ALLOWED,
         )
 
 

@@ -1,7 +1,13 @@
-"""The tool's exception class: a message, a hint, and an exit code."""
+"""The tool's exception class, and its exit codes, which `docs/publishing.md` lists, too."""
 
 import re
 from enum import IntEnum
+
+# A sentence in the imperative, such as "Choose another." or "Try again in 60 s."
+_ADVICE = re.compile(
+    r"(?:^|[.!?:] )(?:Add|Ask|Change|Choose|Confirm|Correct|Give|Increase|Make|Name|Publish|Raise"
+    r"|Remove|Set|Sign|Try|Use|Wait|Write)\b|; try again\b"
+)
 
 
 class ExitCode(IntEnum):
@@ -27,13 +33,6 @@ class ExitCode(IntEnum):
     NOT_FOUND = 9, "not found"
     LIMITED = 10, "limit reached"
     INTERRUPTED = 130, "stopped by Ctrl-C"
-
-
-# A sentence in the imperative, such as "Choose another." or "Try again in 60 s."
-_ADVICE = re.compile(
-    r"(?:^|[.!?:] )(?:Add|Ask|Change|Choose|Confirm|Correct|Give|Increase|Make|Name|Publish|Raise"
-    r"|Remove|Set|Sign|Try|Use|Wait|Write)\b|; try again\b"
-)
 
 
 class ToolError(Exception):
@@ -66,37 +65,47 @@ def wrong_usage(sentence: str, hint: str) -> ToolError:
     return ToolError(sentence, hint, ExitCode.USAGE)
 
 
+def sign_in_needed(sentence: str, hint: str) -> ToolError:
+    return ToolError(sentence, hint, ExitCode.NOT_SIGNED_IN)
+
+
+def not_allowed(sentence: str, hint: str) -> ToolError:
+    return ToolError(sentence, hint, ExitCode.NOT_ALLOWED)
+
+
+def conflict(sentence: str, hint: str) -> ToolError:
+    return ToolError(sentence, hint, ExitCode.CONFLICT)
+
+
+def unreachable(sentence: str, hint: str) -> ToolError:
+    return ToolError(sentence, hint, ExitCode.UNREACHABLE)
+
+
 def invalid_widget(sentence: str, hint: str, faults: list[str] | None = None) -> ToolError:
     return ToolError(sentence, hint, ExitCode.INVALID_WIDGET, faults)
 
 
 def not_signed_in(url: str) -> ToolError:
-    return ToolError(
-        f"You are not signed in to {url}.",
-        f"Sign in: widget login {url} (or set WIDGET_TOKEN).",
-        ExitCode.NOT_SIGNED_IN,
+    return sign_in_needed(
+        f"You are not signed in to {url}.", f"Sign in: widget login {url} (or set WIDGET_TOKEN)."
     )
 
 
 def sign_in_ended(url: str) -> ToolError:
-    return ToolError(
-        f"Your session at {url} has expired.",
-        f"Sign in again: widget login {url}",
-        ExitCode.NOT_SIGNED_IN,
+    return sign_in_needed(
+        f"Your session at {url} has expired.", f"Sign in again: widget login {url}"
     )
 
 
 def token_refused(url: str) -> ToolError:
-    return ToolError(
+    return sign_in_needed(
         f"{url} rejected the token in WIDGET_TOKEN: it is invalid, expired or revoked.",
         "Create a new one with: widget tokens create NAME",
-        ExitCode.NOT_SIGNED_IN,
     )
 
 
 def not_private(url: str, what: str, way_out: str) -> ToolError:
-    return ToolError(
+    return sign_in_needed(
         f"{url} does not use https: others on the network could read {what}.",
         f"Use the catalog's https URL. If you trust this network, {way_out}.",
-        ExitCode.NOT_SIGNED_IN,
     )

@@ -1,4 +1,6 @@
-"""A local web server that receives the browser's redirect after sign-in."""
+"""Local web servers on the loopback address, and the one that receives the browser's redirect after
+sign-in.
+"""
 
 import base64
 import contextlib
@@ -14,8 +16,9 @@ from threading import Thread
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from .errors import ExitCode, ToolError
+from .errors import sign_in_needed
 
+HOST = "127.0.0.1"
 _DENIED = "access_denied"
 _SIGNS = {"good": "M4.5 12.5l5 5 10-11", "bad": "M6 6l12 12M18 6L6 18"}
 
@@ -75,21 +78,51 @@ class Callback:
         try:
             fields = self._results.get(timeout=timeout_s)
         except queue.Empty:
-            raise ToolError(
+            raise sign_in_needed(
                 f"The sign-in was not completed within {timeout_s / 60:.0f} minutes.",
                 f"Try again. If this machine has no browser, use: {command} --device",
-                ExitCode.NOT_SIGNED_IN,
             ) from None
         if "code" not in fields:
             reason = fields.get("error_description") or fields.get("error") or "no reason was given"
             if fields.get("error") == _DENIED:
                 reason = "you denied it in the browser."
-            raise ToolError(
-                f"The sign-in was not completed: {reason}",
-                f"Try again: {command}",
-                ExitCode.NOT_SIGNED_IN,
+            raise sign_in_needed(
+                f"The sign-in was not completed: {reason}", f"Try again: {command}"
             )
         return fields["code"]
+
+
+class LocalHandler(BaseHTTPRequestHandler):
+    timeout = 30
+
+    def begin(self, content_type: str, *headers: tuple[str, str], status: int = 200) -> None:
+        """Send the status and these headers."""
+        self.send_response(status)
+        usual = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+        closing = ("Connection", "close")
+        for name, value in (("Content-Type", content_type), *usual, *headers, closing):
+            self.send_header(name, value)
+        self.end_headers()
+
+    def respond(
+        self, content_type: str, body: bytes, *headers: tuple[str, str], status: int = 200
+    ) -> None:
+        self.begin(content_type, *headers, ("Content-Length", str(len(body))), status=status)
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """No log: URLs may contain the code of a sign-in."""
+
+
+@contextlib.contextmanager
+def serving(server: ThreadingHTTPServer) -> Iterator[int]:
+    """Serve in a thread until the block ends; yields the port."""
+    with server:
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+        try:
+            yield int(server.server_address[1])
+        finally:
+            server.shutdown()
 
 
 @contextlib.contextmanager
@@ -97,9 +130,7 @@ def waiting_for_browser(state: str) -> Iterator[Callback]:
     """Listen on a free port of the loopback address until the block ends."""
     callback = Callback(state)
 
-    class Handler(BaseHTTPRequestHandler):
-        timeout = 30
-
+    class Handler(LocalHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             if parts.path == "/callback":
@@ -109,29 +140,14 @@ def waiting_for_browser(state: str) -> Iterator[Callback]:
                 self._show(Page(404, "Page not found", "widget is waiting at a different address."))
 
         def _show(self, page: Page) -> None:
+            headers = (("Referrer-Policy", "no-referrer"), ("Content-Security-Policy", _policy()))
             body = page.html().encode()
-            self.send_response(page.status)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cache-Control", "no-store")
-            self.send_header("Referrer-Policy", "no-referrer")
-            self.send_header("X-Content-Type-Options", "nosniff")
-            self.send_header("Content-Security-Policy", _policy())
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """No log: the URL contains the code."""
+            self.respond("text/html; charset=utf-8", body, *headers, status=page.status)
 
     # Browsers preconnect without sending a request, which would block a single thread.
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        callback.redirect_uri = f"http://127.0.0.1:{server.server_address[1]}/callback"
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
-        try:
-            yield callback
-        finally:
-            server.shutdown()
+    with serving(ThreadingHTTPServer((HOST, 0), Handler)) as port:
+        callback.redirect_uri = f"http://{HOST}:{port}/callback"
+        yield callback
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Changes one value in the text of a manifest, preserving all other characters."""
+"""The text of a manifest: misspelled keys, and changes of one value that keep all other text."""
 
 import json
 import re
@@ -14,6 +14,7 @@ from widget_contract.spelling import find_similar
 
 # Keys that the catalog's pages and other hosts read, and that docs/publishing.md describes.
 _OTHERS = ("capabilities", "configSchema", "defaultConfig", "defaultSize")
+_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def misspelled_keys(text: str) -> list[str]:
@@ -43,9 +44,6 @@ def _is_other_number(key: str, known: str, given: Iterable[str]) -> bool:
 def _known_keys() -> list[str]:
     fields = (it.encode_name for it in msgspec.structs.fields(Manifest) if it.name != "text")
     return [*fields, *_OTHERS]
-
-
-_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 class Bump(StrEnum):

@@ -10,15 +10,15 @@ from .credentials import SignIn
 from .responses import decoded, not_a_catalog, refusal, shaped
 from .transport import SMALL_BYTES, Reply, Transport
 
+SCOPE = "openid profile email"
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+
 Clock = Callable[[], datetime]
 
 
 def now() -> datetime:
+    """The current time; tests replace it."""
     return datetime.now(UTC)
-
-
-SCOPE = "openid profile email"
-DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
 class OAuthError(Exception):

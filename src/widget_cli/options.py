@@ -28,12 +28,10 @@ CatalogOption = Annotated[
 ]
 # Eager: errors of other options are then printed as JSON, too.
 JsonOption = Annotated[
-    bool,
-    typer.Option("--json", help="Print a JSON document.", callback=_speak_json, is_eager=True),
+    bool, typer.Option("--json", help="Print a JSON document.", callback=_speak_json, is_eager=True)
 ]
 InsecureOption = Annotated[
-    bool,
-    typer.Option("--insecure", help="Allow plain http for tokens, sign-in and uploads."),
+    bool, typer.Option("--insecure", help="Allow plain http for tokens, sign-in and uploads.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 WidgetArgument = Annotated[
@@ -44,8 +42,7 @@ VersionArgument = Annotated[
 ]
 NoCheckOption = Annotated[bool, typer.Option("--no-check", help="Do not check the module.")]
 AnyModuleOption = Annotated[
-    bool,
-    typer.Option("--any-module", help="Do not require the module to export mount."),
+    bool, typer.Option("--any-module", help="Do not require the module to export mount.")
 ]
 
 

@@ -1,4 +1,4 @@
-"""Determines the scope, and compares with the published versions."""
+"""The publishing plan: its scope, and the differences from the published versions."""
 
 import hashlib
 from typing import Any, NamedTuple
@@ -23,13 +23,25 @@ from widget_contract.wire import PublishScope, Size
 from .addresses import WidgetKey
 from .catalog import find_detail, find_requested, find_style, get_account, list_scopes
 from .console import plain, say, sized, warn
-from .errors import ExitCode, ToolError, wrong_usage
+from .errors import conflict, not_allowed, wrong_usage
 from .responses import UNKNOWN_SIZE, TokenLimits, VersionEntry
 from .session import Session
 from .widget_folder import MANIFEST, LocalWidget
 
 # Release notes always differ; the others are shown separately.
 _SHOWN_APART = ("release_notes", "sdk_version", "permissions")
+_LABELS = {
+    "bundleSize": "size",
+    "sdkVersion": "SDK",
+    "displayName": "name",
+    "minSize": "smallest",
+    "maxSize": "largest",
+    "configVersion": "settings",
+    "cssSha256Hash": "style",
+}
+_LONGEST_VALUE = 60
+# Fields that dashboards depend on: a changed value is an error.
+_SERIOUS = ("sdkVersion", "permissions")
 
 
 class Change(NamedTuple):
@@ -102,18 +114,6 @@ def _value(value: object) -> object:
     if isinstance(value, Size):
         return None if value == UNKNOWN_SIZE else f"{value.w} x {value.h}"
     return None if value == "" else value
-
-
-_LABELS = {
-    "bundleSize": "size",
-    "sdkVersion": "SDK",
-    "displayName": "name",
-    "minSize": "smallest",
-    "maxSize": "largest",
-    "configVersion": "settings",
-    "cssSha256Hash": "style",
-}
-_LONGEST_VALUE = 60
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -224,10 +224,6 @@ def _short(value: object) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
-# Fields that dashboards depend on: a changed value is an error.
-_SERIOUS = ("sdkVersion", "permissions")
-
-
 def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Scope:
     """The scope of --scope, or of the manifest, or the only one, or the personal one.
 
@@ -244,17 +240,15 @@ def choose_scope(session: Session, given: str | None, manifest: Manifest) -> Sco
     names = ", ".join(it.name for it in places)
     who = "The token in WIDGET_TOKEN" if session.is_machine else "You"
     if not places:
-        raise ToolError(
+        raise not_allowed(
             f"{who} may not publish to any scope.",
             "Use a token that may publish, or ask the catalog's operator.",
-            ExitCode.NOT_ALLOWED,
         )
     if named is not None:
         if all(it.name != named for it in places):
-            raise ToolError(
+            raise not_allowed(
                 f"{who} may not publish to the scope {named}.",
                 f"Choose one of your scopes with --scope ({names}), or ask an owner of {named}.",
-                ExitCode.NOT_ALLOWED,
             )
         return named
     personal = [it for it in places if it.type == "personal"]
@@ -278,10 +272,9 @@ def _require_admitted(
         return admitted
     wanted = f"{named}/{name}" if named is not None else f"a widget named {name}"
     allowed = ", ".join([*limits.scopes, *limits.widgets])
-    raise ToolError(
+    raise not_allowed(
         f"The token in WIDGET_TOKEN may not publish {wanted}. It may only publish {allowed}.",
         f"Correct name or scope in {MANIFEST}, or use another token.",
-        ExitCode.NOT_ALLOWED,
     )
 
 
@@ -291,20 +284,18 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
     wanted = local.manifest.version
     existing = find_version(detail.versions, wanted) if detail else None
     if existing is not None and not _is_same_content(session, local, existing):
-        raise ToolError(
+        raise conflict(
             f"{key} {existing.version} is already published, with different content.",
             "A published version never changes: publish with --bump patch.",
-            ExitCode.CONFLICT,
         )
     fields = []
     if existing is not None:
         fields = differing_fields(local, existing, find_requested(session, key, existing))
     if existing is not None and (serious := [it for it in fields if it in _SERIOUS]):
-        raise ToolError(
+        raise conflict(
             f"{key} {existing.version} is already published, "
             f"with different {' and '.join(serious)}.",
             "A published version never changes: publish with --bump patch.",
-            ExitCode.CONFLICT,
         )
     if fields:
         warn(

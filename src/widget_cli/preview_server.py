@@ -9,10 +9,9 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
-from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -22,12 +21,28 @@ from widget_contract.preview import FRAME_SOURCES, preview_files
 
 from .errors import ToolError
 from .javascript import ModuleCheck
+from .loopback import HOST, LocalHandler, serving
 from .widget_folder import MANIFEST, LocalWidget, read_manifest_text, read_widget
 
 LOOK_EVERY_S = 0.3
 _KEPT_FILES = 10
 # Keys of a manifest that only the preview uses.
 _SHOWN_KEYS = ("configSchema", "defaultConfig", "defaultSize")
+_SAME_ORIGIN = ("Cross-Origin-Resource-Policy", "same-origin")
+_KEEP_ALIVE_S = 10
+_TYPES = {
+    "html": "text/html",
+    "js": "text/javascript",
+    "css": "text/css",
+    "json": "application/json",
+}
+_PAGE = {"/": "page.html", "/dev.js": "dev.js", "/dev.css": "dev.css"}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    f"img-src data:; {FRAME_SOURCES}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    # Not the widget's own files.
+    ", script-src *:*/dev.js *:*/preview/; style-src *:*/dev.css *:*/preview/"
+)
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
@@ -46,8 +61,8 @@ class State(NamedTuple):
         return {"version": version, "faults": self.faults, "warnings": self.warnings}
 
 
-class Trial:
-    """Used by many threads; the first call after a change reads the folder."""
+class PreviewedWidget:
+    """The content of a folder, read again after every change. Used by many threads."""
 
     def __init__(self, folder: Path, check: ModuleCheck) -> None:
         self._folder = folder
@@ -120,45 +135,27 @@ def _version(widget: LocalWidget) -> dict[str, Any]:
     }
 
 
-_HOST = "127.0.0.1"
-_KEEP_ALIVE_S = 10
-_TYPES = {
-    "html": "text/html",
-    "js": "text/javascript",
-    "css": "text/css",
-    "json": "application/json",
-}
-_PAGE = {"/": "page.html", "/dev.js": "dev.js", "/dev.css": "dev.css"}
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    f"img-src data:; {FRAME_SOURCES}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    # Not the widget's own files.
-    ", script-src *:*/dev.js *:*/preview/; style-src *:*/dev.css *:*/preview/"
-)
-
-
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, port: int, trial: Trial) -> None:
-        super().__init__((_HOST, port), _Handler)
-        self.trial = trial
+    def __init__(self, port: int, widget: PreviewedWidget) -> None:
+        super().__init__((HOST, port), _Handler)
+        self.widget = widget
         self.port = int(self.server_address[1])
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LocalHandler):
     server: _Server
-    timeout = 30
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         path = urlsplit(self.path).path
         if not self._is_from_here(path):
             self._send("text/plain", b"Open this address in your browser.\n", status=403)
         elif path == "/changes":
             self._send_changes()
         elif path == "/state":
-            document = json.dumps(self.server.trial.state().document())
+            document = json.dumps(self.server.widget.state().document())
             self._send(_TYPES["json"], document.encode())
         elif path in _PAGE:
             content = (resources.files(__package__) / "dev" / _PAGE[path]).read_bytes()
@@ -174,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_from_here(self, path: str) -> bool:
         """Whether the host is the printed one, and the origin is our page or none."""
-        names = {f"{_HOST}:{self.server.port}", f"localhost:{self.server.port}"}
+        names = {f"{HOST}:{self.server.port}", f"localhost:{self.server.port}"}
         if self.headers.get("Host") not in names:
             return False
         site = self.headers.get("Sec-Fetch-Site", "none")
@@ -184,15 +181,15 @@ class _Handler(BaseHTTPRequestHandler):
         """`/files/{hash}.js` or `.css`."""
         match path.split("/"):
             case ["", "files", name] if name.endswith((".js", ".css")):
-                return self.server.trial.find_file(name.rpartition(".")[0])
+                return self.server.widget.find_file(name.rpartition(".")[0])
         return None
 
     def _send_changes(self) -> None:
-        self._begin("text/event-stream")
+        self.begin("text/event-stream", _SAME_ORIGIN)
         sent, at = -1, time.monotonic()
         with contextlib.suppress(OSError):  # The page was closed.
             while True:
-                revision = self.server.trial.state().revision
+                revision = self.server.widget.state().revision
                 if revision != sent or time.monotonic() - at > _KEEP_ALIVE_S:
                     line = f"data: {revision}\n\n" if revision != sent else ": still here\n\n"
                     self.wfile.write(line.encode())
@@ -200,26 +197,11 @@ class _Handler(BaseHTTPRequestHandler):
                     sent, at = revision, time.monotonic()
                 time.sleep(LOOK_EVERY_S)
 
-    def _begin(self, content_type: str, *headers: tuple[str, str], status: int = 200) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Connection", "close")
-        self.end_headers()
-
     def _send(
         self, content_type: str, body: bytes, *headers: tuple[str, str], status: int = 200
     ) -> None:
-        self._begin(content_type, *headers, ("Content-Length", str(len(body))), status=status)
         with contextlib.suppress(OSError):
-            self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """No request log."""
+            self.respond(content_type, body, _SAME_ORIGIN, *headers, status=status)
 
 
 def _type_of(name: str) -> str:
@@ -227,18 +209,14 @@ def _type_of(name: str) -> str:
 
 
 @contextlib.contextmanager
-def showing(trial: Trial, port: int) -> Iterator[str]:
+def showing(widget: PreviewedWidget, port: int) -> Iterator[str]:
     """Serve until the block ends; yields the URL. Port 0: any free port."""
     try:
-        server = _Server(port, trial)
+        server = _Server(port, widget)
     except OSError as error:
         raise ToolError(
             f"Cannot listen on port {port}: {error.strerror}.",
             "Choose another with --port, or leave it out.",
         ) from None
-    with server:
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
-        try:
-            yield f"http://{_HOST}:{server.port}/"
-        finally:
-            server.shutdown()
+    with serving(server):
+        yield f"http://{HOST}:{server.port}/"

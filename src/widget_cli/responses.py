@@ -1,4 +1,5 @@
-"""Types of the catalog's responses: the shapes of the contract, decoded leniently.
+"""Responses of the catalog as objects, or as errors with a hint. Their types are the shapes of the
+contract, decoded leniently.
 
 Fields that other releases or programs may omit have a default here; unknown fields are ignored.
 New fields of the contract need no change here.
@@ -11,10 +12,12 @@ import msgspec
 from widget_contract import wire
 from widget_contract.wire import Size
 
-from .errors import ExitCode, ToolError, sign_in_ended
+from .errors import ExitCode, ToolError, conflict, not_allowed, sign_in_ended, unreachable
 from .transport import Reply, speaks_https, wants_https
 
 UNKNOWN_SIZE = Size(0, 0)
+T = TypeVar("T")
+_LONGEST_SENTENCE = 4_000
 
 
 class VersionEntry(wire.VersionEntry, frozen=True, kw_only=True):
@@ -100,11 +103,6 @@ class Upload(wire.UploadTargets, frozen=True, kw_only=True):
     widget_id: str = ""
 
 
-T = TypeVar("T")
-
-_LONGEST_SENTENCE = 4_000
-
-
 def object_in(reply: Reply, url: str) -> dict[str, Any]:
     """The JSON object of a successful response; raises otherwise."""
     if reply.status >= 300:
@@ -134,11 +132,7 @@ def refusal(reply: Reply, url: str) -> ToolError:
 def _refusal(reply: Reply, url: str) -> ToolError:
     if 300 <= reply.status < 400:
         target = reply.headers.get("location", "another address")
-        return ToolError(
-            f"{url} redirects to {target}.",
-            "Use that address instead.",
-            ExitCode.UNREACHABLE,
-        )
+        return unreachable(f"{url} redirects to {target}.", "Use that address instead.")
     sentence = sentence_in(reply)
     if sentence is None:
         return _without_a_sentence(reply, url)
@@ -147,18 +141,18 @@ def _refusal(reply: Reply, url: str) -> ToolError:
             return sign_in_ended(url)
         case 403:
             hint = "Sign in with an account that has permission: widget login"
-            return ToolError(sentence, hint, ExitCode.NOT_ALLOWED)
+            return not_allowed(sentence, hint)
         case 404:
             return ToolError(sentence, "Check the spelling.", ExitCode.NOT_FOUND)
         case 409:
             # The message says what the conflict is; solutions vary.
-            return ToolError(sentence, "Nothing was changed.", ExitCode.CONFLICT)
+            return conflict(sentence, "Nothing was changed.")
         case 413:
             return ToolError(sentence, "Make it smaller.", ExitCode.INVALID_WIDGET)
         case 429:
             return _too_often(reply, sentence)
         case 502 | 503 | 504:
-            return ToolError(sentence, "Try again in a minute.", ExitCode.UNREACHABLE)
+            return unreachable(sentence, "Try again in a minute.")
         case status if status >= 500:
             return ToolError(
                 sentence, "Try again later; if it persists, contact the catalog's operator."
@@ -167,10 +161,9 @@ def _refusal(reply: Reply, url: str) -> ToolError:
 
 
 def not_a_catalog(url: str) -> ToolError:
-    return ToolError(
+    return unreachable(
         f"{url} does not respond like a Widget Catalog.",
         "Check the URL. A proxy or a sign-in page of your network may have responded instead.",
-        ExitCode.UNREACHABLE,
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope, WidgetName
 
-from .errors import ExitCode, ToolError, wrong_usage
+from .errors import ToolError, conflict, wrong_usage
 from .widget_folder import MANIFEST, named
 
 BUNDLE = "index.js"
@@ -53,10 +53,9 @@ def begin_widget(
     in_the_way = [it for it in texts if (folder / it).exists()]
     if in_the_way:
         are = "is" if len(in_the_way) == 1 else "are"
-        raise ToolError(
+        raise conflict(
             f"{' and '.join(in_the_way)} {are} already in {named(folder)}; nothing was written.",
             "Choose another folder: widget init FOLDER",
-            ExitCode.CONFLICT,
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)

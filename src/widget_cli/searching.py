@@ -39,12 +39,7 @@ class Query(NamedTuple):
 
     def parameters(self, page: int, limit: int) -> dict[str, Any]:
         official = None if self.is_official is None else str(self.is_official).lower()
-        wanted = {
-            "q": self.text,
-            "scope": self.scope,
-            "official": official,
-            "compatSdk": self.sdk,
-        }
+        wanted = {"q": self.text, "scope": self.scope, "official": official, "compatSdk": self.sdk}
         given = {name: value for name, value in wanted.items() if value}
         return {**given, "page": page, "limit": limit}
 

@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from .addresses import is_private, parse_url
 from .credentials import Credentials, SignIn
 from .errors import (
@@ -13,6 +15,7 @@ from .errors import (
     not_private,
     not_signed_in,
     sign_in_ended,
+    sign_in_needed,
     token_refused,
     wrong_usage,
 )
@@ -138,7 +141,10 @@ class Session:
             except OAuthError:
                 raise sign_in_ended(self.url) from None
             renewed = tokens.signed_in(kept.username, kept.client_id, self._clock)
-            renewed = _placed_as(kept, renewed)
+            # Stored like the old one.
+            renewed = msgspec.structs.replace(
+                renewed, is_in_keyring=kept.is_in_keyring, is_insecure=kept.is_insecure
+            )
             writer.save(self.url, renewed)
             return renewed
 
@@ -153,19 +159,6 @@ def _as_machine(reply: Reply, url: str) -> dict[str, Any]:
                 "Use a token that has permission, or unset WIDGET_TOKEN and run: widget login"
             )
         raise
-
-
-def _placed_as(old: SignIn, new: SignIn) -> SignIn:
-    """The new sign-in, stored like the old one."""
-    return SignIn(
-        username=new.username,
-        client_id=new.client_id,
-        access_token=new.access_token,
-        refresh_token=new.refresh_token,
-        expires_at_s=new.expires_at_s,
-        is_in_keyring=old.is_in_keyring,
-        is_insecure=old.is_insecure,
-    )
 
 
 @contextlib.contextmanager
@@ -197,9 +190,8 @@ def machine_token() -> str | None:
     if not token:
         return None
     if not (token.isascii() and token.isprintable()) or " " in token:
-        raise ToolError(
+        raise sign_in_needed(
             "WIDGET_TOKEN contains characters that are not valid in a token.",
             "Set it to the token only, without quotes or line breaks.",
-            ExitCode.NOT_SIGNED_IN,
         )
     return token

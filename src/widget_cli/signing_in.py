@@ -1,4 +1,6 @@
-"""Signing in: with a browser on this machine (PKCE), or with one anywhere else (device code)."""
+"""Signing in: with a browser on this machine (PKCE), or with one anywhere else (device code).
+Access tokens are confirmed in a browser, too.
+"""
 
 import base64
 import hashlib
@@ -15,20 +17,20 @@ import msgspec
 
 from .addresses import path_part
 from .console import plain, say
-from .errors import ExitCode, ToolError
+from .errors import ExitCode, ToolError, not_allowed, sign_in_needed
 from .loopback import waiting_for_browser
 from .oauth import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Tokens
 from .session import Session
 
-BROWSER_TIMEOUT_S = 300.0
+_BROWSER_TIMEOUT_S = 300.0
 # Upper limits for the total wait and for the polling interval, whatever the catalog says.
-LONGEST_WAIT_S = 3_600
+_LONGEST_WAIT_S = 3_600
 _LONGEST_PAUSE_S = 60
 _SLOWER_S = 5  # The increment for slow_down, from RFC 8628.
 
 
 def sign_in_with_browser(
-    url: str, oauth: OAuth, *, opens_browser: bool, timeout_s: float = BROWSER_TIMEOUT_S
+    url: str, oauth: OAuth, *, opens_browser: bool, timeout_s: float = _BROWSER_TIMEOUT_S
 ) -> Tokens:
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
     digest = hashlib.sha256(verifier.encode()).digest()
@@ -81,8 +83,8 @@ def sign_in_with_device(
             f"{plain(device.verification_uri_complete)}[/]"
         )
     say.print("[dim]Waiting for confirmation … Press Ctrl-C to cancel.[/]")
-    interval_s = pause_between(device.interval)
-    deadline_s = clock_s() + min(device.expires_in, LONGEST_WAIT_S)
+    interval_s = _pause_between(device.interval)
+    deadline_s = clock_s() + min(device.expires_in, _LONGEST_WAIT_S)
     while clock_s() < deadline_s:
         pause(interval_s)
         try:
@@ -101,14 +103,12 @@ def sign_in_with_device(
             if error.exit_code not in (ExitCode.UNREACHABLE, ExitCode.LIMITED):
                 raise
             interval_s += _SLOWER_S  # A temporary failure; the code is still valid.
-    raise ToolError(
-        "The code expired before it was entered.",
-        f"Try again: widget login {oauth.url} --device",
-        ExitCode.NOT_SIGNED_IN,
+    raise sign_in_needed(
+        "The code expired before it was entered.", f"Try again: widget login {oauth.url} --device"
     )
 
 
-def pause_between(seconds: int) -> int:
+def _pause_between(seconds: int) -> int:
     """The polling interval, from the catalog's response."""
     return min(max(1, seconds), _LONGEST_PAUSE_S)
 
@@ -137,7 +137,7 @@ def _refused(error: OAuthError, url: str) -> ToolError:
         sentence = "The sign-in was denied in the browser."
     else:
         sentence = f"The catalog did not accept the sign-in: {error.sentence}"
-    return ToolError(sentence, f"Try again: widget login {url}", ExitCode.NOT_SIGNED_IN)
+    return sign_in_needed(sentence, f"Try again: widget login {url}")
 
 
 class TokenRequest(msgspec.Struct, frozen=True, rename="camel"):
@@ -170,9 +170,9 @@ def wait_for_confirmation(
     say.print(f"  code [bold]{plain(request.user_code)}[/]\n")
     say.print("[dim]Waiting for confirmation … Press Ctrl-C to cancel.[/]")
     path = f"/api/tokens/requests/{path_part(request.request_id)}"
-    deadline_s = clock_s() + min(request.expires_in_seconds, LONGEST_WAIT_S)
+    deadline_s = clock_s() + min(request.expires_in_seconds, _LONGEST_WAIT_S)
     while clock_s() < deadline_s:
-        pause(pause_between(request.interval_seconds))
+        pause(_pause_between(request.interval_seconds))
         try:
             answer = session.post(path)
         except ToolError as error:
@@ -186,8 +186,6 @@ def wait_for_confirmation(
             raise
         if "token" in answer:
             return answer
-    raise ToolError(
-        "The token request expired before it was confirmed.",
-        "Try again: widget tokens create",
-        ExitCode.NOT_ALLOWED,
+    raise not_allowed(
+        "The token request expired before it was confirmed.", "Try again: widget tokens create"
     )

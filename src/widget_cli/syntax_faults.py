@@ -1,4 +1,8 @@
-"""Syntax errors as messages, with line, column and an excerpt."""
+"""Syntax errors as messages, with line, column and an excerpt.
+
+Early errors are what an engine rejects in a module whose grammar is valid. QuickJS compiles the
+module without running it: an unresolvable import is appended, so that it stops after compiling.
+"""
 
 import codecs
 import itertools
@@ -20,6 +24,23 @@ _REPORT = re.compile(r"SyntaxError: (?P<message>.+)(?:\s+at <input>:(?P<row>\d+)
 _LINE_BREAK = re.compile(rb"\r\n|\r|\n")
 # "too many closure variables" and the like: limits of this engine, not errors of the module.
 _OWN_LIMIT = "too many "
+_MAX_REGEXES = 1_000
+# The engine's errors for unterminated constructs; the position is their start.
+_UNCLOSED = {
+    "unexpected end of string": "this string",
+    "unexpected end of comment": "this comment",
+    "unexpected line terminator in regexp": "this regular expression",
+    "unexpected end of regexp": "this regular expression",
+}
+# Errors about the token at the reported position, not before it.
+_NAMES_TOKEN = ("unexpected token in expression: ", "variable name expected")
+_TYPESCRIPT = re.compile(
+    r"^\s*(?:export\s+)?(?:declare\s+)?(?:interface|type|enum|namespace|abstract\s+class)\s+\w"
+    r"|\bimport\s+type\b|\b(?:private|public|protected|readonly)\s+\w|\bsatisfies\s+\w"
+    r"|\bas\s+(?:any|const|unknown)\b"
+    r"|[\w)\]]\??\s*:\s*(?:string|number|boolean|any|void|unknown|never|[A-Z]\w*)\b"
+    r"|\bfunction\s+\w+\s*<"
+)
 
 
 class EarlyError(NamedTuple):
@@ -79,23 +100,6 @@ def _offset(content: bytes, row: int, column: int) -> int:
 
 
 _SHOWN_BEFORE, _SHOWN_AFTER = 50, 25  # Characters of a line; a minified module is one long line.
-_MAX_REGEXES = 1_000
-# The engine's errors for unterminated constructs; the position is their start.
-_UNCLOSED = {
-    "unexpected end of string": "this string",
-    "unexpected end of comment": "this comment",
-    "unexpected line terminator in regexp": "this regular expression",
-    "unexpected end of regexp": "this regular expression",
-}
-# Errors about the token at the reported position, not before it.
-_NAMES_TOKEN = ("unexpected token in expression: ", "variable name expected")
-_TYPESCRIPT = re.compile(
-    r"^\s*(?:export\s+)?(?:declare\s+)?(?:interface|type|enum|namespace|abstract\s+class)\s+\w"
-    r"|\bimport\s+type\b|\b(?:private|public|protected|readonly)\s+\w|\bsatisfies\s+\w"
-    r"|\bas\s+(?:any|const|unknown)\b"
-    r"|[\w)\]]\??\s*:\s*(?:string|number|boolean|any|void|unknown|never|[A-Z]\w*)\b"
-    r"|\bfunction\s+\w+\s*<"
-)
 
 
 def _first_error(root: "Node") -> "Node":

@@ -8,54 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from .console import plain, say, sized
-from .errors import ExitCode, ToolError, wrong_usage
+from .errors import ToolError, unreachable, wrong_usage
 from .release import VERSION
 
 if TYPE_CHECKING:
     import httpx
 
 _GZIP = 16 + zlib.MAX_WBITS
-
-
-class TooLarge(Exception):
-    """The body exceeds the limit."""
-
-
-class UnknownEncoding(Exception):
-    """The content encoding is unsupported, or the body does not match it."""
-
-
-def read_body(answer: "httpx.Response", max_bytes: int) -> bytes:
-    """The decompressed body. `max_bytes` limits both the compressed and the decompressed size."""
-    encoding = answer.headers.get("content-encoding", "").strip().lower()
-    if encoding not in ("", "identity", "gzip"):
-        raise UnknownEncoding
-    sent = _read(answer, max_bytes)
-    return _unpacked(sent, max_bytes) if sent and encoding == "gzip" else sent
-
-
-def _unpacked(packed: bytes, max_bytes: int) -> bytes:
-    unpacker = zlib.decompressobj(_GZIP)
-    try:
-        body = unpacker.decompress(packed, max_bytes + 1)
-    except zlib.error:
-        raise UnknownEncoding from None
-    if len(body) > max_bytes:
-        raise TooLarge
-    if not unpacker.eof:
-        raise UnknownEncoding
-    return body
-
-
-def _read(answer: "httpx.Response", max_bytes: int) -> bytes:
-    body = bytearray()
-    for piece in answer.iter_raw():
-        body += piece
-        if len(body) > max_bytes:
-            raise TooLarge
-    return bytes(body)
-
-
 # OpenSSL's errors for a response that is not TLS.
 _NOT_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE",
                       "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"})  # fmt: skip
@@ -63,23 +22,63 @@ _PROBE_S = 3
 # Responses of servers to http on an https port: nginx, Apache, Go, Node.
 _WANTS_TLS = (b"HTTP request was sent to HTTPS port", b"plain HTTP to an SSL-enabled server port",
               b"HTTP request to an HTTPS server")  # fmt: skip
+_ATTEMPTS = 4
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30
+# Temporary failures of a gateway or of the service.
+_PASSING = frozenset({502, 503, 504})
+_TOO_MANY = 429
+# Maximum size of a decompressed response. The largest documents are pages of search results with
+# release notes, and widgets with hundreds of versions; the operator limits the size of files.
+SMALL_BYTES = 1 << 20
+DOCUMENT_BYTES = 32 << 20
+FILE_BYTES = 64 << 20
 
 
-def unreachable(address: str, error: "httpx.TransportError") -> ToolError:
+def _read_body(response: "httpx.Response", max_bytes: int, host: str) -> bytes:
+    """The decompressed body. `max_bytes` limits both the compressed and the decompressed size.
+
+    It is decompressed here and not by httpx, which decompresses a whole chunk at once: a few
+    kilobytes from a malicious server can become gigabytes.
+    """
+    hint = "Check the URL, and whether a proxy responded instead."
+    too_large = unreachable(f"{host} sent a response larger than {sized(max_bytes)}.", hint)
+    unsupported = unreachable(f"{host} sent a response with an unsupported content encoding.", hint)
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip"):
+        raise unsupported
+    sent = bytearray()
+    for piece in response.iter_raw():
+        sent += piece
+        if len(sent) > max_bytes:
+            raise too_large
+    if not sent or encoding != "gzip":
+        return bytes(sent)
+    unpacker = zlib.decompressobj(_GZIP)
+    try:
+        body = unpacker.decompress(sent, max_bytes + 1)
+    except zlib.error:
+        raise unsupported from None
+    if len(body) > max_bytes:
+        raise too_large
+    if not unpacker.eof:
+        raise unsupported
+    return body
+
+
+def _connection_error(address: str, error: "httpx.TransportError") -> ToolError:
     import httpx
 
-    host = host_of(address)
+    host = _host_of(address)
     if _is_untrusted(error):
-        return ToolError(
+        return unreachable(
             f"{host} has a TLS certificate that this machine does not trust.",
             "Check the URL. For a private certificate authority, set SSL_CERT_FILE.",
-            ExitCode.UNREACHABLE,
         )
     if _is_http_only(error):
-        return ToolError(
+        return unreachable(
             f"{host} uses http on this port, not https.",
             f"If you trust this network, use http://{host}.",
-            ExitCode.UNREACHABLE,
         )
     if isinstance(error, httpx.TimeoutException):
         reason = "the request timed out"
@@ -90,25 +89,20 @@ def unreachable(address: str, error: "httpx.TransportError") -> ToolError:
         return speaks_https(address)
     else:
         reason = "the connection was closed"
-    return ToolError(
+    return unreachable(
         f"{host} cannot be reached: {reason}.",
         "Check the address and your network, then try again.",
-        ExitCode.UNREACHABLE,
     )
 
 
-def is_lasting(error: BaseException) -> bool:
+def _is_lasting(error: BaseException) -> bool:
     """Whether a retry would fail in the same way."""
     return _is_untrusted(error) or _is_http_only(error)
 
 
 def speaks_https(address: str) -> ToolError:
-    host = host_of(address)
-    return ToolError(
-        f"{host} uses https on this port, not http.",
-        f"Use https://{host}.",
-        ExitCode.UNREACHABLE,
-    )
+    host = _host_of(address)
+    return unreachable(f"{host} uses https on this port, not http.", f"Use https://{host}.")
 
 
 def wants_https(address: str, body: bytes) -> bool:
@@ -116,7 +110,7 @@ def wants_https(address: str, body: bytes) -> bool:
     return address.startswith("http://") and any(it in body for it in _WANTS_TLS)
 
 
-def host_of(address: str) -> str:
+def _host_of(address: str) -> str:
     return address.partition("://")[2].partition("/")[0] or address
 
 
@@ -162,19 +156,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 Pause = Callable[[float], None]
 
-_ATTEMPTS = 4
-_FIRST_PAUSE_S = 0.5
-_LONGEST_PAUSE_S = 30
-# Temporary failures of a gateway or of the service.
-_PASSING = frozenset({502, 503, 504})
-_TOO_MANY = 429
-
-# Maximum size of a decompressed response. The largest documents are pages of search results with
-# release notes, and widgets with hundreds of versions; the operator limits the size of files.
-SMALL_BYTES = 1 << 20
-DOCUMENT_BYTES = 32 << 20
-FILE_BYTES = 64 << 20
-
 
 class Reply(NamedTuple):
     """A response with any status."""
@@ -208,7 +189,7 @@ class Transport:
         headers = {
             "User-Agent": f"widget-cli/{VERSION}",
             "Accept": "application/json",
-            "Accept-Encoding": "gzip",  # The encoding that `bodies` supports.
+            "Accept-Encoding": "gzip",  # The encoding that `_read_body` supports.
         }
         self._client = httpx.Client(timeout=timeout, headers=headers)
 
@@ -249,14 +230,14 @@ class Transport:
             try:
                 reply = self._send_once(method, address, max_bytes, headers=given, **options)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-                if is_last or is_lasting(error):
-                    raise unreachable(address, error) from None
+                if is_last or _is_lasting(error):
+                    raise _connection_error(address, error) from None
                 pause_s = _growing(attempt)
             except httpx.TransportError as error:
                 if isinstance(error, httpx.UnsupportedProtocol):
                     raise _no_address(address) from None
-                if is_last or not is_repeatable or is_lasting(error):
-                    raise unreachable(address, error) from None
+                if is_last or not is_repeatable or _is_lasting(error):
+                    raise _connection_error(address, error) from None
                 pause_s = _growing(attempt)
             except (httpx.InvalidURL, httpx.RequestError):
                 raise _no_address(address) from None
@@ -270,23 +251,14 @@ class Transport:
                 if is_last or not is_passing or pause_s > _LONGEST_PAUSE_S:
                     return reply
             if say.is_terminal:
-                say.print(f"[dim]{plain(host_of(address))} does not respond; retrying …[/]")
+                say.print(f"[dim]{plain(_host_of(address))} does not respond; retrying …[/]")
             self._pause(pause_s)
         raise AssertionError("The last attempt returns or raises.")
 
     def _send_once(self, method: str, address: str, max_bytes: int, **options: Any) -> Reply:
-        with self._client.stream(method, address, **options) as answer:
-            try:
-                body = read_body(answer, max_bytes)
-            except TooLarge:
-                sentence = f"{host_of(address)} sent a response larger than {sized(max_bytes)}."
-                raise _strange(sentence) from None
-            except UnknownEncoding:
-                sentence = (
-                    f"{host_of(address)} sent a response with an unsupported content encoding."
-                )
-                raise _strange(sentence) from None
-            return Reply(answer.status_code, answer.headers, body)
+        with self._client.stream(method, address, **options) as response:
+            body = _read_body(response, max_bytes, _host_of(address))
+            return Reply(response.status_code, response.headers, body)
 
 
 def _growing(attempt: int) -> float:
@@ -294,13 +266,7 @@ def _growing(attempt: int) -> float:
     return float(_FIRST_PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.8, 1.2))  # noqa: S311
 
 
-def _strange(sentence: str) -> ToolError:
-    hint = "Check the URL, and whether a proxy responded instead."
-    return ToolError(sentence, hint, ExitCode.UNREACHABLE)
-
-
 def _no_address(address: str) -> ToolError:
     return wrong_usage(
-        f"{address!r} is not a valid URL.",
-        "Write the catalog's URL like https://catalog.example.",
+        f"{address!r} is not a valid URL.", "Write the catalog's URL like https://catalog.example."
     )

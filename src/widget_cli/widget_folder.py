@@ -12,12 +12,7 @@ from pathlib import Path
 import msgspec
 
 from widget_contract.errors import InvalidManifest
-from widget_contract.manifests import (
-    DEFAULT_MAIN,
-    MAX_MANIFEST_BYTES,
-    Manifest,
-    parse_manifest,
-)
+from widget_contract.manifests import DEFAULT_MAIN, MAX_MANIFEST_BYTES, Manifest, parse_manifest
 
 from .console import sized
 from .errors import ToolError, invalid_widget

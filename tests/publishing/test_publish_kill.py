@@ -25,7 +25,7 @@ from widget_catalog.core import clock
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.operations.doctor import check_catalog
-from widget_catalog.publishing.tidy_uploads import tidy_uploads
+from widget_catalog.publishing.publish_version import tidy_uploads
 from widget_contract.names import Scope, WidgetName
 
 _TRIES = 60

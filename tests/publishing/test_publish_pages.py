@@ -14,7 +14,7 @@ from support.people import BUNDLE, manifest
 from support.site import Answer
 from support.village import BuiltVillage, Village
 from widget_catalog.core.http.http import PlainRequest
-from widget_catalog.publishing.tidy_uploads import tidy_uploads
+from widget_catalog.publishing.publish_version import tidy_uploads
 
 PUBLISH = "/account/publish"
 STYLE = b".clock { color: red }\n"

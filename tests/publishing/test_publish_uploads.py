@@ -17,7 +17,7 @@ from publishing.publish_requests import (
 )
 from support.people import BUNDLE, nobody
 from support.village import Village
-from widget_catalog.publishing.tidy_uploads import tidy_uploads
+from widget_catalog.publishing.publish_version import tidy_uploads
 
 
 def test_a_bundle_without_a_style_sheet_takes_none(village: Village) -> None:

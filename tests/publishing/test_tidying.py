@@ -17,8 +17,7 @@ from widget_catalog.core.errors import BundlesDown
 from widget_catalog.core.files.contract import Kind, Stored
 from widget_catalog.core.files.local import LocalBundles
 from widget_catalog.core.http.http import PlainRequest
-from widget_catalog.publishing.publish_version import discard_pending, publish_version
-from widget_catalog.publishing.tidy_uploads import tidy_uploads
+from widget_catalog.publishing.publish_version import discard_pending, publish_version, tidy_uploads
 
 JS = BUNDLE + b"// mine\n"
 ADDRESS = "/cdn/@ann/new/1.0.0/index.js"

@@ -19,9 +19,8 @@ from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import Conflict, InvalidRequest, StoreUnavailable
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.core.files.local import LocalBundles, LocalUploads
-from widget_catalog.publishing.publish_version import publish_version
+from widget_catalog.publishing.publish_version import publish_version, tidy_uploads
 from widget_catalog.publishing.request_version import request_version
-from widget_catalog.publishing.tidy_uploads import tidy_uploads
 
 EVIL = BUNDLE[::-1]
 ADDRESS = "/cdn/@ann/new/1.0.0/index.js"

@@ -109,7 +109,7 @@ def test_other_sites_get_nothing(dev: Dev) -> None:
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/files/widget.json", "/preview/../trial.py", "/../"])
+@pytest.mark.parametrize("path", ["/nothing", "/files/widget.json", "/preview/../main.py", "/../"])
 def test_only_what_the_page_needs_is_served(dev: Dev, path: str) -> None:
     assert ask(dev[1], path)[0] == 404
 

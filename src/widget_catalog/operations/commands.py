@@ -183,7 +183,7 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
 
     Leftovers of uploads were never published, and are removed.
     """
-    from ..publishing.tidy_uploads import tidy_uploads
+    from ..publishing.publish_version import tidy_uploads
     from .doctor import find_orphans, set_aside
 
     suspects = set(orphans)

@@ -6,6 +6,7 @@ import typer
 
 from ..catalog.node.context import ConfigOption, DataOption, command_group, open_existing, report
 from ..core import release
+from ..core.actors import COMMAND_LINE
 
 widgets = command_group("widget", "Manage published widgets.")
 versions = command_group(
@@ -29,7 +30,6 @@ def official(
     config: ConfigOption = None,
 ) -> None:
     """Mark a widget as official (maintained by the operator of this catalog), or not."""
-    from ..core.actors import COMMAND_LINE
     from .change_widget import set_official
 
     set_official(open_existing(data, config).store, COMMAND_LINE, widget, is_official)
@@ -41,7 +41,6 @@ def unlist(
     widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """Hide a widget from search, detail and registry. Dashboards that use it keep working."""
-    from ..core.actors import COMMAND_LINE
     from .change_widget import unlist_widget
 
     unlist_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
@@ -53,7 +52,6 @@ def list_(
     widget: Key, reason: Reason = None, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """List an unlisted widget again."""
-    from ..core.actors import COMMAND_LINE
     from .change_widget import list_widget
 
     list_widget(open_existing(data, config).store, COMMAND_LINE, widget, reason)
@@ -75,7 +73,6 @@ def yank(
     config: ConfigOption = None,
 ) -> None:
     """Yank a version: it is no longer offered. Dashboards that use it keep working."""
-    from ..core.actors import COMMAND_LINE
     from .change_widget import yank_version
 
     yank_version(open_existing(data, config).store, COMMAND_LINE, widget, number, reason)
@@ -103,7 +100,6 @@ def unyank(
     widget: Key, number: Number, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """Undo a yank: offer the version again."""
-    from ..core.actors import COMMAND_LINE
     from .change_widget import unyank_version
 
     unyank_version(open_existing(data, config).store, COMMAND_LINE, widget, number)

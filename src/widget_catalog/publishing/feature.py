@@ -38,13 +38,13 @@ def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Answer]"
 
 
 def _jobs(services: "Services") -> Sequence[Job]:
-    from .tidy_uploads import tidy_uploads
+    from .publish_version import tidy_uploads
 
     return (partial(tidy_uploads, services.store, services.bundles, services.uploads),)
 
 
 def _on_start(store: "Store", bundles: "Bundles", uploads: "Uploads") -> None:
-    from .tidy_uploads import tidy_uploads
+    from .publish_version import tidy_uploads
 
     tidy_uploads(store, bundles, uploads)
 

@@ -14,9 +14,9 @@ from ..catalog.pages.preview import of_manifest
 from ..core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
 from ..core.files.contract import Kind
 from ..core.http.call import Call
-from ..core.http.errors import headers_of, status_of
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.receiving import FormFile
+from ..core.http.sent_form import NOT_SENT, SentForm
 from ..core.http.services import Services
 from .publish_version import (
     PendingVersion,
@@ -89,7 +89,9 @@ def post_publish(services: Services, call: Call) -> Response:
     try:
         request = request_version(services.store, call.actor, body, most, services.of(Quotas))
     except _CORRECTABLE as fault:
-        return _form(services, call, typed, _sorted_faults(fault, call.files), fault)
+        return _form(
+            services, call, typed, _sorted_faults(fault, call.files), SentForm(fault=fault)
+        )
     kinds: dict[str, Kind] = {"bundle": "js", "style": "css"}
     for name, kind in kinds.items():
         if name in call.files:
@@ -112,7 +114,7 @@ def post_pending(services: Services, call: Call) -> Response:
             services.of(Quotas),
         )
     except _CORRECTABLE as fault:
-        return _confirm_page(services, call, fault)
+        return _confirm_page(services, call, SentForm(fault=fault))
     return services.renderer.redirect(f"{WIDGETS}/{request.scope}/{request.name}?done=published")
 
 
@@ -165,18 +167,14 @@ def _scope_in(text: str) -> object:
 
 
 def _form(
-    services: Services,
-    call: Call,
-    typed: _Typed,
-    faults: FieldFaults,
-    fault: CatalogError | None = None,
+    services: Services, call: Call, typed: _Typed, faults: FieldFaults, sent: SentForm = NOT_SENT
 ) -> Response:
     return own_page(
         services,
         call,
         "publishing/publish.html",
-        *(headers_of(fault) if fault is not None else []),
-        status=status_of(fault) if fault is not None else 200,
+        *sent.headers,
+        status=sent.status,
         script_rules="connect-src 'self'",
         places=list_publishing_scopes(services.store, call.actor),
         typed=typed,
@@ -185,7 +183,7 @@ def _form(
     )
 
 
-def _confirm_page(services: Services, call: Call, fault: CatalogError | None = None) -> Response:
+def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     pending = view_pending(services.store, call.actor, call.params["id"])
     request = pending.request
     if request.confirmed_at is not None:
@@ -194,13 +192,13 @@ def _confirm_page(services: Services, call: Call, fault: CatalogError | None = N
         services,
         call,
         "publishing/publish_confirm.html",
-        *(headers_of(fault) if fault is not None else []),
-        status=status_of(fault) if fault is not None else 200,
+        *sent.headers,
+        status=sent.status,
         script_rules=f"connect-src 'self'; {FRAME_SOURCES}",
         pending=pending,
         place=f"{PUBLISH}/{request.id}",
         preview=_panel(services, pending),
-        faults=[fault.message] if fault is not None else [],
+        faults=sent.faults(""),
     )
 
 

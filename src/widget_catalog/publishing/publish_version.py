@@ -1,5 +1,5 @@
 """Publishes a requested version: verifies its uploads and makes it public, atomically. Before that,
-its author can view or discard it.
+its author can view or discard it; what is never confirmed is removed.
 
 The published bytes are the ones that were hashed: they are copied under their hash, where nobody
 can write to them, before the transaction that adds the version begins. So no lock is held
@@ -23,7 +23,7 @@ from widget_contract.names import Scope
 
 from ..catalog.events import PublishBegun, Published
 from ..catalog.replica.rendering import render
-from ..catalog.store.files import are_present, remove_unused
+from ..catalog.store.files import are_present, list_marked, remove_unused
 from ..catalog.store.widgets import add_widget, find_widget, replace_widget
 from ..catalog.widgets import Version
 from ..core import hooks
@@ -31,13 +31,24 @@ from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Uploads
-from ..core.files.hashing import hash_stream
+from ..core.files.hashing import hash_stream, map_parallel
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import Wanted, check_limits, plan_version
-from .store import FileSpec, PublishRequest, confirm_request, end_request, find_request
+from .store import (
+    FileSpec,
+    PublishRequest,
+    confirm_request,
+    end_request,
+    find_request,
+    list_ended,
+    list_request_ids,
+    remove_requests,
+)
 
 # Pauses before the files are stored again, if another process removes them as unused.
 _PAUSES_S = (0.1, 0.3, 1.0)
+# Ended requests that are removed at once.
+_BATCH = 100
 _WHAT: dict[Kind, str] = {"js": "bundle", "css": "style sheet"}
 
 
@@ -78,62 +89,6 @@ def publish_version(
             return request
         time.sleep(pause_s)
     raise StoreUnavailable("The files of this version were removed again and again. Try again.")
-
-
-class PendingVersion(NamedTuple):
-    """An unconfirmed version, for its author."""
-
-    request: PublishRequest
-    manifest: Manifest
-    is_new_widget: bool
-    previous: Version | None
-    """The version that is offered now."""
-
-    @property
-    def requested(self) -> tuple[Permission, ...]:
-        return requested(self.manifest.permissions, self.manifest.text)
-
-    @property
-    def permission_changes(self) -> PermissionChanges:
-        before = self.previous.requested if self.previous is not None else ()
-        return permission_changes(before, self.requested)
-
-    @property
-    def repeats_notes(self) -> bool:
-        """Whether the release notes were left in the manifest since the last version."""
-        before = self.previous.release_notes if self.previous is not None else None
-        return bool(before) and before == self.manifest.release_notes
-
-
-def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
-    """An own request; NotFound otherwise, and when it has expired."""
-    with store.reading() as connection:
-        request = _get_request(connection, actor, request_id, store.now_ms())
-        wanted = _wanted_of(request)
-        stored = find_widget(connection, wanted.scope, wanted.name)
-    previous = stored.widget.latest if stored is not None else None
-    return PendingVersion(request, wanted.manifest, stored is None, previous)
-
-
-def read_pending_file(
-    store: Store, uploads: Uploads, actor: Actor, request_id: str, kind: Kind
-) -> BinaryIO:
-    """The uploaded file, only for its author."""
-    request = _get_now(store, actor, request_id)
-    try:
-        return uploads.open(request.id, kind, request.files[kind].size_bytes)
-    except (BundleNotFound, KeyError):
-        raise NotFound("This file was not uploaded, or it is published already.") from None
-
-
-def discard_pending(store: Store, uploads: Uploads, actor: Actor, request_id: str) -> None:
-    """End a request, and remove its uploads. A confirmed one is kept."""
-    with store.publishing() as tx:
-        request = _get_request(tx.connection, actor, request_id, tx.at_ms)
-        if request.confirmed_at is not None:
-            return
-        end_request(tx, request.id)
-    uploads.remove(request.id)
 
 
 def _publish_or_clean_up(
@@ -253,3 +208,98 @@ def _wanted_of(request: PublishRequest) -> Wanted:
     """The content of the request, parsed again; it was validated when it was created."""
     manifest = parse_manifest(request.manifest, msgspec.json.decode(request.beside))
     return Wanted(Scope(request.scope), manifest, request.files)
+
+
+class PendingVersion(NamedTuple):
+    """An unconfirmed version, for its author."""
+
+    request: PublishRequest
+    manifest: Manifest
+    is_new_widget: bool
+    previous: Version | None
+    """The version that is offered now."""
+
+    @property
+    def requested(self) -> tuple[Permission, ...]:
+        return requested(self.manifest.permissions, self.manifest.text)
+
+    @property
+    def permission_changes(self) -> PermissionChanges:
+        before = self.previous.requested if self.previous is not None else ()
+        return permission_changes(before, self.requested)
+
+    @property
+    def repeats_notes(self) -> bool:
+        """Whether the release notes were left in the manifest since the last version."""
+        before = self.previous.release_notes if self.previous is not None else None
+        return bool(before) and before == self.manifest.release_notes
+
+
+def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
+    """An own request; NotFound otherwise, and when it has expired."""
+    with store.reading() as connection:
+        request = _get_request(connection, actor, request_id, store.now_ms())
+        wanted = _wanted_of(request)
+        stored = find_widget(connection, wanted.scope, wanted.name)
+    previous = stored.widget.latest if stored is not None else None
+    return PendingVersion(request, wanted.manifest, stored is None, previous)
+
+
+def read_pending_file(
+    store: Store, uploads: Uploads, actor: Actor, request_id: str, kind: Kind
+) -> BinaryIO:
+    """The uploaded file, only for its author."""
+    request = _get_now(store, actor, request_id)
+    try:
+        return uploads.open(request.id, kind, request.files[kind].size_bytes)
+    except (BundleNotFound, KeyError):
+        raise NotFound("This file was not uploaded, or it is published already.") from None
+
+
+def discard_pending(store: Store, uploads: Uploads, actor: Actor, request_id: str) -> None:
+    """End a request, and remove its uploads. A confirmed one is kept."""
+    with store.publishing() as tx:
+        request = _get_request(tx.connection, actor, request_id, tx.at_ms)
+        if request.confirmed_at is not None:
+            return
+        end_request(tx, request.id)
+    uploads.remove(request.id)
+
+
+def tidy_uploads(store: Store, bundles: Bundles, uploads: Uploads) -> None:
+    """Remove leftovers of ended requests, and of killed receivers, at every start and periodically.
+    Nobody waits while files are removed.
+    """
+    uploads.remove_leftovers()
+    bundles.remove_leftovers()
+    while _remove_ended(store, bundles):
+        pass
+    with store.reading() as connection:
+        abandoned = list_marked(connection) - list_marked(connection, after_ms=store.now_ms())
+    remove_unused(store, bundles, abandoned)
+    _remove_uploads(store, uploads)
+
+
+def _remove_ended(store: Store, bundles: Bundles) -> bool:
+    """Remove a batch of ended requests; returns whether there was any."""
+    with store.reading() as connection:
+        ended = list_ended(connection, store.now_ms(), _BATCH)
+    if not ended.ids:
+        return False
+    # Nearly always there is none: only a confirmation that was killed leaves its files.
+    found = map_parallel(lambda it: bundles.stat(*it) and it, sorted(ended.files))
+    remove_unused(store, bundles, [it for it in found if it is not None])
+    with store.writing() as tx:
+        remove_requests(tx, ended.ids)
+    return True
+
+
+def _remove_uploads(store: Store, uploads: Uploads) -> None:
+    """Remove those without a request. They are listed first: an upload comes after its request."""
+    found = uploads.list_requests()
+    if not found:
+        return
+    with store.reading() as connection:
+        known = list_request_ids(connection)
+    for _ in map_parallel(uploads.remove, sorted(found - known)):
+        pass

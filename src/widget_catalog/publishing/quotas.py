@@ -86,31 +86,22 @@ def check_may_publish(
     """Raises TooOften if the account has reached its publishing quotas."""
     if actor.is_operator:
         return
-    today = list_publications(connection, actor.account_id, now_ms - _DAY_MS, now_ms)
-    this_hour = [it for it in today if it.published_at > now_ms - _HOUR_MS]
+    hour, day = now_ms - _HOUR_MS, now_ms - _DAY_MS
+    today = list_publications(connection, actor.account_id, day, now_ms)
+    most = quotas.versions_per_hour
+    sentence = f"At most {most:,} versions can be published in an hour."
     _check(
-        [(it.published_at, 1) for it in this_hour],
-        1,
-        quotas.versions_per_hour,
-        now_ms - _HOUR_MS,
-        f"At most {quotas.versions_per_hour:,} versions can be published in an hour.",
+        [(it.published_at, 1) for it in today if it.published_at > hour], 1, most, hour, sentence
     )
-    _check(
-        [(it.published_at, it.size_bytes) for it in today],
-        load.size_bytes,
-        quotas.bytes_per_day,
-        now_ms - _DAY_MS,
-        f"At most {quotas.bytes_per_day:,} bytes can be published in 24 hours, and this version "
-        f"has {load.size_bytes:,}.",
+    most, more = quotas.bytes_per_day, load.size_bytes
+    sentence = (
+        f"At most {most:,} bytes can be published in 24 hours, and this version has {more:,}."
     )
+    _check([(it.published_at, it.size_bytes) for it in today], more, most, day, sentence)
     if load.is_new_widget:
-        _check(
-            [(it.published_at, 1) for it in today if it.is_new_widget],
-            1,
-            quotas.new_widgets_per_day,
-            now_ms - _DAY_MS,
-            f"At most {quotas.new_widgets_per_day:,} new widgets can be published in 24 hours.",
-        )
+        most = quotas.new_widgets_per_day
+        sentence = f"At most {most:,} new widgets can be published in 24 hours."
+        _check([(it.published_at, 1) for it in today if it.is_new_widget], 1, most, day, sentence)
 
 
 def count_publication(tx: Transaction, actor: Actor, load: Load) -> None:
@@ -136,14 +127,11 @@ def check_document_size(widget: Widget, size_bytes: int, quotas: Quotas) -> None
 
 def check_may_change(tx: Transaction, actor: Actor, quotas: Quotas) -> None:
     """Raises TooOften if the account has reached its quota of changes to widgets."""
-    check_changes(
-        tx,
-        actor,
-        quotas,
-        _WIDGET_CHANGES,
-        "changes to widgets can be made in an hour: to yank, deprecate, list or unlist them, or "
-        "to name their publishers.",
+    sentence = (
+        "changes to widgets can be made in an hour: to yank, deprecate, list or unlist them, or to "
+        "name their publishers."
     )
+    check_changes(tx, actor, quotas, _WIDGET_CHANGES, sentence)
 
 
 def check_changes(
@@ -171,14 +159,12 @@ def make_room_for_request(
     if actor.is_operator or not most:
         return
     account_id, since = actor.account_id, tx.at_ms - LIFETIME_MS
-    _check(
-        [(at, 1) for at in list_unconfirmed(tx.connection, account_id, since)],
-        1,
-        2 * most,
-        since,
+    made = [(at, 1) for at in list_unconfirmed(tx.connection, account_id, since)]
+    sentence = (
         f"You have made {2 * most:,} requests to publish in the last hour that were not confirmed, "
-        "which is the limit.",
+        "which is the limit."
     )
+    _check(made, 1, 2 * most, since, sentence)
     ends = list_ends_of_open(tx.connection, account_id, tx.at_ms)
     if len(ends) < most:
         return

@@ -67,10 +67,7 @@ def list_own_scopes(store: Store, actor: Actor) -> list[OwnScope]:
     with store.reading() as connection:
         memberships = list_memberships(connection, account.id)
     own = OwnScope(str(account.username), str(account.username), Role.OWNER, False)
-    return [
-        own,
-        *(OwnScope(it.slug, it.display_name, role, True) for it, role in memberships),
-    ]
+    return [own, *(OwnScope(it.slug, it.display_name, role, True) for it, role in memberships)]
 
 
 def list_own_widgets(

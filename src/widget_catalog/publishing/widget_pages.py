@@ -115,8 +115,9 @@ def _by_form(change: Change) -> FormChange:
     taken = () if change.body is None else msgspec.structs.fields(change.body)
 
     def make(services: Services, call: Call, form: Mapping[str, str]) -> None:
-        texts = {it.name: form.get(it.name, "") for it in taken}
-        given = {it.name: texts[it.name] for it in taken if it.required or texts[it.name].strip()}
+        given = {it.name: form.get(it.name, "") for it in taken if it.required}
+        optional = {it.name: form.get(it.name, "").strip() for it in taken if not it.required}
+        given |= {name: text for name, text in optional.items() if text}
         change.make(services, call, **given)
 
     return make

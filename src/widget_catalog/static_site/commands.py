@@ -34,8 +34,7 @@ def site(
     """
     from ..core.amounts import counted
     from ..core.progress import counting
-    from .folder import SiteFolder
-    from .static_site import build_static_site
+    from .static_site import SiteFolder, build_static_site
 
     has_path = bool(urlsplit(base_url).path.strip("/"))
     flags = {"data": data, "base_url": base_url}

@@ -4,19 +4,22 @@ import ssl
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import structlog
 
 from ..core.db.engine import Store
 from ..core.db.leadership import Leadership
-from ..core.errors import StoreUnavailable
 from ..core.networks import NameLookups
 from .dispatching import Dispatcher
 from .model import Delivery, Outcome, Webhook
 from .settings import WebhookSettings
 from .store import count_waiting
+
+if TYPE_CHECKING:
+    from ..core.http.metrics import Metrics
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
@@ -29,16 +32,6 @@ _LOGGED_EVERY_S = 60.0
 _CLOSE_S = 2.0
 
 
-class DeliveryCounter(Protocol):
-    def count_deliveries(self, outcome: str, number: int) -> None:
-        """The number of deliveries that were `delivered`, `retried` or `failed`, or of webhooks
-        that were `disabled`.
-        """
-
-    def show_waiting(self, number: int) -> None:
-        """The number of pending deliveries; 0 in a process that does not deliver."""
-
-
 class Deliverer:
     def __init__(
         self,
@@ -46,11 +39,11 @@ class Deliverer:
         lock_file: Path,
         open_secret: Callable[[str], str | None],
         settings: WebhookSettings,
-        counter: DeliveryCounter | None = None,
+        metrics: "Metrics | None" = None,
     ) -> None:
         self._store = store
         self._settings = settings
-        self._counter = counter
+        self._metrics = metrics
         self._lock_file = lock_file
         self._tls: ssl.SSLContext | None = None
         self._lookups = NameLookups()
@@ -72,58 +65,51 @@ class Deliverer:
             while not self._is_ended:
                 self._woken.wait(_LOOK_EVERY_S)
                 self._woken.clear()
-                self._look(leadership)
+                self._guarded(partial(self._look, leadership))
             self._dispatcher.wait(_CLOSE_S / 2)
             self._guarded(self._dispatcher.record)
         finally:
             leadership.close()
 
     def _look(self, leadership: Leadership) -> None:
-        def look() -> None:
-            if not leadership.is_held():
-                self._show_waiting(is_leader=False)
-                return
-            while not self._is_ended and self._dispatcher.run_round():
-                self._report_counts()
+        if not leadership.is_held():
+            self._show_waiting(is_leader=False)
+            return
+        while not self._is_ended and self._dispatcher.run_round():
             self._report_counts()
-            if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
-                self._counted_at = time.monotonic()
-                self._show_waiting(is_leader=True)
-            if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
-                self._pruned_at = time.monotonic()
-                self._dispatcher.prune()
-
-        self._guarded(look)
+        self._report_counts()
+        if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
+            self._counted_at = time.monotonic()
+            self._show_waiting(is_leader=True)
+        if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
+            self._pruned_at = time.monotonic()
+            self._dispatcher.prune()
 
     def _guarded(self, job: Callable[[], object]) -> None:
-        """Failures are retried the next time."""
+        """Failures are retried the next time, and logged now and then."""
         try:
             job()
-        except StoreUnavailable as fault:
-            self._log_now_and_then(fault.message)
         except Exception as fault:
-            self._log_now_and_then(" ".join(str(fault).split()))
-
-    def _log_now_and_then(self, fault: str) -> None:
-        if time.monotonic() - self._logged_at >= _LOGGED_EVERY_S and not self._is_ended:
-            self._logged_at = time.monotonic()
-            _log.warning("Webhooks cannot be delivered just now.", fault=fault)
+            if time.monotonic() - self._logged_at >= _LOGGED_EVERY_S and not self._is_ended:
+                self._logged_at = time.monotonic()
+                sentence = " ".join(str(fault).split())
+                _log.warning("Webhooks cannot be delivered just now.", fault=sentence)
 
     def _report_counts(self) -> None:
         counts = self._dispatcher.counts
         for outcome in list(counts):
             number = counts.pop(outcome)
-            if self._counter is not None:
-                self._counter.count_deliveries(outcome, number)
+            if self._metrics is not None:
+                self._metrics.count_deliveries(outcome, number)
 
     def _show_waiting(self, *, is_leader: bool) -> None:
-        if self._counter is None:
+        if self._metrics is None:
             return
         number = 0
         if is_leader:
             with self._store.reading() as connection:
                 number = count_waiting(connection)
-        self._counter.show_waiting(number)
+        self._metrics.show_waiting(number)
 
     def _send(
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]

@@ -5,7 +5,7 @@ from ..core.errors import NotFound
 from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.routing import Handler
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, Page, SentForm, take_form
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, Page, SentForm, forms_of
 from ..core.http.services import Services
 from . import api, managing
 from .managing import IssuedWebhook
@@ -55,13 +55,8 @@ def post_remove(services: Services, call: Call) -> Response:
 
 
 def handler_of(name: str, action: api.Action) -> Handler:
-    def handle(services: Services, call: Call) -> Response:
-        form = name.rpartition("/")[2]
-        return take_form(
-            services, call, form, lambda _fields: action(services, call), _page, _place(call)
-        )
-
-    return handle
+    form = forms_of(_page, _place)(name.rpartition("/")[2])
+    return form(lambda services, call, _fields: action(services, call))
 
 
 def _create(services: Services, call: Call, scope: str | None, page: Page, back: str) -> Response:

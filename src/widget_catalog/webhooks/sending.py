@@ -91,11 +91,7 @@ class CheckedConnections(httpcore.NetworkBackend):
     """Connects only to checked addresses."""
 
     def __init__(
-        self,
-        networks: Sequence[Network],
-        limits: _Limits,
-        lookups: NameLookups,
-        owner: str,
+        self, networks: Sequence[Network], limits: _Limits, lookups: NameLookups, owner: str
     ) -> None:
         self._networks = networks
         self._limits = limits
@@ -181,10 +177,7 @@ def _headers(delivery: Delivery, secrets: Sequence[str], timestamp_s: int) -> _H
 
 
 def _send(
-    pool: httpcore.ConnectionPool,
-    url: str,
-    headers: _Headers,
-    delivery: Delivery,
+    pool: httpcore.ConnectionPool, url: str, headers: _Headers, delivery: Delivery
 ) -> Outcome:
     status = None
     try:

@@ -10,15 +10,17 @@ from ..app import App
 from ..catalog import check_cli_version, get_account, get_settings, list_scopes
 from ..console import ask_line, ask_secret, out, plain, say, shows_json, warn
 from ..credentials import Credentials
-from ..errors import ExitCode, ToolError, not_private, not_signed_in, wrong_usage
-from ..oauth import OAuth, OAuthError
-from ..options import (
-    CatalogOption,
-    InsecureOption,
-    JsonOption,
-    in_insecure_session,
-    in_session,
+from ..errors import (
+    ExitCode,
+    ToolError,
+    not_allowed,
+    not_private,
+    not_signed_in,
+    sign_in_needed,
+    wrong_usage,
 )
+from ..oauth import OAuth, OAuthError
+from ..options import CatalogOption, InsecureOption, JsonOption, in_insecure_session, in_session
 from ..session import Session, machine_token, opened
 from ..transport import Transport
 
@@ -122,10 +124,9 @@ def _signed_in_url(catalog: str | None, credentials: Credentials) -> str:
         if credentials.find(session.url) is not None:
             return session.url
         if session.is_machine:
-            raise ToolError(
+            raise sign_in_needed(
                 f"No sign-in to {session.url} is stored: you use WIDGET_TOKEN.",
                 "To sign out: unset WIDGET_TOKEN",
-                ExitCode.NOT_SIGNED_IN,
             )
         raise not_signed_in(session.url)
 
@@ -188,10 +189,9 @@ def close(session: Session) -> None:
 def _username(session: Session) -> str:
     """The username of the account; raises for an access token."""
     if session.is_machine:
-        raise ToolError(
+        raise not_allowed(
             "WIDGET_TOKEN is set, and an access token cannot change an account.",
             "Unset WIDGET_TOKEN and sign in: widget login",
-            ExitCode.NOT_ALLOWED,
         )
     return get_account(session).username
 

@@ -17,7 +17,7 @@ from ..transport import Transport
 from ..widget_folder import MAX_BUNDLE_BYTES, LocalWidget, command_for, read_widget
 
 if TYPE_CHECKING:
-    from ..preview_server import State, Trial
+    from ..preview_server import PreviewedWidget
 
 FolderArgument = Annotated[
     Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
@@ -121,10 +121,6 @@ def _find_limit(catalog: str | None) -> int:
         return MAX_BUNDLE_BYTES
 
 
-_LOOK_EVERY_S = 0.3
-_NO_BROWSER = "Do not open a browser."
-
-
 def dev(
     folder: FolderArgument = Path(),
     port: Annotated[
@@ -137,44 +133,42 @@ def dev(
             show_default="a free one",
         ),
     ] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help=_NO_BROWSER)] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open a browser.")
+    ] = False,
     no_check: NoCheckOption = False,
     any_module: AnyModuleOption = False,
 ) -> None:
     """Preview a widget in a browser, and reload it on every change. Press Ctrl-C to stop."""
-    from ..preview_server import Trial, showing
+    from ..preview_server import LOOK_EVERY_S, PreviewedWidget, showing
     from ..signing_in import open_browser
     from ..widget_folder import read_manifest_text
 
     read_manifest_text(folder)  # Raises if there is no widget.
-    trial = Trial(folder, module_check(no_check=no_check, any_module=any_module))
-    with showing(trial, port) as address:
+    widget = PreviewedWidget(folder, module_check(no_check=no_check, any_module=any_module))
+    with showing(widget, port) as address:
         say.print(f"The widget runs at [bold]{plain(address)}[/]. Press Ctrl-C to stop.")
         if not no_browser:
             open_browser(address)
         try:
-            _report_changes(trial)
+            _report_changes(widget, LOOK_EVERY_S)
         except KeyboardInterrupt:
             say.print("Stopped.")
 
 
-def _report_changes(trial: "Trial") -> None:
+def _report_changes(widget: "PreviewedWidget", look_every_s: float) -> None:
     printed = 0
     while True:
-        state = trial.state()
+        state = widget.state()
         if state.revision != printed:
             printed = state.revision
-            _report(state)
-        time.sleep(_LOOK_EVERY_S)
-
-
-def _report(state: "State") -> None:
-    if not state.faults:
-        say.print("[green]OK.[/]" if not state.warnings else "[green]OK[/], with warnings:")
-    else:
-        say.print("[red]Errors:[/]")
-    for sentence in (*state.faults, *state.warnings):
-        say.print(f"  - {plain(sentence)}")
+            if state.faults:
+                say.print("[red]Errors:[/]")
+            else:
+                say.print("[green]OK[/], with warnings:" if state.warnings else "[green]OK.[/]")
+            for sentence in (*state.faults, *state.warnings):
+                say.print(f"  - {plain(sentence)}")
+        time.sleep(look_every_s)
 
 
 def register(app: typer.Typer) -> None:

@@ -217,10 +217,7 @@ def members(
 @app.command()
 @in_session
 def remove(
-    session: Session,
-    slug: SlugArgument,
-    username: UserArgument,
-    yes: YesOption = False,
+    session: Session, slug: SlugArgument, username: UserArgument, yes: YesOption = False
 ) -> None:
     """Remove a member. The widgets they published remain."""
     require_agreement(f"Remove {username} from {slug}?", yes)
@@ -241,10 +238,7 @@ def leave(session: Session, slug: SlugArgument, yes: YesOption = False) -> None:
 @app.command()
 @in_session
 def transfer(
-    session: Session,
-    slug: SlugArgument,
-    username: UserArgument,
-    yes: YesOption = False,
+    session: Session, slug: SlugArgument, username: UserArgument, yes: YesOption = False
 ) -> None:
     """Transfer ownership to a member. You become an admin."""
     require_agreement(f"Make {username} the owner of {slug}, and yourself an admin?", yes)
