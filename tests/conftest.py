@@ -14,7 +14,7 @@ from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
 from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
-from support.slow import is_slow
+from support.slow import is_slow, start_order
 from widget_catalog.app.features import install_features
 from widget_catalog.catalog.node.wiring import Node, open_node
 
@@ -36,9 +36,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if is_slow(item):
             item.add_marker("slow")
-    # Files of slow tests go first: those left at the end are short, and all cores stay busy.
     slow_files = {it.path for it in items if it.get_closest_marker("slow")}
-    items.sort(key=lambda it: it.path not in slow_files)
+    items.sort(key=lambda it: start_order(it, slow_files))
     if ON_POSTGRESQL in os.environ:
         # Tests that inspect the SQLite file of a data folder do not apply there.
         left_out = [it for it in items if it.get_closest_marker("in_the_folder")]

@@ -1,10 +1,12 @@
-"""What `./dev test --quick` leaves out: every test that starts a process, and no other."""
+"""What `./dev test --quick` leaves out: every test that starts a process, and long ones."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from support.slow import LONG_FILES, LONGEST_FILES
 
 TESTS = Path(__file__).parents[1]
 QUICK = {
@@ -46,3 +48,7 @@ def test_stores_are_tested_on_sqlite_alone(collected: list[str]) -> None:
     of_stores = [it for it in collected if it.startswith("catalog/store")]
     assert of_stores
     assert all("[sqlite" in it for it in of_stores)
+
+
+def test_the_files_listed_as_long_exist() -> None:
+    assert [it for it in (*LONG_FILES, *LONGEST_FILES) if not (TESTS / it).exists()] == []

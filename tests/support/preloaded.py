@@ -31,6 +31,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+import typer.main
+
 _PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
 _NOT_LOADED = ("__main__", ".migrations.env")  # Modules that run when they are imported.
 _READ_LATE = ("WIDGET_", "HOME", "XDG_")
@@ -180,6 +182,7 @@ def _serve(listening: socket.socket) -> None:
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if not found.name.endswith(_NOT_LOADED):
                 importlib.import_module(found.name)
+    _examine_commands()
     # A collection in a fork would write to every object, and so copy all this memory.
     gc.collect()
     gc.freeze()
@@ -193,6 +196,16 @@ def _serve(listening: socket.socket) -> None:
             listening.close()
             _attend(connection)
         connection.close()
+
+
+def _examine_commands() -> None:
+    """Once for all forks: Typer examines the functions of all commands at each start, for longer
+    than most commands take.
+    """
+    examined = functools.cache(typer.main.get_params_from_function)
+    vars(typer.main)["get_params_from_function"] = examined
+    for name in ("widget_cli.main", "widget_catalog.app.main"):
+        typer.main.get_command(importlib.import_module(name).app)
 
 
 def _forget_ended() -> None:

@@ -1,4 +1,5 @@
-"""Which tests are slow: those that start processes, and those of the files listed here.
+"""Which tests are slow: those that start processes, and those of the files listed here; and in
+which order files are started.
 
 A test starts processes if its code, or that of a fixture it uses, reaches `subprocess`: directly,
 or through functions and classes in `tests/`. Servers, browsers, nodes, the commands and the
@@ -18,11 +19,53 @@ import pytest
 
 _TESTS = Path(__file__).parents[1]
 # They run in this process, but for seconds: random histories, large catalogs.
-_LONG_FILES: frozenset[str] = frozenset()
+LONG_FILES = {
+    "accounts/test_locked_account.py",
+    "app/test_hostile_requests.py",
+    "catalog/search/test_search_against_oracle.py",
+    "catalog/search/test_search_in_a_large_catalog.py",
+    "catalog/test_remembered_answers.py",
+}
+# The files that take longest, by `--durations`, longest first.
+LONGEST_FILES = (
+    "nodes/test_chaos.py",
+    "crash/test_chaos.py",
+    "app/test_without_a_room.py",
+    "nodes/test_api_on_postgresql.py",
+    "browser/test_accessibility.py",
+    "catalog/pages/test_preview_in_browser.py",
+    "transfer/test_import_kill.py",
+    "nodes/test_unlike_nodes.py",
+    "nodes/test_bundles_on_s3.py",
+    "accounts/second_factor/test_second_factor_in_browser.py",
+    "crash/test_held_lock.py",
+    "client/test_types.py",
+    "browser/test_managing.py",
+    "publishing/test_publish_kill.py",
+    "backup/test_backup_drill.py",
+    "nodes/test_other_users.py",
+    "publishing/test_uploads_under_load.py",
+    "publishing/test_parallel_publishes.py",
+    "nodes/test_following.py",
+    "tool/test_end_to_end.py",
+    "snapshot/test_snapshot_kill.py",
+    "browser/test_hostile_texts.py",
+    "docs/test_samples_in_browser.py",
+    "catalog/search/test_search_against_oracle.py",
+    "catalog/test_remembered_answers.py",
+)
+
+
+def start_order(item: pytest.Item, slow_files: set[Path]) -> int:
+    """Short files last: while one process still has a long one, the others have nothing to do."""
+    name = str(item.path.relative_to(_TESTS))
+    if name in LONGEST_FILES:
+        return LONGEST_FILES.index(name)
+    return len(LONGEST_FILES) + (item.path not in slow_files)
 
 
 def is_slow(item: pytest.Item) -> bool:
-    if str(item.path.relative_to(_TESTS)) in _LONG_FILES or item.get_closest_marker("slow"):
+    if str(item.path.relative_to(_TESTS)) in LONG_FILES or item.get_closest_marker("slow"):
         return True
     if not isinstance(item, pytest.Function):
         return False
@@ -31,6 +74,7 @@ def is_slow(item: pytest.Item) -> bool:
     return any(_starts_processes(it) for it in (item.function, *fixtures))
 
 
+@functools.cache
 def _starts_processes(thing: Any) -> bool:
     seen: set[Any] = set()
     waiting = [thing]

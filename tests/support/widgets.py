@@ -53,13 +53,16 @@ def ndjson(*lines: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
-def import_widgets(node: Node, *lines: dict[str, Any], beside: Path | None = None) -> ImportSummary:
+def import_widgets(
+    node: Node, *lines: dict[str, Any], beside: Path | None = None, into_owned: bool = False
+) -> ImportSummary:
     return import_catalog(
         node.store,
         node.bundles,
         ndjson(*lines).splitlines(keepends=True),
         beside or node.folder.path,
         max_bundle_bytes=2_097_152,
+        into_owned=into_owned,
     )
 
 

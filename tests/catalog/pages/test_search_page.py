@@ -1,6 +1,7 @@
 """The search page: its results, their order, and the message if there are none."""
 
 import json
+from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
@@ -22,6 +23,19 @@ def keys(page: Html) -> list[str]:
 
 @pytest.fixture
 def shop(site: InProcessSite) -> InProcessSite:
+    fill_shop(site)
+    return site
+
+
+@pytest.fixture(scope="module")
+def quiet_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+    """Read-only."""
+    with InProcessSite(tmp_path_factory.mktemp("shop") / "data") as site:
+        fill_shop(site)
+        yield site
+
+
+def fill_shop(site: InProcessSite) -> None:
     old, new = "2025-01-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"
     site.add(
         widget_line(
@@ -53,7 +67,6 @@ def shop(site: InProcessSite) -> InProcessSite:
             ],
         ),
     )
-    return site
 
 
 @pytest.mark.parametrize(
@@ -67,8 +80,8 @@ def shop(site: InProcessSite) -> InProcessSite:
         ("nonsense", ["beta/clock", "acme/clock", "beta/gauge"]),
     ],
 )
-def test_results_are_sorted(shop: InProcessSite, sort: str, wanted: list[str]) -> None:
-    assert keys(search(shop, sort=sort)) == wanted
+def test_results_are_sorted(quiet_shop: InProcessSite, sort: str, wanted: list[str]) -> None:
+    assert keys(search(quiet_shop, sort=sort)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -87,17 +100,17 @@ def test_results_are_sorted(shop: InProcessSite, sort: str, wanted: list[str]) -
     ],
 )
 def test_results_are_filtered(
-    shop: InProcessSite, asked: dict[str, str], wanted: list[str]
+    quiet_shop: InProcessSite, asked: dict[str, str], wanted: list[str]
 ) -> None:
-    page = search(shop, **asked)
+    page = search(quiet_shop, **asked)
     assert keys(page)[: len(wanted)] == wanted
     count = page.one("p", class_="count").text
     assert count.startswith("1 widget" if len(wanted) == 1 else f"{len(wanted)} widgets")
 
 
 @pytest.mark.parametrize("q", ["acme/clock", "@acme/clock", "ACME/Clock"])
-def test_an_exact_name_comes_first(shop: InProcessSite, q: str) -> None:
-    assert keys(search(shop, q=q))[0] == "acme/clock"
+def test_an_exact_name_comes_first(quiet_shop: InProcessSite, q: str) -> None:
+    assert keys(search(quiet_shop, q=q))[0] == "acme/clock"
 
 
 def test_widgets_of_the_name_alone_come_first(shop: InProcessSite) -> None:
@@ -107,21 +120,21 @@ def test_widgets_of_the_name_alone_come_first(shop: InProcessSite) -> None:
 
 
 @pytest.mark.parametrize("q", ["guage", "acme/gague", "alarn"])
-def test_near_misses_are_suggested(shop: InProcessSite, q: str) -> None:
-    page = search(shop, q=q)
+def test_near_misses_are_suggested(quiet_shop: InProcessSite, q: str) -> None:
+    page = search(quiet_shop, q=q)
     assert page.one("h2", id="near").text == "Did you mean…"
     assert keys(page)[0] == ("beta/clock" if q == "alarn" else "beta/gauge")
 
 
-def test_where_only_the_filters_are_too_narrow_the_rest_is_shown(shop: InProcessSite) -> None:
-    page = search(shop, q="gauge", official="true")
+def test_where_only_the_filters_are_too_narrow_the_rest_is_shown(quiet_shop: InProcessSite) -> None:
+    page = search(quiet_shop, q="gauge", official="true")
     assert page.one("h2", id="near").text == "Results without filters"
     assert keys(page) == ["beta/gauge"]
     assert "/search?q=gauge" in page.links
 
 
-def test_nothing_at_all_is_said_so(shop: InProcessSite) -> None:
-    page = search(shop, q="qqqqqqqq")
+def test_nothing_at_all_is_said_so(quiet_shop: InProcessSite) -> None:
+    page = search(quiet_shop, q="qqqqqqqq")
     assert page.one("p", class_="empty").text.startswith("No matches.")
 
 
@@ -130,15 +143,17 @@ def test_an_empty_catalog_has_nothing_to_match(site: InProcessSite) -> None:
     assert page.one("p", class_="empty").text.startswith("Nothing is published here yet.")
 
 
-def test_an_sdk_that_is_none_is_reported_and_not_applied(shop: InProcessSite) -> None:
-    page = search(shop, sdk="newest")
+def test_an_sdk_that_is_none_is_reported_and_not_applied(quiet_shop: InProcessSite) -> None:
+    page = search(quiet_shop, sdk="newest")
     assert len(keys(page)) == 3
     assert page.one("input", id="sdk").attributes["aria-invalid"] == "true"
     assert page.one("input", id="sdk").attributes["value"] == "newest"
 
 
-def test_the_form_shows_what_was_asked(shop: InProcessSite) -> None:
-    page = search(shop, q="clock", scope="acme", sdk="1.2", permission="network", sort="newest")
+def test_the_form_shows_what_was_asked(quiet_shop: InProcessSite) -> None:
+    page = search(
+        quiet_shop, q="clock", scope="acme", sdk="1.2", permission="network", sort="newest"
+    )
     shown = {it.attributes["name"]: it.attributes.get("value") for it in page.all("input")}
     assert shown == {"q": "clock", "official": "true", "scope": "acme", "sdk": "1.2"}
     assert "checked" not in page.one("input", id="official").attributes
@@ -162,8 +177,8 @@ def test_all_pages_are_linked_and_hold_all_widgets(site: InProcessSite) -> None:
 @pytest.mark.parametrize(
     "query", ["q=%ff%00", "page=0", "page=²", f"page={'9' * 500}", "q=" + "x" * 2000, "&&=&a" * 50]
 )
-def test_whatever_is_asked_there_is_a_page(shop: InProcessSite, query: str) -> None:
-    assert shop.get(f"/search?{query}").status == 200
+def test_whatever_is_asked_there_is_a_page(quiet_shop: InProcessSite, query: str) -> None:
+    assert quiet_shop.get(f"/search?{query}").status == 200
 
 
 def test_what_changes_is_shown_at_once(shop: InProcessSite) -> None:
@@ -175,8 +190,11 @@ def test_what_changes_is_shown_at_once(shop: InProcessSite) -> None:
     assert keys(search(shop, q="aaa"))[0] == "acme/aaa"
 
 
-@pytest.fixture(params=["there at the start", "added while serving"])
-def labelled(site: InProcessSite, request: pytest.FixtureRequest) -> InProcessSite:
+@pytest.fixture(scope="module", params=["there at the start", "added while serving"])
+def labelled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[InProcessSite]:
+    """Read-only."""
     manifest = json.dumps({"keywords": ["home-automation", "wetter", 7, "a b", "x" * 31]})
     lines = [
         widget_line(
@@ -194,10 +212,11 @@ def labelled(site: InProcessSite, request: pytest.FixtureRequest) -> InProcessSi
             ],
         ),
     ]
-    if request.param == "added while serving":
-        assert keys(search(site, q="x")) == []
-    site.add(*lines)
-    return site
+    with InProcessSite(tmp_path_factory.mktemp("labelled") / "data") as site:
+        if request.param == "added while serving":
+            assert keys(search(site, q="x")) == []
+        site.add(*lines)
+        yield site
 
 
 @pytest.mark.parametrize(
