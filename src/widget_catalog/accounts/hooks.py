@@ -1,6 +1,6 @@
 """What accounts tell the catalog: whether there are any."""
 
-from ..catalog.node.context import has_people
+from ..catalog.node.opening import has_people
 from ..core.hooks import Hooks
 from .store import has_accounts
 

@@ -7,7 +7,7 @@ from sqlalchemy.engine import Connection
 
 from widget_contract.names import Scope, is_name
 
-from ..catalog.store.ownerless import find_ownerless_scope
+from ..catalog.store.scopes import find_ownerless_scope
 from ..catalog.store.staging import is_scope_staged
 from ..core.actors import Account
 from ..core.clock import from_ms

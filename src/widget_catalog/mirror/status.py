@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ..catalog.events import CatalogMirrored, MirroringBegun, MirroringEnded
 from ..catalog.store.events import append
-from ..catalog.store.ownerless import all_owned_scopes
+from ..catalog.store.scopes import all_owned_scopes
 from ..catalog.store.widgets import count_widgets
 from ..core.actors import COMMAND_LINE
 from ..core.clock import from_ms, iso

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from ..accounts.pages.own_page import own_page
 from ..accounts.store import TakenScope
-from ..catalog.store.ownerless import OwnerlessScope
+from ..catalog.store.scopes import OwnerlessScope
 from ..core.errors import NotFound
 from ..core.http.call import Call
 from ..core.http.http import Response

@@ -6,16 +6,16 @@ from widget_contract.errors import CatalogError
 
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import count_accounts
-from ..catalog.count_catalog import count_open_reports
+from ..catalog.store.events import count_open_reports
 from ..catalog.store.feed import latest_seq
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import (
-    Totals,
     count_listed,
     count_stored_bytes,
     count_widgets,
     list_widgets_page,
 )
+from ..catalog.widgets import Totals
 from ..core.actors import Actor
 from ..core.db.engine import Store
 from ..core.files.contract import Bundles

@@ -18,7 +18,6 @@ from ..catalog.node.context import (
     fail,
     require_catalog,
     say,
-    undone_on_failure,
 )
 from ..core.settings import Settings, load_settings
 
@@ -54,6 +53,7 @@ def import_(
     Versions that are already published are skipped; a different hash is an error. The service may
     be running. Exit code 1: the errors are listed, nothing was imported.
     """
+    from ..catalog.node.opening import undone_on_failure
     from ..core.amounts import counted
 
     settings = load_settings({"data": data}, config)

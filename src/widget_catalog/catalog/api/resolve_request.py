@@ -1,6 +1,8 @@
 """The body of `resolve`: all its rules, and all its errors at once."""
 
 import math
+from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import fields
@@ -31,6 +33,8 @@ _WIDGET_SYNONYMS = {
     "versionRange": "range",
 }
 
+T = TypeVar("T")
+
 _decode = msgspec.json.Decoder().decode
 
 
@@ -47,7 +51,7 @@ async def parse_resolve(body: bytes) -> Resolve:
         raise InvalidQuery("The body must be a JSON object.")
     reader = _Reader()
     reader.faults += unknown_keys(given, _KEYS, synonyms=_SYNONYMS)
-    sdk = reader.sdk(given.get("sdk"))
+    sdk = reader.parsed("sdk", _version, given.get("sdk"))
     age = reader.age(given.get("minAgeDays"))
     widgets = await reader.widgets(given.get("widgets"))
     if reader.faults or sdk is None:
@@ -61,11 +65,11 @@ class _Reader:
     def __init__(self) -> None:
         self.faults: list[str] = []
 
-    def sdk(self, value: object) -> SemVer | None:
+    def parsed(self, at: str, parse: Callable[[object], T], value: object) -> T | None:
         try:
-            return _version(value)
-        except InvalidVersion as fault:
-            self.faults.append(f"sdk: {fault}")
+            return parse(value)
+        except (InvalidVersion, InvalidRange) as fault:
+            self.faults.append(f"{at}: {fault}")
             return None
 
     def age(self, value: object) -> float:
@@ -82,9 +86,8 @@ class _Reader:
             self.faults.append("widgets: must be a list.")
             return []
         if len(value) > MAX_WIDGETS:
-            self.faults.append(
-                f"widgets: {len(value):,} are too many; at most {MAX_WIDGETS} are taken."
-            )
+            count = f"{len(value):,} are too many"
+            self.faults.append(f"widgets: {count}; at most {MAX_WIDGETS} are taken.")
             return []
         time_slice = TimeSlice()
         widgets = []
@@ -95,27 +98,21 @@ class _Reader:
         return widgets
 
     def _widget(self, number: int, value: object) -> Installed:
+        at = f"widgets[{number}]"
         if not isinstance(value, dict):
-            self.faults.append(f"widgets[{number}]: must be an object.")
+            self.faults.append(f"{at}: must be an object.")
             return _NONE
         if not _are_widget_keys(value):
-            at = f"widgets[{number}]."
-            self.faults += unknown_keys(value, _WIDGET_KEYS, at, _WIDGET_SYNONYMS)
+            self.faults += unknown_keys(value, _WIDGET_KEYS, f"{at}.", _WIDGET_SYNONYMS)
         key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
         version = allowed = None
         if not (isinstance(key, str) and is_widget_key(key)):
-            self.faults.append(
-                f"widgets[{number}].id: must be a scope and a name, such as acme/clock."
-            )
+            self.faults.append(f"{at}.id: must be a scope and a name, such as acme/clock.")
             key = ""
-        try:
-            version = None if installed is None else _version(installed)
-        except InvalidVersion as fault:
-            self.faults.append(f"widgets[{number}].installed: {fault}")
-        try:
-            allowed = None if wanted is None else _range(wanted)
-        except InvalidRange as fault:
-            self.faults.append(f"widgets[{number}].range: {fault}")
+        if installed is not None:
+            version = self.parsed(f"{at}.installed", _version, installed)
+        if wanted is not None:
+            allowed = self.parsed(f"{at}.range", _range, wanted)
         return Installed(key, version, allowed)
 
 

@@ -50,7 +50,10 @@ def mark_for_removal(tx: Transaction, files: Iterable[FileKey]) -> Marked:
     """
     connection, until = tx.connection, tx.at_ms + _LEASE_MS
     unused = set(files) - list_marked(connection, after_ms=tx.at_ms)
-    unused -= _find_referred_to(connection, unused)
+    kinds: tuple[Kind, ...] = ("js", "css")
+    for kind in kinds:
+        hashes = [sha256_hash for sha256_hash, its_kind in unused if its_kind == kind]
+        unused -= {(it, kind) for it in find_referred_to(connection, hashes, kind)}
     if unused:
         unused -= {it.key for it in list_staged_files(connection)}
     _delete(tx, unused)
@@ -67,15 +70,6 @@ def list_marked(connection: Connection, after_ms: int = 0) -> set[FileKey]:
     query = sa.select(file_removals.c.sha256_hash, file_removals.c.kind)
     rows = connection.execute(query.where(file_removals.c.until > after_ms))
     return {cast(FileKey, tuple(row)) for row in rows}
-
-
-def _find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[FileKey]:
-    kinds: tuple[Kind, ...] = ("js", "css")
-    found: set[FileKey] = set()
-    for kind in kinds:
-        hashes = [sha256_hash for sha256_hash, its_kind in files if its_kind == kind]
-        found |= {(it, kind) for it in find_referred_to(connection, hashes, kind)}
-    return found
 
 
 def _delete(tx: Transaction, files: Iterable[FileKey], *which: sa.ColumnElement[bool]) -> None:
