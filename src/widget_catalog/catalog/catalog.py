@@ -378,8 +378,8 @@ class Catalog:
             self._pages.forget(widget_id)
             self._registries.drop(scope)
             self._loader.drop(scope)
-            for cache in (self._details, self._versions, self._loader):
-                cache.drop(key)
+            for of_widget in (self._details, self._versions, self._loader):
+                of_widget.drop(key)
         self._seen = max(self._seen, newest)
 
     def _current_index(self) -> SearchIndex:

@@ -80,7 +80,7 @@ def examples(base_url: str) -> Object:
         },
     }
     only = {name: {"answer": ("Example response", it)} for name, it in responses.items()}
-    described = {"SearchResults": searches, **only}
+    described: Object = {"SearchResults": searches, **only}
     return {"ResolveRequest": _REQUEST} | {
         name: {key: {"summary": it[0], "value": it[1]} for key, it in some.items()}
         for name, some in described.items()

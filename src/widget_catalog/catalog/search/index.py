@@ -239,8 +239,8 @@ class SearchIndex:
         for row in rows:
             self._add(row)
             before = self._documents.find_id_before(row.scope, row.name)
-            ordinal = before and self._find_ordinal(before)
-            places.append(Insertion(row.id, replaced[row.id], ordinal))
+            after = before and self._find_ordinal(before)
+            places.append(Insertion(row.id, replaced[row.id], after))
         self._popularity.update(gone, places)
         self._remembered.clear()
         self._scope_count = None
