@@ -51,7 +51,7 @@ async def parse_resolve(body: bytes) -> Resolve:
         raise InvalidQuery("The body must be a JSON object.")
     reader = _Reader()
     reader.faults += unknown_keys(given, _KEYS, synonyms=_SYNONYMS)
-    sdk = reader.parsed("sdk", _version, given.get("sdk"))
+    sdk = reader.parsed(_version, given.get("sdk"), "sdk")
     age = reader.age(given.get("minAgeDays"))
     widgets = await reader.widgets(given.get("widgets"))
     if reader.faults or sdk is None:
@@ -65,10 +65,14 @@ class _Reader:
     def __init__(self) -> None:
         self.faults: list[str] = []
 
-    def parsed(self, at: str, parse: Callable[[object], T], value: object) -> T | None:
+    def parsed(
+        self, parse: Callable[[object], T], value: object, field: str, number: int | None = None
+    ) -> T | None:
+        """`field` of the body, or of the widget with this number."""
         try:
             return parse(value)
         except (InvalidVersion, InvalidRange) as fault:
+            at = field if number is None else f"widgets[{number}].{field}"
             self.faults.append(f"{at}: {fault}")
             return None
 
@@ -98,21 +102,22 @@ class _Reader:
         return widgets
 
     def _widget(self, number: int, value: object) -> Installed:
-        at = f"widgets[{number}]"
         if not isinstance(value, dict):
-            self.faults.append(f"{at}: must be an object.")
+            self.faults.append(f"widgets[{number}]: must be an object.")
             return _NONE
         if not _are_widget_keys(value):
-            self.faults += unknown_keys(value, _WIDGET_KEYS, f"{at}.", _WIDGET_SYNONYMS)
+            at = f"widgets[{number}]."
+            self.faults += unknown_keys(value, _WIDGET_KEYS, at, _WIDGET_SYNONYMS)
         key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
         version = allowed = None
         if not (isinstance(key, str) and is_widget_key(key)):
-            self.faults.append(f"{at}.id: must be a scope and a name, such as acme/clock.")
+            sentence = "must be a scope and a name, such as acme/clock."
+            self.faults.append(f"widgets[{number}].id: {sentence}")
             key = ""
         if installed is not None:
-            version = self.parsed(f"{at}.installed", _version, installed)
+            version = self.parsed(_version, installed, "installed", number)
         if wanted is not None:
-            allowed = self.parsed(f"{at}.range", _range, wanted)
+            allowed = self.parsed(_range, wanted, "range", number)
         return Installed(key, version, allowed)
 
 
