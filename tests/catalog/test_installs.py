@@ -11,7 +11,7 @@ from widget_catalog.catalog import count_download, installs
 from widget_catalog.catalog.count_download import DownloadCounter
 from widget_catalog.catalog.installs import read_installs
 from widget_catalog.catalog.node.wiring import Node
-from widget_catalog.catalog.pages.store_reads import InstallsReader
+from widget_catalog.catalog.pages.rendered_pages import InstallsReader
 
 
 def count(counter: DownloadCounter, *widget_ids: int) -> None:

@@ -6,7 +6,7 @@ from support.browsing import Browsing, browser_of
 from support.village import Village
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.catalog.pages import listing_pages
-from widget_catalog.catalog.pages.store_reads import MembersReader
+from widget_catalog.catalog.pages.rendered_pages import MembersReader
 
 HERE = "/account/organizations"
 ACME = f"{HERE}/acme"

@@ -57,7 +57,7 @@ def create(
 
     Widgets that were imported into that scope belong to the account only with --adopt.
     """
-    from ..catalog.store.ownerless import find_ownerless_scope
+    from ..catalog.store.scopes import find_ownerless_scope
     from .create_account import create_account
 
     settings = load_settings({"data": data}, config)

@@ -61,7 +61,7 @@ def _public_settings(settings: "Settings") -> Mapping[str, Any]:
 
 
 def _hooks() -> "Hooks":
-    from ..catalog.node.context import has_people
+    from ..catalog.node.opening import has_people
     from .store import has_accounts
 
     return {has_people: has_accounts}

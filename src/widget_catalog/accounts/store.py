@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from widget_contract.names import Scope, is_name
 
-from ..catalog.store.ownerless import find_ownerless_scope
+from ..catalog.store.scopes import find_ownerless_scope
 from ..catalog.store.staging import is_scope_staged
 from ..catalog.store.tables import scopes
 from ..core.actors import Account

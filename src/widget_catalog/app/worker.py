@@ -27,12 +27,13 @@ from ..catalog.node.wiring import open_catalog
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
-from ..catalog.pages.store_reads import InstallsReader, Member, MembersReader, find_public_members
+from ..catalog.pages.rendered_pages import InstallsReader, MembersReader
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.mapped_memory import release_mapped
 from ..catalog.replica.node_status import NodeStatus
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.feed import newest_change
+from ..catalog.store.scopes import Member, find_public_members
 from ..core import clock
 from ..core.clock import Clock, JumpWatch
 from ..core.current_settings import CurrentSettings

@@ -123,7 +123,7 @@ class Catalog:
         Also None if it is large: use `load_detail`.
         """
         detail = self._find(key)
-        if detail is None or not detail.is_listed:
+        if not isinstance(detail, SmallDetail) or not detail.is_listed:
             return None
         count = self._slots[detail.id]
         if count != detail.count:
@@ -133,7 +133,7 @@ class Catalog:
     async def load_detail(self, key: str) -> AnyContent | None:
         """The same, however large."""
         detail = self._find(key)
-        if detail is None or not detail.is_listed or detail.content is not None:
+        if not isinstance(detail, UnloadedDetail):
             return self.detail(key)
         loaded = await self._loader.load(key, partial(read_detail, key, self._cdn_url))
         if not isinstance(loaded, LargeDetail):
@@ -186,7 +186,9 @@ class Catalog:
 
     @property
     def revision(self) -> int:
-        """A number that changes with everything except counts."""
+        """The number of the newest change: it changes with everything except counts. Almost free if
+        there is nothing new.
+        """
         self._follow()
         return self._seen
 
@@ -280,11 +282,6 @@ class Catalog:
         self._follow()
         return self._revocations.answer(self._seen)
 
-    def newest_change(self) -> int:
-        """The number of the newest change. Almost free if there is nothing new."""
-        self._follow()
-        return self._seen
-
     def changes(self, after: int, limit: int) -> AnyContent | None:
         """The changes after this one; None if not all of them are retained."""
         self._follow()
@@ -300,17 +297,8 @@ class Catalog:
         at = (self._seen, self._counts.revision())
         content = self._stats if at == self._stats_at else None
         if content is None:
-            totals = self._current_index().totals()
-            body = msgspec.json.encode(
-                {
-                    "widgets": totals.widgets,
-                    "versions": totals.versions,
-                    "scopes": totals.scopes,
-                    "downloads": totals.downloads,
-                    "generatedAt": iso(self._now()),
-                }
-            )
-            content = Content(body)
+            totals = self._current_index().totals()._asdict()
+            content = Content(msgspec.json.encode({**totals, "generatedAt": iso(self._now())}))
             if not self._follower.is_behind:
                 self._stats, self._stats_at = content, at
         return content
@@ -349,7 +337,7 @@ class Catalog:
             if record is None:
                 return None
             if record.is_large:
-                large = UnloadedDetail(record)
+                large = UnloadedDetail(record.id, record.is_listed)
                 self._details.offer(key, large, _OVERHEAD_BYTES)
                 return large
             detail = SmallDetail(record, self._cdn_url, self._slots[record.id])
@@ -377,21 +365,20 @@ class Catalog:
             self._seen = newest
             for cache in (self._pages, self._registries, self._details, self._loader):
                 cache.clear()
-            self._bundles.clear()
-            self._revocations.clear()
-            self._versions.clear()
+            for other in (self._bundles, self._revocations, self._versions):
+                other.clear()
             return
         self._follower.note(changes)
         for seq, widget_id, scope, name, _, kind, _ in changes:
             self._seen = seq
             if kind in _REVOKING:
                 self._revocations.clear()
+            key = f"{scope}/{name}"
             self._pages.forget(widget_id)
             self._registries.drop(scope)
-            self._details.drop(f"{scope}/{name}")
-            self._versions.drop(f"{scope}/{name}")
             self._loader.drop(scope)
-            self._loader.drop(f"{scope}/{name}")
+            for of_widget in (self._details, self._versions, self._loader):
+                of_widget.drop(key)
         self._seen = max(self._seen, newest)
 
     def _current_index(self) -> SearchIndex:

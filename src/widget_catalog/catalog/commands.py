@@ -6,9 +6,17 @@ from .node.context import ConfigOption, DataOption, require_catalog
 
 def stats(data: DataOption = None, config: ConfigOption = None) -> None:
     """Print statistics of the catalog as JSON, like /api/stats."""
-    from .count_catalog import count_catalog
+    import msgspec
+
+    from ..core.clock import from_ms, iso
     from .node.opening import open_to_read
+    from .store.widgets import count_listed
 
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
-    print(count_catalog(open_to_read(settings.data, settings.backends)))  # noqa: T201
+    # From the store only: nothing is opened for writing, or rebuilt.
+    store = open_to_read(settings.data, settings.backends)
+    with store.reading() as connection:
+        totals = count_listed(connection)
+    shown = {**totals._asdict(), "generatedAt": iso(from_ms(store.now_ms()))}
+    print(msgspec.json.encode(shown).decode())  # noqa: T201

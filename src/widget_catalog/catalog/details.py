@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -36,21 +36,6 @@ _OVERHEAD_BYTES = 2000
 _json_text = msgspec.json.Encoder().encode
 
 
-class Detail(Protocol):
-    """`content` shows the last count; None: the document must be loaded first."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def is_listed(self) -> bool: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def content(self) -> AnyContent | None: ...
-
-    def show(self, count: int) -> None: ...
-
-
 class SmallDetail:
     """The count is at `start:stop` of the last content."""
 
@@ -72,20 +57,15 @@ class SmallDetail:
         self.content = Content(b"".join((before, digits, rest)), f"{self.tag}-{count:x}")
 
     def show(self, count: int) -> None:
-        body = self.content.body
-        digits = b"%d" % count
-        self.content = Content(
-            body[: self.start] + digits + body[self.stop :], f"{self.tag}-{count:x}"
-        )
+        body, digits = self.content.body, b"%d" % count
+        body = body[: self.start] + digits + body[self.stop :]
+        self.content = Content(body, f"{self.tag}-{count:x}")
         self.stop = self.start + len(digits)
         self.count = count
 
 
 class LargeDetail:
     """Every count has its own content; they share the chunks after the count."""
-
-    __slots__ = ("_before", "_keep", "_packer", "_rest", "_tag", "content", "count", "id",
-                 "is_listed")  # fmt: skip
 
     def __init__(
         self,
@@ -116,20 +96,15 @@ class LargeDetail:
         self.count = count
 
 
-class UnloadedDetail:
-    """Metadata of a large document that has not been read yet."""
+class UnloadedDetail(NamedTuple):
+    """Metadata of a large document, which must be loaded first."""
 
-    __slots__ = ("id", "is_listed")
+    id: int
+    is_listed: bool
+    content: None = None
 
-    content = None
-    count = -1
 
-    def __init__(self, record: DocumentRecord) -> None:
-        self.id = record.id
-        self.is_listed = record.is_listed
-
-    def show(self, count: int) -> None:
-        pass
+Detail: TypeAlias = SmallDetail | UnloadedDetail
 
 
 class Registry(NamedTuple):

@@ -6,6 +6,7 @@ Each widget is one read of the replica, so the cost does not depend on the size 
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
@@ -99,11 +100,11 @@ class TimeSlice:
             self._ends_at = time.perf_counter() + _SLICE_S
 
 
+@dataclass
 class Resolver:
-    def __init__(self, documents: Documents, revocations: Revocations, cdn_url: str) -> None:
-        self._documents = documents
-        self._revocations = revocations
-        self._cdn_url = cdn_url
+    documents: Documents
+    revocations: Revocations
+    cdn_url: str
 
     async def results(self, asked: Resolve, now: datetime, time_slice: TimeSlice) -> list[bytes]:
         """The results for all widgets, each as JSON; equal requests share one."""
@@ -115,7 +116,7 @@ class Resolver:
         left = iter(asked.widgets)
         while len(results) < len(asked.widgets):
             await time_slice.let_others_run()
-            with self._documents.snapshot() as reading:
+            with self.documents.snapshot() as reading:
                 for it in left:
                     result = known.get(it) if has_repeated else None
                     if result is None:
@@ -129,14 +130,14 @@ class Resolver:
 
     def _result(self, reading: Reading, choice: "_Choice", asked: Installed) -> _Result:
         key = asked.key
-        record = self._documents.find(reading, key)
+        record = self.documents.find(reading, key)
         if record is None:
             return _Result(key, "unknown", message=f"This catalog does not know {key}.")
         installed, offer, latest, entries_start = choice.look_at(record, asked)
         is_listed, revoked = record.is_listed, None
         if installed is not None and installed[2]:
             scope, _, name = key.partition("/")
-            revoked = self._revocations.find(scope, name, installed[0])
+            revoked = self.revocations.find(scope, name, installed[0])
         if not is_listed:
             if not revoked:
                 message = f"{key} is no longer listed: what is installed can stay, without updates."
@@ -145,13 +146,11 @@ class Resolver:
         status = "revoked" if revoked else _status(asked, installed, offer)
         entry = offered = None
         if installed is not None:
-            _, _, _, start, length, written = installed
-            entry = record.entry(entries_start + start, length, written)
+            entry = record.entry(entries_start + installed[3], *installed[4:])
         if offer is installed:
             offered = entry
         elif offer is not None:
-            _, _, _, start, length, written = offer
-            offered = record.entry(entries_start + start, length, written)
+            offered = record.entry(entries_start + offer[3], *offer[4:])
         changes = _NO_CHANGES
         if offer is not None and offered is not None and offered is not entry:
             old = _Asking(installed, b"[]" if entry is None else _listed(entry))
@@ -162,8 +161,8 @@ class Resolver:
         return _Result(
             key,
             status,
-            None if entry is None else msgspec.Raw(with_cdn(entry, self._cdn_url)),
-            None if offered is None else msgspec.Raw(with_cdn(offered, self._cdn_url)),
+            None if entry is None else msgspec.Raw(with_cdn(entry, self.cdn_url)),
+            None if offered is None else msgspec.Raw(with_cdn(offered, self.cdn_url)),
             latest if is_listed else None,
             names_of(changes.added),
             names_of(changes.removed),
@@ -187,7 +186,7 @@ class Resolver:
         manifest = None
         if it.version is not None:
             identity = it.version[0].partition("+")[0]
-            manifest = find_manifest(self._documents, reading, widget_id, identity)
+            manifest = find_manifest(self.documents, reading, widget_id, identity)
         return requested(_decode_permissions(it.permissions), manifest)
 
 

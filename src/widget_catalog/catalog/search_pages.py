@@ -18,7 +18,7 @@ from .replica.records import DocumentRecord
 from .replica.rendering import Outline, with_cdn
 from .replica.revision import Counts
 from .replica.rows import SummaryRow
-from .search.index import Found, SearchIndex
+from .search.index import Hits, SearchIndex
 from .search.popularity import Mark
 from .widgets import runs_on
 
@@ -73,7 +73,7 @@ class _Answer:
     mark: Mark
     counts: list[int]
 
-    def __init__(self, content: AnyContent, found: Found, revision: int) -> None:
+    def __init__(self, content: AnyContent, found: Hits, revision: int) -> None:
         self.content = content
         self.found = found
         self.revision = revision
@@ -87,7 +87,7 @@ class _Answer:
     def shows(self, ids: list[int], counts: list[int]) -> bool:
         return self.found.ids == ids and self.counts == counts
 
-    def note(self, found: Found, mark: Mark, revision: int) -> None:
+    def note(self, found: Hits, mark: Mark, revision: int) -> None:
         """Record the current state."""
         self.found, self.mark, self.revision = found._replace(positions=[]), mark, revision
 
@@ -162,7 +162,7 @@ class SearchPages:
         self._answers.clear()
 
     def _render(
-        self, asked: SearchRequest, found: Found, summaries: Sequence[_Summary]
+        self, asked: SearchRequest, found: Hits, summaries: Sequence[_Summary]
     ) -> AnyContent:
         slots = self._slots
         texts = [

@@ -28,9 +28,7 @@ class CatalogSettings(FeatureSettings):
         rule=parsed_by(SemVer.parse),
     )
     cache_mb: int = setting(
-        80,
-        "Memory for cached responses per worker, in MB.",
-        rule=between(1, 1 << 20),
+        80, "Memory for cached responses per worker, in MB.", rule=between(1, 1 << 20)
     )
     max_event_streams: int = setting(
         1000,

@@ -4,6 +4,7 @@ Both are immutable; a change creates a new value.
 """
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import msgspec
 
@@ -178,6 +179,15 @@ class Widget(msgspec.Struct, frozen=True, kw_only=True):
     def with_versions(self, versions: list[Version]) -> "Widget":
         """The same widget with these versions, sorted."""
         return msgspec.structs.replace(self, versions=newest_first(versions))
+
+
+class Totals(NamedTuple):
+    """How much is listed; a scope counts if one of its widgets is."""
+
+    widgets: int
+    versions: int
+    scopes: int
+    downloads: int
 
 
 def checked_reason(field: str, text: str) -> str:

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 
 from ..catalog.events import CatalogMirrored, MirroringEnded
 from ..catalog.store.events import append, describe_copying, find_upstream
-from ..catalog.store.ownerless import all_owned_scopes
+from ..catalog.store.scopes import all_owned_scopes
 from ..catalog.store.widgets import count_widgets
 from ..core.actors import COMMAND_LINE
 from ..core.clock import from_ms, iso

@@ -40,7 +40,7 @@ def list_(
     An import creates scopes that have no owner. To give them one, use scope assign.
     """
     from ..accounts.store import list_scopes
-    from ..catalog.store.ownerless import list_ownerless_scopes
+    from ..catalog.store.scopes import list_ownerless_scopes
 
     shown: list[dict[str, object]]
     with open_existing(data, config).store.reading() as connection:

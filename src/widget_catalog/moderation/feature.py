@@ -35,11 +35,11 @@ def _jobs(services: "Services") -> Sequence[Job]:
 
 
 def _hooks() -> "Hooks":
-    from ..catalog import count_catalog
+    from ..catalog.store import events as catalog_events
     from . import report_widget  # noqa: F401 - so that the audit log can name its events.
     from .store import count_open_reports
 
-    return {count_catalog.count_open_reports: count_open_reports}
+    return {catalog_events.count_open_reports: count_open_reports}
 
 
 FEATURE = Feature(

@@ -10,7 +10,7 @@ from ..accounts.permissions import require_operator_now
 from ..accounts.store import TakenScope, free_scope, list_scopes, take_scope
 from ..catalog.events import ScopeAssigned, ScopeReleased, ScopeReserved
 from ..catalog.store.events import append, find_upstream
-from ..catalog.store.ownerless import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
+from ..catalog.store.scopes import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
 from ..catalog.store.widgets import list_widgets_in
 from ..core.actors import COMMAND_LINE, Actor, Role
 from ..core.db.engine import Snapshot, Store

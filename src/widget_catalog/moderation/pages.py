@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..accounts.pages.own_page import form_page, own_page
 from ..accounts.store import TakenScope
-from ..catalog.store.ownerless import OwnerlessScope
+from ..catalog.store.scopes import OwnerlessScope
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from ..core.http.call import Call, Paging
 from ..core.http.dispatcher import refuse_other_sites

@@ -12,7 +12,7 @@ from widget_contract.names import is_name
 from ..accounts.pages.own_page import own_page
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import count_accounts
-from ..catalog.count_catalog import count_open_reports
+from ..catalog.store.events import count_open_reports
 from ..catalog.store.feed import latest_seq
 from ..catalog.store.widgets import (
     count_listed,

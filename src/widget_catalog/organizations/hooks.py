@@ -3,7 +3,7 @@
 from ..accounts import permissions
 from ..accounts.events import AccountClosed
 from ..accounts.store import get_account
-from ..catalog.pages.store_reads import find_public_members
+from ..catalog.store.scopes import find_public_members
 from ..core.actors import Actor, Role, Stranger
 from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import Conflict

@@ -23,7 +23,8 @@ from ..catalog.node.wiring import Node, open_catalog
 from ..catalog.pages.feeds import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.store_reads import Member, MembersReader, find_public_members
+from ..catalog.pages.rendered_pages import MembersReader
+from ..catalog.store.scopes import Member, find_public_members
 from ..catalog.views import Views
 from ..core import release
 from ..core.current_settings import public_settings
@@ -288,7 +289,7 @@ class StaticSite:
         widgets = sorted(self._index, key=lambda it: (-it.download_count, it.scope, it.name))
         put(f"{_API}/search.json", encode({"widgets": widgets}))
         put(f"{_API}/revocations.json", self._catalog.revocations().body)
-        newest = self._catalog.newest_change()
+        newest = self._catalog.revision
         changes = self._catalog.changes(max(0, newest - _MAX_CHANGES), _MAX_CHANGES)
         kept = changes or self._catalog.changes(newest, _MAX_CHANGES)
         if kept is not None:

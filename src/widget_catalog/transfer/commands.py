@@ -20,7 +20,6 @@ from ..catalog.node.context import (
     report,
     require_catalog,
     say,
-    undone_on_failure,
 )
 from ..core.amounts import counted
 from ..core.data_folder import DataFolder
@@ -59,6 +58,9 @@ def import_(
     Versions that are already published are skipped; a different hash is an error. The service may
     be running. Exit code 1: the errors are listed, nothing was imported.
     """
+    from ..catalog.node.opening import undone_on_failure
+    from ..core.amounts import counted
+
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
     if source is not None and not source.exists():

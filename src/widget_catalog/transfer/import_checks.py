@@ -7,9 +7,9 @@ import msgspec
 
 from ..catalog.events import CatalogImported
 from ..catalog.store.events import append
-from ..catalog.store.ownerless import find_owned_scopes
 from ..catalog.store.revocations import list_revoked_bytes
 from ..catalog.store.rows import Draft
+from ..catalog.store.scopes import find_owned_scopes
 from ..catalog.store.widgets import Key, find_hashes
 from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Snapshot, Transaction

@@ -95,7 +95,7 @@ def test_minified_code_is_broken_into_lines() -> None:
     diff = compare_bundles(old, old.replace(b"x;y", b"x;z", 1))
     assert diff.is_broken_up
     assert (diff.added, diff.removed) == (1, 1)
-    assert 'const a="x;z";' in [it.text for it in diff.lines or [] if it.kind == "added"]
+    assert 'const a="x;z";' in [text for kind, text in diff.lines or [] if kind == "added"]
 
 
 def test_the_same_and_the_giant_have_no_lines() -> None:

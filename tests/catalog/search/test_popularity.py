@@ -10,7 +10,7 @@ from pyroaring import BitMap
 
 from widget_catalog.catalog.replica.revision import Counts
 from widget_catalog.catalog.search import popularity as popularity_module
-from widget_catalog.catalog.search.popularity import Place, Popularity
+from widget_catalog.catalog.search.popularity import Insertion, Popularity
 
 downloads = st.integers(0, 3) | st.sampled_from([2**31, 2**53 - 1, 2**60])
 
@@ -76,7 +76,7 @@ def test_windows_are_cut_from_the_one_true_order(
         places = []
         if (change.what == "replace") == (old is not None) and change.what != "go":
             before = max((it for it in current if it < widget_id), default=None)
-            places = [Place(widget_id, old, None if before is None else current[before])]
+            places = [Insertion(widget_id, old, None if before is None else current[before])]
         popularity.update([] if old is None else [old], places)
         live -= {old}
         live |= {len(ids) + i for i in range(len(places))}

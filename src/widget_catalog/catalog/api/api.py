@@ -204,7 +204,7 @@ class PublicApi:
 
     async def _event_stream(self, request: Request, since: int | None) -> Response:
         """Without a starting number, only new changes are sent."""
-        newest = self._catalog.newest_change()
+        newest = self._catalog.revision
         after = newest if since is None else since
         if self._catalog.change_events(after, 1) is None:
             return _no_longer_kept(after)

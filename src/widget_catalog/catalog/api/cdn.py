@@ -13,7 +13,7 @@ from ...core.errors import BundleNotFound, StoreUnavailable
 from ...core.files.contract import Fetch, Kind, LocalFiles
 from ...core.http.conditional import choose_range, is_known
 from ...core.http.errors import error, log_fault
-from ...core.http.http import NOSNIFF, FileBody, Headers, Request, Response
+from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
 from ..catalog import BundleRef, Catalog
 
 PREFIX = "/cdn/"
@@ -23,7 +23,6 @@ _THREADS = 4
 
 _log = structlog.get_logger("widget_catalog.cdn")
 
-_CORS = ("access-control-allow-origin", "*")
 _TYPES: dict[Kind, tuple[str, str]] = {
     "js": ("content-type", "text/javascript; charset=utf-8"),
     "css": ("content-type", "text/css; charset=utf-8"),
@@ -32,7 +31,7 @@ _BUNDLE: Headers = [
     ("cache-control", "public, max-age=31536000, immutable"),
     ("accept-ranges", "bytes"),
     ("cross-origin-resource-policy", "cross-origin"),
-    _CORS,
+    CORS,
     NOSNIFF,
 ]
 
@@ -54,18 +53,18 @@ class Cdn:
         if request.method == "OPTIONS":
             allowed = [("access-control-allow-methods", "GET, HEAD, OPTIONS")]
             allowed += [("access-control-allow-headers", "*")]
-            return Response(204, [_CORS, *allowed, NOSNIFF], None)
+            return Response(204, [CORS, *allowed, NOSNIFF], None)
         if request.method not in ("GET", "HEAD"):
             sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
-            return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), _CORS)
+            return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), CORS)
         file = parse_file_path(request.path[len(PREFIX) - 1 :])
         found = None if file is None else self._find(file)
         if file is None or found is None:
-            return error(404, f"There is no bundle at {request.path[:200]}.", _CORS)
+            return error(404, f"There is no bundle at {request.path[:200]}.", CORS)
         revoked = self._catalog.find_revocation(file.scope, file.name, file.version)
         if revoked is not None:
             sentence = f"This version was revoked, and must not be used: {revoked.reason}"
-            return error(410, sentence, ("cache-control", "no-store"), _CORS)
+            return error(410, sentence, ("cache-control", "no-store"), CORS)
         path = self._bundles.local_path(found.sha256_hash, file.kind)
         if self._fetch is not None and not _is_whole(path, found.size_bytes):
             try:
@@ -73,12 +72,12 @@ class Cdn:
             except StoreUnavailable as fault:
                 log_fault(request, fault)
                 sentence = "This bundle cannot be fetched just now. Try again soon."
-                return error(503, sentence, ("retry-after", "5"), _CORS)
+                return error(503, sentence, ("retry-after", "5"), CORS)
             except BundleNotFound:
                 pass
         if not _is_whole(path, found.size_bytes):
             _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
-            return error(503, "This bundle is missing on the server.", _CORS)
+            return error(503, "This bundle is missing on the server.", CORS)
         headers = [_TYPES[file.kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
 
@@ -118,7 +117,7 @@ def _send(request: Request, file: FileBody, headers: Headers) -> Response:
             part = choose_range(wanted, file.stop)
         except ValueError:
             whole = ("content-range", f"bytes */{file.stop}")
-            return error(416, "The bundle has no such bytes.", whole, _CORS)
+            return error(416, "The bundle has no such bytes.", whole, CORS)
         if part is not None:
             start, stop = part
             span = ("content-range", f"bytes {start}-{stop - 1}/{file.stop}")

@@ -2,7 +2,6 @@
 
 import hashlib
 from functools import cache
-from typing import NamedTuple
 
 from ...core.http.conditional import content_response
 from ...core.http.content import Content
@@ -20,9 +19,7 @@ _AN_HOUR = "public, max-age=3600"
 _FOR_GOOD = "public, max-age=31536000, immutable"
 
 
-class _File(NamedTuple):
-    content: Content
-    headers: Headers
+_File = tuple[Content, Headers]
 
 
 def answer_client_file(request: Request) -> Response:
@@ -49,12 +46,11 @@ def _files() -> dict[str, _File]:
         _FOLDER + _SCRIPT: _file(script, "text/javascript", _AN_HOUR),
         f"{_FOLDER}client.{digest}.js": _file(script, "text/javascript", _FOR_GOOD),
     }
-    for name in _MORE:
-        more = (STATIC / "client" / name).read_bytes()
-        files[_FOLDER + name] = _file(more, "text/javascript", _AN_HOUR)
-    for name in _TYPES:
-        types = (STATIC / "client" / name).read_bytes()
-        files[_FOLDER + name] = _file(types, "text/plain", _AN_HOUR)
+    for name in (*_MORE, *_TYPES):
+        content_type = "text/javascript" if name in _MORE else "text/plain"
+        files[_FOLDER + name] = _file(
+            (STATIC / "client" / name).read_bytes(), content_type, _AN_HOUR
+        )
     return files
 
 
@@ -67,4 +63,4 @@ def _file(body: bytes, content_type: str, caching: str) -> _File:
         CORS,
         NOSNIFF,
     ]
-    return _File(Content(body), headers)
+    return Content(body), headers

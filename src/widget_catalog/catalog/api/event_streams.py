@@ -32,7 +32,7 @@ class Listener:
         self.client = client
         self._after = after
         self._waiting: deque[bytes] = deque([_GREETING])
-        self._wanted: asyncio.Future[None] | None = None
+        self._woken = asyncio.Event()
         self._is_following = False
         self.is_ended = False
 
@@ -44,8 +44,8 @@ class Listener:
                 elif not self._is_following:
                     self._catch_up()
                 else:
-                    self._wanted = asyncio.get_running_loop().create_future()
-                    await self._wanted
+                    self._woken.clear()
+                    await self._woken.wait()
         finally:
             self.end()
 
@@ -72,7 +72,7 @@ class Listener:
             self._put(page.events)
         else:
             self._is_following = False
-            self._wake()
+            self._woken.set()
 
     def comment(self) -> None:
         if self._is_following:
@@ -83,17 +83,13 @@ class Listener:
             self.end()
         else:
             self._waiting.append(piece)
-            self._wake()
+            self._woken.set()
 
     def end(self) -> None:
         """No more chunks; queued ones are still sent."""
         self.is_ended = True
         self._streams.leave(self)
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._wanted is not None and not self._wanted.done():
-            self._wanted.set_result(None)
+        self._woken.set()
 
 
 class EventStreams:
@@ -125,7 +121,7 @@ class EventStreams:
         if client is not None:
             self._by_client[client] += 1
         if self._following is None or self._following.done():
-            self._seq = self._catalog.newest_change()
+            self._seq = self._catalog.revision
             self._following = asyncio.get_running_loop().create_task(self._follow())
         return listener
 
@@ -154,7 +150,7 @@ class EventStreams:
         while self._listeners:
             await asyncio.sleep(_LOOK_EVERY_S)
             with contextlib.suppress(StoreUnavailable):  # The next request gets the same error.
-                while self._catalog.newest_change() > self._seq:
+                while self._catalog.revision > self._seq:
                     self._push_changes()
                     await asyncio.sleep(0)
             if loop.time() >= comment_at:
@@ -166,7 +162,7 @@ class EventStreams:
         page = self.read(self._seq)
         if page is None:
             # More changes than are retained: clients must start again.
-            self._seq = self._catalog.newest_change()
+            self._seq = self._catalog.revision
             for listener in list(self._listeners):
                 listener.end()
             return

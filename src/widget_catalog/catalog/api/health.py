@@ -4,6 +4,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import msgspec
 
@@ -32,44 +33,35 @@ _LINE_TYPE = ("content-type", "text/plain; charset=utf-8")
 _LINE: Headers = [_LINE_TYPE, ("cache-control", "no-store"), NOSNIFF]
 
 
+@dataclass
 class Health:
     """`blocked_s` returns how long another process has been writing; `find_damage`, what is
     damaged; `find_delay`, why not all changes are visible yet.
     """
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        check_store: Callable[[], None],
-        check_bundles: Callable[[], None],
-        blocked_s: Callable[[], float],
-        find_damage: Callable[[], str | None],
-        find_delay: Callable[[], str | None],
-        workers: WorkerCounts | None = None,
-    ) -> None:
-        self._catalog = catalog
-        self._check_store = check_store
-        self._check_bundles = check_bundles
-        self._blocked_s = blocked_s
-        self._find_damage = find_damage
-        self._find_delay = find_delay
-        self._workers = workers
+    catalog: Catalog
+    check_store: Callable[[], None]
+    check_bundles: Callable[[], None]
+    blocked_s: Callable[[], float]
+    find_damage: Callable[[], str | None]
+    find_delay: Callable[[], str | None]
+    workers: WorkerCounts | None
 
     def answer(self, request: Request) -> Response:
         checks = {"database": "ok", "bundles": "ok"}
         faults = []
         try:
-            self._catalog.check()
-            self._check_store()
+            self.catalog.check()
+            self.check_store()
         except StoreUnavailable as fault:
             checks["database"] = _STATES.get(type(fault), "failing")
             faults.append(fault.message)
-        damage = self._find_damage()
+        damage = self.find_damage()
         if damage and damage not in faults:
             checks["database"] = "damaged"
             faults.append(f"The database is damaged, and doctor must be run: {damage}")
         try:
-            self._check_bundles()
+            self.check_bundles()
         except CatalogError as fault:
             checks["bundles"] = "failing"
             faults.append(fault.message)
@@ -80,11 +72,10 @@ class Health:
                 f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
                 "the log names it. Everything can be read."
             )
-        if self._find_delay():
+        if self.find_delay():
             checks["replica"] = "behind"
             faults.append("Not all that was changed can be shown yet; the log says why.")
-        workers = self._workers
-        if workers is not None and workers.missing:
+        if (workers := self.workers) is not None and workers.missing:
             # This request works, and so do the other workers, but monitoring should know.
             running = workers.workers - workers.missing
             checks["workers"] = f"{running} of {workers.workers} running"
@@ -97,11 +88,12 @@ class Health:
     def find_blocked_s(self) -> float:
         """How long another process has been writing, as far as known."""
         try:
-            return self._blocked_s()
+            return self.blocked_s()
         except CatalogError:  # For example, a full disk: writers get that error.
             return 0
 
 
+@dataclass
 class Healthz:
     """`find_delay` returns why not all changes are visible yet, if so; `find_silence_s`, how long
     the shared database has not responded; `is_read_only`, whether it responds but accepts no
@@ -109,27 +101,16 @@ class Healthz:
     process has been writing.
     """
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        find_delay: Callable[[], str | None],
-        max_lag_s: int,
-        find_silence_s: Callable[[], float] = lambda: 0.0,
-        max_silence_s: int = 0,
-        is_read_only: Callable[[], bool] = lambda: False,
-        is_outdated: Callable[[], bool] = lambda: False,
-        blocked_s: Callable[[], float] = lambda: 0.0,
-    ) -> None:
-        self._catalog = catalog
-        self._find_delay = find_delay
-        self._max_lag_s = max_lag_s
-        self._find_silence_s = find_silence_s
-        self._max_silence_s = max_silence_s
-        self._is_read_only = is_read_only
-        self._is_outdated = is_outdated
-        self._blocked_s = blocked_s
-        self._behind_since: float | None = None
-        self.is_draining = False
+    catalog: Catalog
+    find_delay: Callable[[], str | None]
+    max_lag_s: int
+    find_silence_s: Callable[[], float]
+    max_silence_s: int
+    is_read_only: Callable[[], bool]
+    is_outdated: Callable[[], bool]
+    blocked_s: Callable[[], float]
+    is_draining: bool = False
+    _behind_since: float | None = None
 
     def answer(self, request: Request) -> Response:
         if request.path not in (LIVE, READY):
@@ -149,37 +130,35 @@ class Healthz:
         if self.is_draining:
             return "draining: this worker is about to end"
         try:
-            self._catalog.check()
+            self.catalog.check()
         except StoreUnavailable:
             return "the read model cannot be read"
-        if self._lag_s() > self._max_lag_s:
+        if self._lag_s() > self.max_lag_s:
             return "behind: not all changes can be shown"
-        if 0 < self._max_silence_s < self._find_silence_s():
+        if 0 < self.max_silence_s < self.find_silence_s():
             return f"cut off: {self._describe_silence()}"
         return None
 
     def _describe(self) -> str:
-        if self._find_silence_s():
+        if self.find_silence_s():
             return f"ok, but {self._describe_silence()}"
-        if self._is_outdated():
+        if self.is_outdated():
             return "ok, but nothing can be changed here: the database is of a newer release"
-        if (blocked_s := self._blocked_s()) >= TOO_LONG_S:
+        if (blocked_s := self.blocked_s()) >= TOO_LONG_S:
             return f"ok, but another process has blocked changes for {blocked_s:.0f} s"
         return "ok"
 
     def _describe_silence(self) -> str:
-        what = "taken no writes" if self._is_read_only() else "not answered"
-        return f"the database has {what} for {self._find_silence_s():.0f} s"
+        what = "taken no writes" if self.is_read_only() else "not answered"
+        return f"the database has {what} for {self.find_silence_s():.0f} s"
 
     def _lag_s(self) -> float:
         """How long, at least, there have been changes that are not visible here."""
-        if self._find_delay() is None:
+        if self.find_delay() is None:
             self._behind_since = None
             return 0
-        now_s = time.monotonic()
-        if self._behind_since is None:
-            self._behind_since = now_s
-        return now_s - self._behind_since
+        self._behind_since = self._behind_since or time.monotonic()
+        return time.monotonic() - self._behind_since
 
 
 def _line(status: int, text: str) -> Response:

@@ -2,7 +2,6 @@
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from widget_contract.folding import fold
@@ -35,33 +34,23 @@ def parse_search(query_string: str) -> SearchRequest:
 
 def _parse(query_string: str) -> SearchRequest:
     given = _parameters(query_string)
-    return SearchRequest(
-        Query(
-            _text(given.get("q", "")), _scope(given.get("scope")), _official(given.get("official"))
-        ),
-        _sdk(given.get("compatSdk")),
-        _whole_number("page", given.get("page", "1")),
-        _limit(given.get("limit")),
-    )
+    scope = given.get("scope")
+    if scope is not None and not is_name(scope):
+        scope = NO_SCOPE
+    query = Query(_text(given.get("q", "")), scope, _official(given.get("official")))
+    sdk = _sdk(given.get("compatSdk"))
+    page = _whole_number("page", given.get("page", "1"))
+    return SearchRequest(query, sdk, page, _limit(given, _DEFAULT_LIMIT, _MAX_LIMIT))
 
 
 _parse_again = lru_cache(maxsize=2_000)(_parse)
 
 
-class ChangesRequest(NamedTuple):
-    """`since` is None if it is not given."""
-
-    since: int | None
-    limit: int
-
-
-def parse_changes(query_string: str) -> ChangesRequest:
+def parse_changes(query_string: str) -> tuple[int | None, int]:
+    """The change to start after, if it is given, and the limit."""
     given = _parameters(query_string)
-    since, limit = given.get("since"), given.get("limit")
-    return ChangesRequest(
-        None if since is None else parse_since("since", since),
-        _DEFAULT_CHANGES if limit is None else _clamped(limit, _MAX_CHANGES),
-    )
+    since = parse_since("since", given["since"]) if "since" in given else None
+    return since, _limit(given, _DEFAULT_CHANGES, _MAX_CHANGES)
 
 
 def parse_since(name: str, value: str) -> int:
@@ -97,25 +86,17 @@ def _decoded(text: str) -> str:
 def _text(q: str) -> str:
     q = q.strip()
     if len(q) > _MAX_Q_CHARACTERS:
-        raise InvalidQuery(
-            f"q is {len(q)} characters long; at most {_MAX_Q_CHARACTERS} are searched for."
-        )
+        sentence = f"q is {len(q)} characters long; at most {_MAX_Q_CHARACTERS} are searched for."
+        raise InvalidQuery(sentence)
     return fold(q)
-
-
-def _scope(value: str | None) -> str | None:
-    return value if value is None or is_name(value) else NO_SCOPE
 
 
 def _official(value: str | None) -> bool | None:
     if value is None:
         return None
-    match value.lower():
-        case "true":
-            return True
-        case "false":
-            return False
-    raise InvalidQuery("official must be true or false.")
+    if value.lower() not in ("true", "false"):
+        raise InvalidQuery("official must be true or false.")
+    return value.lower() == "true"
 
 
 def _sdk(value: str | None) -> SemVer | None:
@@ -129,14 +110,8 @@ def _sdk(value: str | None) -> SemVer | None:
         ) from None
 
 
-def _limit(value: str | None) -> int:
-    if value is None:
-        return _DEFAULT_LIMIT
-    return _clamped(value, _MAX_LIMIT)
-
-
-def _clamped(value: str, most: int) -> int:
-    digits = _whole_number("limit", value)
+def _limit(given: dict[str, str], default: int, most: int) -> int:
+    digits = _whole_number("limit", given.get("limit", str(default)))
     return most if len(digits) > 4 else min(int(digits), most)
 
 

@@ -1,6 +1,8 @@
 """The body of `resolve`: all its rules, and all its errors at once."""
 
 import math
+from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import fields
@@ -31,6 +33,8 @@ _WIDGET_SYNONYMS = {
     "versionRange": "range",
 }
 
+T = TypeVar("T")
+
 _decode = msgspec.json.Decoder().decode
 
 
@@ -47,7 +51,7 @@ async def parse_resolve(body: bytes) -> Resolve:
         raise InvalidQuery("The body must be a JSON object.")
     reader = _Reader()
     reader.faults += unknown_keys(given, _KEYS, synonyms=_SYNONYMS)
-    sdk = reader.sdk(given.get("sdk"))
+    sdk = reader.parsed(_version, given.get("sdk"), "sdk")
     age = reader.age(given.get("minAgeDays"))
     widgets = await reader.widgets(given.get("widgets"))
     if reader.faults or sdk is None:
@@ -61,11 +65,15 @@ class _Reader:
     def __init__(self) -> None:
         self.faults: list[str] = []
 
-    def sdk(self, value: object) -> SemVer | None:
+    def parsed(
+        self, parse: Callable[[object], T], value: object, field: str, number: int | None = None
+    ) -> T | None:
+        """`field` of the body, or of the widget with this number."""
         try:
-            return _version(value)
-        except InvalidVersion as fault:
-            self.faults.append(f"sdk: {fault}")
+            return parse(value)
+        except (InvalidVersion, InvalidRange) as fault:
+            at = field if number is None else f"widgets[{number}].{field}"
+            self.faults.append(f"{at}: {fault}")
             return None
 
     def age(self, value: object) -> float:
@@ -82,9 +90,8 @@ class _Reader:
             self.faults.append("widgets: must be a list.")
             return []
         if len(value) > MAX_WIDGETS:
-            self.faults.append(
-                f"widgets: {len(value):,} are too many; at most {MAX_WIDGETS} are taken."
-            )
+            count = f"{len(value):,} are too many"
+            self.faults.append(f"widgets: {count}; at most {MAX_WIDGETS} are taken.")
             return []
         time_slice = TimeSlice()
         widgets = []
@@ -104,18 +111,13 @@ class _Reader:
         key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
         version = allowed = None
         if not (isinstance(key, str) and is_widget_key(key)):
-            self.faults.append(
-                f"widgets[{number}].id: must be a scope and a name, such as acme/clock."
-            )
+            sentence = "must be a scope and a name, such as acme/clock."
+            self.faults.append(f"widgets[{number}].id: {sentence}")
             key = ""
-        try:
-            version = None if installed is None else _version(installed)
-        except InvalidVersion as fault:
-            self.faults.append(f"widgets[{number}].installed: {fault}")
-        try:
-            allowed = None if wanted is None else _range(wanted)
-        except InvalidRange as fault:
-            self.faults.append(f"widgets[{number}].range: {fault}")
+        if installed is not None:
+            version = self.parsed(_version, installed, "installed", number)
+        if wanted is not None:
+            allowed = self.parsed(_range, wanted, "range", number)
         return Installed(key, version, allowed)
 
 

@@ -1,16 +1,23 @@
-"""Checks a data folder before it is opened, and opens its database read-only.
+"""Checks a data folder before it is opened, opens its database read-only, and removes a folder that
+a failed command has created.
 
 Separate from `wiring.py`, so that read-only commands do not import the read model.
 """
 
+import contextlib
 import os
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from widget_contract.errors import CatalogError
+
 from ...core.data_folder import DataFolder, sync_folder
-from ...core.db.engine import Store
-from ...core.db.migrate import check_schema
+from ...core.db.engine import Snapshot, Store
+from ...core.db.file_lock import WriterLock
+from ...core.db.migrate import check_schema, is_new
 from ...core.db.postgresql import postgresql_engine
 from ...core.db.sqlite import sqlite_reader
 from ...core.errors import (
@@ -23,7 +30,9 @@ from ...core.errors import (
 from ...core.files.cache import BundleCache
 from ...core.files.contract import Bundles, Fetch, LocalFiles, Uploads
 from ...core.files.local import LocalBundles, LocalUploads
+from ...core.hooks import extension_point
 from ...core.keys import KeyFile, Keys, SharedKeys
+from ...core.service_lock import FolderInUse, ServiceLock
 from ...core.settings import Backends, Settings
 
 if TYPE_CHECKING:
@@ -214,3 +223,67 @@ def require_no_traces_of(folder: DataFolder, *, is_opened: bool) -> None:
             "restore BACKUP --data NEW. To begin with an empty catalog all the same: "
             "widget-catalog serve --new-database."
         )
+
+
+@contextlib.contextmanager
+def undone_on_failure(settings: Settings) -> Iterator[None]:
+    """If the block fails, restore a folder that was empty or missing before.
+
+    Not if another process has used it meanwhile. A killed process leaves an empty catalog.
+    """
+    path = settings.data
+    missing = [it for it in (path, *path.parents) if not it.exists()]
+    is_new = bool(missing) or (path.is_dir() and not any(path.iterdir()))
+    try:
+        yield
+    except BaseException:
+        if is_new and not settings.database and path.is_dir():
+            _undo(DataFolder(path), missing)
+        raise
+
+
+def _undo(folder: DataFolder, missing: list[Path]) -> None:
+    # The reason of the failure is reported, not an error here.
+    with contextlib.suppress(OSError, CatalogError):
+        # A process that waits for the lock then finds that its database is gone, and reports that.
+        with WriterLock(folder.writer_lock).held():
+            if not _is_unused(folder):
+                return
+            _empty(folder)
+        for made in missing:
+            made.rmdir()
+
+
+@extension_point
+def has_people(_connection: Snapshot) -> bool:
+    """Whether there is an account."""
+    return False
+
+
+def _is_unused(folder: DataFolder) -> bool:
+    # Slow to load, and rarely needed.
+    from ..store.audit import list_entries
+    from ..store.feed import latest_seq
+
+    try:
+        ServiceLock(folder.path, folder.service_lock).check()
+    except FolderInUse:
+        return False
+    if not folder.database.exists():
+        return True
+    with contextlib.closing(Store(sqlite_reader(folder.database))) as store:
+        if is_new(store):
+            return True
+    with contextlib.closing(open_to_read(folder.path)) as store, store.reading() as connection:
+        entries, _ = list_entries(connection, None, None, page=1, limit=1)
+        return not (entries or has_people(connection) or latest_seq(connection))
+
+
+def _empty(folder: DataFolder) -> None:
+    """The database last: a folder with other files but no database looks like a loss."""
+    database = folder.database.name
+    for path in sorted(folder.path.iterdir(), key=lambda it: it.name.startswith(database)):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

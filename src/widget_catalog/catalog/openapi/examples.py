@@ -6,7 +6,7 @@ import msgspec
 
 from widget_contract.addresses import file_path
 from widget_contract.wire import CliVersion, ServiceVersion, Size, VersionEntry
-from widget_contract.wire_running import DeclaredDetails
+from widget_contract.wire_running import Change, Changes, DeclaredDetails, PublishedFile, Revocation
 
 from ...core import release
 from ..settings import CatalogSettings
@@ -39,20 +39,16 @@ def examples(base_url: str) -> Object:
         "compatSdk": ("?q=clock&compatSdk=1.2.0", {"widgets": [compatible], **page}),
         "nothing": ("?q=sundial", {"widgets": [], **page, "total": 0}),
     }
-    change = {"seq": 4711, "at": _AT, "type": "published", "id": "catalog/clock"}
-    revoked = {"sha256Hash": _HASH, "id": "catalog/clock", "version": "2.0.0"}
-    revoked |= {"reason": "It sends settings to a stranger.", "at": _AT}
+    change = Change(4711, _AT, "published", "catalog/clock", "2.0.0", True)
+    reason = "It sends settings to a stranger."
+    revoked = _json(Revocation(_HASH, "catalog/clock", "2.0.0", reason, _AT))
     stats = {"widgets": 18, "versions": 49, "scopes": 4, "downloads": 99670}
     responses = {
         "WidgetDetail": {"widget": widget, "versions": [entry], "latestVersion": "2.0.0"},
         "Counted": {"success": True},
         "VersionDetail": _version(widget, entry),
         "Resolved": {"sdk": "2.1.0", "revision": 4711, "results": _results(entry)},
-        "Changes": {
-            "changes": [{**change, "version": "2.0.0", "listed": True}],
-            "next": 4711,
-            "newest": 4711,
-        },
+        "Changes": _json(Changes((change,), 4711, 4711)),
         "Revocations": {"revision": 4711, "revocations": [revoked]},
         "Registry": {
             "version": 1,
@@ -83,10 +79,8 @@ def examples(base_url: str) -> Object:
             "apiVersions": list(release.API_VERSIONS),
         },
     }
-    only: dict[str, Any] = {
-        name: {"answer": ("Example response", it)} for name, it in responses.items()
-    }
-    described: dict[str, dict[str, Any]] = {"SearchResults": searches, **only}
+    only = {name: {"answer": ("Example response", it)} for name, it in responses.items()}
+    described: Object = {"SearchResults": searches, **only}
     return {"ResolveRequest": _REQUEST} | {
         name: {key: {"summary": it[0], "value": it[1]} for key, it in some.items()}
         for name, some in described.items()
@@ -121,27 +115,17 @@ def _entry(base_url: str) -> Object:
 
 
 def _version(widget: Object, entry: Object) -> Object:
-    bundle = {
-        "path": "index.js",
-        "url": entry["bundleUrl"],
-        "size": entry["bundleSize"],
-        "sha256Hash": _HASH,
-        "integrity": "sha256-yBwr2YMsoECvCuBgsl0V+/78hDuEN1zotF9erjDnEXQ=",
-        "contentType": "text/javascript",
-    }
-    style_sheet = {
-        "path": "index.css",
-        "url": entry["bundleUrl"].replace("index.js", "index.css"),
-        "size": 312,
-        "sha256Hash": _STYLE_HASH,
-        "integrity": "sha256-1a+03d21WBFEPYHl0U/PIrWp2a7ByMvEf/sR0oHqCn4=",
-        "contentType": "text/css",
-    }
+    address = entry["bundleUrl"]
+    integrity = "sha256-yBwr2YMsoECvCuBgsl0V+/78hDuEN1zotF9erjDnEXQ="
+    bundle = PublishedFile("index.js", address, 5515, _HASH, integrity, "text/javascript")
+    address = address.replace("index.js", "index.css")
+    integrity = "sha256-1a+03d21WBFEPYHl0U/PIrWp2a7ByMvEf/sR0oHqCn4="
+    style_sheet = PublishedFile("index.css", address, 312, _STYLE_HASH, integrity, "text/css")
     return {
         "widget": widget,
         "version": entry,
         "manifest": {"name": "clock", "displayName": "Clock", "version": entry["version"]},
-        "files": [bundle, style_sheet],
+        "files": [_json(bundle), _json(style_sheet)],
         "permissionsAdded": [],
         "permissionsRemoved": [],
         "previousVersion": "1.1.0",

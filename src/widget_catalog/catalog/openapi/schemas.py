@@ -105,12 +105,7 @@ def _object(about: str, properties: dict[str, Schema], optional: tuple[str, ...]
     accept them, so `additionalProperties` is not `false`.
     """
     required = [name for name in properties if name not in optional]
-    return {
-        "type": "object",
-        "description": about,
-        "properties": properties,
-        "required": required,
-    }
+    return {"type": "object", "description": about, "properties": properties, "required": required}
 
 
 def _text(about: str, example: str) -> Schema:

@@ -27,15 +27,11 @@ def typescript(document: dict[str, Any]) -> str:
     """Every schema of an operation under `/api/v1/widgets/`, and the parameters of search."""
     schemas = document["components"]["schemas"]
     paths = {path: item for path, item in document["paths"].items() if path.startswith(WIDGETS)}
-    wanted = _needed([_exchanged(it) for it in _operations(paths)], document)
+    operations = [it for item in paths.values() for key, it in item.items() if key != "parameters"]
+    wanted = _needed([_exchanged(it) for it in operations], document)
     blocks = [_query_interface("SearchQuery", paths[f"{WIDGETS}search"]["get"], document)]
     blocks += [_interface(name, schemas[name]) for name in schemas if name in wanted]
     return "\n".join([_HEADER, *blocks])
-
-
-def _operations(paths: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for item in paths.values():
-        yield from (it for method, it in item.items() if method != "parameters")
 
 
 def _exchanged(operation: dict[str, Any]) -> list[Any]:
@@ -61,13 +57,10 @@ def _needed(it: Any, document: dict[str, Any]) -> set[str]:
 
 
 def _references(it: Any) -> Iterator[str]:
-    if isinstance(it, dict):
-        if isinstance(it.get("$ref"), str):
-            yield it["$ref"]
-        for value in it.values():
-            yield from _references(value)
-    elif isinstance(it, list):
-        for value in it:
+    if isinstance(it, dict) and isinstance(it.get("$ref"), str):
+        yield it["$ref"]
+    if isinstance(it, dict | list):
+        for value in it.values() if isinstance(it, dict) else it:
             yield from _references(value)
 
 
@@ -92,9 +85,10 @@ def _members(schema: dict[str, Any], indent: str) -> str:
     inner = indent + "  "
     lines = []
     for key, value in schema.get("properties", {}).items():
+        name = key if re.fullmatch(r"\w+", key) else f'"{key}"'
         mark = "" if key in required else "?"
         lines.append(_comment(value.get("description"), inner))
-        lines.append(f"{inner}{_key(key)}{mark}: {_type(value, inner)};\n")
+        lines.append(f"{inner}{name}{mark}: {_type(value, inner)};\n")
     return "{\n" + "".join(lines) + indent + "}"
 
 
@@ -105,9 +99,8 @@ def _type(schema: dict[str, Any], indent: str) -> str:
         return _literal(schema["const"])
     if "enum" in schema:
         return " | ".join(map(_literal, schema["enum"]))
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            return " | ".join(_type(it, indent) for it in schema[key])
+    if "anyOf" in schema:
+        return " | ".join(_type(it, indent) for it in schema["anyOf"])
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     return " | ".join(_one_type(kind, schema, indent) for kind in kinds) or "unknown"
@@ -124,10 +117,6 @@ def _one_type(kind: str, schema: dict[str, Any], indent: str) -> str:
 
 def _literal(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"\w+", name) else f'"{name}"'
 
 
 def _comment(text: str | None, indent: str = "") -> str:

@@ -22,11 +22,8 @@ _TOKEN = re.compile(
 )
 
 
-class DiffLine(NamedTuple):
-    """`kind` is one of `same`, `added`, `removed`, `place`."""
-
-    kind: str
-    text: str
+DiffLine = tuple[str, str]
+"""`same`, `added`, `removed` or `place`, and the text."""
 
 
 class BundleDiff(NamedTuple):
@@ -43,37 +40,22 @@ class BundleDiff(NamedTuple):
 
 
 def compare_to_plain(bundles: tuple[bytes, bytes]) -> tuple[Any, ...]:
-    """The fields of a BundleDiff as plain values, which can be passed between processes."""
-    diff = compare_bundles(*bundles)
-    lines = None if diff.lines is None else [tuple(it) for it in diff.lines]
-    return (lines, *diff[1:])
-
-
-def read_plain(fields: tuple[Any, ...] | None) -> BundleDiff:
-    if fields is None or fields[0] is None:
-        return BundleDiff(None)
-    lines, *rest = fields
-    return BundleDiff([DiffLine(*it) for it in lines], *rest)
+    """The fields of a BundleDiff as a plain tuple, which can be passed between processes."""
+    return tuple(compare_bundles(*bundles))
 
 
 def compare_bundles(old: bytes, new: bytes) -> BundleDiff:
     if max(len(old), len(new)) > MAX_BYTES:
         return BundleDiff(None)
     texts = [it.decode("utf-8", "replace") for it in (old, new)]
-    is_minified = any(_is_minified(it) for it in texts)
+    is_minified = any(len(it) / max(len(it.splitlines()), 1) > _MINIFIED for it in texts)
     before, after = ((_broken_up(it) if is_minified else it).splitlines() for it in texts)
     if max(len(before), len(after)) > _MAX_LINES:
         return BundleDiff(None)
     lines = list(_lines(before, after))
-    added = sum(it.kind == "added" for it in lines)
-    removed = sum(it.kind == "removed" for it in lines)
+    added, removed = (sum(it == kind for it, _ in lines) for kind in ("added", "removed"))
     is_cut = len(lines) > _SHOWN_LINES
     return BundleDiff(lines[:_SHOWN_LINES], added, removed, is_cut, is_minified)
-
-
-def _is_minified(text: str) -> bool:
-    lines = text.splitlines() or [""]
-    return len(text) / len(lines) > _MINIFIED
 
 
 def _broken_up(text: str) -> str:
@@ -90,4 +72,4 @@ def _lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
         text = line if kind == "place" else line[1:]
         if len(text) > _SHOWN_CHARACTERS:
             text = text[:_SHOWN_CHARACTERS] + "…"
-        yield DiffLine(kind, text)
+        yield kind, text

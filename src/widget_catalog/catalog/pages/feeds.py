@@ -1,6 +1,7 @@
 """Pages for programs: Atom feeds of recent publishes, sitemaps, and badges for other sites."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from widget_contract.names import is_name
@@ -40,21 +41,20 @@ class Badge(NamedTuple):
         return _width(self.value)
 
 
+@dataclass
 class Feeds:
-    def __init__(
-        self, views: Views, pages: RenderedPages, list_paths: Callable[[], list[str]]
-    ) -> None:
-        """`list_paths` returns the paths of permanent pages."""
-        self._views = views
-        self._pages = pages
-        self._list_paths = list_paths
+    """`list_paths` returns the paths of permanent pages."""
+
+    views: Views
+    pages: RenderedPages
+    list_paths: Callable[[], list[str]]
 
     async def latest(self, request: PageRequest) -> AnyContent | None:
         """The most recently updated widgets; None if there is no such scope."""
         scope = request.params.get("scope")
         if scope is not None and not is_name(scope):
             return None
-        found = self._views.search(Query(scope=scope, order=Order.UPDATED), None, 1, _ENTRIES)
+        found = self.views.search(Query(scope=scope, order=Order.UPDATED), None, 1, _ENTRIES)
         if scope is not None and not found.read().total:
             return None
 
@@ -64,12 +64,12 @@ class Feeds:
             path = f"{page.rstrip('/')}/feed.atom"
             return _feed(scope or "", path, page, [it for it in latest if it is not None])
 
-        shows = (self._views.revision(), scope)
-        return self._pages.get(f"feed {scope}", shows, "catalog/feed.xml", values)
+        shows = (self.views.revision(), scope)
+        return self.pages.get(f"feed {scope}", shows, "catalog/feed.xml", values)
 
     async def widget(self, request: PageRequest) -> AnyContent | None:
         key = request.key
-        found = await self._views.find_widget(key)
+        found = await self.views.find_widget(key)
         if found is None:
             return None
 
@@ -78,22 +78,22 @@ class Feeds:
             entries = detail.versions[:_ENTRIES]
             return _feed(detail.widget.display_name, f"{page}/feed.atom", page, entries)
 
-        shows = (self._views.revision(),)
-        return self._pages.get(f"feed {key}", shows, "catalog/feed.xml", values)
+        shows = (self.views.revision(),)
+        return self.pages.get(f"feed {key}", shows, "catalog/feed.xml", values)
 
     async def badge(self, request: PageRequest) -> AnyContent | None:
         kind = request.params["kind"]
-        found = await self._views.find_widget(request.key)
+        found = await self.views.find_widget(request.key)
         badge = badge_of(kind, None if found is None else found.read())
         if badge is None:
             return None
         key = f"badge {request.key}/{kind}"
-        return self._pages.get(key, (badge,), "catalog/badge.svg", lambda: {"badge": badge})
+        return self.pages.get(key, (badge,), "catalog/badge.svg", lambda: {"badge": badge})
 
     async def sitemap(self, _: PageRequest) -> AnyContent:
         """An index: the first part has the permanent pages, the others widgets and scopes."""
-        parts = self._views.count_parts()
-        return self._pages.get("sitemap", (parts,), "catalog/sitemap.xml", lambda: {"parts": parts})
+        parts = self.views.count_parts()
+        return self.pages.get("sitemap", (parts,), "catalog/sitemap.xml", lambda: {"parts": parts})
 
     async def sitemap_part(self, request: PageRequest) -> AnyContent | None:
         file = request.params["file"]
@@ -101,19 +101,19 @@ class Feeds:
         if not (number.isascii() and number.isdecimal() and len(number) < 9):
             return None
         part = int(number)
-        if file != f"{part}.xml" or part > self._views.count_parts():
+        if file != f"{part}.xml" or part > self.views.count_parts():
             return None
-        shows = (self._views.revision(),)
-        return self._pages.get(
+        shows = (self.views.revision(),)
+        return self.pages.get(
             f"sitemap {part}", shows, "catalog/sitemap.xml", lambda: self._list_addresses(part)
         )
 
     def _list_addresses(self, part: int) -> dict[str, Any]:
         if part == 0:
-            return {"parts": None, "paths": self._list_paths(), "scopes": [], "widgets": []}
+            return {"parts": None, "paths": self.list_paths(), "scopes": [], "widgets": []}
         widgets = [
             (scope, name, iso(from_ms(at)))
-            for scope, name, at in self._views.list_addresses(part - 1)
+            for scope, name, at in self.views.list_addresses(part - 1)
         ]
         # A scope is repeated in every part that has one of its widgets: finding its first part
         # would require all previous ones.

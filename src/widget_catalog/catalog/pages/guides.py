@@ -17,18 +17,12 @@ _BUILD, _PUBLISH = "Build a dashboard", "Publish widgets"
 _RUN, _KEEP = "Run a catalog", "Keep it running"
 # Each with its group on the overview page, and what it is about.
 GUIDES = {
-    "integrating": (
-        _BUILD,
-        "Search, choose a compatible version, and load it in your dashboard.",
-    ),
+    "integrating": (_BUILD, "Search, choose a compatible version, and load it in your dashboard."),
     "loading-widgets-safely": (_BUILD, "How to verify bundles and run untrusted code."),
     "python-client": (_BUILD, "Search, resolve and follow a catalog from a server."),
     "following-changes": (_BUILD, "The feed, server-sent events and webhooks."),
     "public-api": (_BUILD, "Every request and its rules, for clients in any language."),
-    "publishing": (
-        _PUBLISH,
-        "From an empty folder to a published widget, from a terminal or CI.",
-    ),
+    "publishing": (_PUBLISH, "From an empty folder to a published widget, from a terminal or CI."),
     "operating": (_RUN, "Install, run and upgrade a catalog."),
     "settings": (_RUN, "All settings and their defaults."),
     "administering": (_RUN, "Accounts, signing in, moderation, webhooks, limits."),
@@ -84,7 +78,8 @@ class Guides:
     def _guide(self, name: str, tokens: list[Token], places: dict[str, dict[str, str]]) -> Guide:
         is_split = bool(places[name]) and any(places[name].values())
         parts = []
-        for slug, title, some in _split(tokens) if is_split else _whole(tokens):
+        whole = ("", _text(tokens[1]), tokens)
+        for slug, title, some in _split(tokens) if is_split else (whole,):
             self._link(name, some, places)
             html = self._markdown.renderer.render(some, self._markdown.options, {})
             for wide in ("pre", "table"):  # Scrollable elements must be accessible by keyboard.
@@ -176,10 +171,6 @@ def slug_of(heading: str) -> str:
 
 def _text(inline: Token) -> str:
     return "".join(it.content for it in inline.children or [] if it.type in ("text", "code_inline"))
-
-
-def _whole(tokens: list[Token]) -> Iterator[tuple[str, str, list[Token]]]:
-    yield "", _text(tokens[1]), tokens
 
 
 def _split(tokens: list[Token]) -> Iterator[tuple[str, str, list[Token]]]:

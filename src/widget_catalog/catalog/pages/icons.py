@@ -77,18 +77,11 @@ class Icons:
         prefix, _, name = icon.partition(":")
         if not (_SET.match(prefix) and _SET.match(name)):
             return None
-        own = self._own_set(prefix)
-        if own is not None:
-            return _from_iconify(own, name)
-        match prefix:
-            case "mdi":
-                return self._glyph(name)
-            case "lucide":
-                return self._lucide_icon(name)
-        return None
-
-    def _own_set(self, prefix: str) -> dict[str, Any] | None:
-        return self._own_sets.get(prefix)
+        if prefix in self._own_sets:
+            return _from_iconify(self._own_sets[prefix], name)
+        if prefix == "mdi":
+            return self._glyph(name)
+        return self._lucide_icon(name) if prefix == "lucide" else None
 
     @cached_property
     def _own_sets(self) -> dict[str, dict[str, Any]]:
@@ -128,17 +121,15 @@ class Icons:
     def _lucide(self) -> sqlite3.Connection:
         path = _package("lucide") / "data" / "lucide-icons.db"
         # Opened by one thread and used by others, but never by two at once.
-        return sqlite3.connect(
-            f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False
-        )
+        address = f"file:{path}?mode=ro&immutable=1"
+        return sqlite3.connect(address, uri=True, check_same_thread=False)
 
     def _lucide_icon(self, name: str) -> Drawing | None:
         row = self._lucide.execute("SELECT svg FROM icons WHERE name = ?", (name,)).fetchone()
         if row is None:
             return None
         inside = str(row[0]).partition(">")[2].rpartition("</svg>")[0]
-        inside = " ".join(inside.split())
-        return Drawing("0 0 24 24", f'<g class="lines">{inside}</g>')
+        return Drawing("0 0 24 24", f'<g class="lines">{" ".join(inside.split())}</g>')
 
 
 def _from_iconify(found: dict[str, Any], name: str) -> Drawing | None:

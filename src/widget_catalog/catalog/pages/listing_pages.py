@@ -1,5 +1,6 @@
 """Pages that list widgets: the front page, search, and the page of a scope."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -8,12 +9,11 @@ from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import SearchResults, WidgetSummary
 
-from ...core.actors import Role
 from ...core.http.content import AnyContent
 from ..query import NO_SCOPE, Order, Query
+from ..store.scopes import Member
 from ..views import View, Views
-from .rendered_pages import PageRequest, RenderedPages, page_numbers
-from .store_reads import Member, MembersReader
+from .rendered_pages import MembersReader, PageRequest, RenderedPages, page_numbers
 
 _ON_FRONT_PAGE = 6
 _POPULAR = Query()
@@ -93,24 +93,18 @@ def parse_sdk(text: str) -> SemVer | None:
         return None
 
 
-class ShownMember(NamedTuple):
-    username: str
-    role: Role
-    has_page: bool
-
-
+@dataclass
 class ListingPages:
-    def __init__(self, views: Views, pages: RenderedPages, members: MembersReader | None) -> None:
-        self._views = views
-        self._pages = pages
-        self._members = members
-        self._permissions: tuple[int, list[str]] = (-1, [])
+    views: Views
+    pages: RenderedPages
+    members: MembersReader | None
+    _permissions: tuple[int, list[str]] = (-1, [])
 
     async def front_page(self, _: PageRequest) -> AnyContent:
         """Rendered again only if the numbers or the widgets shown have changed."""
-        stats = self._views.stats()
+        stats = self.views.stats()
         popular, new, official = (
-            self._views.search(it, None, 1, _ON_FRONT_PAGE) for it in (_POPULAR, _NEW, _OFFICIAL)
+            self.views.search(it, None, 1, _ON_FRONT_PAGE) for it in (_POPULAR, _NEW, _OFFICIAL)
         )
 
         def values() -> dict[str, Any]:
@@ -122,11 +116,11 @@ class ListingPages:
             }
 
         shows = (stats.tag, popular.tag, new.tag, official.tag)
-        return self._pages.get("front", shows, "catalog/front_page.html", values)
+        return self.pages.get("front", shows, "catalog/front_page.html", values)
 
     async def static_search(self, _: PageRequest) -> AnyContent:
         """The form of a static site, whose script searches."""
-        return self._pages.get("search", (), "catalog/static_search.html", dict)
+        return self.pages.get("search", (), "catalog/static_search.html", dict)
 
     async def search(self, request: PageRequest) -> AnyContent:
         asked = parse_search_form(request.query_string)
@@ -140,10 +134,10 @@ class ListingPages:
             asked.sort,
             with_labels=True,
         )
-        found = self._views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
+        found = self.views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
         is_plain = asked.q and not asked.has_filter and asked.page == 1
-        exact = self._views.list_named(asked.q, _EXACT) if is_plain else ()
-        revision = self._views.revision()
+        exact = self.views.list_named(asked.q, _EXACT) if is_plain else ()
+        revision = self.views.revision()
         shows = (found.tag, revision, exact)
 
         def values() -> dict[str, Any]:
@@ -158,7 +152,7 @@ class ListingPages:
                 "cards": [*exact, *rest],
                 "total": total,
                 "pages": pages,
-                "address": lambda page: self._pages.address(_search_address(query, page)),
+                "address": lambda page: self.pages.address(_search_address(query, page)),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
                 "sorts": _SORTS,
@@ -166,21 +160,21 @@ class ListingPages:
                 "is_sdk_wrong": bool(asked.sdk) and sdk is None,
             }
 
-        return self._pages.get(f"search {asked!r}", shows, "catalog/search.html", values)
+        return self.pages.get(f"search {asked!r}", shows, "catalog/search.html", values)
 
     def _list_permissions(self, revision: int) -> list[str]:
         """Counted again only after a change: this takes longer the more widgets there are."""
         if self._permissions[0] != revision:
-            self._permissions = revision, self._views.permissions()[:_MAX_PERMISSIONS]
+            self._permissions = revision, self.views.permissions()[:_MAX_PERMISSIONS]
         return self._permissions[1]
 
     def _near(self, asked: SearchForm) -> tuple[WidgetSummary, ...]:
         """Suggestions; without the filters, if these exclude everything."""
         if asked.has_filter:
             query = Query(fold(asked.q), with_labels=True)
-            return self._views.search(query, None, 1, _SUGGESTED).read().widgets
+            return self.views.search(query, None, 1, _SUGGESTED).read().widgets
         text = asked.q.rpartition("/")[2]
-        return self._views.list_like(text, _SUGGESTED) if text else ()
+        return self.views.list_like(text, _SUGGESTED) if text else ()
 
     async def scope(self, request: PageRequest) -> AnyContent | None:
         """Its widgets and its public members. None if the scope has no listed widget."""
@@ -191,7 +185,7 @@ class ListingPages:
         results = found.read()
         if not results.total:
             return None
-        members = (await self._members.find(scope) or ()) if self._members is not None else ()
+        members = (await self.members.find(scope) or ()) if self.members is not None else ()
 
         def values() -> dict[str, Any]:
             pages = -(-results.total // _OF_SCOPE_PER_PAGE)
@@ -203,20 +197,20 @@ class ListingPages:
                 "member_count": len(members),
                 "page": page,
                 "pages": pages,
-                "address": lambda to: self._pages.address(f"/scopes/{scope}?page={to}"),
+                "address": lambda to: self.pages.address(f"/scopes/{scope}?page={to}"),
                 "numbers": page_numbers(page, pages),
             }
 
         # Which members have a page depends on all scopes.
-        shows = (found.tag, members, self._views.revision() if members else None)
-        return self._pages.get(f"scope {scope} {page}", shows, "catalog/scope.html", values)
+        shows = (found.tag, members, self.views.revision() if members else None)
+        return self.pages.get(f"scope {scope} {page}", shows, "catalog/scope.html", values)
 
-    def _shown(self, member: Member) -> ShownMember:
+    def _shown(self, member: Member) -> dict[str, Any]:
         has_page = self._list_scope(member.username, 1, 1).read().total > 0
-        return ShownMember(member.username, member.role, has_page)
+        return {"username": member.username, "role": member.role, "has_page": has_page}
 
     def _list_scope(self, scope: str, page: int, limit: int) -> View[SearchResults]:
-        return self._views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
+        return self.views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
 
 
 def _search_address(query: str, page: int) -> str:

@@ -17,15 +17,13 @@ from ...core.http.routing import Routes
 from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
-from .compare_page import ComparePage
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons
 from .listing_pages import ListingPages
 from .preview import panel_security_headers
 from .reference import ReferencePages
-from .rendered_pages import PageRequest, RenderedPages
-from .store_reads import InstallsReader, MembersReader
+from .rendered_pages import InstallsReader, MembersReader, PageRequest, RenderedPages
 from .widget_pages import WidgetPages
 
 _ALLOWED = "GET, HEAD"
@@ -89,13 +87,12 @@ class PublicPages:
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         listings = ListingPages(self._views, self._pages, members)
-        widgets = WidgetPages(catalog, self._pages, installs, renderer.public_url)
-        compare = ComparePage(catalog, self._pages, bundles)
-        routes = self._page_routes(listings, widgets, compare, cdn_url)
+        widgets = WidgetPages(catalog, self._pages, bundles, installs, renderer.public_url)
+        routes = self._page_routes(listings, widgets, cdn_url)
         self._routes = Routes([*routes, *self._feed_routes(), *self._file_routes()])
 
     def _page_routes(
-        self, listings: ListingPages, widgets: WidgetPages, compare: ComparePage, cdn_url: str
+        self, listings: ListingPages, widgets: WidgetPages, cdn_url: str
     ) -> list[PublicRoute]:
         html = self._html
         # For pages on which a widget can run.
@@ -108,7 +105,7 @@ class PublicPages:
             PublicRoute("/scopes/{scope}", listings.scope, html),
             PublicRoute("/widgets/{scope}/{name}", widgets.widget, panel),
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
-            PublicRoute("/widgets/{scope}/{name}/compare", compare.content, html),
+            PublicRoute("/widgets/{scope}/{name}/compare", widgets.compare, html),
             PublicRoute("/widgets/{scope}/{name}/feed.atom", self._feeds.widget, _kept(_ATOM)),
             PublicRoute("/widgets/{scope}/{name}/{number}", widgets.version, panel),
             PublicRoute("/docs", self._guides.index, html),

@@ -5,6 +5,7 @@ rendered texts, and its pages.
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -27,16 +28,16 @@ _LIMITS = {"format": "format", "default": "default", "minimum": "at least", "max
 _KEY = re.compile(r"^( *)(&#34;[^&]*&#34;):", re.MULTILINE)
 
 
+@dataclass
 class ReferencePages:
     """The overview, one page per operation, and one of all schemas."""
 
-    def __init__(self, pages: RenderedPages, document: Callable[[], Object]) -> None:
-        self._pages = pages
-        self._document = document
+    pages: RenderedPages
+    document: Callable[[], Object]
 
     @cached_property
     def _reference(self) -> Object:
-        return ReferenceReader(self._document()).read()
+        return ReferenceReader(self.document()).read()
 
     @cached_property
     def _operations(self) -> dict[str, Object]:
@@ -57,7 +58,7 @@ class ReferencePages:
         else:
             return None
         values = {"reference": self._reference, "page": page, "operation": operation}
-        return self._pages.get(f"reference {page}", (), template, lambda: values)
+        return self.pages.get(f"reference {page}", (), template, lambda: values)
 
     def find_address(self, operation_id: str, given: Mapping[str, str]) -> str | None:
         """The API URL for the values of an operation's form.

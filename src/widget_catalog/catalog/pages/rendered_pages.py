@@ -1,12 +1,19 @@
-"""RenderedPages: a cache of rendered pages, each valid while its data is the same."""
+"""Caches for public pages: rendered ones, each valid while its data is the same; and, for a short
+time, data that only the store has.
+"""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from urllib.parse import parse_qsl
 
+from ...core.errors import StoreUnavailable
 from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
+from ..installs import Installs
 from ..replica.cache import ByteBoundedCache
+from ..store.scopes import Member
 
 _MAX_BYTES = 16 << 20
 # Memory of an object besides its bytes; compressed forms are counted separately.
@@ -14,6 +21,11 @@ _OVERHEAD_BYTES = 1_000
 
 # Values that change whenever the page changes: tags of what it shows, days, numbers.
 Shows = tuple[object, ...]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_MAX_KNOWN = 5_000
 
 
 class PageRequest(NamedTuple):
@@ -90,3 +102,39 @@ def page_numbers(page: int, pages: int) -> list[int | None]:
             numbers.append(None)
         numbers.append(number)
     return numbers
+
+
+class StoreReads(Generic[K, V]):
+    """Data of public pages that only the store has."""
+
+    kept_s: ClassVar[float]
+    """How old what a page shows may be."""
+
+    def __init__(self, read: Callable[[K], Awaitable[V]]) -> None:
+        self._read = read
+        self._known: dict[K, tuple[float, V | None]] = {}
+
+    async def find(self, key: K) -> V | None:
+        """The last value read, if the store is unavailable; None if there is none."""
+        read_at, known = self._known.get(key, (0.0, None))
+        if read_at and time.monotonic() - read_at < self.kept_s:
+            return known
+        with suppress(StoreUnavailable):
+            known = await self._read(key)
+        self._known.pop(key, None)
+        if len(self._known) >= _MAX_KNOWN:
+            del self._known[next(iter(self._known))]
+        self._known[key] = (time.monotonic(), known)
+        return known
+
+
+class InstallsReader(StoreReads[int, Installs]):
+    """The installs over time, by the widget's number."""
+
+    kept_s = 30.0
+
+
+class MembersReader(StoreReads[str, Sequence[Member]]):
+    """The public members of a scope."""
+
+    kept_s = 2.0  # Short, because members who leave or become private must disappear soon.

@@ -1,14 +1,23 @@
-"""Pages of a widget: the widget, all its versions, and one per version."""
+"""Pages of a widget: the widget, all its versions, one per version, and two compared."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from widget_contract.capabilities import permission_changes
+from widget_contract.errors import CatalogError
 from widget_contract.wire import VersionEntry, WidgetDetail
 
+from ...core.errors import Busy
+from ...core.files.contract import Bundles
+from ...core.files.hashing import read_verified
 from ...core.http.content import AnyContent
-from ..catalog import Catalog
+from ...core.http.rendering import day
+from ...core.jobs.bounded_work import BoundedWork
+from ..catalog import BundleRef, Catalog
 from ..installs import Installs
 from ..views import Views
+from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain
 from .facts import (
     VersionRow,
     compatibilities,
@@ -22,14 +31,16 @@ from .feeds import BADGES, badges_in_markdown
 from .manifest_facts import read_manifest
 from .markdown import MarkdownRenderer
 from .preview import panel_of
-from .rendered_pages import PageRequest, RenderedPages, page_numbers
-from .store_reads import InstallsReader
+from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_numbers
 
 # Limits for long texts, to keep pages small.
 _NOTES_BYTES = 12_000
 _README_BYTES = 20_000
 _ROWS = 12
 _ROWS_PER_PAGE = 25
+# Versions that are offered for comparison.
+_OFFERED = 100
+_HASH = "SHA-256"
 
 
 class WidgetPages:
@@ -37,15 +48,18 @@ class WidgetPages:
         self,
         catalog: Catalog,
         pages: RenderedPages,
+        bundles: Bundles,
         installs: InstallsReader | None,
         public_url: str,
     ) -> None:
         self._catalog = catalog
         self._views = Views(catalog)
         self._pages = pages
+        self._bundles = bundles
         self._installs = installs
         self._public_url = public_url
         self._markdown = MarkdownRenderer()
+        self._comparing = BoundedWork(compare_to_plain)
 
     async def widget(self, request: PageRequest) -> AnyContent | None:
         scope, name = request.params["scope"], request.params["name"]
@@ -168,3 +182,98 @@ class WidgetPages:
         if number is None or self._installs is None:
             return None
         return await self._installs.find(number)
+
+    async def compare(self, request: PageRequest) -> AnyContent | None:
+        """Two versions: their metadata, and the diff of their bundles. Without versions in the
+        query, the latest two.
+        """
+        found = await self._views.find_widget(request.key)
+        if found is None:
+            return None
+        detail = found.read()
+        old, new = _chosen(detail, request.query)
+        key = f"compare {request.key} {old and old.version} {new and new.version}"
+        shows = (self._views.revision(),)
+        kept = self._pages.find(key, shows)
+        if kept is not None:
+            return kept
+        try:
+            diff = None if old is None or new is None else await self._diff(old, new)
+        except Busy:
+            diff = BundleDiff(None, is_postponed=True)
+
+        def values() -> dict[str, Any]:
+            added, removed = permission_changes(
+                () if old is None else self._views.requested(old),
+                () if new is None else self._views.requested(new),
+            )
+            return {
+                "widget": detail.widget,
+                "numbers": [it.version for it in detail.versions[:_OFFERED]],
+                "old": old,
+                "new": new,
+                "rows": [] if old is None or new is None else _compared(old, new),
+                "added": added,
+                "removed": removed,
+                "diff": diff,
+            }
+
+        is_final = diff is None or not diff.is_postponed
+        return self._pages.get(key, shows, "catalog/compare.html", values, is_kept=is_final)
+
+    async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
+        """None if a bundle is not stored here. Raises Busy if other comparisons come first."""
+        refs = [self._catalog.find_bundle(it.scope, it.name, it.version) for it in (old, new)]
+        stored = [it for it in refs if it is not None]
+        if len(stored) < 2:
+            return None
+        if max(it.size_bytes for it in stored) > MAX_BYTES:
+            return BundleDiff(None)
+        bundles = await asyncio.to_thread(self._read, *stored)
+        if bundles is None:
+            return None
+        compared = await self._comparing.ask(bundles, new.scope)
+        return BundleDiff(None) if compared is None else BundleDiff(*compared)
+
+    def _read(self, *refs: BundleRef) -> tuple[bytes, bytes] | None:
+        try:
+            old, new = (
+                read_verified(self._bundles, it.sha256_hash, "js", it.size_bytes) for it in refs
+            )
+            return old, new
+        except (CatalogError, OSError):
+            return None
+
+
+def _chosen(
+    detail: WidgetDetail, asked: dict[str, str]
+) -> tuple[VersionEntry | None, VersionEntry | None]:
+    versions = detail.versions
+    new = find_version(detail, asked["to"]) if "to" in asked else next(iter(versions), None)
+    if "from" in asked:
+        return find_version(detail, asked["from"]), new
+    at = versions.index(new) if new is not None else 0
+    return (versions[at + 1] if at + 1 < len(versions) else new), new
+
+
+def _compared(old: VersionEntry, new: VersionEntry) -> list[dict[str, Any]]:
+    pairs = zip(_facts(old).items(), _facts(new).values(), strict=True)
+    return [
+        {"label": label, "old": before, "new": after, "is_code": label == _HASH}
+        for (label, before), after in pairs
+    ]
+
+
+def _facts(it: VersionEntry) -> dict[str, str]:
+    smallest, largest = it.min_size, it.max_size
+    return {
+        "Published": day(it.published_at),
+        "Name": it.display_name,
+        "Description": it.description or "none",
+        "Runs on SDK": it.sdk_version,
+        "Size on the grid": f"{smallest.w}×{smallest.h} to {largest.w}×{largest.h} cells",
+        "Bundle": f"{it.bundle_size:,} bytes",
+        "License": it.license or "not stated",
+        "Settings version": "none" if it.config_version is None else str(it.config_version),
+        _HASH: it.sha256_hash,
+    }

@@ -34,17 +34,7 @@ _MAX_REPLACED = 10
 # LMDB 0.9, whose format has not changed for ten years.
 _ENGINE = 0
 
-_TABLES = (
-    "keys",
-    "members",
-    "scopes",
-    "listings",
-    "documents",
-    "beside",
-    "revocations",
-    "changes",
-    "state",
-)
+_TABLES = "keys members scopes listings documents beside revocations changes state".split()
 _STATE = b"state"
 
 
@@ -104,7 +94,8 @@ class ReplicaFile:
             try:
                 if existing is not None and not os.fstat(existing.fileno()).st_nlink:
                     # LMDB has created another one, whatever its option `create` says.
-                    _remove(path)
+                    path.unlink(missing_ok=True)
+                    _reader_table(path).unlink(missing_ok=True)
                     raise _replaced()
                 opened = [self.environment.open_db(it.encode(), create=is_new) for it in _TABLES]
             except BaseException:
@@ -232,11 +223,6 @@ def remove_others(folder: Path) -> None:
                 path.unlink()
 
 
-def _remove(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    _reader_table(path).unlink(missing_ok=True)
-
-
 def discard(folder: Path) -> None:
     """Remove the replica; the next `apply` rebuilds it."""
     with faults_named():
@@ -275,19 +261,15 @@ _PASSING = (lmdb.MapFullError, lmdb.ReadersFullError, lmdb.LockError)
 
 def named(fault: lmdb.Error) -> StoreUnavailable:
     """Converts an LMDB error to one of ours."""
-    if _is_of_the_disk(fault):
-        # If the disk is full, LMDB often reports an input/output error.
+    if type(fault) in (lmdb.Error, lmdb.DiskError):
+        # Of the operating system: LMDB's own errors have a class each. If the disk is full, LMDB
+        # often reports an input/output error.
         return StoreUnavailable(
             f"The read model cannot be used just now ({fault}). The disk may be full."
         )
     if isinstance(fault, _PASSING):
         return StoreUnavailable(f"The read model cannot be used just now ({fault}).")
     return damaged(f"something ({fault})")
-
-
-def _is_of_the_disk(fault: lmdb.Error) -> bool:
-    """Whether it is an operating system error: LMDB's own errors have a class each."""
-    return type(fault) in (lmdb.Error, lmdb.DiskError)
 
 
 @contextlib.contextmanager
@@ -297,6 +279,5 @@ def faults_named() -> Iterator[None]:
     except lmdb.Error as fault:
         raise named(fault) from fault
     except OSError as fault:
-        raise StoreUnavailable(
-            f"The read model cannot be written ({fault.strerror or fault})."
-        ) from fault
+        reason = fault.strerror or fault
+        raise StoreUnavailable(f"The read model cannot be written ({reason}).") from fault

@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -215,14 +216,14 @@ class Follower:
         self._status.counted = counted
 
 
+@dataclass
 class LockWatch:
     """Notices that a transaction does not release the lock for publishing."""
 
-    def __init__(self, status: NodeStatus) -> None:
-        self._status = status
-        self._transaction: str | None = None
-        self._since = 0.0
-        self._is_reported = False
+    status: NodeStatus
+    _transaction: str | None = None
+    _since: float = 0.0
+    _is_reported: bool = False
 
     def note(self, holder: LockHolder | None) -> None:
         """Called every few seconds. An import takes the lock again and again: only a holder that
@@ -232,12 +233,12 @@ class LockWatch:
         if holder is None or holder.transaction != self._transaction:
             self._transaction = None if holder is None else holder.transaction
             self._since = now
-            self._status.publishing_blocked(0)
+            self.status.publishing_blocked(0)
             if self._is_reported:
                 _log.info("The catalog can be changed again.")
             self._is_reported = False
             return
-        self._status.publishing_blocked(now - self._since)
+        self.status.publishing_blocked(now - self._since)
         if now - self._since >= _REPORTED_AFTER_S and not self._is_reported:
             _log.error("The catalog cannot be changed.", reason=holder.sentence)
             self._is_reported = True

@@ -75,9 +75,9 @@ def are_scopes_intact(file: ReplicaFile) -> bool:
     try:
         with faults_named(), file.environment.begin() as reading:
             _check_scopes(file, reading)
+        return True
     except ValueError:
         return False
-    return True
 
 
 def _check_scopes(file: ReplicaFile, reading: Reading) -> None:

@@ -157,26 +157,25 @@ class Replica:
 
     def is_readable(self) -> bool:
         """Whether there is a replica in this release's format."""
+        found = self._find_state()
+        return found is not None and found[1].format == State().format
+
+    def _find_state(self) -> tuple[ReplicaFile, State] | None:
+        """The current file and its state; None if there is none, or it is damaged."""
         if (file := self._current()) is None:
-            return False
+            return None
         try:
             with file.reading() as reading:
-                return file.state(reading).format == State().format
+                return file, file.state(reading)
         except DataDamaged:
-            return False
+            return None
 
     def _is_done(self, store: Store) -> bool:
         """Whether everything is applied and visible to all readers. Needs no lock."""
-        file = self._current()
-        if file is None:
+        found = self._find_state()
+        if found is None or self._revision.current() != _word(*found):
             return False
-        try:
-            with file.reading() as reading:
-                state = file.state(reading)
-        except DataDamaged:
-            return False
-        if self._revision.current() != _word(file, state):
-            return False
+        _, state = found
         with store.reading() as connection:
             return (
                 fits(connection, state)
@@ -256,13 +255,10 @@ class Replica:
     # Rebuilding
 
     def rebuild(
-        self,
-        store: Store,
-        bar: Bar = no_bar,
-        is_needed: Callable[[Store], bool] = lambda _: True,
+        self, store: Store, bar: Bar = no_bar, is_needed: Callable[[Store], bool] = lambda _: True
     ) -> None:
         """Build a new replica next to the current one, which is used until the new one is ready."""
-        with self._locked(self._rebuild_lock_file, _REBUILD_TIMEOUT_S):
+        with self.locked(_REBUILD_TIMEOUT_S, self._rebuild_lock_file):
             if not is_needed(store):  # Another process has built it meanwhile.
                 return
             remove_others(self.path)
@@ -280,10 +276,6 @@ class Replica:
             file.sync()
         finally:
             file.close()
-        self._replace_by(path, store)
-
-    def _replace_by(self, path: Path, store: Store) -> None:
-        """Use this new file from now on."""
         with self.locked():
             file = ReplicaFile(path)
             try:
@@ -300,14 +292,11 @@ class Replica:
                 remove_others(self.path)
 
     def _is_needed(self, store: Store) -> bool:
-        file = self._current()
-        if file is None:
+        found = self._find_state()
+        if found is None:
             return True
-        try:
-            with store.reading() as connection, file.reading() as reading:
-                return not fits(connection, file.state(reading))
-        except DataDamaged:
-            return True
+        with store.reading() as connection:
+            return not fits(connection, found[1])
 
     # Starting
 
@@ -340,25 +329,21 @@ class Replica:
         if self._is_shared:
             return mend_shared_counts(self._counts, store)
         with store.reading() as connection:
-            if not len(wrong_counts(self._counts, connection).ids):
+            if not len(wrong_counts(self._counts, connection)[0]):
                 return 0
         # A count may be committed but not in memory yet; under the lock this is excluded.
         with store.writing() as tx:
-            wrong = wrong_counts(self._counts, tx.connection)
-            self._counts.record_all(*wrong)
-        return len(wrong.ids)
+            ids, stored = wrong_counts(self._counts, tx.connection)
+            self._counts.record_all(ids, stored)
+        return len(ids)
 
     # The file and its lock
 
     @contextlib.contextmanager
-    def locked(self, timeout_s: float | None = None) -> Iterator[None]:
-        """Hold the replica's write lock."""
-        with self._locked(self._lock_file, timeout_s or _TIMEOUT_S):
-            yield
-
-    @contextlib.contextmanager
-    def _locked(self, path: Path, timeout_s: float) -> Iterator[None]:
-        with file_lock(path, timeout_s, self._program) as holder:
+    def locked(self, timeout_s: float | None = None, path: Path | None = None) -> Iterator[None]:
+        """Hold the replica's write lock, or another one of it."""
+        file = path or self._lock_file
+        with file_lock(file, timeout_s or _TIMEOUT_S, self._program) as holder:
             if holder is not None:
                 raise StoreUnavailable(f"The read model cannot be changed just now: {holder}.")
             yield

@@ -2,8 +2,6 @@
 in shared memory in step with it, also if other nodes count.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...core.db.engine import Snapshot, Store
@@ -48,24 +46,17 @@ def numbers(joined: str) -> Array:
     return np.fromstring(joined, dtype=np.int64, sep=",")
 
 
-class StoredCounts(NamedTuple):
-    """Widget numbers and their stored counts. Arrays, because after a restore all widgets are
-    included.
+def wrong_counts(counts: Counts, connection: Snapshot) -> tuple[Array, Array]:
+    """The numbers of the widgets whose count in memory differs, and their stored counts. Arrays,
+    because after a restore all widgets are included.
     """
-
-    ids: Array
-    counts: Array
-
-
-def wrong_counts(counts: Counts, connection: Snapshot) -> StoredCounts:
-    """The stored counts of the widgets whose count in memory differs."""
     highest = widgets.highest_id(connection)
     counts.reserve(highest)
     stored = np.zeros(highest + 1, dtype=np.uint64)
     for ids, some in downloads.stream_counts(connection):
         stored[numbers(ids)] = numbers(some)
     wrong = np.flatnonzero(counts.array[1 : highest + 1] != stored[1:]) + 1
-    return StoredCounts(wrong, stored[wrong])
+    return wrong, stored[wrong]
 
 
 def mend_shared_counts(counts: Counts, store: Store) -> int:
@@ -75,9 +66,9 @@ def mend_shared_counts(counts: Counts, store: Store) -> int:
     is too large is, because memory is updated after the commit.
     """
     with counts.locked(), store.reading() as connection:
-        found = wrong_counts(counts, connection)
-        too_large = np.count_nonzero(found.counts < counts.array[found.ids])
-        counts.record_all(*found)
+        ids, stored = wrong_counts(counts, connection)
+        too_large = np.count_nonzero(stored < counts.array[ids])
+        counts.record_all(ids, stored)
     return int(too_large)
 
 

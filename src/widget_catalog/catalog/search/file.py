@@ -94,25 +94,19 @@ def keep_index(
     replica: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = MIN_WIDGETS
 ) -> None:
     """Make sure that the file is recent enough, so that nobody has to wait for it later."""
-    documents = Documents(replica)
-    try:
+    with contextlib.closing(Documents(replica)) as documents:
         if documents.highest_id() >= least:
             open_index(documents, path, most_behind, least)
-    finally:
-        documents.close()
 
 
 def check_index(replica: Path, path: Path) -> None:
     """Raises StoreUnavailable if no index can be built. A large one is written to the file."""
-    documents = Documents(replica)
-    try:
+    with contextlib.closing(Documents(replica)) as documents:
         if documents.highest_id() >= MIN_WIDGETS:
             open_index(documents, path)
         else:
             with documents.snapshot():
                 documents.check_listings()
-    finally:
-        documents.close()
 
 
 def read_head(file: IO[bytes]) -> IndexHead | None:

@@ -7,6 +7,7 @@ once.
 """
 
 import asyncio
+import contextlib
 import subprocess
 import sys
 from collections import Counter
@@ -134,8 +135,7 @@ class IndexFollower:
 
     def _run_builder(self, source: IndexSource) -> tuple[int, SearchIndex]:
         """In a thread: a process builds the file, unless it is current; then it is mapped."""
-        documents = Documents(source.replica)
-        try:
+        with contextlib.closing(Documents(source.replica)) as documents:
             opened = load_index(documents, source.file)
             if opened is None:
                 command = [sys.executable, "-P", "-m", f"{__package__}.file", *map(str, source)]
@@ -145,8 +145,6 @@ class IndexFollower:
                 if self._is_closed:
                     raise StoreUnavailable("The search index is no longer needed.")
                 opened = open_index(documents, source.file, least=source.least)
-        finally:
-            documents.close()
         return opened.seq, SearchIndex(self._documents, self._counts, parts=opened.parts)
 
     def _adopt(self, made: "asyncio.Future[tuple[int, SearchIndex]]") -> None:

@@ -20,9 +20,10 @@ from ..replica.documents import Documents
 from ..replica.ordinals import Array, Groups, Rows, members_of, set_of
 from ..replica.revision import Counts
 from ..replica.rows import Listing
+from ..widgets import Totals
 from .facets import Facets
 from .parts import IndexParts, build_parts
-from .popularity import Mark, Place, Popularity
+from .popularity import Insertion, Mark, Popularity
 from .texts import Texts, starting_with
 from .words import Words, label_words
 
@@ -39,7 +40,7 @@ _MAX_KEY_OBJECTS = 20_000
 _MAX_COMPARED = 50_000
 
 
-class Found(NamedTuple):
+class Hits(NamedTuple):
     """The numbers of the widgets on a page, and the number of all results.
 
     If the order follows every count, `among` are those that could be on this page if they were
@@ -51,13 +52,6 @@ class Found(NamedTuple):
     total: int
     among: BitMap
     positions: list[int]
-
-
-class Totals(NamedTuple):
-    widgets: int
-    versions: int
-    scopes: int
-    downloads: int
 
 
 class _Holders(NamedTuple):
@@ -111,7 +105,7 @@ class SearchIndex:
         """Follow the counts. Call this before any query."""
         self._popularity.refresh()
 
-    def find(self, query: Query, offset: int, limit: int) -> Found:
+    def find(self, query: Query, offset: int, limit: int) -> Hits:
         """The widgets in this window of the results."""
         terms, matching = self._matching(query)
         total = len(matching)
@@ -135,9 +129,9 @@ class SearchIndex:
             better, before = tier, len(tier)
         # A widget that is in none of the sets up to here cannot be on this page, however popular.
         among = tier if self.is_exact else BitMap()
-        return Found(self._popularity.ids_at(positions), total, among, positions)
+        return Hits(self._popularity.ids_at(positions), total, among, positions)
 
-    def _find_in_order(self, order: Order, matching: BitMap, offset: int, limit: int) -> Found:
+    def _find_in_order(self, order: Order, matching: BitMap, offset: int, limit: int) -> Hits:
         """The same for an order that does not depend on popularity."""
         ordinals = members_of(matching).astype(np.int64)
         match order:
@@ -153,7 +147,7 @@ class SearchIndex:
             ordinals, keys = ordinals[is_early], keys[is_early]
         sorting = np.lexsort((self._popularity.ranks[ordinals], keys))
         shown = ordinals[sorting[offset:stop]].tolist()
-        return Found(self._popularity.ids_of(shown), len(matching), BitMap(), [])
+        return Hits(self._popularity.ids_of(shown), len(matching), BitMap(), [])
 
     def _name_places(self) -> Array:
         """The position of each ordinal's name among all; a new one is between two old ones."""
@@ -197,7 +191,7 @@ class SearchIndex:
         living = dict.fromkeys(ordinals[at] for _, _, at in found if ordinals[at] in self._all)
         return self._popularity.ids_of(list(living)[:most])
 
-    def mark(self, found: Found) -> Mark:
+    def mark(self, found: Hits) -> Mark:
         """To check later whether a result is still valid. Call this before the next refresh."""
         return self._popularity.mark(found.among, found.positions)
 
@@ -245,7 +239,8 @@ class SearchIndex:
         for row in rows:
             self._add(row)
             before = self._documents.find_id_before(row.scope, row.name)
-            places.append(Place(row.id, replaced[row.id], before and self._find_ordinal(before)))
+            after = before and self._find_ordinal(before)
+            places.append(Insertion(row.id, replaced[row.id], after))
         self._popularity.update(gone, places)
         self._remembered.clear()
         self._scope_count = None

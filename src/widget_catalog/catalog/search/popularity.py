@@ -28,8 +28,8 @@ _MAX_MOVED = 16
 _MAX_COUNTED = 1_000
 
 
-class Place(NamedTuple):
-    """The position of a widget by name: that of an ordinal, or just after one."""
+class Insertion(NamedTuple):
+    """Where a widget goes by name: in place of an ordinal, or just after one."""
 
     widget_id: int
     replaced: int | None
@@ -70,7 +70,7 @@ class Popularity:
         self._seen: Array = np.empty(0, np.uint64)
         self._begin_anew()
 
-    def update(self, gone: Sequence[int], places: Sequence[Place]) -> None:
+    def update(self, gone: Sequence[int], places: Sequence[Insertion]) -> None:
         """Remove these ordinals, and assign the next ones to these widgets, in the
         order of names.
         """
@@ -158,7 +158,7 @@ class Popularity:
     def is_exact(self) -> bool:
         return len(self._order) <= _EXACT_UP_TO
 
-    def _add(self, places: Sequence[Place]) -> None:
+    def _add(self, places: Sequence[Insertion]) -> None:
         old_size = len(self.ids)
         # The position of each new one among the old ranks, and its identity; after another new one
         # if that comes before it.

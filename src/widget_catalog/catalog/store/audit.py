@@ -57,10 +57,16 @@ class AuditFilter(NamedTuple):
     name: str | None = None
     since: int | None = None
     until: int | None = None
+    about: str | None = None
+    """What this account did, and what happened to it or in its scope."""
+    after: int = 0
+    """Only entries after this number."""
 
 
 def add_line(tx: Transaction, by: Actor | Stranger, event: Event) -> None:
     """For `events.append`, which every event goes through."""
+    # A proxy's header may contain anything in place of an address.
+    address = None if by.address is None else by.address[:_MAX_ADDRESS]
     tx.connection.execute(
         sa.insert(audit).values(
             at=tx.at_ms,
@@ -73,7 +79,7 @@ def add_line(tx: Transaction, by: Actor | Stranger, event: Event) -> None:
             details=msgspec.json.encode(event.details()).decode(),
             client_id=by.client_id,
             client_name=by.client_name,
-            address=_short(by.address),
+            address=address,
         )
     )
 
@@ -132,26 +138,19 @@ def list_entries(
     about: str | None = None,
     after: int = 0,
 ) -> tuple[list[Entry], int]:
-    """A page of the log of a widget, of a scope or of all, newest first; and the total.
-
-    `about`: only what this account did, and what happened to it or in its scope. `after`: only
-    entries after this number.
-    """
-    query = sa.select(audit).where(audit.c.seq > after)
-    if scope is not None:
-        query = query.where(audit.c.scope == scope)
-    if name is not None:
-        query = query.where(audit.c.name == name)
-    if about is not None:
-        query = query.where((audit.c.actor == about) | (audit.c.scope == about))
-    return _page(connection, query, page, limit)
+    """A page of the log of a widget, of a scope or of all, newest first; and the total."""
+    which = AuditFilter(scope=scope, name=name, about=about, after=after)
+    return list_filtered(connection, which, page, limit)
 
 
 def list_filtered(
     connection: Connection, which: AuditFilter, page: int, limit: int
 ) -> tuple[list[Entry], int]:
     """A page of the entries that match a filter, newest first; and the total."""
-    return _page(connection, _filtered(which), page, limit)
+    query = _filtered(which)
+    count = sa.select(sa.func.count()).select_from(query.subquery())
+    newest = query.order_by(audit.c.seq.desc()).limit(limit).offset((page - 1) * limit)
+    return _entries(connection.execute(newest)), connection.execute(count).scalar_one()
 
 
 def read_filtered(
@@ -168,40 +167,20 @@ def read_filtered(
 
 
 def _filtered(which: AuditFilter) -> sa.Select[Any]:
-    query = sa.select(audit)
-    for column, value in (
-        (audit.c.actor, which.actor),
-        (audit.c.scope, which.scope),
-        (audit.c.name, which.name),
-    ):
-        if value is not None:
+    query = sa.select(audit).where(audit.c.seq > which.after)
+    for column in (audit.c.actor, audit.c.scope, audit.c.name):
+        if (value := getattr(which, column.name)) is not None:
             query = query.where(column == value)
+    if which.about is not None:
+        query = query.where((audit.c.actor == which.about) | (audit.c.scope == which.about))
     if which.action is not None:
-        query = query.where(
-            audit.c.kind.in_([kind for kind, it in list_actions().items() if it == which.action])
-        )
+        kinds = [kind for kind, action in list_actions().items() if action == which.action]
+        query = query.where(audit.c.kind.in_(kinds))
     if which.since is not None:
         query = query.where(audit.c.at >= which.since)
     if which.until is not None:
         query = query.where(audit.c.at < which.until)
     return query
-
-
-def _page(
-    connection: Connection, query: sa.Select[Any], page: int, limit: int
-) -> tuple[list[Entry], int]:
-    total = connection.execute(
-        sa.select(sa.func.count()).select_from(query.subquery())
-    ).scalar_one()
-    rows = connection.execute(
-        query.order_by(audit.c.seq.desc()).limit(limit).offset((page - 1) * limit)
-    )
-    return _entries(rows), total
-
-
-def _short(address: str | None) -> str | None:
-    """A proxy's header may contain anything in place of an address."""
-    return address[:_MAX_ADDRESS] if address is not None else None
 
 
 def _entries(rows: Iterable[Any]) -> list[Entry]:

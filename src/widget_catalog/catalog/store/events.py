@@ -1,5 +1,5 @@
 """Records an event once: in the audit log and, if it is public, in the change feed, in the
-transaction that performs it.
+transaction that performs it. And what only rooms above know: mirrors, open reports.
 """
 
 from collections.abc import Iterable
@@ -63,3 +63,9 @@ def require_no_mirror(connection: Connection) -> None:
             f"This catalog is a mirror of {url}: widgets cannot be published or changed "
             "here. Do it there, and it will be shown here, too."
         )
+
+
+@extension_point
+def count_open_reports(_connection: Connection) -> int | None:
+    """Reports from visitors that nobody has decided about; None without moderation."""
+    return None

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -15,7 +15,7 @@ from ...core.db.damage import any_text, is_damage
 from ...core.db.engine import Transaction
 from ...core.errors import NotFound
 from ..events import Imported, PublicEvent, Revoked, TextChanged
-from ..widgets import Version, Widget
+from ..widgets import Totals, Version, Widget
 from .downloads import downloads as counts
 from .downloads import set_counts
 from .events import append_public, require_changeable
@@ -163,15 +163,6 @@ def _read(
 
 def count_widgets(connection: Connection) -> int:
     return connection.execute(sa.select(sa.func.count()).select_from(widgets)).scalar_one()
-
-
-class Totals(NamedTuple):
-    """How much is listed; a scope counts if one of its widgets is."""
-
-    widgets: int
-    versions: int
-    scopes: int
-    downloads: int
 
 
 def count_listed(connection: Connection) -> Totals:

@@ -1,11 +1,14 @@
-"""Scopes that have widgets, from an import or a mirror, but no owner."""
+"""Scopes: those that have widgets, from an import or a mirror, but no owner; and public members."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from ...core.actors import Role
+from ...core.db.engine import Store
+from ...core.hooks import extension_point
 from .downloads import downloads
 from .tables import scopes, widgets
 
@@ -27,11 +30,7 @@ class OwnerlessScope(NamedTuple):
 _JOINED = widgets.outerjoin(scopes, scopes.c.name == widgets.c.scope)
 _IS_OWNERLESS = scopes.c.name.is_(None) | (scopes.c.kind == "reserved")
 _OWNERLESS = (
-    sa.select(
-        widgets.c.scope,
-        sa.func.count(),
-        sa.func.coalesce(sa.func.sum(downloads.c.count), 0),
-    )
+    sa.select(widgets.c.scope, sa.func.count(), sa.func.coalesce(sa.func.sum(downloads.c.count), 0))
     .select_from(_JOINED.outerjoin(downloads, downloads.c.widget_id == widgets.c.id))
     .where(_IS_OWNERLESS)
     .group_by(widgets.c.scope)
@@ -78,3 +77,19 @@ def all_owned_scopes(connection: Connection) -> set[str]:
     """Every scope of an account or organization."""
     is_owned = scopes.c.kind.in_(["personal", "organization"])
     return set(connection.execute(sa.select(scopes.c.name).where(is_owned)).scalars())
+
+
+class Member(Protocol):
+    """A public member of an organization."""
+
+    @property
+    def username(self) -> str: ...
+
+    @property
+    def role(self) -> Role: ...
+
+
+@extension_point
+def find_public_members(_store: Store, _scope: str) -> Sequence[Member]:
+    """The members whom an organization shows to everybody: only its room knows them."""
+    return ()

@@ -3,7 +3,7 @@
 from accounts.stored_accounts import an_account, an_organization
 from support.values import a_widget
 from widget_catalog.accounts.store import take_scope
-from widget_catalog.catalog.store.ownerless import (
+from widget_catalog.catalog.store.scopes import (
     OwnerlessScope,
     find_ownerless_scope,
     list_ownerless_scopes,
