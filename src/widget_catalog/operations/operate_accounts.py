@@ -6,13 +6,13 @@ from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
 from ..accounts.oauth.store import Grant, find_grant, list_grants, remove_grant
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
-from ..accounts.session_store import list_sessions
 from ..accounts.sign_in import Lifetimes
 from ..accounts.store import (
     CatalogInvitation,
     get_account,
     list_accounts_page,
     list_catalog_invitations,
+    list_sessions,
     remove_invitation,
 )
 from ..accounts.tokens.store import Token, list_tokens, remove_token
