@@ -13,10 +13,9 @@ from widget_catalog.accounts.second_factor.passkeys import site_at
 from widget_catalog.accounts.second_factor.policy import FactorPolicy
 from widget_catalog.accounts.second_factor.proving import new_app_secret, prove_by_code
 from widget_catalog.accounts.second_factor.store import put_app
-from widget_catalog.accounts.session_store import add_session
 from widget_catalog.accounts.settings import RequiredOf
 from widget_catalog.accounts.sign_in import Browser, Lifetimes, sign_in
-from widget_catalog.accounts.store import update_account
+from widget_catalog.accounts.store import add_session, update_account
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.core.actors import Account, Actor, Session, Via, Visitor
 from widget_catalog.core.credentials import hash_password

@@ -2,24 +2,22 @@
 
 from accounts.stored_accounts import an_account, an_organization, later
 from widget_catalog.accounts.attempts import add_attempts, forgive_attempts, list_attempts
-from widget_catalog.accounts.session_store import (
-    add_session,
-    find_session,
-    list_sessions,
-    remove_ended_sessions,
-    remove_session,
-    remove_sessions,
-    touch_session,
-)
 from widget_catalog.accounts.store import (
     CatalogInvitation,
     add_invitation,
+    add_session,
     find_catalog_invitation,
+    find_session,
     list_catalog_invitations,
+    list_sessions,
     remove_catalog_invitations,
+    remove_ended_sessions,
     remove_expired_invitations,
     remove_invitation,
     remove_invitations_of_inviter,
+    remove_session,
+    remove_sessions,
+    touch_session,
     update_account,
 )
 from widget_catalog.accounts.tokens.issue_token import forget_tokens

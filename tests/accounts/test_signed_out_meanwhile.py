@@ -26,9 +26,9 @@ from widget_catalog.accounts.second_factor.managing import add_own_app, offer_ap
 from widget_catalog.accounts.second_factor.passkeys import Site
 from widget_catalog.accounts.second_factor.policy import FactorPolicy
 from widget_catalog.accounts.second_factor.store import has_factor
-from widget_catalog.accounts.session_store import add_session
 from widget_catalog.accounts.settings import RequiredOf
 from widget_catalog.accounts.store import (
+    add_session,
     find_account_by_identity,
     find_credentials,
     get_account,

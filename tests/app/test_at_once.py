@@ -47,9 +47,13 @@ from widget_catalog.accounts.second_factor.store import (
     use_recovery_code,
     use_step,
 )
-from widget_catalog.accounts.session_store import add_session, list_sessions
 from widget_catalog.accounts.sign_in import Browser, Lifetimes, SignedIn, sign_in
-from widget_catalog.accounts.store import lock_active_operators, update_account
+from widget_catalog.accounts.store import (
+    add_session,
+    list_sessions,
+    lock_active_operators,
+    update_account,
+)
 from widget_catalog.accounts.tokens.issue_token import claim_token, decide_token, request_token
 from widget_catalog.accounts.tokens.store import TokenRequest, WantedToken
 from widget_catalog.catalog.store.downloads import add_downloads, get_counts

@@ -17,8 +17,7 @@ from support.routes import ALL
 from support.site import Answer
 from support.village import BuiltVillage, Village
 from widget_catalog.accounts.second_factor.store import put_app, remove_factors
-from widget_catalog.accounts.session_store import add_session
-from widget_catalog.accounts.store import get_account
+from widget_catalog.accounts.store import add_session, get_account
 from widget_catalog.accounts.tables import sessions
 from widget_catalog.core.credentials import SESSION_PREFIX, hash_secret, new_id, new_secret
 from widget_catalog.core.http.call import csrf_token

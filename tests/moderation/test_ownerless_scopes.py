@@ -10,10 +10,12 @@ from support.village import BuiltVillage, Village
 from support.widgets import widget_line
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.create_account import OPERATOR, create_account, invite
+from widget_catalog.accounts.permissions import read_as_operator
 from widget_catalog.accounts.store import get_account
+from widget_catalog.catalog.store.scopes import list_ownerless_scopes
 from widget_catalog.core.actors import COMMAND_LINE, Account, Actor, Via
 from widget_catalog.core.errors import Conflict, NotAllowed, NotFound
-from widget_catalog.moderation.manage_scopes import assign_scope, reserve_scope, search_ownerless
+from widget_catalog.moderation.manage_scopes import assign_scope, reserve_scope
 
 TAKEN = {
     "error": "The name shop is taken: that scope has no owner, but 3 widgets with 9,555 installs. "
@@ -62,12 +64,14 @@ def test_an_operator_who_creates_an_account_may_give_it_the_widgets(village: Vil
 def test_an_assigned_scope_is_an_organization_of_its_owner(village: Village) -> None:
     store = village.site.node.store
     olly = Actor(via=Via.SESSION, account=_account(village, "olly"))
-    assert [it.name for it in search_ownerless(store, olly, 1, 10)[0]] == ["shop"]
+    assert [it.name for it in read_as_operator(store, olly, list_ownerless_scopes, 1, 10)[0]] == [
+        "shop"
+    ]
 
     assigned = assign_scope(store, "shop", "eve", "The shop", actor=olly)
 
     assert assigned == ("shop", 3, 9_555)
-    assert search_ownerless(store, olly, 1, 10) == ([], 0)
+    assert read_as_operator(store, olly, list_ownerless_scopes, 1, 10) == ([], 0)
     mine = village.eve.get("/api/organizations").json()["organizations"]
     assert [(it["slug"], it["displayName"], it["role"]) for it in mine] == [
         ("shop", "The shop", "owner")
@@ -110,8 +114,8 @@ def test_a_scope_that_cannot_be_assigned_is_explained(village: Village) -> None:
     with pytest.raises(NotAllowed):
         assign_scope(store, "shop", "eve", actor=eve)
     with pytest.raises(NotAllowed):
-        search_ownerless(store, eve, 1, 10)
-    assert search_ownerless(store, COMMAND_LINE, 1, 10)[1] == 1
+        read_as_operator(store, eve, list_ownerless_scopes, 1, 10)
+    assert read_as_operator(store, COMMAND_LINE, list_ownerless_scopes, 1, 10)[1] == 1
 
 
 def _account(village: Village, name: str) -> Account:

@@ -16,19 +16,10 @@ from ..core.http.rendering import Header
 from ..core.http.services import Services
 from .create_account import Registration, register
 from .manage_account import change_password, close_account, end_session, list_own_sessions
+from .second_factor import signing_in as second_factor
 from .second_factor.managing import list_factors, needs_factor
 from .second_factor.passkeys import new_challenge, request_options
-from .second_factor.signing_in import (
-    Given,
-    HalfSignedIn,
-    PasskeyAsked,
-    Ways,
-    finish_sign_in,
-    half_signed_in,
-    sign_in_at_once,
-    sign_in_with_passkey,
-    ways_of,
-)
+from .second_factor.signing_in import Given, HalfSignedIn, PasskeyAsked, Ways
 from .services import AccountServices, browser_of
 from .sign_in import FactorNeeded, SignedIn, sign_in, sign_out
 
@@ -86,13 +77,13 @@ def sign_in_by_password(
     if not code:
         return sign_in(services.store, username, password, browser)
     policy = services.of(AccountServices).factor_policy
-    return sign_in_at_once(services.store, policy, username, password, code, browser)
+    return second_factor.sign_in_at_once(services.store, policy, username, password, code, browser)
 
 
 def _half_way(services: Services, needed: FactorNeeded) -> Response:
     """The password was right: which second factors are possible, and how to send them."""
-    half = half_signed_in(services.store, needed)
-    ways = ways_of(services.store, services.of(AccountServices).factor_policy, half)
+    half = second_factor.half_signed_in(services.store, needed)
+    ways = second_factor.ways_of(services.store, services.of(AccountServices).factor_policy, half)
     shown = {
         "ways": _names_of(ways),
         "passkeyOptions": json.loads(ways.passkey_options) if ways.passkey_options else None,
@@ -116,9 +107,7 @@ def keep_half(services: Services, half: HalfSignedIn) -> Header:
 
 
 def get_half(services: Services, call: Call) -> HalfSignedIn:
-    """The person who entered the password in this browser; raises NotSignedIn if that was too long
-    ago.
-    """
+    """The person who entered the password in this browser, or NotSignedIn after some minutes."""
     half = find_signed(services, call, HALF_COOKIE, HalfSignedIn)
     if half is None:
         raise NotSignedIn(_BEGIN_AGAIN)
@@ -136,7 +125,7 @@ def finish(services: Services, call: Call, given: Given) -> SignedIn:
     if not given.code and given.credential is None:
         raise InvalidRequest("Give a code or a passkey.")
     policy, browser = services.of(AccountServices).factor_policy, browser_of(services, call)
-    return finish_sign_in(services.store, policy, half, given, browser)
+    return second_factor.finish_sign_in(services.store, policy, half, given, browser)
 
 
 def post_passkey_options(services: Services, _call: Call) -> Response:
@@ -164,7 +153,7 @@ def sign_in_by_passkey(services: Services, call: Call, credential: dict[str, Any
     if asked is None:
         raise NotSignedIn("This has taken too long, or cookies are not kept. Try again.")
     policy, browser = services.of(AccountServices).factor_policy, browser_of(services, call)
-    return sign_in_with_passkey(services.store, policy, asked, credential, browser)
+    return second_factor.sign_in_with_passkey(services.store, policy, asked, credential, browser)
 
 
 def get_second_factor(services: Services, call: Call) -> Response:

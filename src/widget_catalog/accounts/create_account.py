@@ -7,16 +7,8 @@ import msgspec
 from widget_contract.names import Scope
 
 from ..catalog.store.events import append, find_upstream
-from ..core.actors import (
-    COMMAND_LINE,
-    RESERVED,
-    Account,
-    Actor,
-    Via,
-    email_fault,
-    parse_username,
-    password_fault,
-)
+from ..core import actors
+from ..core.actors import COMMAND_LINE, RESERVED, Account, Actor, Via
 from ..core.credentials import INVITATION_PREFIX, hash_password, hash_secret, new_id, new_secret
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidAccount, NotAllowed
@@ -54,7 +46,7 @@ def create_account(
     reserved: Set[str] = RESERVED,
 ) -> Account:
     """By the operator, who may also give it a scope whose widgets have no owner yet."""
-    name = check_account(username, email, password_fault(password), reserved)
+    name = check_account(username, email, password, reserved)
     password_hash = hash_password(password)
     with store.publishing() as tx:
         if accounts.is_email_used(tx.connection, email):
@@ -89,7 +81,7 @@ def register(
     refusal would reveal that it has an account.
     """
     invited = check_may_register(store, given.invitation, is_open=is_open) is not None
-    name = check_account(given.username, given.email, password_fault(given.password), reserved)
+    name = check_account(given.username, given.email, given.password, reserved)
     limits = {f"registrations {network_of(browser.address)}": _MAX_FROM_ONE_ADDRESS}
     count_attempt(store, limits, "Too many attempts to create an account from your address.")
     password_hash = hash_password(given.password)
@@ -166,13 +158,12 @@ def remove_first_invitation(tx: Transaction) -> None:
     accounts.remove_invitations_by(tx, _FIRST_START)
 
 
-def check_account(
-    username: str, email: str, password_error: str | None, reserved: Set[str]
-) -> Scope:
+def check_account(username: str, email: str, password: str | None, reserved: Set[str]) -> Scope:
     """The name, or InvalidAccount with all errors."""
-    errors = [it for it in (email_fault(email), password_error) if it]
+    password_error = actors.password_fault(password) if password is not None else None
+    errors = [error for error in (actors.email_fault(email), password_error) if error]
     try:
-        name = parse_username(username, reserved)
+        name = actors.parse_username(username, reserved)
     except InvalidAccount as error:
         raise InvalidAccount([*error.faults, *errors]) from None
     if errors:

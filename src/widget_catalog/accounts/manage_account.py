@@ -13,37 +13,28 @@ from ..core.credentials import hash_password, is_password
 from ..core.db.engine import Store, Transaction
 from ..core.errors import InvalidAccount, NotAllowed, NotFound, NotSignedIn
 from . import events
+from . import store as accounts
 from .attempts import count_attempt, forgive_attempts, record_failed_sign_in, remember_network
-from .oauth.store import Grant, find_grant, list_grants, remove_grant, remove_grants
+from .oauth.store import find_grant, remove_grant, remove_grants
 from .permissions import list_organization_names, require_person
 from .second_factor.policy import refuse_program
 from .second_factor.store import remove_factors
-from .session_store import list_sessions, remove_session, remove_sessions
 from .sign_in import Lifetimes, hold_session, is_fresh, limits_asked_again
-from .store import (
-    Credentials,
-    end_account,
-    find_credentials,
-    lock_account,
-    remove_invitations_of_inviter,
-    update_account,
-)
+from .store import Credentials, find_credentials, lock_account, remove_session, remove_sessions
 from .tokens.store import remove_tokens
 
 
 def change_password(
     store: Store, visitor: Visitor, current: str, new: str, *, keeps_tokens: bool = False
 ) -> None:
-    """Set a new password. Ends every other session and program; access tokens are revoked, unless
-    the person chooses otherwise.
-    """
+    """Ends every other session and program; and access tokens, unless the person keeps them."""
     account = require_person(visitor.actor)
     refuse_program(store, visitor)
     known = check_password(store, visitor, account, current)
     password_hash = hash_new(new)
     with store.writing() as tx:
         _hold_proof(tx, visitor, account, known)
-        update_account(tx, account.id, password_hash=password_hash)
+        accounts.update_account(tx, account.id, password_hash=password_hash)
         remember_network(tx, account.id, visitor.actor.address or "", password_hash)
         _sign_out_elsewhere(tx, visitor, account)
         if not keeps_tokens:
@@ -70,9 +61,9 @@ def close_account(store: Store, visitor: Visitor, password: str) -> None:
     with store.publishing() as tx:
         _hold_proof(tx, visitor, account, known)
         _unlist_all(tx, visitor.actor, account.username)
-        end_account(tx, account.id)
+        accounts.end_account(tx, account.id)
         remove_factors(tx, account.id)
-        remove_invitations_of_inviter(tx, account.id)
+        accounts.remove_invitations_of_inviter(tx, account.id)
         sign_out_everywhere(tx, account)
         append(tx, visitor.actor, events.AccountClosed(scope=account.username))
 
@@ -82,7 +73,7 @@ def list_own_sessions(store: Store, visitor: Visitor, lifetimes: Lifetimes) -> l
     account = require_person(visitor.actor)
     now_ms = store.now_ms()
     with store.reading() as connection:
-        found = list_sessions(connection, account.id, now_ms, now_ms - lifetimes.idle_ms)
+        found = accounts.list_sessions(connection, account.id, now_ms, now_ms - lifetimes.idle_ms)
     current = visitor.session
     return sorted(found, key=lambda session: current is None or session.id != current.id)
 
@@ -121,12 +112,6 @@ def end_other_sessions(store: Store, visitor: Visitor) -> None:
         _sign_out_elsewhere(tx, visitor, account)
         remove_tokens(tx, account.id)
         append(tx, visitor.actor, events.SignedOutElsewhere(scope=account.username))
-
-
-def list_own_programs(store: Store, visitor: Visitor) -> list[Grant]:
-    account = require_person(visitor.actor)
-    with store.reading() as connection:
-        return list_grants(connection, account.id, store.now_ms())
 
 
 def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:

@@ -3,7 +3,8 @@
 functions that these replace.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
 
@@ -12,6 +13,9 @@ from ..core.db.engine import Snapshot, Store
 from ..core.errors import NotAllowed
 from ..core.hooks import extension_point
 from .store import find_account_by_id
+
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def as_now(connection: Snapshot, actor: Actor) -> Actor:
@@ -29,9 +33,7 @@ def as_now(connection: Snapshot, actor: Actor) -> Actor:
 
 
 def require_person(actor: Actor) -> Account:
-    """Raises NotAllowed for access tokens: they cannot manage accounts, tokens and
-    organizations.
-    """
+    """NotAllowed for access tokens: they cannot manage accounts, tokens and organizations."""
     if actor.limits is not None:
         raise NotAllowed("An access token cannot do this; sign in as a person.")
     if actor.account is None:
@@ -45,11 +47,29 @@ def require_operator(actor: Actor) -> None:
 
 
 def require_operator_now(connection: Snapshot, actor: Actor) -> None:
-    """The same, with the account as it is in this transaction; the command line is always an
-    operator.
-    """
+    """The same, with the account as it is now; the command line is always an operator."""
     require_operator(actor)
     require_operator(as_now(connection, actor))
+
+
+def read_own(store: Store, actor: Actor, read: Callable[[Snapshot, int, int], T]) -> T:
+    """What a function finds of this person: it takes the account's number and the time."""
+    account = require_person(actor)
+    with store.reading() as connection:
+        return read(connection, account.id, store.now_ms())
+
+
+def read_as_operator(
+    store: Store,
+    actor: Actor,
+    read: Callable[Concatenate[Snapshot, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """What a function finds, for an operator alone."""
+    with store.reading() as connection:
+        require_operator_now(connection, actor)
+        return read(connection, *args, **kwargs)
 
 
 class PublishingScope(NamedTuple):

@@ -12,8 +12,7 @@ from .oauth import endpoints as oauth
 from .oidc import pages as oidc
 from .pages import account, sign_in
 from .second_factor import pages as factors
-from .tokens import api as token_api
-from .tokens import pages as tokens
+from .tokens import endpoints as tokens
 
 _SIGN_IN = "/api/auth/sign-in"
 _PROVIDER = "/api/auth/oidc"
@@ -68,10 +67,10 @@ API = (
     _person("GET", "/api/auth/sessions", api.get_sessions),
     Route("DELETE", "/api/auth/sessions/{id}", api.delete_session, Who.BROWSER),
     _person("POST", "/api/account/close", api.post_close, hashes=True, step_up=StepUp.FACTOR),
-    _person("GET", "/api/tokens", token_api.get_tokens),
-    _person("POST", "/api/tokens", token_api.post_token, step_up=StepUp.FRESH),
-    _person("POST", "/api/tokens/requests/{id}", token_api.post_token_request),
-    _person("DELETE", "/api/tokens/{id}", token_api.delete_token),
+    _person("GET", "/api/tokens", tokens.get_tokens),
+    _person("POST", "/api/tokens", tokens.post_token, step_up=StepUp.FRESH),
+    _person("POST", "/api/tokens/requests/{id}", tokens.post_claim),
+    _person("DELETE", "/api/tokens/{id}", tokens.delete_token),
 )
 
 OAUTH = (

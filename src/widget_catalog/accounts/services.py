@@ -69,13 +69,7 @@ def _open_provider(settings: AccountSettings, public_url: str) -> "Provider | No
     # Slow to load, so only imported if used.
     from .oidc.provider import Provider
 
-    return Provider(
-        settings.oidc_issuer,
-        settings.oidc_client_id,
-        settings.oidc_client_secret,
-        settings.oidc_name,
-        redirect_uri=f"{public_url}/api/auth/oidc/callback",
-    )
+    return Provider(settings, public_url)
 
 
 class SessionsAndTokens:

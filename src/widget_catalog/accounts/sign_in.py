@@ -14,19 +14,12 @@ from ..core.credentials import hash_secret
 from ..core.db.engine import Store, Transaction
 from ..core.errors import AccountLocked, NotSignedIn, StoreUnavailable
 from ..core.networks import network_of
-from . import events, session_store
-from .attempts import (
-    add_attempts,
-    check_limits,
-    forgive_attempts,
-    is_known_network,
-    record_failed_sign_in,
-    remember_network,
-)
+from . import attempts, events
+from . import store as accounts
 from .oauth.store import find_access
 from .permissions import require_person
 from .second_factor.store import has_factor
-from .store import Credentials, find_credentials, lock_account, update_account
+from .store import Credentials, find_credentials, lock_account
 from .tokens.store import find_token, touch_token
 
 _MINUTE_MS = 60_000
@@ -97,7 +90,7 @@ def hold_session(tx: Transaction, visitor: Visitor) -> None:
     if session is None:
         return
     lock_account(tx, session.account_id)
-    if not session_store.has_session(tx.connection, session.id):
+    if not accounts.has_session(tx.connection, session.id):
         raise NotSignedIn("You have just been signed out. Sign in again.")
 
 
@@ -113,32 +106,30 @@ def changing_own(store: Store, visitor: Visitor) -> Iterator[tuple[Transaction, 
 def sign_in(
     store: Store, username: str, password: str, browser: Browser
 ) -> SignedIn | FactorNeeded:
-    """A new session, replacing the old one; or FactorNeeded. A wrong name and a wrong password are
-    indistinguishable.
-    """
+    """A new session, or FactorNeeded. A wrong name and a wrong password look the same."""
     address = browser.address
     with store.reading() as connection:
         found = find_credentials(connection, username)
     near, far = limits_near(username, address), _limits_far(store, username, address, found)
     with store.writing() as tx:
-        counted = add_attempts(tx, {**near, **far})
-        check_limits(counted, tx.at_ms, near, TOO_OFTEN)
-        check_limits(counted, tx.at_ms, far, _LOCKED, AccountLocked)
+        counted = attempts.add_attempts(tx, {**near, **far})
+        attempts.check_limits(counted, tx.at_ms, near, TOO_OFTEN)
+        attempts.check_limits(counted, tx.at_ms, far, _LOCKED, AccountLocked)
     own, *others = near
     if not is_right_password(found, password):
         account = found.account if found is not None else None
-        record_failed_sign_in(store, account, address, counted[own][0], near[own])
+        attempts.record_failed_sign_in(store, account, address, counted[own][0], near[own])
         raise NotSignedIn("The username or the password is wrong.")
     renewed = None
     if found.password_hash is not None and secrets.is_outdated(found.password_hash):
         renewed = secrets.hash_password(password)
     with store.writing() as tx:
         hold_credentials(tx, found)
-        forgive_attempts(tx, own, [*others, *far])
+        attempts.forgive_attempts(tx, own, [*others, *far])
         if renewed is not None:
-            update_account(tx, found.account.id, password_hash=renewed)
+            accounts.update_account(tx, found.account.id, password_hash=renewed)
         password_hash = renewed or found.password_hash or ""
-        remember_network(tx, found.account.id, address, password_hash)
+        attempts.remember_network(tx, found.account.id, address, password_hash)
         if has_factor(tx.connection, found.account.id):
             return FactorNeeded(found.account, password_hash)
         return open_session(tx, found.account, browser, way="password")
@@ -160,15 +151,13 @@ def hold_credentials(tx: Transaction, found: Credentials) -> None:
 def open_session(
     tx: Transaction, account: Account, browser: Browser, *, way: str, is_two_factor: bool = False
 ) -> SignedIn:
-    """A new session for an authenticated person. It replaces the browser's old one, whose secret
-    becomes invalid.
-    """
+    """A new session for an authenticated person; it replaces the browser's old one."""
     replaced = None
     if browser.former is not None:
-        replaced = session_store.remove_session_by_secret(tx, hash_secret(browser.former))
-    session_store.remove_ended_sessions(tx, idle_since=tx.at_ms - browser.lifetimes.idle_ms)
+        replaced = accounts.remove_session_by_secret(tx, hash_secret(browser.former))
+    accounts.remove_ended_sessions(tx, idle_since=tx.at_ms - browser.lifetimes.idle_ms)
     secret = secrets.new_secret(secrets.SESSION_PREFIX)
-    session = session_store.add_session(
+    session = accounts.add_session(
         tx,
         secrets.new_id(),
         hash_secret(secret),
@@ -188,7 +177,7 @@ def sign_out(store: Store, visitor: Visitor) -> None:
     session = visitor.session
     if session is not None:
         with store.writing() as tx:
-            if session_store.remove_session(tx, session.account_id, session.id):
+            if accounts.remove_session(tx, session.account_id, session.id):
                 event = events.SignedOut(scope=visitor.actor.name, session=session.id)
                 append(tx, visitor.actor, event)
 
@@ -201,7 +190,7 @@ def identify_session(
         return None
     now_ms = store.now_ms()
     with store.reading() as connection:
-        found = session_store.find_session(connection, hash_secret(secret))
+        found = accounts.find_session(connection, hash_secret(secret))
     if found is None:
         return None
     session, account = found
@@ -214,7 +203,7 @@ def identify_session(
     if is_over or account.is_disabled:
         return None
     if session.last_seen_at + _LAG_MS <= now_ms:
-        _touch(store, partial(session_store.touch_session, id_=session.id))
+        _touch(store, partial(accounts.touch_session, id_=session.id))
     return Visitor(Actor(via=Via.SESSION, account=account, address=address), session)
 
 
@@ -268,9 +257,7 @@ def _identify_oauth(store: Store, secret: str, address: str) -> Visitor | None:
 
 
 def program_of(account: Account, client_id: str, address: str) -> Actor:
-    """A program that acts for this account. Its name is a setting and may change; the id does
-    not.
-    """
+    """A program that acts for this account. Its name may change with a setting, its id not."""
     return Actor(
         via=Via.OAUTH, account=account, client_id=client_id, client_name=client_id, address=address
     )
@@ -296,7 +283,7 @@ def _limits_far(
     It is high, so that an attacker cannot lock out others with a few wrong guesses.
     """
     id_, password_hash = (known.account.id, known.password_hash) if known else (0, None)
-    if is_known_network(store, id_, address, password_hash or ""):
+    if attempts.is_known_network(store, id_, address, password_hash or ""):
         return {}
     return {f"account {_name_in_key(username)}": _PER_ACCOUNT}
 

@@ -1,6 +1,4 @@
-"""Accounts and invitations to create one, the namespace that they share with organizations, and
-identities at a provider.
-"""
+"""Accounts and sessions; names, shared with organizations; invitations; identities elsewhere."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,12 +11,13 @@ from widget_contract.names import Scope, is_name
 from ..catalog.store.scopes import find_ownerless_scope
 from ..catalog.store.staging import is_scope_staged
 from ..catalog.store.tables import scopes
-from ..core.actors import Account
+from ..core.actors import Account, Session
 from ..core.clock import from_ms
+from ..core.db import rows
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
 from ..core.errors import Conflict, NotFound
-from .tables import accounts, identities, invitations
+from .tables import accounts, attempts, identities, invitations, sessions
 
 
 class Credentials(NamedTuple):
@@ -34,11 +33,11 @@ def take_scope(tx: Transaction, name: Scope, kind: str, *, adopts: bool = False)
     A scope that has widgets but no owner, from an import, is given only to one that `adopts` it:
     an operator must have seen and confirmed what changes hands.
     """
-    if tx.connection.execute(sa.select(scopes.c.kind).where(scopes.c.name == name)).first():
+    if rows.exists(tx.connection, scopes.c.name == name):
         raise Conflict(f"The name {name} is taken. Choose another.")
     if not adopts:
         _refuse_ownerless(tx, name)
-    tx.connection.execute(sa.insert(scopes).values(name=name, kind=kind, created_at=tx.at_ms))
+    rows.insert(tx, scopes, {"name": name, "kind": kind, "created_at": tx.at_ms})
 
 
 def _refuse_ownerless(tx: Transaction, name: Scope) -> None:
@@ -66,21 +65,21 @@ def list_scopes(
     query = sa.select(scopes.c.name, scopes.c.kind, scopes.c.created_at).order_by(scopes.c.name)
     if kind is not None:
         query = query.where(scopes.c.kind == kind)
-    rows, total = _read_page(connection, query, page, limit)
-    return [TakenScope(*row) for row in rows], total
+    found, total = _read_page(connection, query, page, limit)
+    return [TakenScope(*row) for row in found], total
 
 
 def _read_page(
     connection: Connection, query: sa.Select[Any], page: int, limit: int
 ) -> tuple[Sequence[Any], int]:
     count = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
-    rows = connection.execute(query.limit(limit).offset((page - 1) * limit)).all()
-    return rows, connection.execute(count).scalar_one()
+    found = connection.execute(query.limit(limit).offset((page - 1) * limit)).all()
+    return found, connection.execute(count).scalar_one()
 
 
 def free_scope(tx: Transaction, name: Scope) -> None:
     """Release a name that nothing refers to."""
-    tx.connection.execute(sa.delete(scopes).where(scopes.c.name == name))
+    rows.delete(tx, scopes, name=name)
 
 
 def add_account(
@@ -98,14 +97,13 @@ def add_account(
         "is_disabled": False,
         "created_at": tx.at_ms,
     }
-    tx.connection.execute(sa.insert(accounts).values(values))
+    rows.insert(tx, accounts, values)
     return get_account(tx.connection, username)
 
 
 def is_email_used(connection: Connection, email: str) -> bool:
     """Whether an open account has this address, ignoring case."""
-    known = sa.select(accounts.c.id).where(accounts.c.email_key == email.casefold())
-    return connection.execute(known).first() is not None
+    return rows.exists(connection, accounts.c.email_key == email.casefold())
 
 
 def find_account(connection: Connection, username: str) -> Account | None:
@@ -133,8 +131,8 @@ def find_credentials(connection: Connection, username: str) -> Credentials | Non
 
 
 def list_accounts(connection: Connection) -> list[Account]:
-    rows = connection.execute(sa.select(accounts).order_by(accounts.c.username))
-    return [account_from(row) for row in rows]
+    query = sa.select(accounts).order_by(accounts.c.username)
+    return [account_from(row) for row in connection.execute(query)]
 
 
 def list_accounts_page(
@@ -146,8 +144,8 @@ def list_accounts_page(
         key = text.casefold()
         has_text = accounts.c.username.contains(key, autoescape=True)
         query = query.where(has_text | accounts.c.email_key.contains(key, autoescape=True))
-    rows, total = _read_page(connection, query, page, limit)
-    return [account_from(row) for row in rows], total
+    found, total = _read_page(connection, query, page, limit)
+    return [account_from(row) for row in found], total
 
 
 def count_accounts(connection: Connection) -> int:
@@ -162,14 +160,11 @@ def has_accounts(connection: Connection) -> bool:
 
 def has_operators(connection: Connection) -> bool:
     """Whether an operator's account exists, disabled or not."""
-    query = sa.select(accounts.c.id).where(accounts.c.is_operator, accounts.c.closed_at.is_(None))
-    return connection.execute(query.limit(1)).first() is not None
+    return rows.exists(connection, accounts.c.is_operator, accounts.c.closed_at.is_(None))
 
 
 def lock_active_operators(tx: Transaction) -> set[int]:
-    """The operators who can sign in, locked until this transaction ends, in the order of their
-    numbers, to avoid deadlocks.
-    """
+    """The operators who can sign in, locked in the order of their numbers: no deadlocks."""
     query = sa.select(accounts.c.id).where(accounts.c.is_operator, ~accounts.c.is_disabled)
     locked = query.order_by(accounts.c.id).with_for_update(key_share=True)
     return set(tx.connection.execute(locked).scalars())
@@ -185,7 +180,7 @@ def lock_account(tx: Transaction, account_id: int) -> None:
 
 
 def update_account(tx: Transaction, account_id: int, **values: object) -> None:
-    tx.connection.execute(sa.update(accounts).where(accounts.c.id == account_id).values(values))
+    rows.update(tx, accounts, values, id=account_id)
 
 
 def end_account(tx: Transaction, account_id: int) -> None:
@@ -199,12 +194,8 @@ def end_account(tx: Transaction, account_id: int) -> None:
 
 
 def find_account_by_identity(connection: Connection, issuer: str, subject: str) -> Account | None:
-    query = (
-        sa.select(accounts)
-        .join(identities)
-        .where(identities.c.issuer == issuer, identities.c.subject == subject)
-    )
-    row = connection.execute(query).first()
+    is_theirs = (identities.c.issuer == issuer) & (identities.c.subject == subject)
+    row = connection.execute(sa.select(accounts).join(identities).where(is_theirs)).first()
     return account_from(row) if row is not None else None
 
 
@@ -246,7 +237,7 @@ def add_invitation(
 ) -> None:
     """`more` says whom it is for and who has sent it: columns that may be empty."""
     values = {"role": role, "invited_by": invited_by, "expires_at": expires_at, **more}
-    tx.connection.execute(sa.insert(invitations).values(id=id_, created_at=tx.at_ms, **values))
+    rows.insert(tx, invitations, {"id": id_, "created_at": tx.at_ms, **values})
 
 
 def find_catalog_invitation(
@@ -269,31 +260,102 @@ def list_catalog_invitations(
 
 def remove_invitation(tx: Transaction, id_: str) -> bool:
     """False if it was used or revoked meanwhile."""
-    return tx.connection.execute(sa.delete(invitations).where(invitations.c.id == id_)).rowcount > 0
+    return rows.delete(tx, invitations, id=id_)
 
 
 def remove_catalog_invitations(tx: Transaction, role: str) -> None:
-    tx.connection.execute(sa.delete(invitations).where(_IS_TO_CATALOG, invitations.c.role == role))
+    rows.delete(tx, invitations, _IS_TO_CATALOG, role=role)
 
 
 def remove_invitations_by(tx: Transaction, invited_by: str) -> None:
-    tx.connection.execute(sa.delete(invitations).where(invitations.c.invited_by == invited_by))
+    rows.delete(tx, invitations, invited_by=invited_by)
 
 
 def remove_invitations_of_inviter(
     tx: Transaction, inviter_id: int, organization_id: int | None = None
 ) -> None:
     """Revoke an account's invitations: to one organization, or all of them."""
-    query = sa.delete(invitations).where(invitations.c.inviter_id == inviter_id)
-    if organization_id is not None:
-        query = query.where(invitations.c.organization_id == organization_id)
-    tx.connection.execute(query)
+    where = {} if organization_id is None else {"organization_id": organization_id}
+    rows.delete(tx, invitations, inviter_id=inviter_id, **where)
 
 
 def remove_catalog_invitations_of_inviter(tx: Transaction, inviter_id: int) -> None:
-    is_theirs = invitations.c.inviter_id == inviter_id
-    tx.connection.execute(sa.delete(invitations).where(_IS_TO_CATALOG, is_theirs))
+    rows.delete(tx, invitations, _IS_TO_CATALOG, inviter_id=inviter_id)
 
 
 def remove_expired_invitations(tx: Transaction) -> None:
-    tx.connection.execute(sa.delete(invitations).where(invitations.c.expires_at <= tx.at_ms))
+    rows.delete(tx, invitations, invitations.c.expires_at <= tx.at_ms)
+
+
+def add_session(
+    tx: Transaction,
+    id_: str,
+    secret_hash: str,
+    account_id: int,
+    expires_at: int,
+    *,
+    is_two_factor: bool = False,
+    browser: str | None = None,
+    address: str | None = None,
+) -> Session:
+    times = (tx.at_ms, tx.at_ms, expires_at, tx.at_ms)
+    session = Session(id_, secret_hash, account_id, *times, is_two_factor, browser, address)
+    rows.insert(tx, sessions, session._asdict())
+    return session
+
+
+def find_session(connection: Connection, secret_hash: str) -> tuple[Session, Account] | None:
+    """The session and its account, whether valid or not."""
+    session = rows.find(connection, Session, sessions, secret_hash=secret_hash)
+    account = find_account_by_id(connection, session.account_id) if session is not None else None
+    return (session, account) if session is not None and account is not None else None
+
+
+def has_session(connection: Connection, id_: str) -> bool:
+    return rows.exists(connection, sessions.c.id == id_)
+
+
+def list_sessions(
+    connection: Connection, account_id: int, now_ms: int, idle_since: int
+) -> list[Session]:
+    """Valid sessions: not expired, and used after `idle_since`. Newest first."""
+    is_valid = (sessions.c.expires_at > now_ms) & (sessions.c.last_seen_at > idle_since)
+    query = sa.select(sessions).where(sessions.c.account_id == account_id, is_valid)
+    ordered = query.order_by(sessions.c.created_at.desc(), sessions.c.id)
+    return [Session(*row) for row in connection.execute(ordered)]
+
+
+def touch_session(tx: Transaction, id_: str) -> None:
+    rows.update(tx, sessions, {"last_seen_at": tx.at_ms}, id=id_)
+
+
+def confirm_session(tx: Transaction, id_: str, *, is_two_factor: bool) -> None:
+    """The person has just re-authenticated."""
+    new = {"confirmed_at": tx.at_ms, "is_two_factor": is_two_factor}
+    rows.update(tx, sessions, new, id=id_)
+
+
+def remove_session(tx: Transaction, account_id: int, id_: str) -> bool:
+    return rows.delete(tx, sessions, account_id=account_id, id=id_)
+
+
+def remove_session_by_secret(tx: Transaction, secret_hash: str) -> str | None:
+    """End a session; returns its id, if it existed."""
+    session = rows.find(tx.connection, Session, sessions, secret_hash=secret_hash)
+    is_ended = rows.delete(tx, sessions, secret_hash=secret_hash)
+    return session.id if session is not None and is_ended else None
+
+
+def remove_sessions(tx: Transaction, account_id: int, but: str | None = None) -> None:
+    """End all sessions of an account, except one."""
+    others = () if but is None else (sessions.c.id != but,)
+    rows.delete(tx, sessions, *others, account_id=account_id)
+
+
+def remove_ended_sessions(tx: Transaction, idle_since: int) -> None:
+    ended = (sessions.c.expires_at <= tx.at_ms) | (sessions.c.last_seen_at <= idle_since)
+    rows.delete(tx, sessions, ended)
+    # Rows that are locked are being updated by others.
+    over = sa.select(attempts.c.key).where(attempts.c.ends_at <= tx.at_ms)
+    free = over.with_for_update(skip_locked=True)
+    rows.delete(tx, attempts, attempts.c.key.in_(free))

@@ -1,6 +1,4 @@
-"""`widget-catalog scope …`: names in use, reserved ones, and scopes without an owner; `version
-revoke` and `version unrevoke`.
-"""
+"""`widget-catalog scope …`; `version revoke` and `version unrevoke`."""
 
 import json
 from typing import Annotated
@@ -46,14 +44,15 @@ def list_(
     with open_existing(data, config).store.reading() as connection:
         if ownerless:
             found, _ = list_ownerless_scopes(connection, 1, _ALL)
-            lines = [(it.name, it.summary) for it in found]
+            lines = [(scope.name, scope.summary) for scope in found]
             shown = [
-                {"name": it.name, "widgets": it.widgets, "installs": it.installs} for it in found
+                {"name": scope.name, "widgets": scope.widgets, "installs": scope.installs}
+                for scope in found
             ]
         else:
             taken, _ = list_scopes(connection, None, 1, _ALL)
-            lines = [(it.name, it.kind) for it in taken]
-            shown = [{"name": it.name, "kind": it.kind} for it in taken]
+            lines = [(scope.name, scope.kind) for scope in taken]
+            shown = [{"name": scope.name, "kind": scope.kind} for scope in taken]
     if as_json:
         print(json.dumps(shown, indent=2))  # noqa: T201
         return
@@ -153,8 +152,8 @@ def revoke(
         )
         raise typer.Exit(1)
     revoke_everywhere(*what, reason, others)
-    for it in (f"{widget} {number}", *others):
-        report(f"{it} is revoked.")
+    for version in (f"{widget} {number}", *others):
+        report(f"{version} is revoked.")
     report("Nobody can publish this bundle again.")
 
 

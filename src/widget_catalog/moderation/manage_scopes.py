@@ -1,46 +1,20 @@
-"""For operators: reserves and releases names of scopes; lists those that have widgets but no owner,
-and gives them one.
-"""
+"""For operators: reserves and releases names of scopes; gives ownerless ones an owner."""
 
 from widget_contract.names import Scope
 from widget_contract.texts import name_fault
 
-from ..accounts.administer_account import get_open
+from ..accounts.administer_account import get_enabled
 from ..accounts.permissions import require_operator_now
-from ..accounts.store import TakenScope, free_scope, list_scopes, take_scope
+from ..accounts.store import free_scope, take_scope
 from ..catalog.events import ScopeAssigned, ScopeReleased, ScopeReserved
 from ..catalog.store.events import append, find_upstream
-from ..catalog.store.scopes import OwnerlessScope, find_ownerless_scope, list_ownerless_scopes
+from ..catalog.store.scopes import OwnerlessScope, find_ownerless_scope
 from ..catalog.store.widgets import list_widgets_in
 from ..core.actors import COMMAND_LINE, Actor, Role
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
+from ..organizations import store as organizations
 from ..organizations.organize import MAX_NAME
-from ..organizations.store import (
-    add_organization,
-    find_organization,
-    list_members,
-    lock_organization,
-    put_member,
-    remove_organization,
-    scope_kind,
-)
-
-
-def search_ownerless(
-    store: Store, actor: Actor, page: int, limit: int
-) -> tuple[list[OwnerlessScope], int]:
-    with store.reading() as connection:
-        require_operator_now(connection, actor)
-        return list_ownerless_scopes(connection, page, limit)
-
-
-def search_scopes(
-    store: Store, actor: Actor, kind: str | None, page: int, limit: int
-) -> tuple[list[TakenScope], int]:
-    with store.reading() as connection:
-        require_operator_now(connection, actor)
-        return list_scopes(connection, kind, page, limit)
 
 
 def assign_scope(
@@ -53,33 +27,24 @@ def assign_scope(
     """
     scope = Scope.parse(name)
     title = display_name.strip() or name
-    if fault := name_fault(title, MAX_NAME):
-        raise InvalidRequest(f"The display name {fault}")
+    if error := name_fault(title, MAX_NAME):
+        raise InvalidRequest(f"The display name {error}")
     with store.publishing() as tx:
         require_operator_now(tx.connection, actor)
         found = _get_ownerless(tx.connection, scope)
-        if scope_kind(tx.connection, username) == "organization":
+        if organizations.scope_kind(tx.connection, username) == "organization":
             raise Conflict(
                 f"{username} is an organization, which has one scope: its own name. Name an "
                 f"account: it becomes the owner of the organization {scope}, and can invite others."
             )
-        account = get_open(tx, username)
-        if account.is_disabled:
-            raise Conflict(f"{account.username} is disabled. Enable the account first.")
+        account = get_enabled(tx, username)
         free_scope(tx, scope)  # It may be reserved.
         take_scope(tx, scope, "organization", adopts=True)
-        organization = add_organization(tx, scope, title)
-        put_member(tx, organization.id, account.id, Role.OWNER)
-        append(
-            tx,
-            actor,
-            ScopeAssigned(
-                scope=scope,
-                member=str(account.username),
-                widgets=found.widgets,
-                installs=found.installs,
-            ),
-        )
+        organization = organizations.add_organization(tx, scope, title)
+        organizations.put_member(tx, organization.id, account.id, Role.OWNER)
+        owner, widgets, installs = str(account.username), found.widgets, found.installs
+        event = ScopeAssigned(scope=scope, member=owner, widgets=widgets, installs=installs)
+        append(tx, actor, event)
     return found
 
 
@@ -89,7 +54,7 @@ def _get_ownerless(connection: Snapshot, scope: Scope) -> OwnerlessScope:
     found = find_ownerless_scope(connection, scope)
     if found is not None:
         return found
-    match scope_kind(connection, scope):
+    match organizations.scope_kind(connection, scope):
         case "personal":
             raise Conflict(f"The scope {scope} belongs to the account {scope}.")
         case "organization":
@@ -119,8 +84,8 @@ def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
     scope = Scope.parse(name)
     with store.publishing() as tx:
         require_operator_now(tx.connection, actor)
-        lock_organization(tx, scope)
-        kind = scope_kind(tx.connection, scope)
+        organizations.lock_organization(tx, scope)
+        kind = organizations.scope_kind(tx.connection, scope)
         published = len(list_widgets_in(tx.connection, scope))
         if kind is None:
             raise NotFound(
@@ -135,7 +100,7 @@ def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
                 f"else, even when the account is closed. To keep them out: account disable {scope}."
             )
         members = None
-        organization = find_organization(tx.connection, scope)
+        organization = organizations.find_organization(tx.connection, scope)
         if organization is not None:
             if published:
                 raise Conflict(
@@ -143,8 +108,9 @@ def release_scope(store: Store, name: str, actor: Actor = COMMAND_LINE) -> str:
                     f"{'' if published == 1 else 's'}, listed or not. Dashboards load them by this "
                     "name, so it is never given to somebody else."
                 )
-            members = [it.username for it in list_members(tx.connection, organization.id)]
-            remove_organization(tx, organization)
+            found = organizations.list_members(tx.connection, organization.id)
+            members = [member.username for member in found]
+            organizations.remove_organization(tx, organization)
         free_scope(tx, scope)
         append(tx, actor, ScopeReleased(scope=scope, was=kind, members=members))
     return kind

@@ -4,6 +4,7 @@ Reporting needs no account. Reports are visible only to operators: neither they 
 entries are in the log of the widget, which its owners can read.
 """
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from widget_contract.errors import InvalidName
@@ -18,19 +19,12 @@ from ..catalog.store.widgets import find_widget
 from ..catalog.widgets import Widget
 from ..core.actors import Actor, Stranger
 from ..core.credentials import new_id
+from ..core.db import rows
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.networks import network_of
-from .store import (
-    Report,
-    add_report,
-    count_open_reports,
-    decide_report,
-    find_report,
-    has_decided_reports,
-    list_reports,
-    remove_decided_reports,
-)
+from . import store as reports
+from .store import Report
 
 
 class Reported(Event, frozen=True):
@@ -75,8 +69,12 @@ def find_reportable(store: Store, scope: str, name: str, most: int) -> Widget:
     """The widget, if it is listed; NotFound otherwise, and if reports are disabled (`most` 0)."""
     if not most:
         raise NotFound(_OFF)
-    with store.reading() as connection:
-        return _get_listed(connection, scope, name)
+    stored = None
+    with store.reading() as connection, suppress(InvalidName):
+        stored = find_widget(connection, Scope.parse(scope), WidgetName.parse(name))
+    if stored is None or not stored.widget.is_listed:
+        raise NotFound(f"There is no widget {scope}/{name}.")
+    return stored.widget
 
 
 def report_widget(
@@ -99,73 +97,49 @@ def report_widget(
             contact=said.contact or None,
             created_at=tx.at_ms,
         )
-        add_report(tx, report)
+        reports.add_report(tx, report)
         append(tx, Stranger(address), Reported(report=report.id, widget=f"{scope}/{name}"))
-
-
-def search_reports(
-    store: Store, actor: Actor, state: str | None, page: int, limit: int
-) -> tuple[list[Report], int]:
-    with store.reading() as connection:
-        require_operator_now(connection, actor)
-        return list_reports(connection, state, page, limit)
 
 
 def decide_about(store: Store, actor: Actor, id_: str, state: str, note: str) -> None:
     """`state`: `resolved`, if something was done about it, or `dismissed`."""
-    if note and (fault := line_fault(note, _MAX_NOTE)):
-        raise InvalidRequest(f"note: {fault}")
+    if note and (error := line_fault(note, _MAX_NOTE)):
+        raise InvalidRequest(f"note: {error}")
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
-        report = find_report(tx.connection, id_)
+        report = reports.find_report(tx.connection, id_)
         if report is None:
             raise NotFound("There is no such report.")
-        if not decide_report(tx, id_, state, actor.name, note or None):
+        if not reports.decide_report(tx, id_, state, actor.name, note or None):
             raise Conflict("Somebody has decided about this report already.")
-        decided = ReportDecided(
-            report=id_, widget=f"{report.scope}/{report.name}", state=state, note=note or None
-        )
-        append(tx, actor, decided)
+        key = f"{report.scope}/{report.name}"
+        event = ReportDecided(report=id_, widget=key, state=state, note=note or None)
+        append(tx, actor, event)
 
 
 def forget_reports(store: Store) -> None:
     """Remove reports decided long ago, because they may contain contact details."""
-    decided_before = store.now_ms() - _KEPT_MS
-    with store.reading() as connection:
-        if not has_decided_reports(connection, decided_before):
-            return
-    with store.writing() as tx:
-        remove_decided_reports(tx, decided_before)
+    rows.remove_if_any(store, reports.reports, reports.is_decided_before(store.now_ms() - _KEPT_MS))
 
 
 def _check(said: ReportForm, widget: Widget) -> None:
-    faults = []
+    errors = []
     if said.category not in CATEGORIES:
-        faults.append("Choose what is wrong.")
-    if fault := text_fault(said.text, MAX_TEXT) if said.text else "must not be empty.":
-        faults.append(f"What you have seen {fault}")
-    if said.contact and (fault := line_fault(said.contact, _MAX_CONTACT)):
-        faults.append(f"How to reach you {fault}")
-    if said.version and said.version not in {it.number for it in widget.versions}:
-        faults.append("Choose one of the versions.")
-    if faults:
-        raise InvalidRequest(" ".join(faults))
+        errors.append("Choose what is wrong.")
+    if error := text_fault(said.text, MAX_TEXT) if said.text else "must not be empty.":
+        errors.append(f"What you have seen {error}")
+    if said.contact and (error := line_fault(said.contact, _MAX_CONTACT)):
+        errors.append(f"How to reach you {error}")
+    if said.version and said.version not in {version.number for version in widget.versions}:
+        errors.append("Choose one of the versions.")
+    if errors:
+        raise InvalidRequest(" ".join(errors))
 
 
 def _check_room(connection: Snapshot, scope: str, name: str) -> None:
-    if count_open_reports(connection, scope, name) >= _MAX_OF_WIDGET:
+    if reports.count_open_reports(connection, scope, name) >= _MAX_OF_WIDGET:
         raise Conflict(
             "The operator has many reports about this widget already, and will look into them."
         )
-    if count_open_reports(connection) >= _MOST:
+    if reports.count_open_reports(connection) >= _MOST:
         raise Conflict("The operator has more reports than can be kept. Try again another day.")
-
-
-def _get_listed(connection: Snapshot, scope: str, name: str) -> Widget:
-    try:
-        stored = find_widget(connection, Scope.parse(scope), WidgetName.parse(name))
-    except InvalidName:
-        stored = None
-    if stored is None or not stored.widget.is_listed:
-        raise NotFound(f"There is no widget {scope}/{name}.")
-    return stored.widget

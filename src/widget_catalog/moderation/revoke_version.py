@@ -111,7 +111,7 @@ def _save(
 ) -> None:
     widget = stored.widget
     new = old.with_revocation(revocation)
-    changed = widget.with_versions([new if it is old else it for it in widget.versions])
+    changed = widget.with_versions([new if one is old else one for one in widget.versions])
     subject = {"scope": widget.scope, "name": widget.name, "version": old.number}
     event = (
         Unrevoked(**subject)

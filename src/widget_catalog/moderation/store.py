@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 from sqlalchemy.engine import Connection
 
+from ..core.db import rows
 from ..core.db.schema import Name, metadata
 from ..core.db.transaction import Transaction
 
@@ -50,32 +51,19 @@ class Report(NamedTuple):
 
 
 def add_report(tx: Transaction, report: Report) -> None:
-    tx.connection.execute(sa.insert(reports).values(report._asdict()))
+    rows.insert(tx, reports, report._asdict())
 
 
 def find_report(connection: Connection, id_: str) -> Report | None:
     if not id_.isalnum():  # External input, which a database may reject.
         return None
-    row = connection.execute(sa.select(reports).where(reports.c.id == id_)).first()
-    return Report(*row) if row is not None else None
+    return rows.find(connection, Report, reports, id=id_)
 
 
 def decide_report(tx: Transaction, id_: str, state: str, by: str, note: str | None) -> bool:
     """False if it was decided before."""
     decided = {"state": state, "decided_by": by, "decided_at": tx.at_ms, "note": note}
-    is_open = (reports.c.id == id_) & (reports.c.state == OPEN)
-    return tx.connection.execute(sa.update(reports).where(is_open).values(decided)).rowcount > 0
-
-
-def has_decided_reports(connection: Connection, decided_before: int) -> bool:
-    return (
-        connection.execute(sa.select(reports.c.id).where(_is_old(decided_before))).first()
-        is not None
-    )
-
-
-def remove_decided_reports(tx: Transaction, decided_before: int) -> None:
-    tx.connection.execute(sa.delete(reports).where(_is_old(decided_before)))
+    return rows.update(tx, reports, decided, id=id_, state=OPEN)
 
 
 def list_reports(
@@ -86,8 +74,8 @@ def list_reports(
     if state is not None:
         query, count = query.where(reports.c.state == state), count.where(reports.c.state == state)
     query = query.order_by(reports.c.created_at.desc(), reports.c.id)
-    rows = connection.execute(query.limit(limit).offset((page - 1) * limit))
-    return [Report(*row) for row in rows], connection.execute(count).scalar_one()
+    found = connection.execute(query.limit(limit).offset((page - 1) * limit))
+    return [Report(*row) for row in found], connection.execute(count).scalar_one()
 
 
 def count_open_reports(connection: Connection, scope: str = "", name: str = "") -> int:
@@ -98,5 +86,5 @@ def count_open_reports(connection: Connection, scope: str = "", name: str = "") 
     return int(connection.execute(query).scalar_one())
 
 
-def _is_old(decided_before: int) -> sa.ColumnElement[bool]:
-    return (reports.c.state != OPEN) & (reports.c.decided_at < decided_before)
+def is_decided_before(instant: int) -> sa.ColumnElement[bool]:
+    return (reports.c.state != OPEN) & (reports.c.decided_at < instant)

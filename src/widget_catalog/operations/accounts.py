@@ -17,9 +17,13 @@ from ..accounts.pages.own_page import own_page
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
 from ..accounts.services import AccountServices
-from ..accounts.session_store import list_sessions
 from ..accounts.store import get_account as get_account_by_name
-from ..accounts.store import list_accounts_page, list_catalog_invitations, remove_invitation
+from ..accounts.store import (
+    list_accounts_page,
+    list_catalog_invitations,
+    list_sessions,
+    remove_invitation,
+)
 from ..accounts.tokens.store import list_tokens, remove_token
 from ..catalog.store.events import append
 from ..core.actors import Actor, email_fault

@@ -19,9 +19,18 @@ def _routes() -> "Sequence[Route]":
 
 
 def _hooks() -> "Hooks":
-    from .hooks import HOOKS
+    from ..accounts import permissions
+    from ..accounts.events import AccountClosed
+    from ..catalog.store.scopes import find_public_members
+    from . import organize, store
 
-    return HOOKS
+    return {
+        AccountClosed: organize.leave_all,
+        find_public_members: organize.list_public_members,
+        permissions.owns_organization: store.owns_organization,
+        permissions.list_organization_names: store.list_organization_names,
+        permissions.list_scopes_of: store.list_scopes_of,
+    }
 
 
 FEATURE = Feature(

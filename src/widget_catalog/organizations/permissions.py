@@ -22,9 +22,7 @@ _OTHERWISE = "Only owners and admins of {scope} can do this."
 def require(
     connection: Snapshot, actor: Actor, right: Right, scope: str, name: str | None = None
 ) -> None:
-    """Raises NotAllowed if this actor lacks the permission in the scope, or for one
-    widget of it.
-    """
+    """NotAllowed if this actor lacks the permission in the scope, or for one widget of it."""
     now = as_now(connection, actor)
     standing = standing_of(connection, now.account, scope, name)
     if not is_allowed(now, right, standing, scope, name):
@@ -37,4 +35,4 @@ def require(
 def rights_of(connection: Snapshot, actor: Actor, scope: str, name: str | None) -> frozenset[Right]:
     """Everything that this actor may do there."""
     standing = standing_of(connection, actor.account, scope, name)
-    return frozenset(it for it in Right if is_allowed(actor, it, standing, scope, name))
+    return frozenset(one for one in Right if is_allowed(actor, one, standing, scope, name))

@@ -1,6 +1,4 @@
-"""Organizations in the store: members, publishers, invitations; the role of an account in a
-scope.
-"""
+"""Organizations: members, publishers, invitations; the role of an account in a scope."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,9 +12,12 @@ from ..accounts.permissions import PublishingScope
 from ..accounts.tables import accounts, invitations
 from ..catalog.store.tables import scopes
 from ..core.actors import Account, Role, Standing
+from ..core.db import rows
 from ..core.db.engine import Transaction
 from ..core.errors import NotFound
 from .tables import memberships, organizations, publishers
+
+_PUBLISHING = (Role.OWNER.value, Role.ADMIN.value)
 
 
 class Organization(NamedTuple):
@@ -46,26 +47,22 @@ class Member(NamedTuple):
 def add_organization(tx: Transaction, slug: Scope, display_name: str) -> Organization:
     """Add an organization whose slug is already taken for it."""
     values = {"slug": slug, "display_name": display_name, "created_at": tx.at_ms}
-    tx.connection.execute(sa.insert(organizations).values(values))
+    rows.insert(tx, organizations, values)
     return get_organization(tx.connection, slug)
 
 
 def remove_organization(tx: Transaction, organization: Organization) -> None:
     """With its memberships, publishers and invitations. Its name stays taken."""
-    for table in (memberships, invitations):
-        here = table.c.organization_id == organization.id
-        tx.connection.execute(sa.delete(table).where(here))
-    tx.connection.execute(sa.delete(publishers).where(publishers.c.scope == organization.slug))
-    here = organizations.c.id == organization.id
-    tx.connection.execute(sa.delete(organizations).where(here))
+    rows.delete(tx, memberships, organization_id=organization.id)
+    rows.delete(tx, invitations, organization_id=organization.id)
+    rows.delete(tx, publishers, scope=organization.slug)
+    rows.delete(tx, organizations, id=organization.id)
 
 
 def find_organization(connection: Connection, slug: str) -> Organization | None:
     if not is_name(slug):
         return None
-    query = sa.select(organizations).where(organizations.c.slug == slug)
-    row = connection.execute(query).first()
-    return Organization(*row) if row is not None else None
+    return rows.find(connection, Organization, organizations, slug=slug)
 
 
 def get_organization(connection: Connection, slug: str) -> Organization:
@@ -83,9 +80,7 @@ def lock_organization(tx: Transaction, slug: str) -> None:
 
 
 def set_members_public(tx: Transaction, organization: Organization, is_public: bool) -> None:
-    here = organizations.c.id == organization.id
-    changed = sa.update(organizations).where(here).values(are_members_public=is_public)
-    tx.connection.execute(changed)
+    rows.update(tx, organizations, {"are_members_public": is_public}, id=organization.id)
 
 
 def list_memberships(connection: Connection, account_id: int) -> list[Membership]:
@@ -95,17 +90,18 @@ def list_memberships(connection: Connection, account_id: int) -> list[Membership
         .where(memberships.c.account_id == account_id)
         .order_by(organizations.c.slug)
     )
-    return [
-        Membership(Organization(*row[:-1]), Role(row.role)) for row in connection.execute(query)
-    ]
+    found = connection.execute(query)
+    return [Membership(Organization(*columns), Role(role)) for *columns, role in found]
+
+
+def list_organization_names(connection: Connection, account_id: int) -> list[str]:
+    return [organization.slug for organization, _ in list_memberships(connection, account_id)]
 
 
 def owns_organization(connection: Connection, account_id: int) -> bool:
     """Whether this account is an owner of any organization."""
-    query = sa.select(memberships.c.account_id).where(
-        memberships.c.account_id == account_id, memberships.c.role == Role.OWNER.value
-    )
-    return connection.execute(query.limit(1)).first() is not None
+    is_owner = memberships.c.role == Role.OWNER.value
+    return rows.exists(connection, memberships.c.account_id == account_id, is_owner)
 
 
 def list_members(connection: Connection, organization_id: int) -> list[Member]:
@@ -116,25 +112,15 @@ def list_members(connection: Connection, organization_id: int) -> list[Member]:
         .where(memberships.c.organization_id == organization_id)
         .order_by(accounts.c.username)
     )
-    rows = connection.execute(query)
-    return [Member(it.id, it.username, Role(it.role), it.since, it.is_disabled) for it in rows]
+    found = connection.execute(query)
+    return [Member(id_, name, Role(role), *rest) for id_, name, role, *rest in found]
 
 
 def put_member(tx: Transaction, organization_id: int, account_id: int, role: Role) -> None:
     """Add a member, or change a member's role."""
-    here = sa.and_(
-        memberships.c.organization_id == organization_id, memberships.c.account_id == account_id
-    )
-    changed = tx.connection.execute(sa.update(memberships).where(here).values(role=role.value))
-    if changed.rowcount == 0:
-        tx.connection.execute(
-            sa.insert(memberships).values(
-                organization_id=organization_id,
-                account_id=account_id,
-                role=role.value,
-                since=tx.at_ms,
-            )
-        )
+    here = {"organization_id": organization_id, "account_id": account_id}
+    if not rows.update(tx, memberships, {"role": role.value}, **here):
+        rows.insert(tx, memberships, {**here, "role": role.value, "since": tx.at_ms})
 
 
 def remove_member(tx: Transaction, organization: Organization, account_id: int) -> list[str]:
@@ -142,12 +128,8 @@ def remove_member(tx: Transaction, organization: Organization, account_id: int) 
     named = sa.and_(publishers.c.scope == organization.slug, publishers.c.account_id == account_id)
     names = sa.select(publishers.c.name).where(named).order_by(publishers.c.name)
     lost = list(tx.connection.execute(names).scalars())
-    tx.connection.execute(
-        sa.delete(memberships).where(
-            memberships.c.organization_id == organization.id, memberships.c.account_id == account_id
-        )
-    )
-    tx.connection.execute(sa.delete(publishers).where(named))
+    rows.delete(tx, memberships, organization_id=organization.id, account_id=account_id)
+    rows.delete(tx, publishers, named)
     return lost
 
 
@@ -166,12 +148,9 @@ def standing_of(
     ).scalar()
     if role is None:
         return Standing()
-    named = sa.select(publishers.c.name).where(
-        publishers.c.scope == scope,
-        publishers.c.name == name,
-        publishers.c.account_id == account.id,
-    )
-    return Standing(Role(role), connection.execute(named).first() is not None)
+    is_named = (publishers.c.scope == scope) & (publishers.c.name == name)
+    is_publisher = rows.exists(connection, is_named, publishers.c.account_id == account.id)
+    return Standing(Role(role), is_publisher)
 
 
 def list_scopes_of(connection: Connection, account: Account) -> list[PublishingScope]:
@@ -182,16 +161,13 @@ def list_scopes_of(connection: Connection, account: Account) -> list[PublishingS
         .join(memberships)
         .where(
             memberships.c.account_id == account.id,
-            memberships.c.role.in_([Role.OWNER.value, Role.ADMIN.value])
-            | organizations.c.slug.in_(named),
+            memberships.c.role.in_(_PUBLISHING) | organizations.c.slug.in_(named),
         )
         .order_by(organizations.c.slug)
     )
     own = PublishingScope(account.username, "personal", account.username)
-    return [
-        own,
-        *(PublishingScope(row[0], "organization", row[1]) for row in connection.execute(query)),
-    ]
+    found = connection.execute(query)
+    return [own, *(PublishingScope(slug, "organization", title) for slug, title in found)]
 
 
 def list_publishers(connection: Connection, scope: str, name: str) -> list[str]:
@@ -205,11 +181,9 @@ def list_publishers(connection: Connection, scope: str, name: str) -> list[str]:
 
 
 def set_publishers(tx: Transaction, scope: str, name: str, account_ids: Sequence[int]) -> None:
-    here = sa.and_(publishers.c.scope == scope, publishers.c.name == name)
-    tx.connection.execute(sa.delete(publishers).where(here))
-    rows = [{"scope": scope, "name": name, "account_id": it} for it in account_ids]
-    if rows:
-        tx.connection.execute(sa.insert(publishers), rows)
+    rows.delete(tx, publishers, scope=scope, name=name)
+    for account_id in account_ids:
+        rows.insert(tx, publishers, {"scope": scope, "name": name, "account_id": account_id})
 
 
 def scope_kind(connection: Connection, name: str) -> str | None:
@@ -235,26 +209,16 @@ class Invitation(NamedTuple):
     """What people call the organization."""
 
 
+_COLUMNS = {
+    **dict(invitations.c.items()),
+    "organization": organizations.c.slug,
+    "username": accounts.c.username,
+    "organization_name": organizations.c.display_name,
+}
 _INVITATIONS = (
-    sa.select(
-        invitations.c.id,
-        organizations.c.slug,
-        invitations.c.organization_id,
-        invitations.c.account_id,
-        accounts.c.username,
-        invitations.c.email,
-        invitations.c.secret_hash,
-        invitations.c.role,
-        invitations.c.invited_by,
-        invitations.c.expires_at,
-        invitations.c.inviter_id,
-        organizations.c.display_name,
-    )
-    .select_from(
-        invitations.join(organizations).outerjoin(
-            accounts, accounts.c.id == invitations.c.account_id
-        )
-    )
+    sa.select(*(_COLUMNS[name] for name in Invitation._fields))
+    .select_from(invitations.join(organizations))
+    .outerjoin(accounts, accounts.c.id == invitations.c.account_id)
     .order_by(invitations.c.created_at, invitations.c.id)
 )
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from widget_catalog.accounts.second_factor.pages import _qr_code
+from widget_catalog.accounts.second_factor.pages import qr_code
 from widget_catalog.accounts.second_factor.proving import (
     find_step,
     hash_recovery_code,
@@ -45,7 +45,7 @@ def test_anything_else_is_wrong(code: str) -> None:
 def test_an_app_reads_who_and_where_from_the_address() -> None:
     address = setup_address(SECRET, "ann", "My: Catalog")
     assert address == (f"otpauth://totp/My%3A%20Catalog:ann?secret={SECRET}&issuer=My%3A%20Catalog")
-    assert _qr_code(address).startswith("data:image/svg+xml")
+    assert qr_code(address).startswith("data:image/svg+xml")
 
 
 def test_recovery_codes_are_ten_all_different_and_easy_to_read() -> None:

@@ -22,7 +22,7 @@ from widget_catalog.accounts.second_factor.store import (
     use_recovery_code,
     use_step,
 )
-from widget_catalog.accounts.session_store import add_session, confirm_session, find_session
+from widget_catalog.accounts.store import add_session, confirm_session, find_session
 from widget_catalog.core.db.engine import Store
 from widget_catalog.organizations.store import owns_organization
 

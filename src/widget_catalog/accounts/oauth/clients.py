@@ -10,21 +10,46 @@ OWN_CLIENTS = (
     "http://127.0.0.1/callback http://[::1]/callback http://localhost/callback"
 )
 
+SCOPES = ("openid", "profile", "email")
+GRANTS = ("authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code")
+
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 _PORT = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]|localhost)):([0-9]{1,5})(?=/|\Z)")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class OAuthClient(NamedTuple):
-    """A public client with its id and its redirect URIs."""
+    """A public client with its id and its redirect URIs; it may use all grants. The methods are
+    those that Authlib calls.
+    """
 
     id: str
     name: str
     redirect_uris: tuple[str, ...]
 
-    def is_registered(self, redirect_uri: str) -> bool:
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
         """An exact match, except for the port of a loopback address (RFC 8252, 7.3)."""
-        return any(_portless(it) == _portless(redirect_uri) for it in self.redirect_uris)
+        return any(_portless(known) == _portless(redirect_uri) for known in self.redirect_uris)
+
+    def get_client_id(self) -> str:
+        return self.id
+
+    def get_default_redirect_uri(self) -> None:
+        return None
+
+    def get_allowed_scope(self, scope: str | None) -> str:
+        """The known ones among the requested scopes; all of them if none was requested."""
+        wanted = (scope or "").split() or SCOPES
+        return " ".join(known for known in SCOPES if known in wanted)
+
+    def check_endpoint_auth_method(self, method: str, _endpoint: str) -> bool:
+        return method == "none"
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type in GRANTS
 
 
 def parse_clients(text: str) -> dict[str, OAuthClient]:
@@ -32,8 +57,8 @@ def parse_clients(text: str) -> dict[str, OAuthClient]:
     clients: dict[str, OAuthClient] = {}
     for part in filter(None, map(str.strip, text.split(";"))):
         id_, *words = part.split()
-        addresses = tuple(it for it in words if "://" in it)
-        name = " ".join(it for it in words if "://" not in it)
+        addresses = tuple(word for word in words if "://" in word)
+        name = " ".join(word for word in words if "://" not in word)
         if not _ID.match(id_):
             raise ValueError(f"{id_!r} is not a client id: use letters, digits, '.', '_' and '-'.")
         if id_ in clients:

@@ -4,7 +4,6 @@ people: consent, and the code that a device without a browser shows.
 
 from urllib.parse import urlsplit
 
-from ...core.actors import Visitor
 from ...core.db.engine import Store
 from ...core.errors import InvalidRequest, NotFound, NotSignedIn, TooOften
 from ...core.http.call import OAUTH_BASE, Call, email_for, is_asked_by_program, reply
@@ -16,33 +15,25 @@ from ..pages.own_page import code_page, done_page, own_page
 from ..permissions import require_person
 from ..services import AccountServices
 from ..sign_in import identify_bearer
-from .server import GRANTS, SCOPES, OAuthConfig, OAuthResponse, Pairs
-from .serving import (
-    Consent,
-    Refused,
-    authorize,
-    check_authorization,
-    decide_device,
-    exchange,
-    find_device_request,
-    revoke,
-    start_device,
-)
+from . import serving
+from .clients import GRANTS, SCOPES
+from .server import OAuthConfig, OAuthResponse, Pairs
+from .serving import Consent, Refused
 
 _DEVICE = ("Sign in a device", "Enter the code shown on the device.")
 
 
 def post_token(services: Services, call: Call) -> Response:
-    response = exchange(*_sent(services, call))
+    response = serving.exchange(*_sent(services, call))
     return reply(response.body, status=response.status)
 
 
 def post_revoke(services: Services, call: Call) -> Response:
-    return _catalog_reply(revoke(*_sent(services, call)))
+    return _catalog_reply(serving.revoke(*_sent(services, call)))
 
 
 def post_device_start(services: Services, call: Call) -> Response:
-    return _catalog_reply(start_device(*_sent(services, call)))
+    return _catalog_reply(serving.start_device(*_sent(services, call)))
 
 
 def _sent(services: Services, call: Call) -> tuple[Store, OAuthConfig, Pairs, str]:
@@ -70,49 +61,45 @@ def get_userinfo(services: Services, call: Call) -> Response:
 def get_metadata(services: Services, _call: Call) -> Response:
     """Authorization server metadata (RFC 8414)."""
     issuer = services.of(AccountServices).oauth.issuer
-    return reply(
-        {
-            "issuer": issuer,
-            "authorization_endpoint": f"{issuer}{OAUTH_BASE}/authorize",
-            "token_endpoint": f"{issuer}{OAUTH_BASE}/token",
-            "userinfo_endpoint": f"{issuer}{OAUTH_BASE}/userinfo",
-            "revocation_endpoint": f"{issuer}{OAUTH_BASE}/revoke",
-            "device_authorization_endpoint": f"{issuer}{OAUTH_BASE}/device",
-            "scopes_supported": SCOPES,
-            "response_types_supported": ["code"],
-            "response_modes_supported": ["query"],
-            "grant_types_supported": GRANTS,
-            "token_endpoint_auth_methods_supported": ["none"],
-            "revocation_endpoint_auth_methods_supported": ["none"],
-            "code_challenge_methods_supported": ["S256"],
-            "authorization_response_iss_parameter_supported": True,
-        }
-    )
+    about = {
+        "issuer": issuer,
+        "authorization_endpoint": f"{issuer}{OAUTH_BASE}/authorize",
+        "token_endpoint": f"{issuer}{OAUTH_BASE}/token",
+        "userinfo_endpoint": f"{issuer}{OAUTH_BASE}/userinfo",
+        "revocation_endpoint": f"{issuer}{OAUTH_BASE}/revoke",
+        "device_authorization_endpoint": f"{issuer}{OAUTH_BASE}/device",
+        "scopes_supported": SCOPES,
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": GRANTS,
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+    }
+    return reply(about)
 
 
 def get_authorize(services: Services, call: Call) -> Response:
-    asked = check_authorization(services.of(AccountServices).oauth, call.query_pairs())
+    asked = serving.check_authorization(services.of(AccountServices).oauth, call.query_pairs())
     if not isinstance(asked, Consent):
         return _redirect(services, call, asked, status=302)
     if not call.is_signed_in:
         return services.renderer.sign_in_first(call.address_here)
-    return own_page(
-        services,
-        call,
-        "accounts/consent.html",
-        form_targets=f"'self' {form_target(asked.redirect_uri)}",
-        client_name=asked.client_name,
-        returns_to=urlsplit(asked.redirect_uri).netloc,
-        here=call.address_here,
-    )
+    shown = {
+        "form_targets": f"'self' {form_target(asked.redirect_uri)}",
+        "client_name": asked.client_name,
+        "returns_to": urlsplit(asked.redirect_uri).netloc,
+        "here": call.address_here,
+    }
+    return own_page(services, call, "accounts/consent.html", **shown)
 
 
 def post_authorize(services: Services, call: Call) -> Response:
     require_person(call.actor)
     is_agreed = call.form().get("decision") == "continue"
-    visitor: Visitor | None = call.visitor if is_agreed else None
-    config = services.of(AccountServices).oauth
-    response = authorize(services.store, config, call.query_pairs(), visitor)
+    config, visitor = services.of(AccountServices).oauth, call.visitor if is_agreed else None
+    response = serving.authorize(services.store, config, call.query_pairs(), visitor)
     return _redirect(services, call, response, status=303)
 
 
@@ -133,9 +120,8 @@ def _redirect(
         return leave(response.location or "", status=status)
     if is_asked_by_program(call.request):
         return oauth_failure(InvalidRequest(response.sentence))
-    title = "Invalid request from this program"
-    if response.is_unknown_client:
-        title = "This program is not registered"
+    is_unknown = response.is_unknown_client
+    title = "This program is not registered" if is_unknown else "Invalid request from this program"
     return services.renderer.message(400, title, response.sentence)
 
 
@@ -150,9 +136,9 @@ def post_device(services: Services, call: Call) -> Response:
     who = (services.store, services.of(AccountServices).oauth, call.visitor)
     try:
         if decision is None:
-            device = find_device_request(*who, code)
+            device = serving.find_device_request(*who, code)
             return own_page(services, call, "accounts/device_consent.html", device=device)
-        name = decide_device(*who, code, is_agreed=decision == "continue").client_name
+        name = serving.decide_device(*who, code, is_agreed=decision == "continue").client_name
     except (NotFound, TooOften) as refusal:
         return code_page(services, call, *_DEVICE, code, refusal)
     if decision != "continue":

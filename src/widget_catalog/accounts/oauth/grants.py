@@ -19,19 +19,13 @@ from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from ...core import credentials
 from ...core.actors import Account
-from ...core.credentials import (
-    CODE_PREFIX,
-    DEVICE_PREFIX,
-    hash_secret,
-    new_id,
-    new_secret,
-    plain_code,
-)
+from ...core.credentials import hash_secret, new_id, new_secret
 from ...core.db.engine import Store, Transaction
 from ..store import find_account_by_id
 from . import store as oauth_store
-from .server import Client
+from .clients import OAuthClient
 from .store import Code, Device, Grant, TokenPair
 
 _CODE_MS = 120_000
@@ -52,7 +46,7 @@ class StoredPair(NamedTuple):
     pair: TokenPair
     grant: Grant
 
-    def check_client(self, client: Client) -> bool:
+    def check_client(self, client: OAuthClient) -> bool:
         return self.grant.client_id == client.get_client_id()
 
     def get_scope(self) -> str:
@@ -96,7 +90,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
 
     @staticmethod
-    def validate_authorization_redirect_uri(request: Any, client: Client) -> str:
+    def validate_authorization_redirect_uri(request: Any, client: OAuthClient) -> str:
         wanted: str | None = request.payload.redirect_uri
         # Never redirect to an unregistered address, not even with an error.
         if not wanted:
@@ -109,7 +103,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):
         return wanted
 
     def generate_authorization_code(self) -> str:
-        return new_secret(CODE_PREFIX)
+        return new_secret(credentials.CODE_PREFIX)
 
     def save_authorization_code(self, code: str, request: Any) -> None:
         tx: Transaction = self.server.tx
@@ -127,7 +121,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):
         )
         oauth_store.add_code(tx, stored)
 
-    def query_authorization_code(self, code: str, client: Client) -> Code | None:
+    def query_authorization_code(self, code: str, client: OAuthClient) -> Code | None:
         tx: Transaction = self.server.tx
         found = oauth_store.find_code(tx.connection, hash_secret(code))
         if found is None or found.client_id != client.get_client_id():
@@ -148,9 +142,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):
 
 
 class RefreshGrant(grants.RefreshTokenGrant):
-    """Rotates refresh tokens. Reuse after some seconds means that it was stolen, and ends the
-    sign-in.
-    """
+    """Rotates refresh tokens. Reuse after some seconds means theft, and ends the sign-in."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
     INCLUDE_NEW_REFRESH_TOKEN = True
@@ -224,7 +216,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
     INTERVAL = _INTERVAL_S
 
     def generate_device_code(self) -> str:
-        return new_secret(DEVICE_PREFIX)
+        return new_secret(credentials.DEVICE_PREFIX)
 
     def get_verification_uri(self) -> str:
         return f"{self.server.config.issuer}/device"
@@ -234,7 +226,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
         oauth_store.remove_expired(tx)
         waiting = Device(
             device_hash=hash_secret(data["device_code"]),
-            user_code=plain_code(data["user_code"]),
+            user_code=credentials.plain_code(data["user_code"]),
             client_id=client_id,
             scope=self.server.query_client(client_id).get_allowed_scope(scope),
             expires_at=tx.at_ms + _DEVICE_S * 1000,
@@ -250,11 +242,11 @@ class Revocation(RevocationEndpoint):
 
     CLIENT_AUTH_METHODS = _NO_SECRET
 
-    def check_params(self, request: Any, _client: Client) -> None:
+    def check_params(self, request: Any, _client: OAuthClient) -> None:
         if "token" not in request.form:
             raise InvalidRequestError("token is missing.")
 
-    def authenticate_token(self, request: Any, client: Client) -> StoredPair | None:
+    def authenticate_token(self, request: Any, client: OAuthClient) -> StoredPair | None:
         self.check_params(request, client)
         tx: Transaction = self.server.tx
         pair = oauth_store.find_pair(tx.connection, hash_secret(request.form["token"]))

@@ -18,16 +18,13 @@ from ...core.db.engine import Transaction
 from ..events import AccessEnded, AccessGranted
 from ..sign_in import program_of
 from ..store import find_account_by_id
-from .clients import OAuthClient
+from .clients import GRANTS, OAuthClient
 from .store import Grant, TokenPair, add_grant, add_pair, find_grant, remove_device, remove_grant
 
 Pairs = Sequence[tuple[str, str]]
 
 ACCESS_SECONDS = 3600
 _REFRESH_MS = 60 * 86_400_000
-SCOPES = ("openid", "profile", "email")
-DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
-GRANTS = ("authorization_code", "refresh_token", DEVICE_GRANT)
 
 _SHOWN_CHARACTERS = 80
 
@@ -68,36 +65,6 @@ class OAuthResponse(NamedTuple):
     location: str | None = None
 
 
-class Client(rfc6749.ClientMixin):
-    """A registered client with Authlib's interface. All are public and may use all grants."""
-
-    def __init__(self, about: OAuthClient) -> None:
-        self.about = about
-
-    def get_client_id(self) -> str:
-        return self.about.id
-
-    def get_default_redirect_uri(self) -> None:
-        return None
-
-    def get_allowed_scope(self, scope: str | None) -> str:
-        """The known ones among the requested scopes; all of them if none was requested."""
-        wanted = (scope or "").split() or SCOPES
-        return " ".join(it for it in SCOPES if it in wanted)
-
-    def check_redirect_uri(self, redirect_uri: str) -> bool:
-        return self.about.is_registered(redirect_uri)
-
-    def check_endpoint_auth_method(self, method: str, _endpoint: str) -> bool:
-        return method == "none"
-
-    def check_response_type(self, response_type: str) -> bool:
-        return response_type == "code"
-
-    def check_grant_type(self, grant_type: str) -> bool:
-        return grant_type in GRANTS
-
-
 class Server(rfc6749.AuthorizationServer):
     def __init__(
         self, config: OAuthConfig, tx: Transaction | None = None, address: str = ""
@@ -122,9 +89,8 @@ class Server(rfc6749.AuthorizationServer):
             raise RuntimeError("Nothing can be written here.")
         return self._tx
 
-    def query_client(self, client_id: str) -> Client | None:
-        about = self.config.clients.get(client_id)
-        return Client(about) if about is not None else None
+    def query_client(self, client_id: str) -> OAuthClient | None:
+        return self.config.clients.get(client_id)
 
     def save_token(self, token: dict[str, Any], request: Any) -> None:
         grant = self._grant(token, request)
@@ -185,9 +151,6 @@ class Server(rfc6749.AuthorizationServer):
         return OAuthResponse(status, {}, add_params_to_uri(location, [("iss", self.config.issuer)]))
 
     def handle_error_response(self, _request: Any, error: OAuth2Error) -> OAuthResponse:
-        return self.refusal(error)
-
-    def refusal(self, error: OAuth2Error) -> OAuthResponse:
         """An OAuth error with a message, for the client directly or by redirect."""
         sentence = self._sentence_of(error)
         if not error.redirect_uri:
@@ -218,9 +181,7 @@ class Parameters(NamedTuple):
 class _Payload(BasicOAuth2Payload):
     @property
     def response_type(self) -> str:
-        """Only characters that are allowed in an error: Authlib quotes it there, and fails
-        otherwise.
-        """
+        """Only what is allowed in an error: Authlib quotes it there, and fails otherwise."""
         return "code" if self.data.get("response_type") == "code" else "another"
 
 

@@ -63,7 +63,7 @@ def check_authorization(config: OAuthConfig, pairs: Pairs) -> Consent | OAuthRes
         grant = _server(config).get_consent_grant(Parameters("GET", pairs))
     except OAuth2Error as error:
         return _refusal(config, error, pairs)
-    return Consent(grant.client.about.name, grant.redirect_uri)
+    return Consent(grant.client.name, grant.redirect_uri)
 
 
 def authorize(
@@ -117,7 +117,7 @@ def _respond(
                 else server.create_endpoint_response(endpoint, given)
             )
         except OAuth2Error as error:
-            return server.refusal(error)
+            return server.handle_error_response(given, error)
         return response
 
 
@@ -133,7 +133,7 @@ def _server(config: OAuthConfig, tx: Transaction | None = None, address: str = "
 
 def _refusal(config: OAuthConfig, error: OAuth2Error, pairs: Pairs) -> OAuthResponse | Refused:
     if error.redirect_uri:
-        return Server(config).refusal(error)
+        return Server(config).handle_error_response(None, error)
     if error.error != "invalid_client":
         return Refused(message_of(error))
     client_id = dict(pairs).get("client_id")

@@ -1,6 +1,4 @@
-"""State of the OAuth server: grants, codes, tokens, pending devices. Secrets are
-stored as hashes.
-"""
+"""State of the OAuth server: grants, codes, tokens, pending devices. Secrets are hashed."""
 
 from typing import NamedTuple
 
@@ -8,9 +6,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ...core.actors import Account
+from ...core.db import rows, schema
 from ...core.db.engine import Transaction
 from ..store import account_from
-from ..tables import access_tokens, accounts, oauth_codes, oauth_devices, oauth_grants, oauth_tokens
+from ..tables import oauth_codes, oauth_devices, oauth_grants, oauth_tokens
 
 
 class Code(NamedTuple):
@@ -76,35 +75,31 @@ class Device(NamedTuple):
 
 
 def add_code(tx: Transaction, code: Code) -> None:
-    tx.connection.execute(sa.insert(oauth_codes).values(code._asdict()))
+    rows.insert(tx, oauth_codes, code._asdict())
 
 
 def find_code(connection: Connection, code_hash: str) -> Code | None:
     """Locks it until this transaction ends."""
-    query = sa.select(oauth_codes).where(oauth_codes.c.code_hash == code_hash).with_for_update()
-    row = connection.execute(query).first()
-    return Code(*row) if row is not None else None
+    return rows.find(connection, Code, oauth_codes, locks=True, code_hash=code_hash)
 
 
 def use_code(tx: Transaction, code_hash: str) -> None:
-    used = sa.update(oauth_codes).where(oauth_codes.c.code_hash == code_hash)
-    tx.connection.execute(used.values(used_at=tx.at_ms))
+    rows.update(tx, oauth_codes, {"used_at": tx.at_ms}, code_hash=code_hash)
 
 
 def add_grant(tx: Transaction, grant: Grant) -> None:
-    tx.connection.execute(sa.insert(oauth_grants).values(grant._asdict()))
+    rows.insert(tx, oauth_grants, grant._asdict())
 
 
 def find_grant(connection: Connection, id_: str) -> Grant | None:
-    row = connection.execute(sa.select(oauth_grants).where(oauth_grants.c.id == id_)).first()
-    return Grant(*row) if row is not None else None
+    return rows.find(connection, Grant, oauth_grants, id=id_)
 
 
 def remove_grant(tx: Transaction, id_: str) -> None:
     """End a sign-in, with its tokens and the access tokens it requested."""
-    tx.connection.execute(sa.delete(oauth_grants).where(oauth_grants.c.id == id_))
+    rows.delete(tx, oauth_grants, id=id_)
     # After the grant: a token that is claimed concurrently then exists already.
-    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.grant_id == id_))
+    rows.delete(tx, schema.access_tokens, grant_id=id_)
 
 
 def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Grant]:
@@ -114,60 +109,48 @@ def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Gr
         oauth_tokens.c.rotated_at.is_(None),
         oauth_tokens.c.refresh_expires_at > now_ms,
     )
-    query = (
-        sa.select(oauth_grants)
-        .where(oauth_grants.c.account_id == account_id, alive)
-        .order_by(oauth_grants.c.created_at, oauth_grants.c.id)
-    )
-    return [Grant(*row) for row in connection.execute(query)]
+    query = sa.select(oauth_grants).where(oauth_grants.c.account_id == account_id, alive)
+    ordered = query.order_by(oauth_grants.c.created_at, oauth_grants.c.id)
+    return [Grant(*row) for row in connection.execute(ordered)]
 
 
 def remove_grants(tx: Transaction, account_id: int) -> None:
     """End every sign-in of an account, including pending ones."""
     # Grants last: if a code is exchanged concurrently, its grant exists once the code is gone.
     for table in (oauth_codes, oauth_devices, oauth_grants):
-        tx.connection.execute(sa.delete(table).where(table.c.account_id == account_id))
+        rows.delete(tx, table, account_id=account_id)
 
 
 def add_pair(tx: Transaction, pair: TokenPair) -> None:
-    tx.connection.execute(sa.insert(oauth_tokens).values(pair._asdict()))
+    rows.insert(tx, oauth_tokens, pair._asdict())
 
 
 def find_pair_by_refresh(connection: Connection, refresh_hash: str) -> TokenPair | None:
     """Locks it until this transaction ends."""
-    query = sa.select(oauth_tokens).where(oauth_tokens.c.refresh_hash == refresh_hash)
-    row = connection.execute(query.with_for_update()).first()
-    return TokenPair(*row) if row is not None else None
+    return rows.find(connection, TokenPair, oauth_tokens, locks=True, refresh_hash=refresh_hash)
 
 
 def find_pair(connection: Connection, secret_hash: str) -> TokenPair | None:
     """By either of its two secrets."""
-    either = (oauth_tokens.c.access_hash == secret_hash) | (
-        oauth_tokens.c.refresh_hash == secret_hash
-    )
-    row = connection.execute(sa.select(oauth_tokens).where(either)).first()
-    return TokenPair(*row) if row is not None else None
+    by_refresh = rows.find(connection, TokenPair, oauth_tokens, refresh_hash=secret_hash)
+    return by_refresh or rows.find(connection, TokenPair, oauth_tokens, access_hash=secret_hash)
 
 
 def rotate_pair(tx: Transaction, access_hash: str) -> None:
     """Mark a pair as exchanged for a new one: it is no longer valid."""
-    rotated = sa.update(oauth_tokens).where(oauth_tokens.c.access_hash == access_hash)
-    tx.connection.execute(rotated.values(rotated_at=tx.at_ms))
+    rows.update(tx, oauth_tokens, {"rotated_at": tx.at_ms}, access_hash=access_hash)
 
 
 def keep_successor(tx: Transaction, access_hash: str, successor: str) -> None:
-    rotated = sa.update(oauth_tokens).where(oauth_tokens.c.access_hash == access_hash)
-    tx.connection.execute(rotated.values(successor=successor))
+    rows.update(tx, oauth_tokens, {"successor": successor}, access_hash=access_hash)
 
 
 def has_successors(connection: Connection, rotated_before: int) -> bool:
-    query = sa.select(sa.exists().where(_succeeded_before(rotated_before)))
-    return bool(connection.execute(query).scalar())
+    return rows.exists(connection, _succeeded_before(rotated_before))
 
 
 def remove_successors(tx: Transaction, rotated_before: int) -> None:
-    over = sa.update(oauth_tokens).where(_succeeded_before(rotated_before))
-    tx.connection.execute(over.values(successor=None))
+    rows.update(tx, oauth_tokens, {"successor": None}, _succeeded_before(rotated_before))
 
 
 def find_access(
@@ -175,8 +158,8 @@ def find_access(
 ) -> tuple[Grant, Account] | None:
     """The sign-in and the account of an access token, while it is valid."""
     query = (
-        sa.select(oauth_tokens.c.grant_id, accounts)
-        .select_from(oauth_tokens.join(oauth_grants).join(accounts))
+        sa.select(oauth_tokens.c.grant_id, schema.accounts)
+        .select_from(oauth_tokens.join(oauth_grants).join(schema.accounts))
         .where(
             oauth_tokens.c.access_hash == access_hash,
             oauth_tokens.c.access_expires_at > now_ms,
@@ -189,49 +172,39 @@ def find_access(
 
 
 def add_device(tx: Transaction, device: Device) -> None:
-    tx.connection.execute(sa.insert(oauth_devices).values(device._asdict()))
+    rows.insert(tx, oauth_devices, device._asdict())
 
 
 def find_device(connection: Connection, device_hash: str) -> Device | None:
     """Locks it until this transaction ends."""
-    query = sa.select(oauth_devices).where(oauth_devices.c.device_hash == device_hash)
-    row = connection.execute(query.with_for_update()).first()
-    return Device(*row) if row is not None else None
+    return rows.find(connection, Device, oauth_devices, locks=True, device_hash=device_hash)
 
 
 def find_device_by_user_code(connection: Connection, user_code: str) -> Device | None:
-    query = sa.select(oauth_devices).where(oauth_devices.c.user_code == user_code)
-    row = connection.execute(query).first()
-    return Device(*row) if row is not None else None
+    return rows.find(connection, Device, oauth_devices, user_code=user_code)
 
 
 def update_device(tx: Transaction, device_hash: str, **values: object) -> None:
-    here = oauth_devices.c.device_hash == device_hash
-    tx.connection.execute(sa.update(oauth_devices).where(here).values(values))
+    rows.update(tx, oauth_devices, values, device_hash=device_hash)
 
 
 def decide_waiting(tx: Transaction, device_hash: str, **values: object) -> bool:
     """Grant or deny a device; False if that was decided before."""
     waits = oauth_devices.c.account_id.is_(None) & ~oauth_devices.c.is_denied
-    here = oauth_devices.c.device_hash == device_hash
-    query = sa.update(oauth_devices).where(here, waits).values(values)
-    return tx.connection.execute(query).rowcount > 0
+    return rows.update(tx, oauth_devices, values, waits, device_hash=device_hash)
 
 
 def remove_device(tx: Transaction, device_hash: str) -> None:
-    tx.connection.execute(
-        sa.delete(oauth_devices).where(oauth_devices.c.device_hash == device_hash)
-    )
+    rows.delete(tx, oauth_devices, device_hash=device_hash)
 
 
 def remove_expired(tx: Transaction) -> None:
     """Remove expired rows. A used code is kept until then, to detect reuse."""
     for table in (oauth_codes, oauth_devices):
-        tx.connection.execute(sa.delete(table).where(table.c.expires_at <= tx.at_ms))
-    over = oauth_tokens.c.refresh_expires_at <= tx.at_ms
-    tx.connection.execute(sa.delete(oauth_tokens).where(over))
+        rows.delete(tx, table, table.c.expires_at <= tx.at_ms)
+    rows.delete(tx, oauth_tokens, oauth_tokens.c.refresh_expires_at <= tx.at_ms)
     alive = sa.exists().where(oauth_tokens.c.grant_id == oauth_grants.c.id)
-    tx.connection.execute(sa.delete(oauth_grants).where(~alive))
+    rows.delete(tx, oauth_grants, ~alive)
 
 
 def _succeeded_before(instant: int) -> sa.ColumnElement[bool]:

@@ -89,9 +89,7 @@ def sign_in_identity(
 def sign_in_newcomer(
     store: Store, newcomer: Newcomer, browser: Browser, reserved: Set[str]
 ) -> SignedIn:
-    """Create the account. Raises InvalidAccount or Conflict if the name or e-mail
-    cannot be used.
-    """
+    """Create the account; InvalidAccount or Conflict if the name or e-mail cannot be used."""
     issuer, subject, email = newcomer.issuer, newcomer.subject, newcomer.email
     name = check_account(newcomer.username, email, None, reserved)
     with store.publishing() as tx:

@@ -1,6 +1,4 @@
-"""Pages of sign-in through an OpenID Connect provider: redirect, callback, and a name for
-newcomers.
-"""
+"""Pages of sign-in through an OpenID Connect provider: redirect, callback, name of a newcomer."""
 
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,13 +17,8 @@ from ..pages.own_page import form_page, own_page
 from ..pages.sign_in import welcome
 from ..services import AccountServices, browser_of
 from ..settings import AccountSettings
-from .account_linking import (
-    Newcomer,
-    SignInBegun,
-    connect_identity,
-    sign_in_identity,
-    sign_in_newcomer,
-)
+from . import account_linking as linking
+from .account_linking import Newcomer, SignInBegun
 
 if TYPE_CHECKING:
     from .provider import Provider
@@ -60,10 +53,10 @@ def get_callback(services: Services, call: Call) -> Response:
     if begun.connects is not None:
         if not call.is_signed_in or call.actor.account_id != begun.connects:
             raise InvalidRequest("Your session has changed. Start again.")
-        connect_identity(services.store, call.visitor, person)
+        linking.connect_identity(services.store, call.visitor, person)
         return services.renderer.redirect("/account", delete_cookie(services, _COOKIE))
     ours = services.of(AccountServices)
-    came = sign_in_identity(
+    came = linking.sign_in_identity(
         services.store,
         person,
         browser_of(services, call),
@@ -90,7 +83,7 @@ def post_name(services: Services, call: Call) -> Response:
     )
     try:
         browser = browser_of(services, call)
-        signed_in = sign_in_newcomer(services.store, newcomer, browser, reserved)
+        signed_in = linking.sign_in_newcomer(services.store, newcomer, browser, reserved)
     except (InvalidAccount, Conflict) as error:
         return _ask_for_name(services, newcomer, error)
     next_ = local_path(newcomer.next) or ""

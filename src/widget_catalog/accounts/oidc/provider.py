@@ -22,6 +22,7 @@ from joserfc.jwk import KeySet
 
 from ...core.clock import now, to_ms
 from ...core.errors import InvalidRequest, ProviderFailed
+from ..settings import AccountSettings
 from .account_linking import Person, SignInBegun
 
 _TIMEOUT_S = 10
@@ -47,14 +48,12 @@ class _Discovery(msgspec.Struct):
 
 
 class Provider:
-    def __init__(
-        self, issuer: str, client_id: str, client_secret: str, name: str, redirect_uri: str
-    ) -> None:
-        self.name = name
-        self._issuer = issuer
-        self._client_id = client_id
-        self._client_secret = client_secret
-        self._redirect_uri = redirect_uri
+    def __init__(self, settings: AccountSettings, public_url: str) -> None:
+        self.name = settings.oidc_name
+        self._issuer = settings.oidc_issuer
+        self._client_id = settings.oidc_client_id
+        self._client_secret = settings.oidc_client_secret
+        self._redirect_uri = f"{public_url}/api/auth/oidc/callback"
         self._known: _Discovery | None = None
         self._lines = threading.BoundedSemaphore(_LINES)
         self._tls = httpx.create_ssl_context()  # Slow to create, so there is only one.
@@ -93,13 +92,9 @@ class Provider:
         claims = self._verified(tokens.get("id_token"), begun.nonce)
         if "email" not in claims or "preferred_username" not in claims:
             claims = {**self._userinfo(tokens.get("access_token"), claims["sub"]), **claims}
-        username, email = claims.get("preferred_username"), claims.get("email")
-        return Person(
-            self._issuer,
-            claims["sub"],
-            username if isinstance(username, str) else "",
-            email if isinstance(email, str) else "",
-        )
+        given = (claims.get("preferred_username"), claims.get("email"))
+        username, email = (text if isinstance(text, str) else "" for text in given)
+        return Person(self._issuer, claims["sub"], username, email)
 
     def _discovered(self) -> _Discovery:
         if self._known is None:
@@ -145,9 +140,8 @@ class Provider:
             rules.validate(claims)
         except (JoseError, ValueError, KeyError, TypeError) as error:
             raise self._failed(f"ID token: {error}") from None
-        if not isinstance(claims["sub"], str) or claims.get("azp", self._client_id) != (
-            self._client_id
-        ):
+        is_ours = claims.get("azp", self._client_id) == self._client_id
+        if not isinstance(claims["sub"], str) or not is_ours:
             raise self._failed("ID token: issued to another client")
         return claims
 
@@ -165,14 +159,14 @@ class Provider:
             raise self._failed(f"{method} {address}: others wait for it already")
         try:
             response = httpx.request(method, address, timeout=_TIMEOUT_S, verify=self._tls, **more)
-            answer = response.json()
+            body = response.json()
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise self._failed(f"{method} {address}: {error!r}") from None
         finally:
             self._lines.release()
-        if response.status_code != 200 or not isinstance(answer, dict):
-            raise self._failed(f"{method} {address}: {response.status_code} {answer!r:.200}")
-        return answer
+        if response.status_code != 200 or not isinstance(body, dict):
+            raise self._failed(f"{method} {address}: {response.status_code} {body!r:.200}")
+        return body
 
     def _failed(self, reason: str) -> ProviderFailed:
         """The person only learns that it failed; the log has the reason."""

@@ -1,6 +1,4 @@
-"""The account page: sessions, programs, access tokens, and recent activity; the pages to change the
-password, and to close the account.
-"""
+"""Pages of one's account: sessions, programs, tokens, activity; the password; closing it."""
 
 from collections.abc import Mapping
 
@@ -8,13 +6,16 @@ from ...core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
 from ...core.http.call import COOKIE, Call, reply
 from ...core.http.cookies import delete_cookie
 from ...core.http.http import Response
-from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, take_form
+from ...core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ...core.http.services import Services
 from .. import manage_account as managing
+from ..oauth.store import list_grants
+from ..permissions import read_own
 from ..second_factor.managing import list_factors
 from ..services import AccountServices
 from ..sign_in import is_fresh
-from ..tokens.issue_token import list_own_tokens, revoke_token
+from ..tokens.issue_token import revoke_token
+from ..tokens.store import list_tokens
 from .own_page import own_page
 
 _ENTRIES = 20
@@ -22,23 +23,22 @@ _DONE = {"password": "Your password was changed. You are signed out everywhere e
 
 
 def get_account(services: Services, call: Call) -> Response:
-    ours, current = services.of(AccountServices), call.visitor.session
-    return own_page(
-        services,
-        call,
-        "accounts/account.html",
-        account=call.actor.account,
-        has_widgets=managing.has_widgets(services.store, call.actor),
-        done=_DONE.get(call.query().get("done", "")),
-        current_id=current.id if current is not None else None,
-        provider=ours.provider_name,
-        has_factor=list_factors(services.store, call.visitor).has_any,
-        sessions=managing.list_own_sessions(services.store, call.visitor, ours.lifetimes),
-        programs=managing.list_own_programs(services.store, call.visitor),
-        client_names={client.id: client.name for client in ours.oauth.clients.values()},
-        tokens=list_own_tokens(services.store, call.actor),
-        entries=managing.read_own_audit(services.store, call.actor, _ENTRIES),
-    )
+    ours, store, actor = services.of(AccountServices), services.store, call.actor
+    session = call.visitor.session
+    shown = {
+        "account": actor.account,
+        "has_widgets": managing.has_widgets(store, actor),
+        "done": _DONE.get(call.query().get("done", "")),
+        "current_id": session.id if session is not None else None,
+        "provider": ours.provider_name,
+        "has_factor": list_factors(store, call.visitor).has_any,
+        "sessions": managing.list_own_sessions(store, call.visitor, ours.lifetimes),
+        "programs": read_own(store, actor, list_grants),
+        "client_names": {client.id: client.name for client in ours.oauth.clients.values()},
+        "tokens": read_own(store, actor, list_tokens),
+        "entries": managing.read_own_audit(store, actor, _ENTRIES),
+    }
+    return own_page(services, call, "accounts/account.html", **shown)
 
 
 def get_corner(_services: Services, call: Call) -> Response:
@@ -61,40 +61,26 @@ def post_account(services: Services, call: Call) -> Response:
     return services.renderer.redirect("/account")
 
 
-def get_password(services: Services, call: Call) -> Response:
-    return _password_page(services, call, NOT_SENT)
+def get_password(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    name, account = services.of(AccountServices).provider_name, call.actor.account
+    template, error = "accounts/password.html", sent.fault
+    return own_page(services, call, template, error=error, account=account, provider=name)
 
 
-def post_password(services: Services, call: Call) -> Response:
-    def change(fields: Mapping[str, str]) -> None:
-        current, new = fields.get("current", ""), fields.get("new", "")
-        keeps = fields.get("keep_tokens") == "yes"
-        managing.change_password(services.store, call.visitor, current, new, keeps_tokens=keeps)
-
-    return take_form(
-        services,
-        call,
-        "password",
-        change,
-        _password_page,
-        "/account",
-        correctable=(*CORRECTABLE, NotAllowed, TooOften),
-    )
+@forms_of(get_password, lambda _call: "/account", (*CORRECTABLE, NotAllowed, TooOften))("password")
+def post_password(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    current, new = fields.get("current", ""), fields.get("new", "")
+    keeps = fields.get("keep_tokens") == "yes"
+    managing.change_password(services.store, call.visitor, current, new, keeps_tokens=keeps)
 
 
-def _password_page(services: Services, call: Call, sent: SentForm) -> Response:
-    return own_page(
-        services,
-        call,
-        "accounts/password.html",
-        error=sent.fault,
-        account=call.actor.account,
-        provider=services.of(AccountServices).provider_name,
-    )
-
-
-def get_close(services: Services, call: Call) -> Response:
-    return _close_page(services, call, NOT_SENT)
+def get_close(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    shown = {
+        "account": call.actor.account,
+        "is_fresh": is_fresh(services.store, call.visitor),
+        "typed": sent.typed("close", "username"),
+    }
+    return own_page(services, call, "accounts/close_account.html", error=sent.fault, **shown)
 
 
 def post_close(services: Services, call: Call) -> Response:
@@ -104,22 +90,10 @@ def post_close(services: Services, call: Call) -> Response:
             raise InvalidRequest("Enter your username to confirm.")
         managing.close_account(services.store, call.visitor, fields.get("password", ""))
     except (InvalidRequest, NotAllowed, Conflict, TooOften) as error:
-        return _close_page(services, call, SentForm("close", fields, error))
+        return get_close(services, call, SentForm("close", fields, error))
     return services.renderer.message(
         200,
         "Your account is closed",
         "Its widgets are unlisted. Dashboards that use them keep working.",
         delete_cookie(services, COOKIE),
-    )
-
-
-def _close_page(services: Services, call: Call, sent: SentForm) -> Response:
-    return own_page(
-        services,
-        call,
-        "accounts/close_account.html",
-        error=sent.fault,
-        account=call.actor.account,
-        is_fresh=is_fresh(services.store, call.visitor),
-        typed=sent.typed("close", "username"),
     )

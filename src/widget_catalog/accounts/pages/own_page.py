@@ -15,11 +15,7 @@ from ...core.http.services import Services
 
 
 def form_page(
-    services: Services,
-    template: str,
-    *headers: Header,
-    error: CatalogError | None = None,
-    **values: Any,
+    services: Services, template: str, *headers: Header, error: CatalogError | None, **values: Any
 ) -> Response:
     """`error` is why the form was rejected: the page shows it, and has its status and headers."""
     messages: list[str] = []
@@ -33,12 +29,10 @@ def form_page(
 def own_page(
     services: Services, call: Call, template: str, *headers: Header, **values: Any
 ) -> Response:
-    who: dict[str, Any] = {
-        "username": call.actor.name,
-        "csrf_token": call.csrf_token,
-        "is_operator": call.actor.is_operator,
-    }
-    return form_page(services, template, *headers, **who, **values)
+    """With `error`: see `form_page`."""
+    actor, error = call.actor, values.pop("error", None)
+    who = {"username": actor.name, "is_operator": actor.is_operator, "csrf_token": call.csrf_token}
+    return form_page(services, template, *headers, error=error, **who, **values)
 
 
 def own_form_page(
@@ -59,21 +53,9 @@ def done_page(services: Services, call: Call, title: str, sentence: str) -> Resp
 
 
 def code_page(
-    services: Services,
-    call: Call,
-    heading: str,
-    lead: str,
-    code: str,
-    error: CatalogError | None = None,
+    services: Services, call: Call, heading: str, lead: str, code: str, error: Any = None
 ) -> Response:
     """Asks for the code that a program or a device shows."""
-    return own_page(
-        services,
-        call,
-        "accounts/code.html",
-        error=error,
-        heading=heading,
-        lead=lead,
-        action=call.request.path,
-        user_code=code[:40],
-    )
+    texts = {"heading": heading, "lead": lead, "user_code": code[:40]}
+    path = call.request.path
+    return own_page(services, call, "accounts/code.html", error=error, action=path, **texts)

@@ -16,8 +16,8 @@ from ...core.keys import SecretBox
 from .. import events
 from ..attempts import count_attempt
 from ..permissions import require_person
-from ..session_store import confirm_session
 from ..sign_in import changing_own
+from ..store import confirm_session
 from . import store as factors
 from .passkeys import check_new, creation_options, new_challenge
 from .policy import FactorPolicy, is_required
@@ -187,9 +187,7 @@ def _new_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]
 
 
 def _after_removal(tx: Transaction, policy: FactorPolicy, account: Account) -> None:
-    """Without a factor there is nothing to recover. If a factor is required, the last one cannot
-    be removed.
-    """
+    """Without a factor there is nothing to recover. The last required one cannot be removed."""
     if find_factors(tx.connection, account.id).has_any:
         return
     if is_required(tx.connection, policy, account):

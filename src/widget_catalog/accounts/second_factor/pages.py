@@ -88,54 +88,92 @@ def _next(call: Call) -> str:
     return local_path(given.get("next", "")) or ""
 
 
-def get_factors(services: Services, call: Call) -> Response:
-    return _show(services, call)
+def get_factors(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+    policy = _policy(services)
+    shown = {
+        "factors": managing.list_factors(services.store, call.visitor),
+        "is_required": managing.needs_factor(services.store, policy, call.visitor),
+        "site": policy.site,
+        "next": _next(call),
+    }
+    return own_page(services, call, "accounts/second_factor.html", error=error, **shown)
 
 
-def get_new_passkey(services: Services, call: Call) -> Response:
-    return _offer_passkey(services, call)
+def get_new_passkey(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+    policy = _policy(services)
+    offered, options = managing.offer_passkey(services.store, policy, call.visitor)
+    shown = {
+        "has_script": True,
+        "asked": _signed_field(services, offered),
+        "options": options,
+        "site": policy.site,
+        "name": _name(call),
+        "next": _next(call),
+    }
+    return own_page(services, call, "accounts/new_passkey.html", error=error, **shown)
 
 
 def post_new_passkey(services: Services, call: Call) -> Response:
-    form = call.form()
-    name, policy = form.get("name", "").strip(), _policy(services)
+    form, policy = call.form(), _policy(services)
     try:
         offered = _read_signed_field(services, form, PasskeyOffered)
-        credential = credential_in(form) or {}
-        codes = managing.add_own_passkey(
-            services.store, policy, call.visitor, offered, credential, name
-        )
+        what = (offered, credential_in(form) or {}, _name(call))
+        codes = managing.add_own_passkey(services.store, policy, call.visitor, *what)
     except (InvalidRequest, Conflict) as error:
-        return _offer_passkey(services, call, name, error)
+        return get_new_passkey(services, call, error)
     return _added(services, call, codes)
 
 
 def post_passkey(services: Services, call: Call) -> Response:
     """Rename a passkey, or remove it."""
-    form, id_ = call.form(), call.params["id"]
+    id_ = call.params["id"]
     try:
-        if form.get("do") == "remove":
+        if call.form().get("do") == "remove":
             managing.remove_own_passkey(services.store, _policy(services), call.visitor, id_)
         else:
-            name = form.get("name", "").strip()
-            managing.rename_own_passkey(services.store, call.visitor, id_, name)
+            managing.rename_own_passkey(services.store, call.visitor, id_, _name(call))
     except (InvalidRequest, Conflict) as error:
-        return _show(services, call, error)
+        return get_factors(services, call, error)
     return services.renderer.redirect(_HERE)
 
 
-def get_new_app(services: Services, call: Call) -> Response:
-    return _offer_app(services, call, managing.offer_app(call.visitor))
+def _name(call: Call) -> str:
+    """What the person calls a passkey."""
+    return call.form().get("name", "").strip()
+
+
+def get_new_app(
+    services: Services,
+    call: Call,
+    offered: AppOffered | None = None,
+    error: CatalogError | None = None,
+) -> Response:
+    offered = offered or managing.offer_app(call.visitor)
+    address = setup_address(offered.secret, call.actor.name, services.settings.service_name)
+    shown = {
+        "asked": _signed_field(services, offered),
+        "secret": offered.secret,
+        "next": _next(call),
+        "qr": qr_code(address),
+    }
+    return own_page(services, call, "accounts/new_app.html", error=error, **shown)
+
+
+def qr_code(text: str) -> str:
+    """A QR code as a data URL (SVG)."""
+    import segno  # Slow to load, and rarely needed.
+
+    address: str = segno.make(text, error="m").svg_data_uri(scale=5, border=3, light="#fff")
+    return address
 
 
 def post_new_app(services: Services, call: Call) -> Response:
-    form = call.form()
+    form, policy = call.form(), _policy(services)
     offered, code = _read_signed_field(services, form, AppOffered), form.get("code", "").strip()
-    policy = _policy(services)
     try:
         codes = managing.add_own_app(services.store, policy, call.visitor, offered, code)
     except (InvalidRequest, TooOften) as error:
-        return _offer_app(services, call, offered, error)
+        return get_new_app(services, call, offered, error)
     return _added(services, call, codes)
 
 
@@ -143,7 +181,7 @@ def post_remove_app(services: Services, call: Call) -> Response:
     try:
         managing.remove_own_app(services.store, _policy(services), call.visitor)
     except Conflict as error:
-        return _show(services, call, error)
+        return get_factors(services, call, error)
     return services.renderer.redirect(_HERE)
 
 
@@ -151,22 +189,8 @@ def post_recovery_codes(services: Services, call: Call) -> Response:
     try:
         codes = managing.make_recovery_codes(services.store, call.visitor)
     except Conflict as error:
-        return _show(services, call, error)
+        return get_factors(services, call, error)
     return _added(services, call, codes)
-
-
-def _show(services: Services, call: Call, error: CatalogError | None = None) -> Response:
-    policy = _policy(services)
-    return own_page(
-        services,
-        call,
-        "accounts/second_factor.html",
-        error=error,
-        factors=managing.list_factors(services.store, call.visitor),
-        is_required=managing.needs_factor(services.store, policy, call.visitor),
-        site=policy.site,
-        next=_next(call),
-    )
 
 
 def _added(services: Services, call: Call, codes: list[str]) -> Response:
@@ -177,85 +201,23 @@ def _added(services: Services, call: Call, codes: list[str]) -> Response:
     return own_page(services, call, "accounts/recovery_codes.html", codes=codes, next=next_)
 
 
-def _offer_passkey(
-    services: Services, call: Call, name: str = "", error: CatalogError | None = None
-) -> Response:
-    policy = _policy(services)
-    offered, options = managing.offer_passkey(services.store, policy, call.visitor)
-    return own_page(
-        services,
-        call,
-        "accounts/new_passkey.html",
-        error=error,
-        has_script=True,
-        asked=_signed_field(services, offered),
-        options=options,
-        site=policy.site,
-        name=name,
-        next=_next(call),
-    )
-
-
-def _offer_app(
-    services: Services, call: Call, offered: AppOffered, error: CatalogError | None = None
-) -> Response:
-    address = setup_address(offered.secret, call.actor.name, services.settings.service_name)
-    return own_page(
-        services,
-        call,
-        "accounts/new_app.html",
-        error=error,
-        asked=_signed_field(services, offered),
-        secret=offered.secret,
-        next=_next(call),
-        qr=_qr_code(address),
-    )
-
-
-def _qr_code(text: str) -> str:
-    """A QR code as a data URL (SVG)."""
-    import segno  # Slow to load, and rarely needed.
-
-    address: str = segno.make(text, error="m").svg_data_uri(scale=5, border=3, light="#fff")
-    return address
-
-
-def get_confirm(services: Services, call: Call) -> Response:
-    return _ask_to_confirm(services, call)
-
-
-def post_confirm(services: Services, call: Call) -> Response:
-    form, policy = call.form(), _policy(services)
-    try:
-        asked = _read_signed_field(services, form, PasskeyAsked)
-        given = Given(form.get("code", "").strip(), credential_in(form))
-        password = form.get("password", "")
-        confirm(services.store, policy, call.visitor, asked, given, password)
-    except (NotSignedIn, NotAllowed, InvalidRequest, TooOften) as error:
-        return _ask_to_confirm(services, call, error)
-    return services.renderer.redirect(_next(call) or _HERE)
-
-
-def _ask_to_confirm(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+def get_confirm(services: Services, call: Call, error: CatalogError | None = None) -> Response:
     asked = PasskeyAsked(new_challenge(), call.actor.account_id)
     factors, policy = managing.list_factors(services.store, call.visitor), _policy(services)
     ways = ways_with(policy, factors, asked.challenge, verifies_user=True)
-    return own_page(
-        services,
-        call,
-        "accounts/confirm.html",
-        error=error,
-        status=429 if isinstance(error, TooOften) else 400 if error is not None else 200,
-        has_script=ways.passkey_options is not None,
-        asked=_signed_field(services, asked),
-        ways=ways,
-        needs_code=factors.has_any,
-        account=call.actor.account,
-        provider=services.of(AccountServices).provider_name,
-        origin=policy.site.origin,
-        next=_next(call),
-        purpose=_purpose(services, call),
-    )
+    shown = {
+        "status": 429 if isinstance(error, TooOften) else 400 if error is not None else 200,
+        "has_script": ways.passkey_options is not None,
+        "asked": _signed_field(services, asked),
+        "ways": ways,
+        "needs_code": factors.has_any,
+        "account": call.actor.account,
+        "provider": services.of(AccountServices).provider_name,
+        "origin": policy.site.origin,
+        "next": _next(call),
+        "purpose": _purpose(services, call),
+    }
+    return own_page(services, call, "accounts/confirm.html", error=error, **shown)
 
 
 def _purpose(services: Services, call: Call) -> str:
@@ -266,3 +228,15 @@ def _purpose(services: Services, call: Call) -> str:
         return "use this catalog, which requires a second factor"
     path = _next(call).partition("?")[0] or _HERE
     return _PURPOSES.get("/".join(path.split("/")[:3]), "continue")
+
+
+def post_confirm(services: Services, call: Call) -> Response:
+    form, policy = call.form(), _policy(services)
+    try:
+        asked = _read_signed_field(services, form, PasskeyAsked)
+        given = Given(form.get("code", "").strip(), credential_in(form))
+        password = form.get("password", "")
+        confirm(services.store, policy, call.visitor, asked, given, password)
+    except (NotSignedIn, NotAllowed, InvalidRequest, TooOften) as error:
+        return get_confirm(services, call, error)
+    return services.renderer.redirect(_next(call) or _HERE)

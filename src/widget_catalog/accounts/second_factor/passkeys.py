@@ -4,6 +4,7 @@ The library does the verification. It takes a quarter of a second to import, so 
 first use.
 """
 
+import base64
 import ipaddress
 import re
 import secrets
@@ -215,9 +216,9 @@ def _transports(credential: Mapping[str, Any]) -> tuple[str, ...]:
 
     response = credential.get("response")
     given = response.get("transports") if isinstance(response, dict) else None
-    known = {it.value for it in AuthenticatorTransport}
+    known = {transport.value for transport in AuthenticatorTransport}
     said = given[:_MAX_TRANSPORTS] if isinstance(given, list) else []
-    return tuple(dict.fromkeys(it for it in said if isinstance(it, str) and it in known))
+    return tuple(dict.fromkeys(name for name in said if isinstance(name, str) and name in known))
 
 
 def _descriptors(site: Site, known: Sequence[Passkey]) -> "list[PublicKeyCredentialDescriptor]":
@@ -225,15 +226,13 @@ def _descriptors(site: Site, known: Sequence[Passkey]) -> "list[PublicKeyCredent
 
     return [
         structs.PublicKeyCredentialDescriptor(
-            id=_bytes(it.credential_id),
-            transports=[structs.AuthenticatorTransport(name) for name in it.transports],
+            id=_bytes(passkey.credential_id),
+            transports=[structs.AuthenticatorTransport(name) for name in passkey.transports],
         )
-        for it in known
-        if it.host == site.host
+        for passkey in known
+        if passkey.host == site.host
     ]
 
 
-def _bytes(text: str) -> bytes:
-    from webauthn.helpers import base64url_to_bytes
-
-    return base64url_to_bytes(text)
+def _bytes(base64url: str) -> bytes:
+    return base64.urlsafe_b64decode(f"{base64url}===")  # Too much padding is ignored.

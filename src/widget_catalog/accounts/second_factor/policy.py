@@ -27,15 +27,11 @@ class FactorPolicy(NamedTuple):
 
 
 def is_required(connection: Snapshot, policy: FactorPolicy, account: Account) -> bool:
-    match policy.required_of:
-        case RequiredOf.NOBODY:
-            return False
-        case RequiredOf.EVERYBODY:
-            return True
-        case RequiredOf.OPERATORS:
-            return account.is_operator
-        case RequiredOf.OWNERS:
-            return account.is_operator or owns_organization(connection, account.id)
+    whom = policy.required_of
+    if whom is RequiredOf.OWNERS and owns_organization(connection, account.id):
+        return True
+    is_of_operators = whom in (RequiredOf.OPERATORS, RequiredOf.OWNERS)
+    return whom is RequiredOf.EVERYBODY or (is_of_operators and account.is_operator)
 
 
 def require_second_factor(store: Store, policy: FactorPolicy, visitor: Visitor) -> None:

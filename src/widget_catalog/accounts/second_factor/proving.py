@@ -179,7 +179,7 @@ def prove_by_passkey(
     address: str,
     *,
     account: Account | None = None,
-    verifies_user: bool,
+    verifies_user: bool = True,
 ) -> Proof:
     """With a passkey of this account; without one, of the account that the passkey names.
 

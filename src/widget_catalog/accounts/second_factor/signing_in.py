@@ -1,6 +1,4 @@
-"""Signs in with a second factor after the password, or with only a passkey; and re-
-authenticates.
-"""
+"""Signs in with a second factor after the password, or with a passkey alone; re-authenticates."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -18,9 +16,8 @@ from ..attempts import count_attempt, forgive_attempts, record_failed_sign_in, r
 from ..events import RecoveryCodeUsed
 from ..manage_account import check_password
 from ..permissions import require_person
-from ..session_store import confirm_session
 from ..sign_in import Browser, FactorNeeded, SignedIn
-from ..store import find_account_by_id, find_credentials, lock_account
+from ..store import confirm_session, find_account_by_id, find_credentials, lock_account
 from .passkeys import new_challenge, request_options
 from .policy import FactorPolicy
 from .proving import Factor, Proof, prove_by_code, prove_by_passkey
@@ -101,15 +98,8 @@ def finish_sign_in(
     with store.reading() as connection:
         account = _get_half(connection, half)
     if given.credential is not None:
-        proof = prove_by_passkey(
-            store,
-            policy,
-            given.credential,
-            half.challenge,
-            browser.address,
-            account=account,
-            verifies_user=False,
-        )
+        what = (given.credential, half.challenge, browser.address)
+        proof = prove_by_passkey(store, policy, *what, account=account, verifies_user=False)
     else:
         proof = prove_by_code(store, policy, account, given.code, browser.address)
     with store.writing() as tx:
@@ -157,9 +147,7 @@ def sign_in_with_passkey(
     browser: Browser,
 ) -> SignedIn:
     """Without a password: a passkey with user verification is two factors in one."""
-    proof = prove_by_passkey(
-        store, policy, credential, asked.challenge, browser.address, verifies_user=True
-    )
+    proof = prove_by_passkey(store, policy, credential, asked.challenge, browser.address)
     with store.writing() as tx:
         lock_account(tx, proof.account.id)
         account = find_account_by_id(tx.connection, proof.account.id)
@@ -183,15 +171,8 @@ def confirm(
         raise NotSignedIn(_BEGIN_AGAIN)
     proof = None
     if given.credential is not None:
-        proof = prove_by_passkey(
-            store,
-            policy,
-            given.credential,
-            asked.challenge,
-            address,
-            account=account,
-            verifies_user=True,
-        )
+        what = (given.credential, asked.challenge, address)
+        proof = prove_by_passkey(store, policy, *what, account=account)
     else:
         with store.reading() as connection:
             needs_code = has_factor(connection, account.id)

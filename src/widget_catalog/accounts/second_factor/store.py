@@ -7,6 +7,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from ...core.db import rows
 from ...core.db.engine import Transaction
 from ..tables import authenticator_apps, passkeys, recovery_codes
 
@@ -35,9 +36,7 @@ class App(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """The factors of an account. Recovery codes alone are not a second factor: they replace a lost
-    one.
-    """
+    """Of an account. Recovery codes alone are not a second factor: they replace a lost one."""
 
     passkeys: tuple[Passkey, ...]
     app: App | None
@@ -49,14 +48,11 @@ class Factors(NamedTuple):
 
 
 def find_factors(connection: Connection, account_id: int) -> Factors:
-    query = (
-        sa.select(passkeys)
-        .where(passkeys.c.account_id == account_id)
-        .order_by(passkeys.c.created_at, passkeys.c.id)
-    )
+    query = sa.select(passkeys).where(passkeys.c.account_id == account_id)
+    ordered = connection.execute(query.order_by(passkeys.c.created_at, passkeys.c.id))
     left = sa.select(sa.func.count()).where(recovery_codes.c.account_id == account_id)
     return Factors(
-        tuple(_passkey_from(row) for row in connection.execute(query)),
+        tuple(_passkey_from(*row) for row in ordered),
         find_app(connection, account_id),
         connection.execute(left).scalar_one(),
     )
@@ -75,42 +71,34 @@ def list_accounts_with_factor(connection: Connection) -> set[int]:
 
 def remove_factors(tx: Transaction, account_id: int) -> None:
     for table in (passkeys, authenticator_apps, recovery_codes):
-        tx.connection.execute(sa.delete(table).where(table.c.account_id == account_id))
+        rows.delete(tx, table, account_id=account_id)
 
 
 def add_passkey(tx: Transaction, passkey: Passkey) -> None:
-    row = passkey._asdict() | {"transports": msgspec.json.encode(passkey.transports).decode()}
-    tx.connection.execute(sa.insert(passkeys).values(row))
+    transports = msgspec.json.encode(passkey.transports).decode()
+    rows.insert(tx, passkeys, passkey._asdict() | {"transports": transports})
 
 
 def find_passkey(connection: Connection, credential_id: str) -> Passkey | None:
-    query = sa.select(passkeys).where(passkeys.c.credential_id == credential_id)
-    row = connection.execute(query).first()
-    return _passkey_from(row) if row is not None else None
+    return rows.find(connection, _passkey_from, passkeys, credential_id=credential_id)
 
 
 def use_passkey(tx: Transaction, passkey: Passkey, sign_count: int, *, is_backed_up: bool) -> bool:
     """Record its use; False if it was used or removed since it was looked up."""
-    here = sa.and_(passkeys.c.id == passkey.id, passkeys.c.sign_count == passkey.sign_count)
-    values = {"sign_count": sign_count, "is_backed_up": is_backed_up, "last_used_at": tx.at_ms}
-    return tx.connection.execute(sa.update(passkeys).where(here).values(values)).rowcount > 0
+    new = {"sign_count": sign_count, "is_backed_up": is_backed_up, "last_used_at": tx.at_ms}
+    return rows.update(tx, passkeys, new, id=passkey.id, sign_count=passkey.sign_count)
 
 
 def rename_passkey(tx: Transaction, account_id: int, id_: str, name: str) -> bool:
-    query = sa.update(passkeys).where(_own_passkey(account_id, id_)).values(name=name)
-    return tx.connection.execute(query).rowcount > 0
+    return rows.update(tx, passkeys, {"name": name}, account_id=account_id, id=id_)
 
 
 def remove_passkey(tx: Transaction, account_id: int, id_: str) -> bool:
-    return (
-        tx.connection.execute(sa.delete(passkeys).where(_own_passkey(account_id, id_))).rowcount > 0
-    )
+    return rows.delete(tx, passkeys, account_id=account_id, id=id_)
 
 
 def find_app(connection: Connection, account_id: int) -> App | None:
-    query = sa.select(authenticator_apps).where(authenticator_apps.c.account_id == account_id)
-    row = connection.execute(query).first()
-    return App(*row) if row is not None else None
+    return rows.find(connection, App, authenticator_apps, account_id=account_id)
 
 
 def list_apps(connection: Connection) -> list[App]:
@@ -121,55 +109,37 @@ def list_apps(connection: Connection) -> list[App]:
 def put_app(tx: Transaction, account_id: int, sealed_secret: str, last_step: int) -> None:
     """Set up an authenticator app, replacing the old one."""
     remove_app(tx, account_id)
-    row = App(account_id, sealed_secret, last_step, tx.at_ms)
-    tx.connection.execute(sa.insert(authenticator_apps).values(row._asdict()))
+    app = App(account_id, sealed_secret, last_step, tx.at_ms)
+    rows.insert(tx, authenticator_apps, app._asdict())
 
 
 def use_step(tx: Transaction, account_id: int, step: int) -> bool:
     """Record the use of this step's code; False if it, or a later one, was used before."""
-    query = (
-        sa.update(authenticator_apps)
-        .where(authenticator_apps.c.account_id == account_id, authenticator_apps.c.last_step < step)
-        .values(last_step=step)
-    )
-    return tx.connection.execute(query).rowcount > 0
+    is_new = authenticator_apps.c.last_step < step
+    return rows.update(tx, authenticator_apps, {"last_step": step}, is_new, account_id=account_id)
 
 
 def remove_app(tx: Transaction, account_id: int) -> bool:
-    here = authenticator_apps.c.account_id == account_id
-    return tx.connection.execute(sa.delete(authenticator_apps).where(here)).rowcount > 0
+    return rows.delete(tx, authenticator_apps, account_id=account_id)
 
 
 def set_recovery_codes(tx: Transaction, account_id: int, hashes: Sequence[str]) -> None:
-    here = recovery_codes.c.account_id == account_id
-    tx.connection.execute(sa.delete(recovery_codes).where(here))
-    rows = [{"account_id": account_id, "code_hash": it} for it in hashes]
-    if rows:
-        tx.connection.execute(sa.insert(recovery_codes), rows)
+    rows.delete(tx, recovery_codes, account_id=account_id)
+    for code_hash in hashes:
+        rows.insert(tx, recovery_codes, {"account_id": account_id, "code_hash": code_hash})
 
 
 def has_recovery_code(connection: Connection, account_id: int, code_hash: str) -> bool:
-    query = sa.select(recovery_codes.c.code_hash).where(_own_code(account_id, code_hash))
-    return connection.execute(query).first() is not None
+    is_own = recovery_codes.c.account_id == account_id
+    return rows.exists(connection, is_own, recovery_codes.c.code_hash == code_hash)
 
 
 def use_recovery_code(tx: Transaction, account_id: int, code_hash: str) -> bool:
     """Use up a code; False if it does not exist."""
-    query = sa.delete(recovery_codes).where(_own_code(account_id, code_hash))
-    return tx.connection.execute(query).rowcount > 0
+    return rows.delete(tx, recovery_codes, account_id=account_id, code_hash=code_hash)
 
 
-def _own_passkey(account_id: int, id_: str) -> sa.ColumnElement[bool]:
-    return sa.and_(passkeys.c.account_id == account_id, passkeys.c.id == id_)
-
-
-def _own_code(account_id: int, code_hash: str) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        recovery_codes.c.account_id == account_id, recovery_codes.c.code_hash == code_hash
-    )
-
-
-def _passkey_from(row: Any) -> Passkey:
-    values = row._asdict()
-    transports = msgspec.json.decode(row.transports, type=tuple[str, ...])
-    return Passkey(**values | {"transports": transports})
+def _passkey_from(*columns: Any) -> Passkey:
+    passkey = Passkey(*columns)
+    transports = msgspec.json.decode(columns[Passkey._fields.index("transports")])
+    return passkey._replace(transports=tuple(transports))

@@ -9,6 +9,8 @@ import secrets
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope
 from widget_contract.texts import name_fault
@@ -17,6 +19,7 @@ from ...catalog.store.events import append
 from ...catalog.widgets import parse_key
 from ...core.actors import TOKEN_RIGHTS, Account, Actor, Limits, Visitor
 from ...core.credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret, plain_code
+from ...core.db import rows
 from ...core.db.engine import Snapshot, Store, Transaction
 from ...core.errors import InvalidRequest, NotAllowed, NotFound, NotSignedIn, TooOften
 from .. import events
@@ -24,6 +27,7 @@ from ..oauth.store import find_grant
 from ..permissions import list_publishing_scopes, require_person
 from ..sign_in import changing_own
 from ..store import lock_account
+from ..tables import access_tokens
 from . import store as tokens
 from .store import Token, TokenRequest, WantedToken
 
@@ -36,6 +40,16 @@ _MAX_PLACES = 100
 _GONE = "There is no such request for a token, or it has expired."
 # No vowels, so that codes never form words, and no letters that are easily confused.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+
+
+class TokenForm(msgspec.Struct, rename="camel", kw_only=True):
+    """What a person asks for, not checked yet."""
+
+    name: str
+    actions: list[str]
+    scopes: list[str] = []
+    widgets: list[str] = []
+    expires_in_days: int = 90
 
 
 class FieldNames(NamedTuple):
@@ -80,12 +94,6 @@ def _add(
     return IssuedToken(secret, token)
 
 
-def list_own_tokens(store: Store, actor: Actor) -> list[Token]:
-    account = require_person(actor)
-    with store.reading() as connection:
-        return tokens.list_tokens(connection, account.id, store.now_ms())
-
-
 def revoke_token(store: Store, actor: Actor, id_: str) -> None:
     account = require_person(actor)
     with store.writing() as tx:
@@ -96,48 +104,37 @@ def revoke_token(store: Store, actor: Actor, id_: str) -> None:
 
 def forget_tokens(store: Store) -> None:
     """Remove expired tokens of all accounts."""
-    with store.reading() as connection:
-        if not tokens.has_expired_tokens(connection, store.now_ms()):
-            return
-    with store.writing() as tx:
-        tokens.remove_expired_tokens(tx)
+    rows.remove_if_any(store, access_tokens, access_tokens.c.expires_at <= store.now_ms())
 
 
 def parse_wanted(
-    store: Store,
-    actor: Actor,
-    name: str,
-    actions: list[str],
-    scopes: list[str],
-    widgets: list[str],
-    days: int,
-    called: FieldNames = _IN_API,
+    store: Store, actor: Actor, form: TokenForm, called: FieldNames = _IN_API
 ) -> WantedToken:
     """What a person wants, or InvalidRequest with all errors.
 
     Only for scopes and widgets that the account may publish to. A widget need not exist yet. An
     operator's token may be for any.
     """
-    errors = []
-    if error := name_fault(name, _MAX_NAME):
+    errors, days = [], form.expires_in_days
+    if error := name_fault(form.name, _MAX_NAME):
         errors.append(f"{called.name}: {error}")
     known = [right.value for right in TOKEN_RIGHTS]
-    if not actions or not set(actions) <= set(known):
+    if not form.actions or not set(form.actions) <= set(known):
         errors.append(f"{called.actions}: must be some of {', '.join(known)}.")
     if not 1 <= days <= MAX_DAYS:
         errors.append(f"{called.days}: must be a whole number from 1 to {MAX_DAYS}.")
-    if len(scopes) + len(widgets) > _MAX_PLACES:
+    if len(form.scopes) + len(form.widgets) > _MAX_PLACES:
         errors.append(f"{called.scopes}: at most {_MAX_PLACES} scopes and widgets can be named.")
-    places = _parsed(called.scopes, Scope.parse, scopes, errors)
-    keys = _parsed(called.widgets, lambda key: "/".join(parse_key(key)), widgets, errors)
+    places = _parsed(called.scopes, Scope.parse, form.scopes, errors)
+    keys = _parsed(called.widgets, lambda key: "/".join(parse_key(key)), form.widgets, errors)
     if not actor.is_operator and (places or keys):
         own = {str(scope.name) for scope in list_publishing_scopes(store, actor)}
         errors += _foreign(called.scopes, places, own)
         errors += _foreign(called.widgets, keys, own)
     if errors:
         raise InvalidRequest(" ".join(errors))
-    rights = tuple(right for right in TOKEN_RIGHTS if right.value in actions)
-    return WantedToken(name.strip(), Limits(rights=rights, scopes=places, widgets=keys), days)
+    rights = tuple(right for right in TOKEN_RIGHTS if right.value in form.actions)
+    return WantedToken(form.name.strip(), Limits(rights=rights, scopes=places, widgets=keys), days)
 
 
 def _foreign(field: str, places: tuple[str, ...], own: set[str]) -> list[str]:

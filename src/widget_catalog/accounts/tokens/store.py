@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ...core.actors import Account, Limits, Right
+from ...core.db import rows
 from ...core.db.engine import Transaction
 from ..store import find_account_by_id
 from ..tables import access_tokens, oauth_grants, token_requests
@@ -51,8 +52,7 @@ class TokenRequest(NamedTuple):
 
 def add_token(tx: Transaction, token: Token, secret_hash: str) -> None:
     values = token._asdict() | {"secret_hash": secret_hash}
-    values |= _limits_values(values.pop("limits"))
-    tx.connection.execute(sa.insert(access_tokens).values(values))
+    rows.insert(tx, access_tokens, values | _limits_values(values.pop("limits")))
 
 
 def find_token(connection: Connection, secret_hash: str) -> tuple[Token, Account] | None:
@@ -64,35 +64,22 @@ def find_token(connection: Connection, secret_hash: str) -> tuple[Token, Account
 
 
 def list_tokens(connection: Connection, account_id: int, now_ms: int) -> list[Token]:
-    query = (
-        sa.select(access_tokens)
-        .where(access_tokens.c.account_id == account_id, access_tokens.c.expires_at > now_ms)
-        .order_by(access_tokens.c.created_at, access_tokens.c.id)
-    )
-    return [_token_from(row) for row in connection.execute(query)]
+    is_valid = access_tokens.c.expires_at > now_ms
+    query = sa.select(access_tokens).where(access_tokens.c.account_id == account_id, is_valid)
+    ordered = query.order_by(access_tokens.c.created_at, access_tokens.c.id)
+    return [_token_from(row) for row in connection.execute(ordered)]
 
 
 def touch_token(tx: Transaction, id_: str) -> None:
-    used = sa.update(access_tokens).where(access_tokens.c.id == id_)
-    tx.connection.execute(used.values(last_used_at=tx.at_ms))
+    rows.update(tx, access_tokens, {"last_used_at": tx.at_ms}, id=id_)
 
 
 def remove_token(tx: Transaction, account_id: int, id_: str) -> bool:
-    here = sa.and_(access_tokens.c.account_id == account_id, access_tokens.c.id == id_)
-    return tx.connection.execute(sa.delete(access_tokens).where(here)).rowcount > 0
-
-
-def has_expired_tokens(connection: Connection, now_ms: int) -> bool:
-    query = sa.select(access_tokens.c.id).where(access_tokens.c.expires_at <= now_ms).limit(1)
-    return connection.execute(query).first() is not None
-
-
-def remove_expired_tokens(tx: Transaction) -> None:
-    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.expires_at <= tx.at_ms))
+    return rows.delete(tx, access_tokens, account_id=account_id, id=id_)
 
 
 def remove_tokens(tx: Transaction, account_id: int) -> None:
-    tx.connection.execute(sa.delete(access_tokens).where(access_tokens.c.account_id == account_id))
+    rows.delete(tx, access_tokens, account_id=account_id)
 
 
 def add_token_request(tx: Transaction, request: TokenRequest) -> None:
@@ -102,10 +89,10 @@ def add_token_request(tx: Transaction, request: TokenRequest) -> None:
     tx.connection.execute(grant.with_for_update(key_share=True))
     is_over = token_requests.c.expires_at <= tx.at_ms
     is_earlier = token_requests.c.grant_id == request.grant_id
-    tx.connection.execute(sa.delete(token_requests).where(is_over | is_earlier))
+    rows.delete(tx, token_requests, is_over | is_earlier)
     values = request._asdict() | request.wanted._asdict() | _limits_values(request.wanted.limits)
     del values["wanted"], values["limits"]
-    tx.connection.execute(sa.insert(token_requests).values(values))
+    rows.insert(tx, token_requests, values)
 
 
 def find_token_request(connection: Connection, id_: str, now_ms: int) -> TokenRequest | None:
@@ -126,15 +113,13 @@ def find_token_request_by_code(
 
 def decide_token_request(tx: Transaction, id_: str, *, is_agreed: bool) -> bool:
     """False if it was decided before, or no longer exists."""
-    is_open = (token_requests.c.id == id_) & token_requests.c.is_agreed.is_(None)
-    decided = sa.update(token_requests).where(is_open).values(is_agreed=is_agreed)
-    return tx.connection.execute(decided).rowcount > 0
+    is_open = token_requests.c.is_agreed.is_(None)
+    return rows.update(tx, token_requests, {"is_agreed": is_agreed}, is_open, id=id_)
 
 
 def remove_token_request(tx: Transaction, id_: str) -> bool:
     """False if it no longer exists."""
-    here = token_requests.c.id == id_
-    return tx.connection.execute(sa.delete(token_requests).where(here)).rowcount > 0
+    return rows.delete(tx, token_requests, id=id_)
 
 
 def _first_request(

@@ -1,0 +1,210 @@
+"""Handlers of moderation: revoking versions, over the API and with forms; for operators, reports
+and names of scopes; for everybody, the page to report a widget.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from widget_contract.errors import CatalogError
+
+from ..accounts.pages.own_page import form_page, own_page
+from ..accounts.permissions import read_as_operator
+from ..accounts.store import TakenScope, list_scopes
+from ..catalog.store.scopes import OwnerlessScope, list_ownerless_scopes
+from ..core.actors import Actor
+from ..core.db.engine import Store
+from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
+from ..core.files.contract import Bundles
+from ..core.http.call import Call, Paging, done, reply
+from ..core.http.dispatcher import refuse_other_sites
+from ..core.http.http import Response
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
+from ..core.http.services import Services
+from ..publishing.widget_pages import version_form
+from . import manage_scopes as scopes
+from . import report_widget as reports
+from .report_widget import ReportForm
+from .revoke_version import revoke_everywhere, revoke_version, unrevoke_version
+from .settings import ModerationSettings
+from .store import list_reports
+
+REPORTS = "/operate/reports"
+SCOPES = "/operate/scopes"
+_REPORTS_PER_PAGE = 20
+_SCOPES_PER_PAGE = 50
+_OWNERLESS = "ownerless"
+_KINDS = ("reserved", "organization", "personal", _OWNERLESS)
+_DONE = {
+    "resolve": "The report was resolved.",
+    "dismiss": "The report was dismissed.",
+    "reserve": "The name was reserved.",
+    "release": "The name was released.",
+    "assign": "The scope was assigned. It is now an organization.",
+}
+
+REPORT = "/report/{scope}/{name}"
+# 4,000 characters of text, each of which may take 12 bytes in a form.
+MAX_BODY = 65_536
+_VERSIONS = 50
+_WORDS = {
+    "harmful": "It does something harmful",
+    "impersonation": "It impersonates somebody else",
+    "rights": "It infringes copyright or other rights",
+    "offensive": "It is offensive",
+    "other": "Something else",
+}
+_NOTHING = ReportForm("", "")
+
+
+class RevokeBody(msgspec.Struct, rename="camel"):
+    reason: str
+    everywhere: bool = False
+    same_bundle: list[str] = []
+
+
+def _version(services: Services, call: Call) -> tuple[Store, Bundles, Actor, str, str]:
+    return services.store, services.bundles, call.actor, call.key, call.params["version"]
+
+
+def post_revoke(services: Services, call: Call) -> Response:
+    body = call.json(RevokeBody)
+    if body.everywhere:
+        revoke_everywhere(*_version(services, call), body.reason, body.same_bundle)
+        return reply({"success": True, "sameBundle": []})
+    shared = revoke_version(*_version(services, call), body.reason)
+    return reply({"success": True, "sameBundle": shared})
+
+
+def post_unrevoke(services: Services, call: Call) -> Response:
+    unrevoke_version(*_version(services, call))
+    return done()
+
+
+@version_form("revoke")
+def post_revoke_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    revoke_version(*_version(services, call), fields.get("reason", ""))
+
+
+@version_form("revoke-everywhere")
+def post_everywhere_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    agreed = [other for other in fields.get("sameBundle", "").split(",") if other]
+    revoke_everywhere(*_version(services, call), fields.get("reason", ""), agreed)
+
+
+@version_form("unrevoke")
+def post_unrevoke_form(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    unrevoke_version(*_version(services, call))
+
+
+def get_reports(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    state, page = call.query().get("state", "open"), call.page()[0]
+    which = (state if state in reports.STATES else None, page, _REPORTS_PER_PAGE)
+    found, total = read_as_operator(services.store, call.actor, list_reports, *which)
+    shown = {
+        "reports": found,
+        "state": which[0],
+        "states": reports.STATES,
+        "total": total,
+        "paging": Paging.of(call, page, _REPORTS_PER_PAGE, total),
+        "done": _DONE.get(call.query().get("done", "")),
+    }
+    return own_page(services, call, "moderation/reports.html", error=sent.fault, **shown)
+
+
+_report_form = forms_of(get_reports, lambda _call: REPORTS)
+
+
+@_report_form("resolve")
+def post_resolve(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    note = fields.get("note", "").strip()
+    reports.decide_about(services.store, call.actor, call.params["id"], "resolved", note)
+
+
+@_report_form("dismiss")
+def post_dismiss(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    note = fields.get("note", "").strip()
+    reports.decide_about(services.store, call.actor, call.params["id"], "dismissed", note)
+
+
+def get_scopes(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    kind = _OWNERLESS if sent.name == "assign" else call.query().get("kind")
+    kind, page = kind if kind in _KINDS else None, call.page()[0]
+    store, actor, place = services.store, call.actor, (page, _SCOPES_PER_PAGE)
+    found: Sequence[TakenScope | OwnerlessScope]
+    if kind == _OWNERLESS:
+        found, total = read_as_operator(store, actor, list_ownerless_scopes, *place)
+    else:
+        found, total = read_as_operator(store, actor, list_scopes, kind, *place)
+    shown = {
+        "scopes": found,
+        "kind": kind,
+        "kinds": _KINDS,
+        "total": total,
+        "paging": Paging.of(call, page, _SCOPES_PER_PAGE, total),
+        "sent": sent,
+        "done": _DONE.get(call.query().get("done", "")),
+    }
+    return own_page(services, call, "moderation/scopes.html", error=sent.fault, **shown)
+
+
+_scope_form = forms_of(get_scopes, lambda _call: SCOPES)
+_existing_scope_form = forms_of(get_scopes, lambda _call: SCOPES, (*CORRECTABLE, NotFound))
+
+
+@_scope_form("reserve")
+def post_reserve(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    scopes.reserve_scope(services.store, _name_in(fields, "name"), call.actor)
+
+
+@_existing_scope_form("release")
+def post_release(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    scopes.release_scope(services.store, _name_in(fields, "name"), call.actor)
+
+
+@_existing_scope_form("assign")
+def post_assign(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    name, username = _name_in(fields, "name"), _name_in(fields, "username")
+    scopes.assign_scope(services.store, name, username, actor=call.actor)
+
+
+def _name_in(fields: Mapping[str, str], key: str) -> str:
+    return fields.get(key, "").strip().removeprefix("@")
+
+
+def get_report(
+    services: Services, call: Call, said: ReportForm = _NOTHING, error: CatalogError | None = None
+) -> Response:
+    """It has a form, so it is separate from the widget's page, which may be cached. No account is
+    needed.
+    """
+    most = services.settings.of(ModerationSettings).max_reports
+    widget = reports.find_reportable(services.store, *_place(call), most)
+    shown = {
+        "script_rules": "connect-src 'self'",  # The account corner requests the session.
+        "widget": widget,
+        "versions": [version.number for version in widget.versions[:_VERSIONS]],
+        "categories": [(category, _WORDS[category]) for category in reports.CATEGORIES],
+        "said": said,
+        "max_text": reports.MAX_TEXT,
+        "is_done": call.request.method != "POST" and call.query().get("done") == "yes",
+    }
+    return form_page(services, "moderation/report.html", error=error, **shown)
+
+
+def post_report(services: Services, call: Call) -> Response:
+    refuse_other_sites(services, call)
+    form = {key: value.strip() for key, value in call.form().items()}
+    # Forms send CRLF line breaks.
+    form["text"] = form.get("text", "").replace("\r\n", "\n")
+    said = ReportForm(*(form.get(field, "") for field in ReportForm._fields))
+    most = services.settings.of(ModerationSettings).max_reports
+    try:
+        reports.report_widget(services.store, call.address, *_place(call), said, most)
+    except (InvalidRequest, Conflict, TooOften) as error:
+        return get_report(services, call, said, error)
+    return services.renderer.redirect(f"{call.request.path}?done=yes")
+
+
+def _place(call: Call) -> tuple[str, str]:
+    return call.params["scope"], call.params["name"]
