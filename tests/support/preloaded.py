@@ -202,7 +202,7 @@ def _examine_commands() -> None:
     """Once for all forks: Typer examines the functions of all commands at each start, for longer
     than most commands take.
     """
-    examined = functools.cache(typer.main.get_params_from_function)
+    examined = functools.cache(vars(typer.main)["get_params_from_function"])
     vars(typer.main)["get_params_from_function"] = examined
     for name in ("widget_cli.main", "widget_catalog.app.main"):
         typer.main.get_command(importlib.import_module(name).app)

@@ -6,10 +6,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ...core.actors import Account
-from ...core.db import rows, schema
+from ...core.db import rows
 from ...core.db.engine import Transaction
 from ..store import account_from
-from ..tables import oauth_codes, oauth_devices, oauth_grants, oauth_tokens
+from ..tables import access_tokens, accounts, oauth_codes, oauth_devices, oauth_grants, oauth_tokens
 
 
 class Code(NamedTuple):
@@ -99,7 +99,7 @@ def remove_grant(tx: Transaction, id_: str) -> None:
     """End a sign-in, with its tokens and the access tokens it requested."""
     rows.delete(tx, oauth_grants, id=id_)
     # After the grant: a token that is claimed concurrently then exists already.
-    rows.delete(tx, schema.access_tokens, grant_id=id_)
+    rows.delete(tx, access_tokens, grant_id=id_)
 
 
 def list_grants(connection: Connection, account_id: int, now_ms: int) -> list[Grant]:
@@ -158,8 +158,8 @@ def find_access(
 ) -> tuple[Grant, Account] | None:
     """The sign-in and the account of an access token, while it is valid."""
     query = (
-        sa.select(oauth_tokens.c.grant_id, schema.accounts)
-        .select_from(oauth_tokens.join(oauth_grants).join(schema.accounts))
+        sa.select(oauth_tokens.c.grant_id, accounts)
+        .select_from(oauth_tokens.join(oauth_grants).join(accounts))
         .where(
             oauth_tokens.c.access_hash == access_hash,
             oauth_tokens.c.access_expires_at > now_ms,
