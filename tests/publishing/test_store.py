@@ -2,7 +2,7 @@
 
 from accounts.stored_accounts import an_account, later
 from support.values import a_version, a_widget
-from widget_catalog.catalog.store.files import is_referred_to
+from widget_catalog.catalog.store.files import find_referred_to
 from widget_catalog.catalog.store.widgets import add_widgets
 from widget_catalog.catalog.widgets import Style
 from widget_catalog.core.db.engine import Store
@@ -126,8 +126,8 @@ def test_whether_a_stored_file_is_referred_to(store: Store) -> None:
         add_widgets(tx, [(a_widget("acme/clock", here, elsewhere), 0)])
 
     with store.reading() as connection:
-        assert is_referred_to(connection, "a" * 64, "js")
-        assert is_referred_to(connection, "c" * 64, "css")
-        assert not is_referred_to(connection, "b" * 64, "js")
-        assert not is_referred_to(connection, "a" * 64, "css")
-        assert not is_referred_to(connection, "c" * 64, "js")
+        assert find_referred_to(connection, ["a" * 64], "js")
+        assert find_referred_to(connection, ["c" * 64], "css")
+        assert not find_referred_to(connection, ["b" * 64], "js")
+        assert not find_referred_to(connection, ["a" * 64], "css")
+        assert not find_referred_to(connection, ["c" * 64], "js")

@@ -77,11 +77,6 @@ def _delete(tx: Transaction, files: Iterable[FileKey], *which: sa.ColumnElement[
     tx.connection.execute(sa.delete(file_removals).where(key.in_(list(files)), *which))
 
 
-def is_referred_to(connection: Connection, sha256_hash: str, kind: str) -> bool:
-    """Whether any version refers to this stored bundle or style sheet."""
-    return bool(find_referred_to(connection, [sha256_hash], kind))
-
-
 def find_referred_to(connection: Connection, hashes: Sequence[str], kind: str) -> set[str]:
     """Which of these stored bundles or style sheets any version refers to.
 

@@ -214,7 +214,6 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
 
 
 def add_widget(tx: Transaction, new: Widget, by: Actor, event: PublicEvent) -> None:
-    """Add a new widget."""
     _add(tx, [draft(new, 0, tx.prepare(new))], by, [[event]])
 
 
@@ -224,7 +223,6 @@ def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
 
 
 def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
-    """Import new widgets."""
     _add(tx, new, COMMAND_LINE, [_imported(it) for it in new])
 
 
