@@ -260,7 +260,6 @@ class Catalog:
         return None
 
     def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
-        """The style sheet of this version, if it has one."""
         key = f"{scope}/{name}"
         if not is_widget_key(key):
             return None
@@ -269,7 +268,6 @@ class Catalog:
         return None if found is None else BundleRef(found[1], found[0])
 
     def find_revocation(self, scope: str, name: str, version: str) -> RevokedVersion | None:
-        """The revocation of this version, if any."""
         self._follow()
         return self._revocations.find(scope, name, version)
 

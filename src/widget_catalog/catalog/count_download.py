@@ -10,6 +10,7 @@ already started may a failed increment still count.
 import asyncio
 import threading
 from collections import Counter
+from typing import NamedTuple
 
 import structlog
 
@@ -27,14 +28,11 @@ _BUSY = "The catalog is busy with a long write. Try again soon."
 _log = structlog.get_logger("widget_catalog.downloads")
 
 
-class _Batch:
+class _Batch(NamedTuple):
     """Increments that are committed together, and the future that their callers await."""
 
-    __slots__ = ("committed", "increments")
-
-    def __init__(self, committed: "asyncio.Future[None]") -> None:
-        self.increments: Counter[int] = Counter()
-        self.committed = committed
+    increments: Counter[int]
+    committed: "asyncio.Future[None]"
 
 
 class DownloadCounter:
@@ -151,7 +149,7 @@ class DownloadCounter:
     def _new_batch(self) -> _Batch:
         """A batch that times out with its requests."""
         loop = asyncio.get_running_loop()
-        batch = _Batch(loop.create_future())
+        batch = _Batch(Counter(), loop.create_future())
         timeout_s = _SHORT_TIMEOUT_S if self._is_stuck else _TIMEOUT_S
         timer = loop.call_later(timeout_s, self._give_up, batch)
         batch.committed.add_done_callback(lambda _: timer.cancel())

@@ -289,7 +289,6 @@ _known_changes = lru_cache(maxsize=1_000)(_changes)
 
 
 def _may_also(number: str, changes: PermissionChanges) -> str:
-    """A sentence about new capabilities, if there are any."""
     words = [in_words(it, _FEW) for it in changes.added if not isinstance(it, str)]
     return f" {number} may also {listed(words, _FEW)}." if words else ""
 
@@ -309,7 +308,6 @@ def _message(
     offer: _Outline | None,
     latest: str | None,
 ) -> str:
-    """A human-readable message."""
     number = "" if asked.version is None else asked.version.text
     other = "" if offer is None else offer[0]
     if status == "current":

@@ -33,7 +33,6 @@ def answer_client_file(request: Request) -> Response:
 
 
 def list_client_files() -> list[str]:
-    """The paths of all of them."""
     return list(_files())
 
 

@@ -146,7 +146,6 @@ def _make_durable(path: Path, mode: int = 0o777) -> None:
 
 
 def open_keys(folder: DataFolder, store: Store, settings: Settings) -> Keys:
-    """The signing keys of this catalog."""
     if settings.secrets:
         return SharedKeys(settings.secrets, store.now_ms)
     return KeyFile(folder.keys, store.now_ms)
@@ -256,7 +255,6 @@ def _undo(folder: DataFolder, missing: list[Path]) -> None:
 
 @extension_point
 def has_people(_connection: Snapshot) -> bool:
-    """Whether there is an account."""
     return False
 
 

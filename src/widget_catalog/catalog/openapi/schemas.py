@@ -53,7 +53,6 @@ def schemas() -> dict[str, Schema]:
 
 
 def object_schema(shape: type[Struct]) -> Schema:
-    """An object with the fields of this shape."""
     optional = tuple(it.encode_name for it in fields(shape) if it.default is UNSET)
     properties = {it.encode_name: _schema(it.type) for it in fields(shape)}
     return _object(" ".join((shape.__doc__ or "").split()), properties, optional)

@@ -150,7 +150,6 @@ def _width(text: str) -> int:
 
 
 def short_count(count: int) -> str:
-    """An abbreviated count."""
     for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
         if count >= size:
             return f"{count / size:.1f}".removesuffix(".0") + unit

@@ -140,7 +140,6 @@ class GuidePages:
         return {"groups": groups}
 
     def list_paths(self) -> list[str]:
-        """The paths of all pages of the guides."""
         parts = ((it.name, part.slug) for it in self._guides.all.values() for part in it.parts)
         return ["/docs", *(f"/docs/{name}/{slug}".rstrip("/") for name, slug in parts)]
 

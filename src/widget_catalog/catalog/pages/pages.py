@@ -47,7 +47,10 @@ _ANY_ORIGIN = ("cross-origin-resource-policy", "cross-origin")
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
 
 _FAILURES = {500: "Internal error", 503: "Temporarily unavailable"}
-_WRONG_METHOD = ("Method not allowed", "Only GET and HEAD are allowed at this address.")
+_WRONG_METHOD = {
+    "title": "Method not allowed",
+    "sentence": "Only GET and HEAD are allowed at this address.",
+}
 
 
 class PublicRoute(NamedTuple):
@@ -77,7 +80,6 @@ class PublicPages:
         self._icons = icons or Icons()
         self._are_icons_loaded = False
         renderer.templates.globals["tile"] = self._icons.tile
-        self._message = cache(self._render_message)
         self._views = Views(catalog)
         self._pages = RenderedPages(renderer, catalog.packer)
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
@@ -168,7 +170,6 @@ class PublicPages:
         return None if address is None else self._renderer.redirect(address, NOSNIFF)
 
     def list_docs(self) -> list[str]:
-        """The paths of the documentation."""
         return [*self._guides.list_paths(), *self._reference.list_paths()]
 
     def _list_lasting(self) -> list[str]:
@@ -192,8 +193,9 @@ class PublicPages:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
             return content_response(request, self._not_found(request.path), self._html, status=404)
         if request.method != "GET" and request.method != "HEAD":
+            refusal = self._pages.get("405", (), "message.html", lambda: _WRONG_METHOD)
             headers = [*self._html, ("allow", _ALLOWED)]
-            return content_response(request, self._message(*_WRONG_METHOD), headers, status=405)
+            return content_response(request, refusal, headers, status=405)
         if isinstance(content, Response):
             return content
         return content_response(request, content, route.headers)
@@ -220,9 +222,6 @@ class PublicPages:
         wanted = words[2][:100]
         near = self._views.list_named(wanted, 3) or self._views.list_like(wanted, 6)
         return self._pages.render("catalog/not_found.html", near=near, wanted=wanted)
-
-    def _render_message(self, title: str, sentence: str) -> AnyContent:
-        return self._pages.render("message.html", title=title, sentence=sentence)
 
 
 def _kept(content_type: str) -> Headers:

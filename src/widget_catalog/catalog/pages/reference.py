@@ -44,7 +44,6 @@ class ReferencePages:
         return {it["id"]: it for group in self._reference["groups"] for it in group["operations"]}
 
     def list_paths(self) -> list[str]:
-        """The paths of all pages of the reference."""
         return [_ROOT, *(f"{_ROOT}/{it}" for it in (_SCHEMAS, *self._operations))]
 
     async def page(self, request: PageRequest) -> AnyContent | None:

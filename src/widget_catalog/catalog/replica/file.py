@@ -18,6 +18,7 @@ import msgspec
 from ...core.data_folder import allocate
 from ...core.errors import StoreUnavailable
 from .records import FORMAT, damaged
+from .revision import opened_file
 from .rows import FeedEntry
 
 _CURRENT = "current"
@@ -234,11 +235,8 @@ def _reserve_readers(path: Path) -> None:
     table = _reader_table(path)
     size = _READERS_HEAD_BYTES + _MAX_READERS * _READER_BYTES
     if not table.exists() or table.stat().st_size < size:
-        descriptor = os.open(table, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
+        with opened_file(table, 0o600) as descriptor:
             allocate(descriptor, size)
-        finally:
-            os.close(descriptor)
 
 
 def _reader_table(path: Path) -> Path:

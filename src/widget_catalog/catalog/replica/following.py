@@ -8,7 +8,6 @@ for another writable host when the database does not respond.
 
 import contextlib
 import fcntl
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -25,7 +24,7 @@ from ...core.db.table_locks import LockHolder
 from ...core.errors import StoreUnavailable
 from .node_status import NodeStatus
 from .replica import Replica
-from .revision import Counts
+from .revision import Counts, opened_file
 from .source import follow_counts, mend_shared_counts
 
 _log = structlog.get_logger("widget_catalog.follower")
@@ -84,8 +83,7 @@ class Follower:
         self._store.close()
 
     def _lead(self) -> None:
-        descriptor = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
+        with opened_file(self._lock_file, 0o600) as descriptor:
             while not self._ended.is_set():
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -96,8 +94,6 @@ class Follower:
                     self._threads.append(threading.Thread(target=work, daemon=True))
                     self._threads[-1].start()
                 self._listen_forever()
-        finally:
-            os.close(descriptor)
 
     def _listen_forever(self) -> None:
         while not self._ended.is_set():

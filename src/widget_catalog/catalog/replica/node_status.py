@@ -5,12 +5,12 @@ metrics from it, and do not wait for a database that is known to be down.
 """
 
 import mmap
-import os
 import time
 from pathlib import Path
 
 from ...core.data_folder import allocate
 from ...core.errors import DatabaseDown, DatabaseReadOnly, OlderRelease
+from .revision import opened_file
 
 # After this long without a response, the database is considered down.
 _SILENT_MS = 5_000
@@ -25,12 +25,9 @@ _DOWN, _UP, _READ_ONLY = range(3)
 
 class NodeStatus:
     def __init__(self, path: Path) -> None:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
+        with opened_file(path) as descriptor:
             allocate(descriptor, _BYTES)
             self._words = memoryview(mmap.mmap(descriptor, _BYTES)).cast("Q")
-        finally:
-            os.close(descriptor)
 
     # Called by the follower
 

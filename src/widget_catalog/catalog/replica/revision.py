@@ -30,7 +30,7 @@ class Revision:
     """A number that changes whenever the replica changes."""
 
     def __init__(self, path: Path) -> None:
-        with _opened(path) as descriptor:
+        with opened_file(path) as descriptor:
             allocate(descriptor, _WORD_BYTES)
             self._word = memoryview(mmap.mmap(descriptor, _WORD_BYTES)).cast("Q")
 
@@ -46,7 +46,7 @@ class Counts:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with _opened(path) as descriptor:
+        with opened_file(path) as descriptor:
             if os.fstat(descriptor).st_size < _CAPACITY * _WORD_BYTES:
                 os.ftruncate(descriptor, _CAPACITY * _WORD_BYTES)
             mapped = mmap.mmap(descriptor, _CAPACITY * _WORD_BYTES)
@@ -69,7 +69,7 @@ class Counts:
         if highest_id >= _CAPACITY:
             raise StoreUnavailable(f"This release counts at most {MAX_WIDGETS} widgets.")
         wanted = min(_CAPACITY, highest_id + _RESERVED_AT_ONCE)
-        with _opened(self._path) as descriptor:
+        with opened_file(self._path) as descriptor:
             allocate(descriptor, wanted * _WORD_BYTES)
         self._reserved = wanted
 
@@ -98,14 +98,15 @@ class Counts:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the lock for raising counts on this machine."""
-        with _opened(self._path) as descriptor:
+        with opened_file(self._path) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def opened_file(path: Path, mode: int = 0o644) -> Iterator[int]:
+    """Its descriptor; it is created if it is missing."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
     try:
         yield descriptor
     finally:

@@ -175,7 +175,6 @@ class SearchIndex:
         return self._popularity.ids_at(self._popularity.window(among, 0, len(among)))
 
     def list_permissions(self) -> list[str]:
-        """All permissions that widgets need, most frequent first."""
         return self._facets.permissions(self._all)
 
     def list_like(self, text: str, most: int) -> list[int]:
@@ -218,7 +217,6 @@ class SearchIndex:
         return changes <= _MAX_AT_ONCE and len(self._new_keys) + changes <= self._room
 
     def rebuilt(self) -> "SearchIndex":
-        """A new index of the current state."""
         return SearchIndex(self._documents, self._counts, self._rebuild_over)
 
     def update(self, widget_ids: Iterable[int]) -> None:
@@ -262,7 +260,6 @@ class SearchIndex:
             self._official.add(ordinal)
 
     def _find_ordinal(self, widget_id: int) -> int | None:
-        """The ordinal of a listed widget."""
         if widget_id in self._new_ordinals:
             return self._new_ordinals[widget_id]
         ids = self._old_ids

@@ -55,7 +55,6 @@ _ADDITION_ON_POSTGRESQL = """
 
 
 def add_downloads(tx: Write, increments: Mapping[int, int]) -> None:
-    """Add to the counts of these widgets."""
     ids = list(increments)
     if tx.dialect == "postgresql":
         counted = tx.run(_ADDITION_ON_POSTGRESQL, (ids, list(increments.values())))
@@ -115,7 +114,6 @@ def list_counted(connection: Connection, since: int) -> list[tuple[int, int]]:
 
 
 def add_installs(tx: Write, increments: Mapping[tuple[int, int], int]) -> None:
-    """Add to the counts of these widgets on these days."""
     # In the order of the keys, so that two writers never deadlock.
     keys = sorted(increments)
     for start in range(0, len(keys), _ADDED_AT_ONCE):

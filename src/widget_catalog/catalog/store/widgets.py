@@ -226,7 +226,6 @@ def add_widgets(tx: Transaction, new: Sequence[tuple[Widget, int]]) -> None:
 
 
 def add_drafts(tx: Transaction, new: Sequence[Draft]) -> None:
-    """Import new widgets."""
     _add(tx, new, COMMAND_LINE, [_imported(it) for it in new])
 
 
