@@ -126,11 +126,10 @@ def test_a_signature_that_was_taken_out_is_missed(origin: Node, keys: Pair, tmp_
     assert "snapshot.sig is missing" in _faults(tmp_path / "t", None)
 
 
-def test_a_newer_format_is_reported(
-    origin: Node, keys: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("widget_catalog.snapshot.writer.FORMAT", 2)
-    made = make(origin, tmp_path / "s", keys)
+def test_a_newer_format_is_reported(origin: Node, keys: Pair, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("widget_catalog.snapshot.layout.FORMAT", 2)
+        made = make(origin, tmp_path / "s", keys)
     assert b'"format": 2' in encode_header(made)
 
     assert "newer release" in _faults(tmp_path / "s", keys)
@@ -173,7 +172,7 @@ def test_a_signed_list_may_not_name_anything_else(
         name = named if named == "catalog.ndjson" else path
         return f"{sha256_hash}  {name}\n".encode()
 
-    monkeypatch.setattr("widget_catalog.snapshot.writer.sums_line", line)
+    monkeypatch.setattr("widget_catalog.snapshot.layout.sums_line", line)
     make(origin, tmp_path / "s", keys)
 
     assert "SHA256SUMS names what does not belong" in _faults(tmp_path / "s", keys)

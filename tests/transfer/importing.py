@@ -31,7 +31,7 @@ def staged_import(
     )
     content = ndjson(*lines).splitlines(keepends=True)
     reading = ImportLines(content, Rules(clock.now()), importer, lambda _: None)
-    started = Started(node.store, importer, "w.ndjson", into_owned, lambda: None)
+    started = Started(importer, "w.ndjson", into_owned, lambda: None)
     with closing(Spool(node.store.run_folder)) as spool:
         for batch in reading.read():
             spool.add(batch)

@@ -13,22 +13,9 @@ import msgspec
 from ..core.db.migrate import check_upgradable
 from ..core.errors import InvalidBackup, StoreUnavailable
 from ..core.progress import Bar, no_bar
+from . import layout
 from .database_copy import DatabaseFacts, check_copy, check_rows, list_stored_names
-from .layout import (
-    DATABASE,
-    MANIFEST,
-    SNAPSHOTS,
-    SUMS,
-    Manifest,
-    bundle_hash,
-    decode_manifest,
-    decode_sums,
-    is_database,
-    is_of_replica,
-    list_snapshots,
-    number_of,
-    read_archive,
-)
+from .layout import Manifest, bundle_hash
 
 _CHUNK_BYTES = 1 << 20
 
@@ -68,8 +55,10 @@ def check_backup(
         _errors_named(source),
         tempfile.TemporaryDirectory(prefix="widget-catalog-", dir=scratch) as folder,
     ):
-        copy = None if source.is_dir() else Path(folder) / DATABASE
-        return read_backup(source, name, lambda path: copy if is_database(path) else None, bar)
+        copy = None if source.is_dir() else Path(folder) / layout.DATABASE
+        return read_backup(
+            source, name, lambda path: copy if layout.is_database(path) else None, bar
+        )
 
 
 def read_backup(
@@ -91,7 +80,7 @@ def read_backup(
     else:
         _read_file(found, source, name, bar)
     faults = found.faults()
-    database = target(found.path(DATABASE)) or source / found.path(DATABASE)
+    database = target(found.path(layout.DATABASE)) or source / found.path(layout.DATABASE)
     if not any(it.is_fatal for it in faults):
         faults += _database_faults(found, database)
     is_fatal = any(it.is_fatal for it in faults)
@@ -116,14 +105,16 @@ def describe(folder: Path) -> dict[str, Manifest | str]:
     For one without a usable manifest: its errors.
     """
     with _errors_named(folder):
-        return {it: _described(folder / SNAPSHOTS / it) for it in list_snapshots(folder)}
+        return {
+            it: _described(folder / layout.SNAPSHOTS / it) for it in layout.list_snapshots(folder)
+        }
 
 
 def _described(snapshot: Path) -> Manifest | str:
     try:
-        return decode_manifest((snapshot / MANIFEST).read_bytes())
+        return layout.decode_manifest((snapshot / layout.MANIFEST).read_bytes())
     except OSError as error:
-        return f"damaged: {MANIFEST} cannot be read ({error.strerror})."
+        return f"damaged: {layout.MANIFEST} cannot be read ({error.strerror})."
     except InvalidBackup as error:
         return f"damaged: {error.message}"
 
@@ -140,24 +131,24 @@ class _Contents:
 
     def path(self, file: str) -> str:
         """Of a file of the snapshot."""
-        return f"{SNAPSHOTS}/{self.name}/{file}"
+        return f"{layout.SNAPSHOTS}/{self.name}/{file}"
 
     def take(self, path: str, content: IO[bytes]) -> None:
         """Copy a file to its target, and remember its hash."""
-        if is_of_replica(path):
+        if layout.is_of_replica(path):
             return
         if bundle_hash(path) is not None:
             self.hashes[path] = _copy(content, self._target(path))
             return
         top, _, rest = path.partition("/")
         name, _, file = rest.partition("/")
-        known = (DATABASE, MANIFEST, SUMS)
-        if top != SNAPSHOTS or number_of(name) is None or file not in known:
+        known = (layout.DATABASE, layout.MANIFEST, layout.SUMS)
+        if top != layout.SNAPSHOTS or layout.number_of(name) is None or file not in known:
             raise InvalidBackup([f"{path} does not belong into a backup."])
         if self.name not in ("", name):
             raise InvalidBackup(["The file holds more than one snapshot."])
         self.name = name
-        if file == DATABASE:
+        if file == layout.DATABASE:
             self.hashes[path] = _copy(content, self._target(path))
         else:
             self._kept[file] = content.read()
@@ -166,22 +157,22 @@ class _Contents:
     @functools.cached_property
     def manifest(self) -> Manifest:
         """Only trusted if its hash is right."""
-        path = self.path(MANIFEST)
-        if MANIFEST not in self._kept:
+        path = self.path(layout.MANIFEST)
+        if layout.MANIFEST not in self._kept:
             raise InvalidBackup([f"{path} is missing."], _OTHER_SNAPSHOT)
         if self.sums.get(path) != self.hashes[path]:
             raise InvalidBackup([_damaged(path)], _OTHER_SNAPSHOT)
-        return decode_manifest(self._kept[MANIFEST])
+        return layout.decode_manifest(self._kept[layout.MANIFEST])
 
     @functools.cached_property
     def sums(self) -> dict[str, str]:
         if not self.name:
             raise InvalidBackup(["There is no snapshot in it: this is not a backup."])
-        if SUMS not in self._kept:
-            fault = f"{self.path(SUMS)} is missing: this snapshot is not complete."
+        if layout.SUMS not in self._kept:
+            fault = f"{self.path(layout.SUMS)} is missing: this snapshot is not complete."
             raise InvalidBackup([fault], _OTHER_SNAPSHOT)
         try:
-            return decode_sums(self._kept[SUMS])
+            return layout.decode_sums(self._kept[layout.SUMS])
         except InvalidBackup as error:
             fault = f"The snapshot {self.name}: {error.message}"
             raise InvalidBackup([fault], _OTHER_SNAPSHOT) from None
@@ -189,15 +180,15 @@ class _Contents:
     def faults(self) -> list[Fault]:
         """Files that are missing, damaged, or unexpected. The manifest must be intact."""
         sums, _manifest = self.sums, self.manifest
-        found = {path: it for path, it in self.hashes.items() if path != self.path(SUMS)}
-        needed = dict.fromkeys((self.path(DATABASE), *sums))
+        found = {path: it for path, it in self.hashes.items() if path != self.path(layout.SUMS)}
+        needed = dict.fromkeys((self.path(layout.DATABASE), *sums))
         missing = [it for it in needed if it not in found and it not in self.unreadable]
         damaged = [path for path, it in sums.items() if found.get(path, it) != it]
         return [
             *(_fault_of(path, it) for path, it in self.unreadable.items()),
             *(_fault_of(it, f"{it} is missing.") for it in missing),
             *(_fault_of(it, _damaged(it)) for it in damaged),
-            *(Fault(f"{it} is not listed in {SUMS}.") for it in found.keys() - sums.keys()),
+            *(Fault(f"{it} is not listed in {layout.SUMS}.") for it in found.keys() - sums.keys()),
         ]
 
 
@@ -207,7 +198,7 @@ def _fault_of(path: str, sentence: str) -> Fault:
 
 
 def _damaged(path: str) -> str:
-    return f"{path} is damaged: its hash is not the one in {SUMS}."
+    return f"{path} is damaged: its hash is not the one in {layout.SUMS}."
 
 
 def _database_faults(found: _Contents, database: Path) -> list[Fault]:
@@ -220,7 +211,7 @@ def _database_faults(found: _Contents, database: Path) -> list[Fault]:
             return [Fault(it) for it in faults]
         stored = list_stored_names(database)
     except StoreUnavailable as error:
-        return [Fault(f"{DATABASE}: {error.message}")]
+        return [Fault(f"{layout.DATABASE}: {error.message}")]
     missing = sorted({it.path for it in stored} - found.sums.keys() - set(manifest.missing))
     return [
         *(Fault(it, is_fatal=False) for it in check_rows(database)),
@@ -230,7 +221,7 @@ def _database_faults(found: _Contents, database: Path) -> list[Fault]:
 
 def _chosen(folder: Path, name: str | None) -> str:
     """The snapshot whose name starts with this; the newest one without a name."""
-    known = list_snapshots(folder)
+    known = layout.list_snapshots(folder)
     if not known:
         raise InvalidBackup([f"{folder} is not a backup: there is no snapshot in it."])
     if name is None:
@@ -244,15 +235,15 @@ def _chosen(folder: Path, name: str | None) -> str:
 
 def _read_folder(found: _Contents, folder: Path, name: str, bar: Bar) -> None:
     found.name = name
-    for path in (found.path(MANIFEST), found.path(SUMS)):
+    for path in (found.path(layout.MANIFEST), found.path(layout.SUMS)):
         with contextlib.suppress(FileNotFoundError), (folder / path).open("rb") as content:
             found.take(path, content)
     check_upgradable(found.manifest.schema)
-    listed = [it for it in found.sums if it != found.path(MANIFEST)]
+    listed = [it for it in found.sums if it != found.path(layout.MANIFEST)]
     with bar("Reading the backup", len(listed)) as advance:
         for it in listed:
-            if bundle_hash(it) is None and it != found.path(DATABASE):
-                raise InvalidBackup([f"{SUMS} is damaged: it lists {it}."])
+            if bundle_hash(it) is None and it != found.path(layout.DATABASE):
+                raise InvalidBackup([f"{layout.SUMS} is damaged: it lists {it}."])
             try:
                 with (folder / it).open("rb") as content:
                     found.take(it, content)
@@ -269,7 +260,7 @@ def _read_file(found: _Contents, source: Path, name: str | None, bar: Bar) -> No
     size = source.stat().st_size
     with source.open("rb") as packed, bar("Reading the backup", size) as advance:
         at = 0
-        for path, content in read_archive(packed, source.name):
+        for path, content in layout.read_archive(packed, source.name):
             if path in found.hashes:
                 raise InvalidBackup([f"{path} is in the file twice."])
             found.take(path, content)

@@ -25,6 +25,7 @@ from ..core.db.migrate import check_upgradable
 from ..core.errors import BackupFailed
 from ..core.files.contract import Bundles
 from ..core.progress import Bar, no_bar
+from . import layout
 from .bundle_pool import BundlePool, read_bundle
 from .database_copy import (
     ChangeWatch,
@@ -34,25 +35,7 @@ from .database_copy import (
     copy_database,
     list_stored_names,
 )
-from .layout import (
-    ARCHIVE_SUFFIX,
-    BUNDLES,
-    DATABASE,
-    FORMAT,
-    MANIFEST,
-    PARTIAL,
-    SNAPSHOTS,
-    SUMS,
-    Manifest,
-    encode_sums,
-    hash_of,
-    list_snapshots,
-    number_of,
-    snapshot_name,
-    sync,
-    write_file,
-    writing_archive,
-)
+from .layout import Manifest, hash_of, sync, write_file
 from .reader import check_backup
 
 
@@ -90,17 +73,17 @@ class FolderBackup:
         _check_outside(self._folder, self._catalog)
         with _errors_named(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            snapshots = self._folder / SNAPSHOTS
+            snapshots = self._folder / layout.SNAPSHOTS
             if not snapshots.is_dir() and any(self._folder.iterdir()):
                 raise BackupFailed(
                     f"{self._folder} is not empty, and is not a backup folder. Choose another."
                 )
             with _folder_lock(self._folder):
                 snapshots.mkdir(exist_ok=True)
-                (self._folder / BUNDLES).mkdir(exist_ok=True)
+                (self._folder / layout.BUNDLES).mkdir(exist_ok=True)
                 for leftover in (
-                    *snapshots.glob(f"{PARTIAL}*"),
-                    *self._folder.glob(f"{BUNDLES}/??/{PARTIAL}*"),
+                    *snapshots.glob(f"{layout.PARTIAL}*"),
+                    *self._folder.glob(f"{layout.BUNDLES}/??/{layout.PARTIAL}*"),
                 ):
                     _remove(leftover)
                 yield
@@ -108,10 +91,10 @@ class FolderBackup:
     def add_snapshot(self, *, is_thorough: bool = True) -> Made:
         """Copy the current catalog. The last good snapshot is kept until this one is complete."""
         with _errors_named(self._folder):
-            known = list_snapshots(self._folder)
-            number = 1 + ((number_of(known[-1]) or 0) if known else 0)
-            name = snapshot_name(number, clock.iso(clock.now()))
-            draft = self._folder / SNAPSHOTS / f"{PARTIAL}{name}"
+            known = layout.list_snapshots(self._folder)
+            number = 1 + ((layout.number_of(known[-1]) or 0) if known else 0)
+            name = layout.snapshot_name(number, clock.iso(clock.now()))
+            draft = self._folder / layout.SNAPSHOTS / f"{layout.PARTIAL}{name}"
             draft.mkdir()
             try:
                 made = self._fill(draft, name, number, is_thorough=is_thorough)
@@ -129,14 +112,14 @@ class FolderBackup:
         time.
         """
         with _errors_named(self._folder):
-            os.utime(self._folder / SNAPSHOTS)
+            os.utime(self._folder / layout.SNAPSHOTS)
         _note_time(self._catalog)
 
     def _fill(self, draft: Path, name: str, number: int, *, is_thorough: bool) -> Made:
-        copy = draft / DATABASE
+        copy = draft / layout.DATABASE
         manifest, files = _copy_database(self._catalog, copy, self._bar, is_thorough=is_thorough)
         copied = self._pool.add(files, number, is_thorough=is_thorough)
-        path = f"{SNAPSHOTS}/{name}"
+        path = f"{layout.SNAPSHOTS}/{name}"
         for file, written in _described(path, manifest, copy, files, copied.missing):
             write_file(draft / file, written)
             if (draft / file).read_bytes() != written:
@@ -145,11 +128,11 @@ class FolderBackup:
         return Made(self._folder / path, manifest, copied.new, copied.repaired)
 
     def _forget_old(self) -> None:
-        for name in list_snapshots(self._folder)[: -self._keep]:
-            old = self._folder / SNAPSHOTS / name
+        for name in layout.list_snapshots(self._folder)[: -self._keep]:
+            old = self._folder / layout.SNAPSHOTS / name
             # Renamed first, so that a partly removed snapshot is never mistaken for a complete
             # one.
-            draft = old.with_name(f"{PARTIAL}{name}")
+            draft = old.with_name(f"{layout.PARTIAL}{name}")
             old.rename(draft)
             _remove(draft)
 
@@ -201,7 +184,7 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
             try:
                 for leftover in folder.iterdir():
                     _remove(leftover)
-                draft = folder / f"backup{ARCHIVE_SUFFIX}"
+                draft = folder / f"backup{layout.ARCHIVE_SUFFIX}"
                 manifest = _write_archive(draft, folder, catalog, bar)
                 check_backup(draft, bar=bar, scratch=folder)
                 draft.replace(target)
@@ -213,13 +196,13 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
 
 
 def _write_archive(draft: Path, scratch: Path, catalog: Catalog, bar: Bar) -> Manifest:
-    copy = scratch / DATABASE
+    copy = scratch / layout.DATABASE
     manifest, files = _copy_database(catalog, copy, bar, is_thorough=True)
-    path = f"{SNAPSHOTS}/{snapshot_name(1, manifest.made_at)}"
+    path = f"{layout.SNAPSHOTS}/{layout.snapshot_name(1, manifest.made_at)}"
     missing = []
     at_s = int(clock.now().timestamp())
-    with draft.open("wb") as file, writing_archive(file, at_s) as archive:
-        archive.add_file(f"{path}/{DATABASE}", copy)
+    with draft.open("wb") as file, layout.writing_archive(file, at_s) as archive:
+        archive.add_file(f"{path}/{layout.DATABASE}", copy)
         with bar("Copying bundles", len(files)) as advance:
             for stored in sorted(files):
                 bundle = read_bundle(catalog.bundles, stored)
@@ -249,7 +232,7 @@ def _copy_database(
         ]
         raise BackupFailed("\n".join(lines))
     manifest = Manifest(
-        format=FORMAT,
+        format=layout.FORMAT,
         release=release.VERSION,
         schema=facts.schema,
         made_at=made_at,
@@ -272,9 +255,9 @@ def _described(
     manifest.bundles, manifest.bundle_bytes = len(kept), sum(it.size_bytes for it in kept)
     content = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
     sums = {it.path: it.sha256_hash for it in kept}
-    sums[f"{path}/{DATABASE}"] = hash_of(database)
-    sums[f"{path}/{MANIFEST}"] = hashlib.sha256(content).hexdigest()
-    return [(MANIFEST, content), (SUMS, encode_sums(sums))]
+    sums[f"{path}/{layout.DATABASE}"] = hash_of(database)
+    sums[f"{path}/{layout.MANIFEST}"] = hashlib.sha256(content).hexdigest()
+    return [(layout.MANIFEST, content), (layout.SUMS, layout.encode_sums(sums))]
 
 
 def _note_time(catalog: Catalog) -> None:

@@ -74,7 +74,7 @@ def load_snapshot(
                     importer.store_part(snapshot, part, sha256_hash)
                     advance(1)
         with bar("Importing", header.widgets) as advance:
-            started = Started(store, importer, snapshot.path.name, into_owned, make_index_ready)
+            started = Started(importer, snapshot.path.name, into_owned, make_index_ready)
             imported = import_lines(started, snapshot.catalog(), advance, is_lenient=True)
     except CatalogError:
         with store.writing() as tx:

@@ -15,26 +15,9 @@ import msgspec
 
 from ..core.errors import InvalidSnapshot
 from ..core.files.hashing import hash_stream
+from . import layout
 from .keys import VerifyingKey
-from .layout import (
-    BLOCK_BYTES,
-    CATALOG,
-    FORMAT,
-    HEADER,
-    LONGEST_SUMS_LINE,
-    MAX_HEADER_BYTES,
-    SIGNATURE,
-    SIGNATURE_BYTES,
-    SUMS,
-    Header,
-    Sum,
-    decode_format,
-    decode_header,
-    end_of,
-    padding_after,
-    parse_sums_line,
-    tar_header,
-)
+from .layout import Header, padding_after
 
 _CHUNK_BYTES = 1 << 20
 _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -93,7 +76,7 @@ class Snapshot:
             part = self._file.part_at(at, it.path)
             yield part, it.sha256_hash
             at = part.end
-        zeros = end_of(at)
+        zeros = layout.end_of(at)
         if not self._file.is_zero(at, zeros):
             _refuse("The end of the file was changed, or is cut off.")
         if self._file.size_bytes != at + zeros:
@@ -104,23 +87,23 @@ class Snapshot:
 
     def catalog(self) -> Iterator[bytes]:
         """The lines of the widgets."""
-        with self.open(self._file.part_at(self._sums.end, CATALOG)) as lines:
+        with self.open(self._file.part_at(self._sums.end, layout.CATALOG)) as lines:
             yield from lines
 
-    def _sums_lines(self) -> Iterator[Sum]:
+    def _sums_lines(self) -> Iterator[layout.Sum]:
         """The catalog first, then bundles and style sheets, none twice."""
         last: str | None = None
         with self.open(self._sums) as lines:
-            while line := lines.readline(LONGEST_SUMS_LINE):
-                found = parse_sums_line(line)
-                if found is None or (found.path == CATALOG) != (last is None):
-                    _refuse(f"{SUMS} names what does not belong into a snapshot.")
-                if last is not None and last != CATALOG and found.path <= last:
-                    _refuse(f"{SUMS} is not in order.")
+            while line := lines.readline(layout.LONGEST_SUMS_LINE):
+                found = layout.parse_sums_line(line)
+                if found is None or (found.path == layout.CATALOG) != (last is None):
+                    _refuse(f"{layout.SUMS} names what does not belong into a snapshot.")
+                if last is not None and last != layout.CATALOG and found.path <= last:
+                    _refuse(f"{layout.SUMS} is not in order.")
                 yield found
                 last = found.path
         if last is None:
-            _refuse(f"{SUMS} is empty.")
+            _refuse(f"{layout.SUMS} is empty.")
 
 
 @contextlib.contextmanager
@@ -133,9 +116,11 @@ def open_snapshot(path: Path, key: VerifyingKey | None) -> Iterator[Snapshot]:
         raise InvalidSnapshot([f"{path} is not a file."])
     with _opened(path) as file:
         header, at = _checked_header(file, key)
-        sums = file.part_at(at, SUMS)
+        sums = file.part_at(at, layout.SUMS)
         if file.hash(sums) != header.sums_sha256:
-            _refuse(f"{SUMS} was changed: it does not have the hash that {HEADER} says.")
+            _refuse(
+                f"{layout.SUMS} was changed: it does not have the hash that {layout.HEADER} says."
+            )
         file.check_padding(sums)
         yield Snapshot(path, file, header, sums)
 
@@ -143,7 +128,7 @@ def open_snapshot(path: Path, key: VerifyingKey | None) -> Iterator[Snapshot]:
 def read_header(path: Path) -> Header:
     """The header of a snapshot; its signature is not verified. Raises InvalidSnapshot."""
     with _opened(path) as file:
-        return _decoded(file.read_whole(file.part_at(0, HEADER, MAX_HEADER_BYTES)))
+        return _decoded(file.read_whole(file.part_at(0, layout.HEADER, layout.MAX_HEADER_BYTES)))
 
 
 @contextlib.contextmanager
@@ -158,15 +143,15 @@ def _opened(path: Path) -> Iterator["_File"]:
 
 def _checked_header(file: "_File", key: VerifyingKey | None) -> tuple[Header, int]:
     """Also returns the position after header and signature."""
-    first = file.part_at(0, HEADER, MAX_HEADER_BYTES)
+    first = file.part_at(0, layout.HEADER, layout.MAX_HEADER_BYTES)
     content = file.read_whole(first)
-    if file.name_at(first.end) == SIGNATURE:
-        part = file.part_at(first.end, SIGNATURE, SIGNATURE_BYTES)
+    if file.name_at(first.end) == layout.SIGNATURE:
+        part = file.part_at(first.end, layout.SIGNATURE, layout.SIGNATURE_BYTES)
         _check_signature(content, file.read_whole(part), key)
         return _decoded(content), part.end
     header = _decoded(content)
     if header.key is not None:
-        _refuse(f"{SIGNATURE} is missing: the signature was removed.")
+        _refuse(f"{layout.SIGNATURE} is missing: the signature was removed.")
     if key is not None:
         _refuse("It is not signed, so nobody can say who made it.")
     return header, first.end
@@ -178,22 +163,22 @@ def _check_signature(content: bytes, signature: bytes, key: VerifyingKey | None)
     if key.has_signed(content, signature):
         return
     with contextlib.suppress(*_UNDECODABLE):
-        signer = decode_header(content).key
+        signer = layout.decode_header(content).key
         if signer is not None and signer != key.fingerprint:
             _refuse(
-                f"It is signed with another key: {HEADER} names {signer[:64]}, and the one that "
-                f"was given is {key.fingerprint}."
+                f"It is signed with another key: {layout.HEADER} names {signer[:64]}, and the one "
+                f"that was given is {key.fingerprint}."
             )
-    _refuse(f"The signature does not fit: {HEADER} or {SIGNATURE} was changed.")
+    _refuse(f"The signature does not fit: {layout.HEADER} or {layout.SIGNATURE} was changed.")
 
 
 def _decoded(content: bytes) -> Header:
     try:
-        if decode_format(content).format > FORMAT:
+        if layout.decode_format(content).format > layout.FORMAT:
             _refuse("It was made by a newer release. Update widget-catalog to read it.")
-        return decode_header(content)
+        return layout.decode_header(content)
     except _UNDECODABLE:
-        _refuse(f"{HEADER} was changed, or is not that of a snapshot.")
+        _refuse(f"{layout.HEADER} was changed, or is not that of a snapshot.")
 
 
 def _refuse(sentence: str) -> NoReturn:
@@ -208,21 +193,21 @@ class _File:
         self.size_bytes = os.fstat(descriptor).st_size
 
     def name_at(self, at: int) -> str | None:
-        member = _member(self._read(at, BLOCK_BYTES))
+        member = _member(self._read(at, layout.BLOCK_BYTES))
         return None if member is None else member.name
 
     def part_at(self, at: int, path: str, max_bytes: int | None = None) -> Part:
         """The file whose header is at this position; the header must be exactly as we would write
         it.
         """
-        block = self._read(at, BLOCK_BYTES)
+        block = self._read(at, layout.BLOCK_BYTES)
         no_snapshot = "It is not a snapshot, or is damaged. " if at == 0 else ""
-        if len(block) < BLOCK_BYTES:
+        if len(block) < layout.BLOCK_BYTES:
             _refuse(f"{no_snapshot}It is cut off: {path} is missing.")
         member = _member(block)
-        if member is None or block != tar_header(path, member.size):
+        if member is None or block != layout.tar_header(path, member.size):
             _refuse(f"{no_snapshot}The header of {path} was changed.")
-        part = Part(path, at + BLOCK_BYTES, member.size)
+        part = Part(path, at + layout.BLOCK_BYTES, member.size)
         if max_bytes is not None and part.size_bytes > max_bytes:
             _refuse(f"The header of {path} was changed: the file would be too large.")
         missing = part.stop - self.size_bytes

@@ -2,7 +2,6 @@
 one (delta).
 """
 
-import contextlib
 import hashlib
 import io
 import os
@@ -23,23 +22,10 @@ from ..core.files.contract import Bundles
 from ..core.files.hashing import Hashed, hash_stream
 from ..core.progress import Advance, Bar
 from ..transfer.copied_widgets import VersionFile, files_of
-from ..transfer.export_catalog import export_widgets, named_by_hash
+from ..transfer.export_catalog import export_widgets, named_by_hash, replacing
+from . import layout
 from .keys import SigningKey
-from .layout import (
-    CATALOG,
-    FORMAT,
-    HEADER,
-    SIGNATURE,
-    SUMS,
-    Base,
-    Header,
-    encode_header,
-    end_of,
-    padding_after,
-    position_of,
-    sums_line,
-    tar_header,
-)
+from .layout import Header
 
 _BATCH = 500
 _CHANGES_AT_ONCE = 10_000
@@ -60,10 +46,9 @@ def make_snapshot(
     store: Store, bundles: Bundles, target: Path, wanted: Wanted, key: SigningKey | None, bar: Bar
 ) -> Header:
     """Write the file atomically. The service may be running."""
-    partial = target.with_name(f".{target.name}.part")
     try:
         with (
-            partial.open("wb") as output,
+            replacing(target) as output,
             tempfile.TemporaryFile(dir=target.parent) as lines,
             store.reading() as connection,
         ):
@@ -72,12 +57,8 @@ def make_snapshot(
             header = _write(output, contents, lines, bundles, key, bar)
             output.flush()
             os.fsync(output.fileno())
-        partial.replace(target)
     except OSError as error:
         raise SnapshotRefused(f"{target} cannot be written: {error.strerror}.") from None
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
     return header
 
 
@@ -95,7 +76,7 @@ class _Contents:
         first, last = find_change(connection, 1), find_change(connection, self._seq)
         if first is None or last is None:
             raise SnapshotRefused("There is nothing in this catalog that a snapshot could hold.")
-        self._origin, self._last = position_of(first), last
+        self._origin, self._last = layout.position_of(first), last
         self._added = None if wanted.since is None else self._added_since(wanted.since)
 
     def write_lines(self, target: BinaryIO, bar: Bar) -> None:
@@ -113,14 +94,14 @@ class _Contents:
     def header(self, sums_sha256: str, key: SigningKey | None) -> Header:
         since = self._wanted.since
         return Header(
-            format=FORMAT,
+            format=layout.FORMAT,
             origin=self._origin,
             base_url=self._wanted.base_url,
             seq=self._seq,
-            position=position_of(self._last),
+            position=layout.position_of(self._last),
             at=iso(from_ms(self._last.changed_at)),
             scopes=self._wanted.scopes,
-            base=None if since is None else Base(since.seq, since.position),
+            base=None if since is None else layout.Base(since.seq, since.position),
             widgets=self._widgets,
             versions=self._versions,
             files=len(self._files),
@@ -158,7 +139,7 @@ class _Contents:
     def _added_since(self, base: Header) -> dict[int, set[str | None]]:
         """The changed widgets, each with its new versions; None: any may be new."""
         then = find_change(self._connection, base.seq)
-        if base.origin != self._origin or then is None or position_of(then) != base.position:
+        if base.origin != self._origin or then is None or layout.position_of(then) != base.position:
             raise SnapshotRefused(
                 "The older snapshot was made of another catalog, or of this one before it was "
                 "restored from a backup. Make a whole snapshot, without --since."
@@ -187,22 +168,22 @@ def _write(
 ) -> Header:
     lines.seek(0)
     catalog, files = hash_stream(lines), contents.files()
-    sums = sums_line(CATALOG, catalog.sha256_hash) + b"".join(
-        sums_line(it.name, it.sha256_hash) for it in files
+    sums = layout.sums_line(layout.CATALOG, catalog.sha256_hash) + b"".join(
+        layout.sums_line(it.name, it.sha256_hash) for it in files
     )
     header = contents.header(hashlib.sha256(sums).hexdigest(), key)
-    content = encode_header(header)
-    _add_bytes(output, HEADER, content)
+    content = layout.encode_header(header)
+    _add_bytes(output, layout.HEADER, content)
     if key is not None:
-        _add_bytes(output, SIGNATURE, key.key.sign(content))
-    _add_bytes(output, SUMS, sums)
+        _add_bytes(output, layout.SIGNATURE, key.key.sign(content))
+    _add_bytes(output, layout.SUMS, sums)
     lines.seek(0)
-    _add(output, CATALOG, lines, catalog.size_bytes)
+    _add(output, layout.CATALOG, lines, catalog.size_bytes)
     with bar("Copying bundles", len(files)) as advance:
         for it in files:
             _add_bundle(output, bundles, it)
             advance(1)
-    output.write(bytes(end_of(output.tell())))
+    output.write(bytes(layout.end_of(output.tell())))
     return header
 
 
@@ -212,9 +193,9 @@ def _add_bytes(output: BinaryIO, path: str, content: bytes) -> None:
 
 def _add(output: BinaryIO, path: str, content: BinaryIO, size_bytes: int) -> Hashed:
     """Append a file to the archive."""
-    output.write(tar_header(path, size_bytes))
+    output.write(layout.tar_header(path, size_bytes))
     copied = hash_stream(content, output)
-    output.write(bytes(padding_after(size_bytes)))
+    output.write(bytes(layout.padding_after(size_bytes)))
     return copied
 
 

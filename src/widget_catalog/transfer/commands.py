@@ -1,6 +1,5 @@
 """`widget-catalog import`, `export` and `move`."""
 
-import contextlib
 import os
 import sys
 from functools import partial
@@ -146,7 +145,7 @@ def export(
     """
     from ..catalog.store.widgets import count_widgets
     from ..core.progress import counting
-    from .export_catalog import copied_to, export_catalog, linked_to
+    from .export_catalog import copied_to, export_catalog, linked_to, replacing
 
     settings = load_settings({"data": data}, config)
     store, stored = _open_to_export(settings)
@@ -159,19 +158,14 @@ def export(
     target = Path(file)
     if target.is_dir():
         fail(f"{target} is a folder; pass a file name.")
-    partial = target.with_name(f".{target.name}.part")
     named = copied_to(target.parent, stored) if bundles else linked_to(settings.cdn_url)
     try:
-        with partial.open("wb") as output, counting(say, "Exporting", total) as advance:
+        with replacing(target) as output, counting(say, "Exporting", total) as advance:
             for line in export_catalog(store, named):
                 output.write(line)
                 advance(1)
-        partial.replace(target)
     except OSError as error:
         fail(f"{target} cannot be written: {error.strerror}.")
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
     say.print(f"Wrote {counted(total, 'widget')} to {escape(str(target))}.")
 
 

@@ -6,21 +6,8 @@ Both receive states, but the feed of this catalog has events: of everything that
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..catalog.events import (
-    Deprecated,
-    Imported,
-    Listed,
-    MadeOfficial,
-    MadeUnofficial,
-    PublicEvent,
-    Redated,
-    Revoked,
-    Undeprecated,
-    Unlisted,
-    Unrevoked,
-    Unyanked,
-    Yanked,
-)
+from ..catalog import events
+from ..catalog.events import Imported, PublicEvent
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import replace_widget
 from ..catalog.widgets import Version, Widget
@@ -62,11 +49,11 @@ def save_difference(tx: Transaction, bundles: Bundles, old: StoredWidget, new: W
         if version.identity in revoked and version.revocation is None:
             for file in files_of(version):
                 bundles.restore(file.sha256_hash, file.kind)
-    events = list(_events(old.widget, new))
-    if not events and old.widget.text == new.text:
+    happened = list(_events(old.widget, new))
+    if not happened and old.widget.text == new.text:
         # For example, only its creation time differs.
-        events = [Imported(scope=new.scope, name=new.name)]
-    replace_widget(tx, old, new, COMMAND_LINE, *events)
+        happened = [Imported(scope=new.scope, name=new.name)]
+    replace_widget(tx, old, new, COMMAND_LINE, *happened)
 
 
 def _events(old: Widget, new: Widget) -> Iterator[PublicEvent]:
@@ -78,9 +65,9 @@ def _events(old: Widget, new: Widget) -> Iterator[PublicEvent]:
     for it in reversed(new.versions):
         yield from _version_events({**subject, "version": it.number}, known.get(it.identity), it)
     if bool(old.is_official) != bool(new.is_official):
-        yield (MadeOfficial if new.is_official else MadeUnofficial)(**subject)
+        yield (events.MadeOfficial if new.is_official else events.MadeUnofficial)(**subject)
     if old.is_listed != new.is_listed:
-        yield (Listed if new.is_listed else Unlisted)(**subject)
+        yield (events.Listed if new.is_listed else events.Unlisted)(**subject)
 
 
 def _version_events(
@@ -89,20 +76,20 @@ def _version_events(
     revocation, message = new.revocation, new.deprecation_message
     if revocation != (None if old is None else old.revocation):
         if revocation is None:
-            yield Unrevoked(**subject)
+            yield events.Unrevoked(**subject)
         else:
-            yield Revoked(**subject, reason=revocation.reason)
+            yield events.Revoked(**subject, reason=revocation.reason)
     if old is None:
         return
     if (old.is_yanked, old.yanked_reason) != (new.is_yanked, new.yanked_reason):
         if new.is_yanked:
-            yield Yanked(**subject, reason=new.yanked_reason or "")
+            yield events.Yanked(**subject, reason=new.yanked_reason or "")
         else:
-            yield Unyanked(**subject)
+            yield events.Unyanked(**subject)
     if old.deprecation_message != message:
         if message is None:
-            yield Undeprecated(**subject)
+            yield events.Undeprecated(**subject)
         else:
-            yield Deprecated(**subject, message=message)
+            yield events.Deprecated(**subject, message=message)
     if old.published_at != new.published_at:
-        yield Redated(**subject, before=iso(old.published_at), after=iso(new.published_at))
+        yield events.Redated(**subject, before=iso(old.published_at), after=iso(new.published_at))

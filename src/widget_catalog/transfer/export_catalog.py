@@ -77,14 +77,22 @@ def _is_whole(target: Path, sha256_hash: str) -> bool:
 
 
 def _copy(source: BinaryIO, target: Path) -> None:
-    partial = target.with_suffix(".part")
     try:
         target.parent.mkdir(exist_ok=True)
-        with partial.open("wb") as copy:
+        with replacing(target) as copy:
             shutil.copyfileobj(source, copy)
-        partial.replace(target)
     except OSError as error:
         raise FolderUnusable(f"{target} cannot be written: {error.strerror}.") from None
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Iterator[BinaryIO]:
+    """A file that replaces the target when it is complete."""
+    partial = target.with_name(f".{target.name}.part")
+    try:
+        with partial.open("wb") as file:
+            yield file
+        partial.replace(target)
     finally:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)

@@ -54,7 +54,7 @@ def import_catalog(
     all other writers. `make_index_ready` is called after many changes.
     """
     importer = FileImporter(store, bundles, beside, max_bundle_bytes)
-    started = Started(store, importer, file_name, into_owned, make_index_ready)
+    started = Started(importer, file_name, into_owned, make_index_ready)
     return import_lines(started, lines, progress, is_lenient=is_lenient, is_alone=is_alone)
 
 

@@ -38,11 +38,14 @@ _ROOM = 20
 class Started(NamedTuple):
     """An import as requested. `make_index_ready` is called when everything is written."""
 
-    store: Store
     importer: BundleImporter
     file_name: str
     into_owned: bool
     make_index_ready: Callable[[], None]
+
+    @property
+    def store(self) -> Store:
+        return self.importer.store
 
 
 class Spool:
