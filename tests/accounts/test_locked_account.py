@@ -11,7 +11,7 @@ from support.browsing import Browsing
 from support.passwords import quick_passwords
 from support.people import PASSWORD, Person, a_person
 from support.site import Answer, InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 from widget_catalog.accounts.manage_account import reset_password
 from widget_catalog.accounts.reset_link import make_reset_link, use_reset_link
 from widget_catalog.accounts.sign_in import Lifetimes, sign_in
