@@ -7,7 +7,7 @@ import pytest
 
 from accounts.second_factor.two_factor import House
 from support.site import InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.signing_in import WRONG, is_in, try_password
 from support.people import PASSWORD, signed_in, with_oauth, with_token
-from support.village import Village
+from support.site_with_people import People
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.create_account import create_account
 from widget_catalog.accounts.store import get_account, list_accounts, update_account
@@ -13,8 +13,8 @@ from widget_catalog.core.errors import Conflict
 WRONG_CURRENT = {"error": "The current password is wrong."}
 
 
-def test_a_new_password_ends_every_other_session_and_every_token(village: Village) -> None:
-    ann, other = village.ann, signed_in(village.site, "ann")
+def test_a_new_password_ends_every_other_session_and_every_token(people: People) -> None:
+    ann, other = people.ann, signed_in(people.site, "ann")
     by_oauth, by_token = with_oauth(ann), with_token(ann)
     new = "another long password"
 
@@ -22,20 +22,20 @@ def test_a_new_password_ends_every_other_session_and_every_token(village: Villag
 
     assert (answer.status, answer.json()) == (200, {"success": True})
     assert [is_in(it) for it in (ann, other, by_oauth, by_token)] == [True, False, False, False]
-    assert try_password(village.site, "ann", PASSWORD).json() == WRONG
-    assert try_password(village.site, "ann", new).status == 200
-    assert is_in(village.eve)
+    assert try_password(people.site, "ann", PASSWORD).json() == WRONG
+    assert try_password(people.site, "ann", new).status == 200
+    assert is_in(people.eve)
 
 
-def test_access_tokens_outlive_a_new_password_only_if_the_person_says_so(village: Village) -> None:
-    token, access = with_token(village.ann), with_oauth(village.ann)
+def test_access_tokens_outlive_a_new_password_only_if_the_person_says_so(people: People) -> None:
+    token, access = with_token(people.ann), with_oauth(people.ann)
     body = {"currentPassword": PASSWORD, "newPassword": PASSWORD + "!", "keepTokens": True}
 
-    assert village.ann.post("/api/auth/password", body).status == 200
+    assert people.ann.post("/api/auth/password", body).status == 200
 
     assert [is_in(it) for it in (token, access)] == [True, False]
     body = {"currentPassword": PASSWORD + "!", "newPassword": PASSWORD, "keepTokens": "yes"}
-    answer = village.ann.post("/api/auth/password", body)
+    answer = people.ann.post("/api/auth/password", body)
     assert (answer.status, answer.json()) == (400, {"error": "keepTokens: must be true or false."})
 
 
@@ -47,38 +47,38 @@ def test_access_tokens_outlive_a_new_password_only_if_the_person_says_so(village
     ],
 )
 def test_a_password_has_twelve_characters_and_at_most_a_thousand(
-    quiet_village: Village, new: str, sentence: str
+    shared_people: People, new: str, sentence: str
 ) -> None:
     body = {"currentPassword": PASSWORD, "newPassword": new}
-    answer = quiet_village.ann.post("/api/auth/password", body)
+    answer = shared_people.ann.post("/api/auth/password", body)
 
     assert (answer.status, answer.json()) == (400, {"error": sentence})
 
 
-def test_passwords_cannot_be_tried_at_a_session_that_was_left_open(village: Village) -> None:
+def test_passwords_cannot_be_tried_at_a_session_that_was_left_open(people: People) -> None:
     """Neither to change the password, nor to close the account."""
     guess = {"currentPassword": "a guess", "newPassword": "x" * 12}
     for _ in range(3):
-        answer = village.ann.post("/api/auth/password", guess)
+        answer = people.ann.post("/api/auth/password", guess)
         assert (answer.status, answer.json()) == (403, WRONG_CURRENT)
     for _ in range(2):
-        assert village.ann.post("/api/account/close", {"password": "a guess"}).status == 403
+        assert people.ann.post("/api/account/close", {"password": "a guess"}).status == 403
 
     right = {**guess, "currentPassword": PASSWORD}
-    refused = village.ann.post("/api/auth/password", right)
+    refused = people.ann.post("/api/auth/password", right)
     assert (refused.status, refused.headers["retry-after"]) == (429, "900")
-    assert village.ann.post("/api/account/close", {"password": PASSWORD}).status == 429
-    village.clock.forward(minutes=15)
-    assert village.ann.post("/api/auth/password", right).status == 200
+    assert people.ann.post("/api/account/close", {"password": PASSWORD}).status == 429
+    people.clock.forward(minutes=15)
+    assert people.ann.post("/api/auth/password", right).status == 200
 
 
-def test_a_program_cannot_use_up_the_attempts_of_its_person(village: Village) -> None:
-    program = with_oauth(village.ann)
+def test_a_program_cannot_use_up_the_attempts_of_its_person(people: People) -> None:
+    program = with_oauth(people.ann)
     statuses = [
         program.post("/api/account/close", {"password": "a guess"}).status for _ in range(7)
     ]
     assert statuses == [403] * 5 + [429] * 2
-    session = village.ann.get("/api/auth/sessions").json()["sessions"][0]["id"]
+    session = people.ann.get("/api/auth/sessions").json()["sessions"][0]["id"]
     refused = program.delete(f"/api/auth/sessions/{session}")
     assert (refused.status, refused.json()) == (
         403,
@@ -86,25 +86,25 @@ def test_a_program_cannot_use_up_the_attempts_of_its_person(village: Village) ->
     )
 
     right = {"currentPassword": PASSWORD, "newPassword": "another long password"}
-    assert village.ann.post("/api/auth/password", right).status == 200
+    assert people.ann.post("/api/auth/password", right).status == 200
     assert not is_in(program)
 
 
-def test_a_disabled_account_is_out_at_once_and_so_are_its_tokens(village: Village) -> None:
-    token, access = with_token(village.ann), with_oauth(village.ann)
-    store = village.site.node.store
+def test_a_disabled_account_is_out_at_once_and_so_are_its_tokens(people: People) -> None:
+    token, access = with_token(people.ann), with_oauth(people.ann)
+    store = people.site.node.store
 
     set_disabled(store, "ann", is_disabled=True)
 
-    assert [is_in(it) for it in (village.ann, token, access)] == [False] * 3
+    assert [is_in(it) for it in (people.ann, token, access)] == [False] * 3
     set_disabled(store, "ann", is_disabled=False)
-    assert [is_in(it) for it in (village.ann, token, access)] == [False] * 3
+    assert [is_in(it) for it in (people.ann, token, access)] == [False] * 3
 
 
-def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: Village) -> None:
-    ann, site = village.ann, village.site
-    eve_clock = village.eve.publish("eve/clock").json()["bundleUrl"]
-    token = with_token(village.eve)
+def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(people: People) -> None:
+    ann, site = people.ann, people.site
+    eve_clock = people.eve.publish("eve/clock").json()["bundleUrl"]
+    token = with_token(people.eve)
     refused = ann.post("/api/account/close", {"password": PASSWORD})
     assert (refused.status, refused.json()) == (
         409,
@@ -112,16 +112,16 @@ def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: 
     )
     assert is_in(ann)
 
-    answer = village.eve.post("/api/account/close", {"password": PASSWORD})
+    answer = people.eve.post("/api/account/close", {"password": PASSWORD})
 
     assert (answer.status, answer.json()) == (200, {"success": True})
     assert answer.headers["set-cookie"].startswith("__Host-session=; Max-Age=0;")
-    assert (is_in(village.eve), is_in(token)) == (False, False)
+    assert (is_in(people.eve), is_in(token)) == (False, False)
     assert try_password(site, "eve", PASSWORD).status == 401
     assert site.get("/api/v1/widgets/eve/clock").status == 404
     assert site.get("/api/v1/widgets/ann/clock").status == 200
     assert site.get(eve_clock.removeprefix("https://catalog.example")).status == 200
-    entries = village.olly.get("/api/audit?limit=3").json()["entries"]
+    entries = people.olly.get("/api/audit?limit=3").json()["entries"]
     assert [(it["actor"], it["action"], it["details"]) for it in entries] == [
         ("-", "failed sign-in", {"attempts": 1}),
         ("eve", "close account", {}),
@@ -133,11 +133,11 @@ def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(village: 
 
 
 def test_the_e_mail_address_of_a_closed_account_is_free_and_its_name_is_not(
-    village: Village,
+    people: People,
 ) -> None:
-    store = village.site.node.store
-    village.eve.post("/api/account/close", {"password": PASSWORD})
-    village.mia.post("/api/account/close", {"password": PASSWORD})
+    store = people.site.node.store
+    people.eve.post("/api/account/close", {"password": PASSWORD})
+    people.mia.post("/api/account/close", {"password": PASSWORD})
 
     again = create_account(store, "eve-again", "Eve@example.org", PASSWORD)
 
@@ -153,30 +153,30 @@ def test_the_e_mail_address_of_a_closed_account_is_free_and_its_name_is_not(
 
 
 def test_closing_an_account_needs_its_password_or_a_session_that_has_just_begun(
-    village: Village,
+    people: People,
 ) -> None:
-    eve, program = signed_in(village.site, "eve"), with_oauth(village.eve)
-    village.clock.forward(minutes=10)
+    eve, program = signed_in(people.site, "eve"), with_oauth(people.eve)
+    people.clock.forward(minutes=10)
     for person in (eve, program):
         answer = person.post("/api/account/close", {})
         assert (answer.status, answer.json()) == (403, {"error": "Enter your password."})
-    eve = signed_in(village.site, "eve")
+    eve = signed_in(people.site, "eve")
     wrong = eve.post("/api/account/close", {"password": "not the password"})
     assert (wrong.status, wrong.json()) == (403, WRONG_CURRENT)
     assert is_in(eve)
-    village.clock.forward(minutes=9, seconds=59)
+    people.clock.forward(minutes=9, seconds=59)
 
     assert eve.post("/api/account/close", {}).status == 200
     assert not is_in(program)
 
 
 def test_an_account_without_a_password_is_closed_by_a_session_that_has_just_begun(
-    village: Village,
+    people: People,
 ) -> None:
     """Such as that of a person who signs in through a provider."""
-    village.clock.forward(minutes=10)
-    eve, program = signed_in(village.site, "eve"), with_oauth(village.eve)
-    with village.site.node.store.writing() as tx:
+    people.clock.forward(minutes=10)
+    eve, program = signed_in(people.site, "eve"), with_oauth(people.eve)
+    with people.site.node.store.writing() as tx:
         update_account(tx, get_account(tx.connection, "eve").id, password_hash=None)
     sentence = (
         "Sign in again with a browser first: to close an account that has no password, the session "
@@ -185,15 +185,15 @@ def test_an_account_without_a_password_is_closed_by_a_session_that_has_just_begu
 
     by_program = program.post("/api/account/close", {"password": ""})
     assert (by_program.status, by_program.json()) == (403, {"error": sentence})
-    old = village.eve.post("/api/account/close", {})
+    old = people.eve.post("/api/account/close", {})
     assert (old.status, old.json()) == (403, {"error": sentence})
     assert eve.post("/api/account/close", {}).status == 200
 
 
-def test_who_closes_an_account_leaves_its_organizations(village: Village) -> None:
-    assert village.pia.post("/api/account/close", {"password": PASSWORD}).status == 200
+def test_who_closes_an_account_leaves_its_organizations(people: People) -> None:
+    assert people.pia.post("/api/account/close", {"password": PASSWORD}).status == 200
 
-    members = village.ann.get("/api/organizations/acme").json()["members"]
+    members = people.ann.get("/api/organizations/acme").json()["members"]
     assert [it["username"] for it in members] == ["abe", "ann", "mia"]
-    shown = village.ann.get("/api/widgets/acme/clock/publishers").json()
+    shown = people.ann.get("/api/widgets/acme/clock/publishers").json()
     assert shown == {"publishers": []}

@@ -134,7 +134,7 @@ def test_no_token_looks_after_people_or_says_what_is_official(
 
 
 @given(RIGHTS, PLACES, st.booleans())
-def test_a_stranger_has_no_right_at_all(right: Right, place: Any, is_publisher: bool) -> None:
+def test_a_visitor_has_no_right_at_all(right: Right, place: Any, is_publisher: bool) -> None:
     """Even one who is still listed as a publisher, but is no longer a member."""
     assert not is_allowed(an_actor(), right, Standing(None, is_publisher), *place)
 

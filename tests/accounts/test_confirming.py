@@ -21,7 +21,7 @@ from accounts.second_factor.people import (
 from support.browsing import Browsing
 from support.people import PASSWORD
 from support.site import InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 from widget_catalog.accounts.store import add_identity, update_account
 
 CONFIRM = "/account/confirm"

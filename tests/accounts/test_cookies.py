@@ -8,71 +8,71 @@ import pytest
 from accounts.signing_in import is_in, secret_of, try_password
 from support.people import PASSWORD, Person, signed_in
 from support.site import Answer
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 
 
 def _cookies_set(answer: Answer) -> list[str]:
     return [value for key, value in answer.response.headers if key == "set-cookie"]
 
 
-def _with(village: Village, cookie: str) -> Person:
-    return Person(village.site, "ann", {"cookie": cookie})
+def _with(people: People, cookie: str) -> Person:
+    return Person(people.site, "ann", {"cookie": cookie})
 
 
-def test_over_https_a_cookie_without_the_prefix_does_not_count(village: Village) -> None:
-    secret = secret_of(village.ann)
+def test_over_https_a_cookie_without_the_prefix_does_not_count(people: People) -> None:
+    secret = secret_of(people.ann)
 
-    assert is_in(_with(village, f"__Host-session={secret}"))
-    assert not is_in(_with(village, f"session={secret}"))
-    assert not is_in(_with(village, f"__Secure-session={secret}"))
+    assert is_in(_with(people, f"__Host-session={secret}"))
+    assert not is_in(_with(people, f"session={secret}"))
+    assert not is_in(_with(people, f"__Secure-session={secret}"))
 
 
-def test_a_planted_cookie_changes_nothing_for_somebody_who_is_signed_in(village: Village) -> None:
+def test_a_planted_cookie_changes_nothing_for_somebody_who_is_signed_in(people: People) -> None:
     """Another host can set `session` for the whole domain, but nothing that starts
     with `__Host-`.
     """
-    mine, planted = secret_of(village.ann), secret_of(village.eve)
+    mine, planted = secret_of(people.ann), secret_of(people.eve)
     for line in (
         f"session={planted}; __Host-session={mine}",
         f"__Host-session={mine}; session={planted}",
     ):
-        assert _with(village, line).get("/api/auth/session").json()["username"] == "ann"
+        assert _with(people, line).get("/api/auth/session").json()["username"] == "ann"
 
 
-def test_of_two_cookies_with_one_name_none_counts(village: Village) -> None:
-    mine, planted = secret_of(village.ann), secret_of(village.eve)
+def test_of_two_cookies_with_one_name_none_counts(people: People) -> None:
+    mine, planted = secret_of(people.ann), secret_of(people.eve)
 
-    assert not is_in(_with(village, f"__Host-session={mine}; __Host-session={planted}"))
-    assert is_in(_with(village, f"__Host-session={mine}; __Host-session={mine}"))
+    assert not is_in(_with(people, f"__Host-session={mine}; __Host-session={planted}"))
+    assert is_in(_with(people, f"__Host-session={mine}; __Host-session={mine}"))
 
 
 def test_over_http_of_two_cookies_with_one_name_none_counts(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
-    with Village(built_village, tmp_path / "d", base_url="http://localhost:8080") as village:
-        mine = signed_in(village.site, "ann").headers["cookie"]
-        planted = signed_in(village.site, "eve").headers["cookie"]
+    with People(built_people, tmp_path / "d", base_url="http://localhost:8080") as people:
+        mine = signed_in(people.site, "ann").headers["cookie"]
+        planted = signed_in(people.site, "eve").headers["cookie"]
 
         assert mine.startswith("session=wcs_")
-        assert is_in(_with(village, f"theme=dark; {mine}"))
-        assert not is_in(_with(village, f"{planted}; {mine}"))
-        assert not is_in(_with(village, f"__Host-{mine}"))
+        assert is_in(_with(people, f"theme=dark; {mine}"))
+        assert not is_in(_with(people, f"{planted}; {mine}"))
+        assert not is_in(_with(people, f"__Host-{mine}"))
 
 
 @pytest.mark.parametrize("name", ["session", "signing-in"])
-def test_a_cookie_of_a_former_release_is_removed(village: Village, name: str) -> None:
-    answer = try_password(village.site, "ann", PASSWORD, cookie=f"{name}=wcs_old")
+def test_a_cookie_of_a_former_release_is_removed(people: People, name: str) -> None:
+    answer = try_password(people.site, "ann", PASSWORD, cookie=f"{name}=wcs_old")
 
     removed, new = _cookies_set(answer)
     assert removed == f"{name}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
     assert new.startswith("__Host-session=wcs_")
-    assert _cookies_set(village.site.get("/sign-in", cookie=f"__Host-{name}=x")) == []
+    assert _cookies_set(people.site.get("/sign-in", cookie=f"__Host-{name}=x")) == []
 
 
 @pytest.mark.parametrize("header", ['{"alg":"HS256","crit":1}', '{"alg":[]}', "1", "[]", "é"])
-def test_a_signed_cookie_that_makes_no_sense_is_none(village: Village, header: str) -> None:
+def test_a_signed_cookie_that_makes_no_sense_is_none(people: People, header: str) -> None:
     forged = base64.urlsafe_b64encode(header.encode()).decode().rstrip("=") + ".e30.c2ln"
-    visitor = _with(village, f"__Host-passkey-asked={forged}; __Host-half-signed-in={forged}")
+    visitor = _with(people, f"__Host-passkey-asked={forged}; __Host-half-signed-in={forged}")
 
     for address, body in (
         ("/api/auth/sign-in/passkey", {"passkey": {}}),

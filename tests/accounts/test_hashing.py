@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.people import PASSWORD
 from support.site import Sent
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 
 _JSON = {"content_type": "application/json"}
 
@@ -23,15 +23,15 @@ def a_registration(number: int) -> Sent:
 
 
 def test_signed_in_people_do_not_wait_for_a_crowd_that_signs_in(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
     settings = {"trust_forwarded_for": True, "registration": "open"}
-    with Village(built_village, tmp_path / "d", **settings) as village:
+    with People(built_people, tmp_path / "d", **settings) as people:
         crowd = [a_sign_in(f"203.0.113.{i}") for i in range(16)]
         crowd += [a_registration(i) for i in range(16)]
-        signed_in: Sent = ("GET", "/api/auth/session", b"", village.ann.headers)
+        signed_in: Sent = ("GET", "/api/auth/session", b"", people.ann.headers)
 
-        arrived = village.site.together([*crowd, signed_in])
+        arrived = people.site.together([*crowd, signed_in])
 
     numbers = [number for number, _ in arrived]
     statuses = Counter(answer.status for _, answer in arrived)
@@ -41,12 +41,12 @@ def test_signed_in_people_do_not_wait_for_a_crowd_that_signs_in(
 
 
 def test_one_address_has_few_places_where_passwords_are_hashed(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
-    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+    with People(built_people, tmp_path / "d", trust_forwarded_for=True) as people:
         flood = [a_sign_in("203.0.113.1") for _ in range(40)]
 
-        arrived = dict(village.site.together([*flood, a_sign_in("203.0.113.2")]))
+        arrived = dict(people.site.together([*flood, a_sign_in("203.0.113.2")]))
 
     busy = [it for it in arrived.values() if it.status == 503]
     # Two are being hashed, four are queued.
@@ -59,14 +59,14 @@ def test_one_address_has_few_places_where_passwords_are_hashed(
 
 
 def test_clients_take_turns_so_that_one_does_not_delay_the_others(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
-    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+    with People(built_people, tmp_path / "d", trust_forwarded_for=True) as people:
         # All from one /64: one client.
         flood = [a_sign_in(f"2001:db8::{i}") for i in range(6)]
         others = [a_sign_in("203.0.113.2"), a_sign_in("203.0.113.3")]
 
-        arrived = village.site.together([*flood, *others])
+        arrived = people.site.together([*flood, *others])
 
     assert {answer.status for _, answer in arrived} == {401, 429}
     order = [number for number, _ in arrived]
@@ -75,25 +75,25 @@ def test_clients_take_turns_so_that_one_does_not_delay_the_others(
 
 
 def test_more_than_the_pool_takes_are_asked_to_retry(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
-    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+    with People(built_people, tmp_path / "d", trust_forwarded_for=True) as people:
         crowd = [a_sign_in(f"203.0.113.{i}") for i in range(80)]
 
-        statuses = Counter(it.status for _, it in village.site.together(crowd))
-        after = village.site.together([a_sign_in("203.0.113.200")])
+        statuses = Counter(it.status for _, it in people.site.together(crowd))
+        after = people.site.together([a_sign_in("203.0.113.200")])
 
     assert statuses == {401: 66, 503: 14}
     assert after[0][1].status == 401
 
 
 def test_a_full_pool_makes_room_for_a_client_that_has_no_place_yet(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
-    with Village(built_village, tmp_path / "d", trust_forwarded_for=True) as village:
+    with People(built_people, tmp_path / "d", trust_forwarded_for=True) as people:
         crowd = [a_sign_in(f"203.0.113.{i // 4}") for i in range(68)]
 
-        arrived = dict(village.site.together([*crowd, a_sign_in("203.0.113.200")]))
+        arrived = dict(people.site.together([*crowd, a_sign_in("203.0.113.200")]))
 
     assert arrived[len(crowd)].status == 401
     assert Counter(it.status for it in arrived.values()) == {401: 66, 503: 3}

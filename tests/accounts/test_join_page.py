@@ -31,8 +31,8 @@ def test_the_first_operator_joins_by_a_link(tmp_path: Path) -> None:
         assert browsing.page.one("p", class_="lead").text == sentence
 
 
-def test_where_it_is_open_anybody_can_join(open_house: InProcessSite) -> None:
-    browsing = Browsing(open_house)
+def test_where_it_is_open_anybody_can_join(open_site: InProcessSite) -> None:
+    browsing = Browsing(open_site)
     browsing.get("/sign-in?next=/device")
     assert "/join?next=/device" in browsing.page.links
     browsing.get("/join?next=/device")
@@ -48,9 +48,9 @@ def test_where_it_is_open_anybody_can_join(open_house: InProcessSite) -> None:
 
 
 def test_all_faults_are_reported_at_once_and_what_was_typed_stays(
-    open_house: InProcessSite,
+    open_site: InProcessSite,
 ) -> None:
-    browsing = Browsing(open_house)
+    browsing = Browsing(open_site)
     browsing.get("/join")
 
     answer = browsing.submit("/join", username="<Bo>", email='b"o', password="short")
@@ -74,9 +74,9 @@ def test_all_faults_are_reported_at_once_and_what_was_typed_stays(
     assert b"short" not in answer.body.replace(b"too short", b"")
 
 
-def test_a_name_that_is_taken_is_reported(open_house: InProcessSite) -> None:
-    a_person(open_house, "cat")
-    browsing = Browsing(open_house)
+def test_a_name_that_is_taken_is_reported(open_site: InProcessSite) -> None:
+    a_person(open_site, "cat")
+    browsing = Browsing(open_site)
     browsing.get("/join")
 
     answer = browsing.submit("/join", username="cat", email="c@example.org", password=PASSWORD)
@@ -85,15 +85,15 @@ def test_a_name_that_is_taken_is_reported(open_house: InProcessSite) -> None:
     assert browsing.faults == ["The name cat is taken. Choose another."]
 
 
-def test_an_invitation_by_e_mail_fills_the_address_in(open_house: InProcessSite) -> None:
-    browsing = Browsing(open_house)
-    browsing.get(f"/join?invitation={invite(open_house.node.store, email='new@example.org')}")
+def test_an_invitation_by_e_mail_fills_the_address_in(open_site: InProcessSite) -> None:
+    browsing = Browsing(open_site)
+    browsing.get(f"/join?invitation={invite(open_site.node.store, email='new@example.org')}")
     assert browsing.page.one("input", id="email").attributes["value"] == "new@example.org"
 
 
-def test_joining_ends_the_session_that_the_browser_had(open_house: InProcessSite) -> None:
-    a_person(open_house, "dan")
-    browsing = Browsing(open_house).sign_in("dan")
+def test_joining_ends_the_session_that_the_browser_had(open_site: InProcessSite) -> None:
+    a_person(open_site, "dan")
+    browsing = Browsing(open_site).sign_in("dan")
     former = browsing.cookies["session"]
     browsing.get("/join")
 

@@ -11,7 +11,7 @@ from support.browsing import Browsing
 from support.passwords import quick_passwords
 from support.people import PASSWORD, Person, a_person
 from support.site import Answer, InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 from widget_catalog.accounts.administer_account import (
     make_reset_link,
     reset_password,

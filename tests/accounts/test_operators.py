@@ -4,7 +4,7 @@ import pytest
 
 from support.browsing import Browsing, browser_of
 from support.people import PASSWORD, Person, with_oauth
-from support.village import Village
+from support.site_with_people import People
 from widget_catalog.accounts.administer_account import (
     appoint_operator,
     dismiss_operator,
@@ -34,10 +34,10 @@ def joined(olly: Browsing, name: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("role", ["author", "operator"])
 def test_where_registration_is_closed_people_of_both_roles_are_invited(
-    village: Village, role: str
+    people: People, role: str
 ) -> None:
-    assert village.site.settings.of(AccountSettings).registration == "closed"
-    olly = browser_of(village.olly)
+    assert people.site.settings.of(AccountSettings).registration == "closed"
+    olly = browser_of(people.olly)
     olly.get(INVITATIONS)
     assert [it.text for it in olly.page.all("option")] == ["author", "operator"]
 
@@ -46,16 +46,16 @@ def test_where_registration_is_closed_people_of_both_roles_are_invited(
     assert joined(olly, "zoe")["isOperator"] is (role == "operator")
 
 
-def test_a_role_that_does_not_exist_is_refused(village: Village) -> None:
-    olly = browser_of(village.olly)
+def test_a_role_that_does_not_exist_is_refused(people: People) -> None:
+    olly = browser_of(people.olly)
     olly.get(INVITATIONS)
 
     assert olly.submit(INVITATIONS, role="king").status == 400
     assert olly.faults == ["Choose a role: author or operator."]
 
 
-def test_an_account_becomes_an_operator_and_an_author_again_at_once(village: Village) -> None:
-    olly, eve, program = browser_of(village.olly), village.eve, with_oauth(village.eve)
+def test_an_account_becomes_an_operator_and_an_author_again_at_once(people: People) -> None:
+    olly, eve, program = browser_of(people.olly), people.eve, with_oauth(people.eve)
     assert eve.get("/api/audit").status == 403
     olly.get(EVE)
 
@@ -71,7 +71,7 @@ def test_an_account_becomes_an_operator_and_an_author_again_at_once(village: Vil
     for it in (eve, program):
         assert it.get("/api/audit").status == 403
     assert browser_of(eve).get("/operate").status == 403
-    entries = village.olly.get("/api/audit").json()["entries"]
+    entries = people.olly.get("/api/audit").json()["entries"]
     assert [(it["actor"], it["action"], it["scope"]) for it in entries[:2]] == [
         ("olly", "remove operator", "eve"),
         ("olly", "make operator", "eve"),
@@ -79,22 +79,22 @@ def test_an_account_becomes_an_operator_and_an_author_again_at_once(village: Vil
 
 
 @pytest.mark.parametrize("change", ["promote", "demote"])
-def test_an_operator_who_signed_in_long_ago_confirms_first(village: Village, change: str) -> None:
+def test_an_operator_who_signed_in_long_ago_confirms_first(people: People, change: str) -> None:
     if change == "demote":
-        appoint_operator(village.site.node.store, "eve")
-    olly = browser_of(village.olly)
-    village.clock.forward(minutes=10)
+        appoint_operator(people.site.node.store, "eve")
+    olly = browser_of(people.olly)
+    people.clock.forward(minutes=10)
     olly.get(EVE)
 
     sent = olly.submit(f"{EVE}/{change}")
 
     confirm = "/account/confirm?next=%2Foperate%2Faccounts%2Feve"
     assert (sent.status, sent.headers["location"]) == (303, confirm)
-    assert village.eve.get("/api/audit").status == (403 if change == "promote" else 200)
+    assert people.eve.get("/api/audit").status == (403 if change == "promote" else 200)
 
 
-def test_nobody_takes_their_own_rights_and_the_last_operator_stays(village: Village) -> None:
-    store = village.site.node.store
+def test_nobody_takes_their_own_rights_and_the_last_operator_stays(people: People) -> None:
+    store = people.site.node.store
     with pytest.raises(Conflict, match="olly is the last operator who can sign in"):
         dismiss_operator(store, "olly")
     appoint_operator(store, "eve")
@@ -103,16 +103,16 @@ def test_nobody_takes_their_own_rights_and_the_last_operator_stays(village: Vill
         dismiss_operator(store, "olly")
     set_disabled(store, "eve", is_disabled=False)
     with pytest.raises(Conflict, match="You cannot remove your own operator rights"):
-        dismiss_operator(store, "olly", actor_of(village.olly))
-    assert f"{OLLY}/demote".encode() not in browser_of(village.olly).get(OLLY).body
+        dismiss_operator(store, "olly", actor_of(people.olly))
+    assert f"{OLLY}/demote".encode() not in browser_of(people.olly).get(OLLY).body
 
     dismiss_operator(store, "olly")
 
-    assert village.olly.get("/api/audit").status == 403
+    assert people.olly.get("/api/audit").status == 403
 
 
-def test_what_cannot_be_changed_is_explained(village: Village) -> None:
-    store = village.site.node.store
+def test_what_cannot_be_changed_is_explained(people: People) -> None:
+    store = people.site.node.store
     set_disabled(store, "mia", is_disabled=True)
 
     with pytest.raises(Conflict, match="mia is disabled"):
@@ -123,25 +123,25 @@ def test_what_cannot_be_changed_is_explained(village: Village) -> None:
         dismiss_operator(store, "eve")
     for change in (appoint_operator, dismiss_operator):
         with pytest.raises(NotAllowed):
-            change(store, "eve", actor_of(village.eve))
+            change(store, "eve", actor_of(people.eve))
 
 
-def test_a_former_operator_leaves_no_way_back_in(village: Village) -> None:
-    store = village.site.node.store
+def test_a_former_operator_leaves_no_way_back_in(people: People) -> None:
+    store = people.site.node.store
     appoint_operator(store, "eve")
-    secret = invite(store, OPERATOR, actor=actor_of(village.eve))
+    secret = invite(store, OPERATOR, actor=actor_of(people.eve))
     url = "https://receiver.example/hook"
     body = {"url": url, "types": ["published"]}
-    everywhere = village.eve.post("/api/webhooks", {**body, "scope": None})
-    of_acme = village.eve.post("/api/webhooks", {**body, "scope": "acme"})
-    own = village.eve.post("/api/webhooks", {**body, "scope": "eve"})
+    everywhere = people.eve.post("/api/webhooks", {**body, "scope": None})
+    of_acme = people.eve.post("/api/webhooks", {**body, "scope": "acme"})
+    own = people.eve.post("/api/webhooks", {**body, "scope": "eve"})
     assert [it.status for it in (everywhere, of_acme, own)] == [201] * 3, everywhere.body
 
-    dismiss_operator(store, "eve", actor_of(village.olly))
+    dismiss_operator(store, "eve", actor_of(people.olly))
 
-    guest = Browsing(village.site)
+    guest = Browsing(people.site)
     assert guest.get(f"/join?invitation={secret}").status == 403
-    found = village.olly.get("/api/webhooks").json()["webhooks"]
+    found = people.olly.get("/api/webhooks").json()["webhooks"]
     reason = "eve, who added it, is no longer an operator."
     told = {it["scope"]: it["disabledReason"] for it in found}
     assert told == {None: reason, "acme": reason, "eve": None}

@@ -2,14 +2,14 @@
 
 from support.browsing import Browsing
 from support.people import PASSWORD, with_token
-from support.village import Village
+from support.site_with_people import People
 
 NEW = "another long password"
 
 
-def test_the_password_is_changed_and_other_sessions_end(village: Village) -> None:
-    machine = with_token(village.eve)
-    eve = Browsing(village.site).sign_in("eve")
+def test_the_password_is_changed_and_other_sessions_end(people: People) -> None:
+    machine = with_token(people.eve)
+    eve = Browsing(people.site).sign_in("eve")
     eve.get("/account/password")
 
     answer = eve.submit("/account/password", current=PASSWORD, new=NEW, keep_tokens="yes")
@@ -17,13 +17,13 @@ def test_the_password_is_changed_and_other_sessions_end(village: Village) -> Non
     assert (answer.status, answer.headers["location"]) == (303, "/account?done=password")
     assert eve.get("/account?done=password").status == 200
     assert eve.page.one("p", role="status").text.startswith("Your password was changed.")
-    assert village.eve.get("/api/tokens").status == 401
+    assert people.eve.get("/api/tokens").status == 401
     assert machine.get("/api/widgets/scopes").status == 200
-    Browsing(village.site).sign_in("eve", NEW)
+    Browsing(people.site).sign_in("eve", NEW)
 
 
-def test_a_wrong_or_short_password_is_refused_beside_the_form(village: Village) -> None:
-    eve = Browsing(village.site).sign_in("eve")
+def test_a_wrong_or_short_password_is_refused_beside_the_form(people: People) -> None:
+    eve = Browsing(people.site).sign_in("eve")
     for current, new, status, fault in (
         ("wrong", NEW, 403, "The current password is wrong."),
         (PASSWORD, "short", 400, "The password is too short: at least 12 characters are needed."),
@@ -32,11 +32,11 @@ def test_a_wrong_or_short_password_is_refused_beside_the_form(village: Village) 
         assert eve.submit("/account/password", current=current, new=new).status == status
         assert eve.faults == [fault]
     assert NEW not in str(eve.page.elements)
-    Browsing(village.site).sign_in("eve")
+    Browsing(people.site).sign_in("eve")
 
 
-def test_an_account_is_closed_with_its_name_and_password(village: Village) -> None:
-    eve = Browsing(village.site).sign_in("eve")
+def test_an_account_is_closed_with_its_name_and_password(people: People) -> None:
+    eve = Browsing(people.site).sign_in("eve")
     for username, password, fault in (
         ("ann", PASSWORD, "Enter your username to confirm."),
         ("eve", "wrong", "The current password is wrong."),
@@ -51,11 +51,11 @@ def test_an_account_is_closed_with_its_name_and_password(village: Village) -> No
 
     assert (answer.status, eve.title) == (200, "Your account is closed")
     assert eve.cookies == {}
-    assert village.eve.get("/api/auth/session").status == 401
+    assert people.eve.get("/api/auth/session").status == 401
 
 
-def test_the_last_owner_cannot_close_the_account(village: Village) -> None:
-    ann = Browsing(village.site).sign_in("ann")
+def test_the_last_owner_cannot_close_the_account(people: People) -> None:
+    ann = Browsing(people.site).sign_in("ann")
     ann.get("/account/close")
 
     answer = ann.submit("/account/close", username="ann", password=PASSWORD)

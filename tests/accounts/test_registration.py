@@ -9,7 +9,7 @@ import pytest
 
 from support.people import PASSWORD, Person, nobody, signed_in
 from support.site import Answer, InProcessSite
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from support.widgets import widget_line
 from widget_catalog.accounts.administer_account import appoint_operator
 from widget_catalog.accounts.create_account import (
@@ -27,14 +27,14 @@ NOT_VALID = {"error": "This invitation is not valid, or no longer. Ask the opera
 
 
 @pytest.fixture
-def open_village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    with Village(built_village, tmp_path / "data", registration="open") as made:
+def open_people(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
+    with People(built_people, tmp_path / "data", registration="open") as made:
         yield made
 
 
 @pytest.fixture
-def inviting_village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    with Village(built_village, tmp_path / "data", registration="invitation") as made:
+def inviting_people(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
+    with People(built_people, tmp_path / "data", registration="invitation") as made:
         yield made
 
 
@@ -52,31 +52,31 @@ def person(answer: Answer, site: InProcessSite) -> Person:
 
 @pytest.mark.parametrize("registration", ["closed", "invitation"])
 def test_where_registration_is_not_open_nobody_registers_uninvited(
-    built_village: BuiltVillage, tmp_path: Path, registration: str
+    built_people: BuiltPeople, tmp_path: Path, registration: str
 ) -> None:
-    with Village(built_village, tmp_path / "d", registration=registration) as village:
-        answer = register(village.site)
-        invited = register(village.site, invitation="wci_nonsense")
+    with People(built_people, tmp_path / "d", registration=registration) as people:
+        answer = register(people.site)
+        invited = register(people.site, invitation="wci_nonsense")
 
         assert (answer.status, answer.json()) == (403, CLOSED)
         assert (invited.status, invited.json()) == (403, NOT_VALID)
         assert "set-cookie" not in answer.headers
         # Nor does it reveal which accounts exist.
-        assert register(village.site, "ann").json() == CLOSED
+        assert register(people.site, "ann").json() == CLOSED
 
 
-def test_registering_ends_the_session_that_was_brought_along(open_village: Village) -> None:
-    ann = open_village.ann
+def test_registering_ends_the_session_that_was_brought_along(open_people: People) -> None:
+    ann = open_people.ann
     body = {"username": "zoe", "email": "zoe@example.org", "password": PASSWORD}
 
-    zoe = person(ann.post("/api/auth/register", body), open_village.site)
+    zoe = person(ann.post("/api/auth/register", body), open_people.site)
 
     assert zoe.get("/api/auth/session").json()["username"] == "zoe"
     assert ann.get("/api/auth/session").status == 401
 
 
-def test_anyone_who_registers_is_signed_in_and_may_publish(open_village: Village) -> None:
-    answer = register(open_village.site)
+def test_anyone_who_registers_is_signed_in_and_may_publish(open_people: People) -> None:
+    answer = register(open_people.site)
 
     body = answer.json()
     assert (answer.status, {**body, "csrfToken": "", "expiresAt": ""}) == (
@@ -90,14 +90,14 @@ def test_anyone_who_registers_is_signed_in_and_may_publish(open_village: Village
             "expiresAt": "",
         },
     )
-    zoe = person(answer, open_village.site)
+    zoe = person(answer, open_people.site)
     assert zoe.get("/api/auth/session").json() == body
     assert zoe.get("/api/widgets/scopes").json() == {
         "scopes": [{"name": "zoe", "type": "personal", "displayName": "zoe"}]
     }
     assert zoe.publish("zoe/clock").status == 200
-    assert signed_in(open_village.site, "zoe").get("/api/auth/session").status == 200
-    entry = open_village.olly.get("/api/audit?limit=4").json()["entries"][3]
+    assert signed_in(open_people.site, "zoe").get("/api/auth/session").status == 200
+    entry = open_people.olly.get("/api/audit?limit=4").json()["entries"][3]
     assert (entry["actor"], entry["action"], entry["details"]) == (
         "zoe",
         "create account",
@@ -105,8 +105,8 @@ def test_anyone_who_registers_is_signed_in_and_may_publish(open_village: Village
     )
 
 
-def test_all_faults_are_reported_at_once(open_village: Village) -> None:
-    answer = register(open_village.site, "Zoë", email="zoe", password="short")
+def test_all_faults_are_reported_at_once(open_people: People) -> None:
+    answer = register(open_people.site, "Zoë", email="zoe", password="short")
 
     assert answer.status == 400
     assert answer.json()["error"] == (
@@ -118,11 +118,11 @@ def test_all_faults_are_reported_at_once(open_village: Village) -> None:
 
 @pytest.mark.parametrize("name", ["ann", "acme", "kept"])
 def test_a_name_that_is_taken_is_refused_no_matter_who_has_it(
-    open_village: Village, name: str
+    open_people: People, name: str
 ) -> None:
-    reserve_scope(open_village.site.node.store, "kept")
+    reserve_scope(open_people.site.node.store, "kept")
 
-    answer = register(open_village.site, name, email="new@example.org")
+    answer = register(open_people.site, name, email="new@example.org")
 
     assert (answer.status, answer.json()) == (
         409,
@@ -131,10 +131,10 @@ def test_a_name_that_is_taken_is_refused_no_matter_who_has_it(
 
 
 @pytest.mark.parametrize("name", ["api", "admin", "operator", "widgets", "cdn", "search", "null"])
-def test_names_of_the_service_itself_are_reserved(open_village: Village, name: str) -> None:
+def test_names_of_the_service_itself_are_reserved(open_people: People, name: str) -> None:
     for answer in (
-        register(open_village.site, name),
-        open_village.ann.post("/api/organizations", {"slug": name, "displayName": "X"}),
+        register(open_people.site, name),
+        open_people.ann.post("/api/organizations", {"slug": name, "displayName": "X"}),
     ):
         assert (answer.status, answer.json()) == (
             400,
@@ -143,15 +143,15 @@ def test_names_of_the_service_itself_are_reserved(open_village: Village, name: s
 
 
 def test_nobody_learns_from_registering_whether_an_e_mail_address_has_an_account(
-    open_village: Village,
+    open_people: People,
 ) -> None:
     def shown(answer: Answer) -> tuple[int, set[str], set[str]]:
         return answer.status, set(answer.json()), set(answer.headers)
 
-    known = [register(open_village.site, f"a{i}", email="ANN@Example.org") for i in range(3)]
-    unknown = register(open_village.site, "b", email="nobody@example.org")
+    known = [register(open_people.site, f"a{i}", email="ANN@Example.org") for i in range(3)]
+    unknown = register(open_people.site, "b", email="nobody@example.org")
     refused = [
-        register(open_village.site, "ann", email=email).json()
+        register(open_people.site, "ann", email=email).json()
         for email in ("ann@example.org", "nobody2@example.org")
     ]
 
@@ -160,23 +160,23 @@ def test_nobody_learns_from_registering_whether_an_e_mail_address_has_an_account
     assert shown(known[0])[1:] == shown(unknown)[1:]
     assert refused == [{"error": "The name ann is taken. Choose another."}] * 2
     # Accounts are separate: the address gives access to nothing.
-    assert person(known[0], open_village.site).get("/api/widgets/scopes").json() == {
+    assert person(known[0], open_people.site).get("/api/widgets/scopes").json() == {
         "scopes": [{"name": "a0", "type": "personal", "displayName": "a0"}]
     }
-    assert open_village.ann.get("/api/auth/session").json()["email"] == "ann@example.org"
+    assert open_people.ann.get("/api/auth/session").json()["email"] == "ann@example.org"
 
 
-def test_the_operator_is_informed_that_an_address_has_an_account(open_village: Village) -> None:
+def test_the_operator_is_informed_that_an_address_has_an_account(open_people: People) -> None:
     with pytest.raises(Conflict, match="There is an account with the e-mail address ANN@"):
-        create_account(open_village.site.node.store, "zoe", "ANN@Example.org", PASSWORD)
+        create_account(open_people.site.node.store, "zoe", "ANN@Example.org", PASSWORD)
 
 
-def test_a_stranger_cannot_take_the_scope_of_imported_widgets(open_village: Village) -> None:
-    open_village.site.add(widget_line("imported/clock"))
+def test_a_visitor_cannot_take_the_scope_of_imported_widgets(open_people: People) -> None:
+    open_people.site.add(widget_line("imported/clock"))
 
     for answer in (
-        register(open_village.site, "imported"),
-        open_village.eve.post("/api/organizations", {"slug": "imported", "displayName": "X"}),
+        register(open_people.site, "imported"),
+        open_people.eve.post("/api/organizations", {"slug": "imported", "displayName": "X"}),
     ):
         assert (answer.status, answer.json()) == (
             409,
@@ -185,59 +185,59 @@ def test_a_stranger_cannot_take_the_scope_of_imported_widgets(open_village: Vill
                 "installs. An operator can assign it, at /operate/scopes."
             },
         )
-    assert open_village.eve.publish("imported/clock", "2.0.0").status == 403
+    assert open_people.eve.publish("imported/clock", "2.0.0").status == 403
 
 
 def test_an_invited_author_cannot_take_the_scope_of_imported_widgets(
-    inviting_village: Village,
+    inviting_people: People,
 ) -> None:
-    inviting_village.site.add(widget_line("imported/clock"))
-    secret = invite(inviting_village.site.node.store)
+    inviting_people.site.add(widget_line("imported/clock"))
+    secret = invite(inviting_people.site.node.store)
 
-    assert register(inviting_village.site, "imported", invitation=secret).status == 409
+    assert register(inviting_people.site, "imported", invitation=secret).status == 409
     # The invitation is not used up by that.
-    assert register(inviting_village.site, "zoe", invitation=secret).status == 201
+    assert register(inviting_people.site, "zoe", invitation=secret).status == 201
 
 
-def test_an_invitation_makes_one_account(inviting_village: Village) -> None:
-    secret = invite(inviting_village.site.node.store, email="zoe@example.org")
+def test_an_invitation_makes_one_account(inviting_people: People) -> None:
+    secret = invite(inviting_people.site.node.store, email="zoe@example.org")
 
-    first = register(inviting_village.site, "zoe", invitation=secret)
-    second = register(inviting_village.site, "zac", invitation=secret)
+    first = register(inviting_people.site, "zoe", invitation=secret)
+    second = register(inviting_people.site, "zac", invitation=secret)
 
     assert (first.status, first.json()["isOperator"]) == (201, False)
     assert (second.status, second.json()) == (403, NOT_VALID)
 
 
-def test_an_invitation_ends_after_a_week(inviting_village: Village) -> None:
-    secret = invite(inviting_village.site.node.store)
-    inviting_village.clock.forward(days=6, hours=23)
-    still_good = register(inviting_village.site, "x!", invitation=secret)
-    inviting_village.clock.forward(hours=1)
+def test_an_invitation_ends_after_a_week(inviting_people: People) -> None:
+    secret = invite(inviting_people.site.node.store)
+    inviting_people.clock.forward(days=6, hours=23)
+    still_good = register(inviting_people.site, "x!", invitation=secret)
+    inviting_people.clock.forward(hours=1)
 
-    over = register(inviting_village.site, invitation=secret)
+    over = register(inviting_people.site, invitation=secret)
 
     assert still_good.status == 400
     assert (over.status, over.json()) == (403, NOT_VALID)
 
 
-def test_an_invitation_to_an_organization_makes_no_account(village: Village) -> None:
+def test_an_invitation_to_an_organization_makes_no_account(people: People) -> None:
     body = {"email": "zoe@example.org", "role": "admin"}
-    link = village.ann.post("/api/organizations/acme/invitations", body).json()["link"]
+    link = people.ann.post("/api/organizations/acme/invitations", body).json()["link"]
     secret = link.partition("secret=")[2]
 
-    assert register(village.site, invitation=secret).json() == NOT_VALID
+    assert register(people.site, invitation=secret).json() == NOT_VALID
 
 
-def test_an_invitation_to_the_catalog_joins_no_organization(inviting_village: Village) -> None:
-    secret = invite(inviting_village.site.node.store)
-    with inviting_village.site.node.store.reading() as connection:
+def test_an_invitation_to_the_catalog_joins_no_organization(inviting_people: People) -> None:
+    secret = invite(inviting_people.site.node.store)
+    with inviting_people.site.node.store.reading() as connection:
         (row,) = connection.exec_driver_sql("SELECT id FROM invitations").all()
 
-    answer = inviting_village.eve.post(f"/api/invitations/{row[0]}/accept", {"secret": secret})
+    answer = inviting_people.eve.post(f"/api/invitations/{row[0]}/accept", {"secret": secret})
 
     assert answer.status == 404
-    assert register(inviting_village.site, invitation=secret).status == 201
+    assert register(inviting_people.site, invitation=secret).status == 201
 
 
 def test_the_first_operator_is_invited_while_there_is_none(site: InProcessSite) -> None:
@@ -261,26 +261,26 @@ def test_the_first_operator_is_invited_while_there_is_none(site: InProcessSite) 
     assert register(site, "zoe", invitation=secret).status == 403
 
 
-def test_there_is_one_invitation_for_an_operator_at_a_time(inviting_village: Village) -> None:
-    store = inviting_village.site.node.store
+def test_there_is_one_invitation_for_an_operator_at_a_time(inviting_people: People) -> None:
+    store = inviting_people.site.node.store
     older, author = invite(store, OPERATOR), invite(store)
     newer = invite(store, OPERATOR)
 
-    assert register(inviting_village.site, "zoe", invitation=older).status == 403
-    assert register(inviting_village.site, "zoe", invitation=newer).json()["isOperator"] is True
-    assert register(inviting_village.site, "zac", invitation=author).json()["isOperator"] is False
+    assert register(inviting_people.site, "zoe", invitation=older).status == 403
+    assert register(inviting_people.site, "zoe", invitation=newer).json()["isOperator"] is True
+    assert register(inviting_people.site, "zac", invitation=author).json()["isOperator"] is False
 
 
-def test_another_site_cannot_register_somebody(open_village: Village) -> None:
+def test_another_site_cannot_register_somebody(open_people: People) -> None:
     body = {"username": "zoe", "email": "zoe@example.org", "password": PASSWORD}
     for where in ("cross-site", "same-site"):
-        stranger = Person(open_village.site, "", {"sec_fetch_site": where})
-        assert stranger.post("/api/auth/register", body).status == 403
-    assert register(open_village.site).status == 201
+        visitor = Person(open_people.site, "", {"sec_fetch_site": where})
+        assert visitor.post("/api/auth/register", body).status == 403
+    assert register(open_people.site).status == 201
 
 
-def test_a_reserved_scope_cannot_be_taken_by_the_operator_either(village: Village) -> None:
-    store = village.site.node.store
+def test_a_reserved_scope_cannot_be_taken_by_the_operator_either(people: People) -> None:
+    store = people.site.node.store
     reserve_scope(store, "kept")
 
     with pytest.raises(Conflict, match="The name kept is taken"):
@@ -291,24 +291,24 @@ def test_a_reserved_scope_cannot_be_taken_by_the_operator_either(village: Villag
         reserve_scope(store, "ann")
 
 
-def test_where_registration_is_closed_whoever_is_invited_is_let_in(village: Village) -> None:
-    store = village.site.node.store
+def test_where_registration_is_closed_whoever_is_invited_is_let_in(people: People) -> None:
+    store = people.site.node.store
 
-    author = register(village.site, "zac", invitation=invite(store))
-    operator = register(village.site, "zoe", invitation=invite(store, OPERATOR))
+    author = register(people.site, "zac", invitation=invite(store))
+    operator = register(people.site, "zoe", invitation=invite(store, OPERATOR))
 
     assert (author.status, author.json()["isOperator"]) == (201, False)
     assert (operator.status, operator.json()["isOperator"]) == (201, True)
 
 
-def test_one_address_makes_only_so_many_accounts(open_village: Village) -> None:
-    made = [register(open_village.site, f"zoe{i}").status for i in range(21)]
+def test_one_address_makes_only_so_many_accounts(open_people: People) -> None:
+    made = [register(open_people.site, f"zoe{i}").status for i in range(21)]
 
     assert made == [201] * 20 + [429]
 
 
 def test_registrations_that_are_refused_count_and_cost_no_hash_after_that(
-    open_village: Village, monkeypatch: pytest.MonkeyPatch
+    open_people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed: list[bytes] = []
 
@@ -319,21 +319,21 @@ def test_registrations_that_are_refused_count_and_cost_no_hash_after_that(
 
     monkeypatch.setattr(credentials, "_hasher", Counting(1, 8, 1))
 
-    told = [register(open_village.site, "ann", email=f"{i}@example.org") for i in range(60)]
+    told = [register(open_people.site, "ann", email=f"{i}@example.org") for i in range(60)]
 
     assert [it.status for it in told] == [409] * 20 + [429] * 40
     assert told[-1].headers["retry-after"] == "900"
     assert len(hashed) == 20
 
 
-def test_registrations_by_invitation_count_as_well(inviting_village: Village) -> None:
-    secret = invite(inviting_village.site.node.store)
+def test_registrations_by_invitation_count_as_well(inviting_people: People) -> None:
+    secret = invite(inviting_people.site.node.store)
 
-    told = [register(inviting_village.site, "ann", invitation=secret).status for _ in range(21)]
+    told = [register(inviting_people.site, "ann", invitation=secret).status for _ in range(21)]
 
     assert told == [409] * 20 + [429]
-    inviting_village.clock.forward(minutes=15)
-    assert register(inviting_village.site, "zoe", invitation=secret).status == 201
+    inviting_people.clock.forward(minutes=15)
+    assert register(inviting_people.site, "zoe", invitation=secret).status == 201
 
 
 @pytest.mark.parametrize("way", ["created", "promoted"])

@@ -10,20 +10,20 @@ from accounts.oauth.program import ask, refresh_fields, sign_in_program
 from accounts.signing_in import try_password
 from support.browsing import Browsing
 from support.people import PASSWORD, Person, signed_in, with_oauth, with_token
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 
 HERE = "203.0.113.7"
 
 
 @pytest.fixture
-def proxied(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    """A village behind a proxy, which forwards addresses."""
-    with Village(built_village, tmp_path / "data", trust_forwarded_for=True) as made:
+def proxied(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
+    """A site with people behind a proxy, which forwards addresses."""
+    with People(built_people, tmp_path / "data", trust_forwarded_for=True) as made:
         yield made
 
 
-def log(village: Village, limit: int) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = village.olly.get(f"/api/audit?limit={limit}").json()["entries"]
+def log(people: People, limit: int) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = people.olly.get(f"/api/audit?limit={limit}").json()["entries"]
     return entries
 
 
@@ -31,7 +31,7 @@ def from_here(person: Person) -> Person:
     return Person(person.site, person.username, {**person.headers, "x_forwarded_for": HERE})
 
 
-def test_an_entry_says_which_program_or_token_acted_and_from_where(proxied: Village) -> None:
+def test_an_entry_says_which_program_or_token_acted_and_from_where(proxied: People) -> None:
     token = proxied.ann.post("/api/tokens", {"name": "ci", "actions": ["yank"]}).json()
     bearer = Person(proxied.site, "ann", {"authorization": f"Bearer {token['token']}"})
     yank = "/api/widgets/ann/clock/versions/1.0.0/yank"
@@ -51,7 +51,7 @@ def test_an_entry_says_which_program_or_token_acted_and_from_where(proxied: Vill
     ]  # fmt: skip
 
 
-def test_owners_do_not_see_from_where_others_acted(proxied: Village) -> None:
+def test_owners_do_not_see_from_where_others_acted(proxied: People) -> None:
     for person in (proxied.abe, proxied.ann):
         body = {"reason": f"By {person.username}."}
         yank = "/api/widgets/acme/clock/versions/1.0.0/yank"
@@ -64,7 +64,7 @@ def test_owners_do_not_see_from_where_others_acted(proxied: Village) -> None:
         assert [it["address"] for it in entries] == [HERE, HERE]
 
 
-def test_signing_in_and_out_is_recorded(proxied: Village) -> None:
+def test_signing_in_and_out_is_recorded(proxied: People) -> None:
     first = try_password(proxied.site, "eve", PASSWORD, x_forwarded_for=HERE)
     cookie = first.headers["set-cookie"].partition(";")[0]
     again = try_password(proxied.site, "eve", PASSWORD, x_forwarded_for=HERE, cookie=cookie)
@@ -88,7 +88,7 @@ def test_signing_in_and_out_is_recorded(proxied: Village) -> None:
     assert out["details"] == {"session": second["details"]["session"]}
 
 
-def test_failed_sign_ins_are_recorded_at_first_and_when_they_lock(proxied: Village) -> None:
+def test_failed_sign_ins_are_recorded_at_first_and_when_they_lock(proxied: People) -> None:
     for _ in range(7):
         try_password(proxied.site, "ann", "not the password", x_forwarded_for=HERE)
     try_password(proxied.site, "my secret password", "ann", x_forwarded_for=HERE)
@@ -105,7 +105,7 @@ def test_failed_sign_ins_are_recorded_at_first_and_when_they_lock(proxied: Villa
     ]
 
 
-def test_failed_sign_ins_cannot_fill_the_log(proxied: Village) -> None:
+def test_failed_sign_ins_cannot_fill_the_log(proxied: People) -> None:
     before = proxied.olly.get("/api/audit").json()["total"]
     for number in range(220):
         address = f"198.51.{number // 50}.{number % 50}"
@@ -120,7 +120,7 @@ def test_failed_sign_ins_cannot_fill_the_log(proxied: Village) -> None:
     assert [it["scope"] for it in entries[:41]] == ["eve"] * 40 + [None]
 
 
-def test_failed_sign_ins_with_unknown_names_are_recorded_by_address(proxied: Village) -> None:
+def test_failed_sign_ins_with_unknown_names_are_recorded_by_address(proxied: People) -> None:
     before = proxied.olly.get("/api/audit").json()["total"]
     for number in range(25):
         try_password(proxied.site, f"nobody-{number}", "x", x_forwarded_for=HERE)
@@ -129,7 +129,7 @@ def test_failed_sign_ins_with_unknown_names_are_recorded_by_address(proxied: Vil
     assert proxied.olly.get("/api/audit").json()["total"] == before + 21
 
 
-def test_what_programs_are_granted_and_lose_is_recorded(proxied: Village) -> None:
+def test_what_programs_are_granted_and_lose_is_recorded(proxied: People) -> None:
     site = proxied.site
     tokens = sign_in_program(Browsing(site).sign_in("ann"))
     ask(site, "revoke", token=tokens["refresh_token"], client_id="widget-cli")
@@ -151,7 +151,7 @@ def test_what_programs_are_granted_and_lose_is_recorded(proxied: Village) -> Non
     assert entries[0]["details"]["way"] == "browser"
 
 
-def test_signing_out_everywhere_is_recorded(proxied: Village) -> None:
+def test_signing_out_everywhere_is_recorded(proxied: People) -> None:
     with_token(proxied.ann)
     signed_in(proxied.site, "ann")
     browsing = Browsing(proxied.site).sign_in("ann")

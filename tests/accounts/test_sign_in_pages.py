@@ -146,9 +146,9 @@ def test_nobody_is_led_to_another_site(house: InProcessSite, place: str) -> None
     ids=str,
 )
 def test_no_other_site_can_sign_somebody_in(
-    open_house: InProcessSite, path: str, headers: dict[str, str]
+    open_site: InProcessSite, path: str, headers: dict[str, str]
 ) -> None:
-    answer = Browsing(open_house).post(path, {"username": "ann"}, **headers)
+    answer = Browsing(open_site).post(path, {"username": "ann"}, **headers)
 
     assert answer.status == 403
     assert answer.headers == PERSONAL
@@ -344,21 +344,21 @@ def test_anyone_who_has_the_link_of_an_invitation_is_shown_what_to_do(
     tmp_path: Path, registration: str, hint: str
 ) -> None:
     with InProcessSite(tmp_path / "data", registration=registration) as site:
-        ann, stranger = a_person(site, "ann"), Browsing(site)
+        ann, visitor = a_person(site, "ann"), Browsing(site)
         ann.post("/api/organizations", {"slug": "acme", "displayName": "Acme"})
         made = ann.post("/api/organizations/acme/invitations", {"email": "x@example.org"}).json()
         address = made["link"].removeprefix("https://catalog.example")
 
-        answer = stranger.get(address)
+        answer = visitor.get(address)
 
         assert (answer.status, answer.headers) == (200, PERSONAL)
-        assert stranger.title == "You are invited to Acme"
+        assert visitor.title == "You are invited to Acme"
         assert "@ann invites you to the organization Acme (acme) as a member." in (
-            stranger.page.one("p", class_="lead").text
+            visitor.page.one("p", class_="lead").text
         )
-        assert stranger.page.one("p", class_="hint").text.startswith(hint)
+        assert visitor.page.one("p", class_="hint").text.startswith(hint)
         # Without the secret, nothing is revealed.
-        asked = stranger.get(address[:-1])
+        asked = visitor.get(address[:-1])
         assert (asked.status, asked.body) == (302, b"")
 
 

@@ -14,7 +14,7 @@ import pytest
 from support.people import PASSWORD, Person, nobody, request_body, with_oauth, with_token
 from support.routes import API
 from support.site import Answer
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.actors import RULES, TOKEN_RIGHTS, Right, Role
 from widget_catalog.core.http.routing import AuthMode, Route, Who
 
@@ -58,7 +58,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/webhooks/{id}/ping"): None,
     ("POST", "/api/webhooks/{id}/deliveries/{delivery}/replay"): None,
 }
-# Routes that end the session of the request: each kind of person gets a separate village.
+# Routes that end the session of the request: each kind of person gets a separate site.
 SPOILING = {"/api/auth/sign-out", "/api/account/close"}
 
 
@@ -79,19 +79,19 @@ class Kind(NamedTuple):
 
 
 def _token(name: str, *actions: str, covers: tuple[str, ...] = PLACES, **limits: Any) -> Any:
-    def become(village: Village) -> Person:
-        return with_token(getattr(village, name), actions=list(actions), **limits)
+    def become(people: People) -> Person:
+        return with_token(getattr(people, name), actions=list(actions), **limits)
 
     return {"become": become, "token": frozenset(actions), "covers": covers}
 
 
-def _without_csrf(village: Village) -> Person:
-    return Person(village.site, "ann", {"cookie": village.ann.headers["cookie"]})
+def _without_csrf(people: People) -> Person:
+    return Person(people.site, "ann", {"cookie": people.ann.headers["cookie"]})
 
 
-def _with_anothers_csrf(village: Village) -> Person:
-    csrf = village.eve.headers["x_csrf_token"]
-    return Person(village.site, "ann", {**village.ann.headers, "x_csrf_token": csrf})
+def _with_anothers_csrf(people: People) -> Person:
+    csrf = people.eve.headers["x_csrf_token"]
+    return Person(people.site, "ann", {**people.ann.headers, "x_csrf_token": csrf})
 
 
 _OWNER = {"acme": Role.OWNER, "ann": Role.OWNER}
@@ -187,12 +187,12 @@ def ask(route: Route, person: Person, place: str, body: Any = None) -> Answer:
 
 @pytest.fixture(scope="module")
 def crowd(
-    built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
+    built_people: BuiltPeople, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[tuple[Kind, Person]]]:
-    """One of every kind, in one village; authorized requests change nothing relevant."""
+    """One of every kind, on one site; authorized requests change nothing relevant."""
     folder = tmp_path_factory.mktemp("crowd") / "data"
-    with Village(built_village, folder, registration="open") as village:
-        yield [(kind, kind.become(village)) for kind in KINDS]
+    with People(built_people, folder, registration="open") as people:
+        yield [(kind, kind.become(people)) for kind in KINDS]
 
 
 def _is_in_a_scope(route: Route) -> bool:
@@ -213,14 +213,14 @@ def test_everybody_gets_what_the_rule_of_the_route_says(
 
 @pytest.mark.parametrize("path", sorted(SPOILING))
 def test_what_ends_a_session_is_ruled_as_well(
-    built_village: BuiltVillage, tmp_path: Path, path: str
+    built_people: BuiltPeople, tmp_path: Path, path: str
 ) -> None:
     (route,) = (it for it in API.all if it.path == path)
-    with Village(built_village, tmp_path / "data") as village:
-        people = [(kind, kind.become(village)) for kind in KINDS]
+    with People(built_people, tmp_path / "data") as people:
+        callers = [(kind, kind.become(people)) for kind in KINDS]
         # People who are rejected come first, and everybody's token before themselves.
-        people.sort(key=lambda it: (expected(route, it[0], PLACES[0]) is None, not it[0].token))
-        for kind, person in people:
+        callers.sort(key=lambda it: (expected(route, it[0], PLACES[0]) is None, not it[0].token))
+        for kind, person in callers:
             if "by OAuth" not in kind.name:  # It ends with the account, or ends it.
                 assert_as_ruled(route, kind, PLACES[0], ask(route, person, PLACES[0]))
 
@@ -243,7 +243,7 @@ def assert_as_ruled(route: Route, kind: Kind, place: str, answer: Answer) -> Non
 OPTIONAL = ("/list", "/unlist", "/accept")
 
 
-def test_every_route_of_our_own_refuses_keys_it_does_not_know(quiet_village: Village) -> None:
+def test_every_route_of_our_own_refuses_keys_it_does_not_know(shared_people: People) -> None:
     """Publishing does not: third-party tools speak its dialect."""
     tried = 0
     for route in API.all:
@@ -251,7 +251,7 @@ def test_every_route_of_our_own_refuses_keys_it_does_not_know(quiet_village: Vil
         if callable(body) or not (body or route.path.endswith(OPTIONAL)):
             continue
         is_operators = route.needs in (Right.REVOKE, Right.MAKE_OFFICIAL)
-        person = quiet_village.olly if is_operators else quiet_village.ann
+        person = shared_people.olly if is_operators else shared_people.ann
         answer = ask(route, person, "acme/clock", body={**(body or {}), "nonsense": 1})
         assert answer.status == 400, (route, answer.body)
         assert "nonsense: is an unknown key; known are " in answer.json()["error"], route
@@ -270,9 +270,9 @@ def test_every_rule_lets_somebody_in_and_turns_somebody_away() -> None:
             assert 403 in outcomes, route
 
 
-def test_a_stranger_cannot_tell_whether_something_is_there(quiet_village: Village) -> None:
+def test_a_visitor_cannot_tell_whether_something_is_there(shared_people: People) -> None:
     """In another person's scope, in an unused one, and for existing and missing widgets."""
-    eve = quiet_village.eve
+    eve = shared_people.eve
     for route in API.all:
         if isinstance(route.needs, Right) and "{name}" in route.path:
             answers = {

@@ -10,7 +10,7 @@ from support.browsing import Browsing, browser_of
 from support.demo import import_demo
 from support.html import Html
 from support.site import Answer, InProcessSite
-from support.village import Village
+from support.site_with_people import People
 
 MAX_HTML_BYTES = 60_000
 MAX_FILE_BYTES = 60_000
@@ -74,13 +74,13 @@ def files_of(visitor: Browsing, page: Html, known: dict[str, tuple[int, list[str
 
 
 def test_every_page_is_small_and_public_ones_can_be_cached(
-    open_demo: InProcessSite, village: Village
+    open_demo: InProcessSite, people: People
 ) -> None:
     anybody = Browsing(open_demo)
     pages = [
         *walk(anybody, "/", "/").items(),
-        *walk(browser_of(village.ann), "/account", "/account").items(),
-        *walk(browser_of(village.olly), "/operate", "/account", "/operate").items(),
+        *walk(browser_of(people.ann), "/account", "/account").items(),
+        *walk(browser_of(people.olly), "/operate", "/account", "/operate").items(),
     ]
     paths = {urlsplit(address).path for address, _ in pages}
     assert paths > {

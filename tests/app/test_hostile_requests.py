@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.people import request_body
 from support.routes import API
 from support.site import Answer
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.http.routing import AuthMode, Route
 
 PUBLISH = "/api/widgets/publish"
@@ -52,11 +52,9 @@ PARTS = st.sampled_from(
 
 
 @pytest.fixture(scope="module")
-def crowd(
-    built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Village]:
+def crowd(built_people: BuiltPeople, tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
     folder = tmp_path_factory.mktemp("hostile") / "data"
-    with Village(built_village, folder, registration="open") as made:
+    with People(built_people, folder, registration="open") as made:
         yield made
 
 
@@ -66,13 +64,13 @@ def address_of(route: Route, value: str = "") -> str:
     return re.sub(r"{(\w+)}", lambda found: value or usual[found[1]], route.path)
 
 
-def send(village: Village, route: Route, body: bytes, address: str = "") -> Answer:
+def send(people: People, route: Route, body: bytes, address: str = "") -> Answer:
     person = (
-        village.olly if route.path.endswith(("official", "revoke", "/api/audit")) else village.ann
+        people.olly if route.path.endswith(("official", "revoke", "/api/audit")) else people.ann
     )
     kind = {"content_type": "application/json"}
     where = address or address_of(route)
-    return village.site.request(route.method, where, body, **kind, **person.headers)
+    return people.site.request(route.method, where, body, **kind, **person.headers)
 
 
 def assert_answered(answer: Answer, *told: object) -> None:
@@ -92,7 +90,7 @@ def assert_answered(answer: Answer, *told: object) -> None:
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_any_json_gets_an_answer(crowd: Village, route: Route) -> None:
+def test_any_json_gets_an_answer(crowd: People, route: Route) -> None:
     @settings(max_examples=15)
     @given(BODIES)
     def check(body: Any) -> None:
@@ -103,7 +101,7 @@ def test_any_json_gets_an_answer(crowd: Village, route: Route) -> None:
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_one_wrong_value_in_a_right_body_gets_an_answer(crowd: Village, route: Route) -> None:
+def test_one_wrong_value_in_a_right_body_gets_an_answer(crowd: People, route: Route) -> None:
     @settings(max_examples=15)
     @given(KEYS, VALUES)
     def check(key: str, value: Any) -> None:
@@ -116,7 +114,7 @@ def test_one_wrong_value_in_a_right_body_gets_an_answer(crowd: Village, route: R
 @settings(max_examples=150)
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.dictionaries(KEYS, VALUES, max_size=3))
 def test_any_manifest_gets_an_answer(
-    crowd: Village, beside: dict[str, Any], said: dict[str, Any]
+    crowd: People, beside: dict[str, Any], said: dict[str, Any]
 ) -> None:
     body = request_body("ann/new", action="check")
     text = json.dumps(json.loads(body["manifestJson"]) | said)
@@ -141,7 +139,7 @@ RAW = [
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_any_bytes_get_an_answer(crowd: Village, route: Route) -> None:
+def test_any_bytes_get_an_answer(crowd: People, route: Route) -> None:
     for body in RAW:
         assert_answered(send(crowd, route, body), route, body[:60])
 
@@ -149,7 +147,7 @@ def test_any_bytes_get_an_answer(crowd: Village, route: Route) -> None:
 @pytest.mark.parametrize(
     "raw", ["[" * 900 + "]" * 900, "9" * 4000, "9" * 400, '"\\ud800"', "1e999"]
 )
-def test_a_publish_request_may_hold_anything_anywhere(crowd: Village, raw: str) -> None:
+def test_a_publish_request_may_hold_anything_anywhere(crowd: People, raw: str) -> None:
     for key in request_body("ann/new"):
         for is_inside in (False, True):
             body = request_body("ann/new", action="check")
@@ -164,7 +162,7 @@ def test_a_publish_request_may_hold_anything_anywhere(crowd: Village, raw: str) 
 
 
 @pytest.mark.parametrize("route", TRIED, ids=[f"{it.method} {it.path}" for it in TRIED])
-def test_any_part_of_an_address_gets_an_answer(crowd: Village, route: Route) -> None:
+def test_any_part_of_an_address_gets_an_answer(crowd: People, route: Route) -> None:
     if "{" not in route.path:
         return
 
@@ -184,7 +182,7 @@ def test_any_part_of_an_address_gets_an_answer(crowd: Village, route: Route) -> 
     ["page=%00", "page=" + "9" * 5000, "page=1&page=x", "&".join(["page=1"] * 200), "=&=&", "%",
      "limit=\ufffd", "page=%F0%9F", "page=1e9", "limit=+1", "page= 1", "limit=0x10"],
 )  # fmt: skip
-def test_any_query_gets_an_answer(crowd: Village, query: str) -> None:
+def test_any_query_gets_an_answer(crowd: People, query: str) -> None:
     for path in ("/api/audit", "/api/widgets/ann/clock/audit", "/api/organizations/acme/audit"):
         assert_answered(crowd.olly.get(f"{path}?{query}"), query)
 
@@ -210,7 +208,7 @@ def test_any_query_gets_an_answer(crowd: Village, query: str) -> None:
         {"sec_fetch_site": "\u00ff"},
     ],
 )
-def test_any_header_gets_an_answer(crowd: Village, headers: dict[str, str]) -> None:
+def test_any_header_gets_an_answer(crowd: People, headers: dict[str, str]) -> None:
     for own in ({}, crowd.ann.headers):
         for method, path in [("GET", "/api/auth/session"), ("POST", "/api/auth/sign-out")]:
             given = own | headers
@@ -219,7 +217,7 @@ def test_any_header_gets_an_answer(crowd: Village, headers: dict[str, str]) -> N
             assert_answered(crowd.site.request(method, path, b"", **given), headers, path)
 
 
-def test_after_all_that_everybody_is_still_there(crowd: Village) -> None:
+def test_after_all_that_everybody_is_still_there(crowd: People) -> None:
     for person in (crowd.ann, crowd.olly):
         assert person.get("/api/auth/session").status == 200
     assert crowd.site.get("/cdn/@ann/clock/1.0.0/index.js").status == 200

@@ -10,7 +10,7 @@ import pytest
 from support.people import Person, nobody, with_token
 from support.routes import WORK_PAGES
 from support.site import Answer
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.actors import RULES, Right, Role
 from widget_catalog.core.http.call import csrf_token
 from widget_catalog.core.http.routing import Route, Who
@@ -42,9 +42,9 @@ class Kind(NamedTuple):
 
 @pytest.fixture(scope="module")
 def crowd(
-    built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
+    built_people: BuiltPeople, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[Kind]]:
-    with Village(built_village, tmp_path_factory.mktemp("crowd") / "data") as it:
+    with People(built_people, tmp_path_factory.mktemp("crowd") / "data") as it:
         yield [
             Kind("nobody", nobody(it.site), is_known=False),
             Kind("owner's token", with_token(it.ann), is_known=False),

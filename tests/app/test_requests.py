@@ -4,7 +4,7 @@ import pytest
 
 from accounts.signing_in import SIGN_IN
 from support.people import nobody
-from support.village import Village
+from support.site_with_people import People
 
 GATE = {"error": "This address is for signed-in people only."}
 UNKNOWN = [
@@ -14,31 +14,31 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize("path", UNKNOWN)
-def test_an_unknown_address_is_401_for_strangers_and_404_for_others(
-    quiet_village: Village, path: str
+def test_an_unknown_address_is_401_for_visitors_and_404_for_others(
+    shared_people: People, path: str
 ) -> None:
-    site = quiet_village.site
+    site = shared_people.site
     for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "BREW"):
         for headers in ({}, {"cookie": "__Host-session=wcs_x"}, {"cookie": "__Host-session="}):
             answer = site.request(method, path, **headers)
             assert (answer.status, answer.json()) == (401, GATE)
-        answer = quiet_village.ann.send(method, path)
+        answer = shared_people.ann.send(method, path)
         assert (answer.status, answer.json()) == (404, {"error": f"There is nothing at {path}."})
 
 
 def test_a_cookie_that_opens_nothing_tells_nothing_about_what_is_there(
-    quiet_village: Village,
+    shared_people: People,
 ) -> None:
     stale = {"cookie": "__Host-session=wcs_" + "x" * 43, "content_type": "application/json"}
     for path in ("/api/tokens", "/api/nothing", "/api/widgets/publish", "/api/organizations/acme"):
         for method in ("GET", "POST", "PATCH", "DELETE"):
             for body in (b"", b"{", b"x" * 300_000):
-                answer = quiet_village.site.request(method, path, body, **stale)
+                answer = shared_people.site.request(method, path, body, **stale)
                 assert (answer.status, answer.json()) == (401, GATE)
 
 
-def test_a_wrong_method_is_405_and_says_which_are_right(quiet_village: Village) -> None:
-    ann = quiet_village.ann
+def test_a_wrong_method_is_405_and_says_which_are_right(shared_people: People) -> None:
+    ann = shared_people.ann
     for path, method, allow in [
         ("/api/tokens", "PUT", "GET, HEAD, POST"),
         ("/api/tokens/x", "GET", "DELETE"),
@@ -50,61 +50,59 @@ def test_a_wrong_method_is_405_and_says_which_are_right(quiet_village: Village) 
         assert (answer.status, answer.headers["allow"]) == (405, allow)
         assert answer.json() == {"error": f"{method} is not possible here; use {allow}."}
     # Anonymous clients only learn this for public routes.
-    assert nobody(quiet_village.site).get(SIGN_IN).headers["allow"] == "POST"
-    assert nobody(quiet_village.site).send("PUT", "/api/tokens").status == 401
+    assert nobody(shared_people.site).get(SIGN_IN).headers["allow"] == "POST"
+    assert nobody(shared_people.site).send("PUT", "/api/tokens").status == 401
 
 
-def test_head_has_the_headers_of_get_and_no_body(quiet_village: Village) -> None:
+def test_head_has_the_headers_of_get_and_no_body(shared_people: People) -> None:
     for path in ("/api/auth/session", "/api/tokens", "/api/widgets/ann/clock"):
-        got, head = quiet_village.ann.get(path), quiet_village.ann.send("HEAD", path)
+        got, head = shared_people.ann.get(path), shared_people.ann.send("HEAD", path)
         assert (head.status, head.headers, head.body) == (200, got.headers, b"")
 
 
 @pytest.mark.parametrize(
     "kind", [None, "", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"]
 )
-def test_a_body_that_is_not_said_to_be_json_is_415(
-    quiet_village: Village, kind: str | None
-) -> None:
+def test_a_body_that_is_not_said_to_be_json_is_415(shared_people: People, kind: str | None) -> None:
     given = {} if kind is None else {"content_type": kind}
-    for path, headers in [(SIGN_IN, {}), ("/api/tokens", quiet_village.ann.headers)]:
-        answer = quiet_village.site.request("POST", path, b"{}", **given, **headers)
+    for path, headers in [(SIGN_IN, {}), ("/api/tokens", shared_people.ann.headers)]:
+        answer = shared_people.site.request("POST", path, b"{}", **given, **headers)
         assert (answer.status, answer.json()) == (
             415,
             {"error": "The body must be application/json."},
         )
 
 
-def test_a_body_that_is_cut_off_is_400(quiet_village: Village) -> None:
+def test_a_body_that_is_cut_off_is_400(shared_people: People) -> None:
     """The server hands over what has arrived when a client closes its connection."""
     body = b'{"name": "ci"}'
-    given = {"content_type": "application/json", **quiet_village.ann.headers}
+    given = {"content_type": "application/json", **shared_people.ann.headers}
     for length, fault in (
         (len(body) + 1, "The body is incomplete. Send the request again."),
         (len(body), "actions: is missing."),
     ):
-        answer = quiet_village.site.request(
+        answer = shared_people.site.request(
             "POST", "/api/tokens", body, content_length=str(length), **given
         )
         assert (answer.status, answer.json()) == (400, {"error": fault})
     form = {"content_type": "application/x-www-form-urlencoded", "content_length": "200"}
-    answer = quiet_village.site.request("POST", "/api/auth/oauth2/token", b"grant_type=x", **form)
+    answer = shared_people.site.request("POST", "/api/auth/oauth2/token", b"grant_type=x", **form)
     assert answer.json()["error_description"] == "The body is incomplete. Send the request again."
 
 
-def test_json_may_be_said_with_a_charset_and_in_capitals(quiet_village: Village) -> None:
+def test_json_may_be_said_with_a_charset_and_in_capitals(shared_people: People) -> None:
     for kind in ("application/json; charset=utf-8", "Application/JSON"):
-        answer = quiet_village.site.request("POST", SIGN_IN, b"{}", content_type=kind)
+        answer = shared_people.site.request("POST", SIGN_IN, b"{}", content_type=kind)
         assert (answer.status, list(answer.json())) == (400, ["error"])
 
 
-def test_a_body_that_is_too_large_is_413(quiet_village: Village) -> None:
+def test_a_body_that_is_too_large_is_413(shared_people: People) -> None:
     # For publishing, every error is 400.
     for path, most, over in [("/api/tokens", 16_384, 413), ("/api/widgets/publish", 262_144, 400)]:
         for size, status in [(most, 400), (most + 1, over)]:
             body = b'"' + b"x" * (size - 2) + b'"'
-            answer = quiet_village.site.request(
-                "POST", path, body, content_type="application/json", **quiet_village.ann.headers
+            answer = shared_people.site.request(
+                "POST", path, body, content_type="application/json", **shared_people.ann.headers
             )
             assert (answer.status, list(answer.json())) == (status, ["error"])
     assert answer.json() == {
@@ -130,43 +128,43 @@ def test_a_body_that_is_too_large_is_413(quiet_village: Village) -> None:
     ],
 )
 def test_a_body_that_is_something_else_is_400(
-    quiet_village: Village, body: bytes, sentence: str
+    shared_people: People, body: bytes, sentence: str
 ) -> None:
-    answer = quiet_village.site.request("POST", SIGN_IN, body, content_type="application/json")
+    answer = shared_people.site.request("POST", SIGN_IN, body, content_type="application/json")
 
     assert (answer.status, answer.json()) == (400, {"error": sentence})
 
 
-def test_every_fault_of_a_body_names_its_field(quiet_village: Village) -> None:
+def test_every_fault_of_a_body_names_its_field(shared_people: People) -> None:
     """In our own words, whichever library has parsed it."""
     organization, widget = "/api/organizations/acme", "/api/widgets/acme/clock"
     for person, method, path, body, sentence in [
-        (quiet_village.ann, "PUT", f"{organization}/members/mia", {"role": 1}, "role: must be a"),
-        (quiet_village.ann, "POST", f"{organization}/invitations", {"email": []}, "email: must be"),
-        (quiet_village.ann, "POST", f"{organization}/transfer", {}, "username: is missing."),
-        (quiet_village.ann, "POST", "/api/organizations", {"slug": 1, "displayname": "X"},
+        (shared_people.ann, "PUT", f"{organization}/members/mia", {"role": 1}, "role: must be a"),
+        (shared_people.ann, "POST", f"{organization}/invitations", {"email": []}, "email: must be"),
+        (shared_people.ann, "POST", f"{organization}/transfer", {}, "username: is missing."),
+        (shared_people.ann, "POST", "/api/organizations", {"slug": 1, "displayname": "X"},
          ("displayname: is an unknown key; did you mean displayName? slug: must be a text. "
          "displayName: is missing.")),
-        (quiet_village.ann, "POST", "/api/tokens", dict.fromkeys(map(str, range(99)), 1),
+        (shared_people.ann, "POST", "/api/tokens", dict.fromkeys(map(str, range(99)), 1),
          "0: is an unknown key; known are name, actions, scopes, widgets, expiresInDays."),
-        (quiet_village.ann, "POST", "/api/organizations", {"slug": "x"}, "displayName: is missing"),
-        (quiet_village.ann, "POST", f"{widget}/versions/1.0.0/yank", {}, "reason: is missing."),
-        (quiet_village.ann, "POST", f"{widget}/unlist", {"reason": 1}, "reason: must be a text."),
-        (quiet_village.ann, "PUT", f"{widget}/publishers", {"publishers": "pia"},
+        (shared_people.ann, "POST", "/api/organizations", {"slug": "x"}, "displayName: is missing"),
+        (shared_people.ann, "POST", f"{widget}/versions/1.0.0/yank", {}, "reason: is missing."),
+        (shared_people.ann, "POST", f"{widget}/unlist", {"reason": 1}, "reason: must be a text."),
+        (shared_people.ann, "PUT", f"{widget}/publishers", {"publishers": "pia"},
          "publishers: must be a list of texts."),
-        (quiet_village.olly, "POST", f"{widget}/official", {"isOfficial": 1},
+        (shared_people.olly, "POST", f"{widget}/official", {"isOfficial": 1},
          "isOfficial: must be true, false or null."),
-        (quiet_village.ann, "POST", "/api/widgets/publish", [], "The body must be a JSON object."),
+        (shared_people.ann, "POST", "/api/widgets/publish", [], "The body must be a JSON object."),
     ]:  # fmt: skip
         answer = person.send(method, path, body)
         assert answer.status == 400, path
         assert answer.json()["error"].startswith(sentence), path
 
 
-def test_no_answer_is_kept_by_a_cache_or_open_to_other_origins(quiet_village: Village) -> None:
+def test_no_answer_is_kept_by_a_cache_or_open_to_other_origins(shared_people: People) -> None:
     for path in ("/api/auth/session", "/api/tokens", "/api/widgets/ann/clock", "/api/nothing"):
-        answer = quiet_village.site.get(
-            path, origin="https://e.example", **quiet_village.ann.headers
+        answer = shared_people.site.get(
+            path, origin="https://e.example", **shared_people.ann.headers
         )
         assert not [it for it in answer.headers if it.startswith("access-control")]
         if answer.status == 200:

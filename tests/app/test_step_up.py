@@ -15,7 +15,7 @@ from support.passwords import quick_passwords
 from support.people import Person, with_oauth
 from support.routes import ALL
 from support.site import Answer
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from widget_catalog.accounts.second_factor.store import put_app, remove_factors
 from widget_catalog.accounts.store import add_session, get_account
 from widget_catalog.accounts.tables import sessions
@@ -215,17 +215,17 @@ STANDINGS = (
 
 
 @pytest.fixture(scope="module")
-def busy_village(
-    built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Village]:
+def busy_people(
+    built_people: BuiltPeople, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[People]:
     folder = tmp_path_factory.mktemp("step-up") / "data"
-    with quick_passwords(), Village(built_village, folder) as made:
+    with quick_passwords(), People(built_people, folder) as made:
         yield made
 
 
-def session_of(village: Village, standing: Standing) -> str:
+def session_of(people: People, standing: Standing) -> str:
     """The secret of a new session of the operator, who has a second factor or none."""
-    store, secret = village.site.node.store, new_secret(SESSION_PREFIX)
+    store, secret = people.site.node.store, new_secret(SESSION_PREFIX)
     with store.writing() as tx:
         id_ = get_account(tx.connection, "olly").id
         remove_factors(tx, id_)
@@ -245,21 +245,21 @@ def session_of(village: Village, standing: Standing) -> str:
     return secret
 
 
-def ask(village: Village, route: Route, secret: str) -> Answer:
+def ask(people: People, route: Route, secret: str) -> Answer:
     """With nothing that could take effect: the proof is asked for before anything is read."""
     values = {"scope": "ann", "slug": "acme", "name": "none", "version": "1.0.0", "id": "0" * 24}
     values |= {"username": "nobody-here", "delivery": "msg_0"}
     address = re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
     headers = {"cookie": f"__Host-session={secret}", "accept": "text/html"}
     if route.method == "GET":
-        return village.site.request("GET", address, **headers)
+        return people.site.request("GET", address, **headers)
     if route.takes_form:
         body = urlencode({"csrf_token": csrf_token(secret)}).encode()
         kind = "application/x-www-form-urlencoded"
-        return village.site.request("POST", address, body, content_type=kind, **headers)
+        return people.site.request("POST", address, body, content_type=kind, **headers)
     headers["x_csrf_token"] = csrf_token(secret)
     body = b'{"password": "a wrong one"}'
-    return village.site.request(
+    return people.site.request(
         route.method, address, body, content_type="application/json", **headers
     )
 
@@ -272,11 +272,11 @@ def is_asked_to_confirm(answer: Answer) -> bool:
 
 @pytest.mark.parametrize("standing", STANDINGS, ids=[it.name for it in STANDINGS])
 def test_every_route_asks_for_what_it_declares_and_for_nothing_else(
-    busy_village: Village, standing: Standing
+    busy_people: People, standing: Standing
 ) -> None:
     wrong = []
     for route in DECLARED:
-        answer = ask(busy_village, route, session_of(busy_village, standing))
+        answer = ask(busy_people, route, session_of(busy_people, standing))
         assert answer.status < 500, (named(route), answer.body)
         if is_asked_to_confirm(answer) != (route.step_up in standing.lacks):
             wrong.append((named(route), answer.status, answer.headers.get("location")))
@@ -284,17 +284,17 @@ def test_every_route_asks_for_what_it_declares_and_for_nothing_else(
 
 
 def test_anyone_who_is_asked_on_a_page_reads_what_for_and_comes_back_to_a_page(
-    busy_village: Village,
+    busy_people: People,
 ) -> None:
     standing, told = STANDINGS[1], {}
     for route in ROUTES:
         if route.step_up is StepUp.NONE or not route.takes_form:
             continue
-        secret = session_of(busy_village, standing)
-        sent = ask(busy_village, route, secret)
+        secret = session_of(busy_people, standing)
+        sent = ask(busy_people, route, secret)
         assert sent.status == (302 if route.method == "GET" else 303)
         next_ = dict(parse_qsl(urlsplit(sent.headers["location"]).query))["next"]
-        browsing = Browsing(busy_village.site)
+        browsing = Browsing(busy_people.site)
         browsing.cookies["session"] = secret
         browsing.get(sent.headers["location"])
         told[named(route)] = (next_, browsing.page.one("p", class_="lead").text)
@@ -316,9 +316,9 @@ def test_anyone_who_is_asked_on_a_page_reads_what_for_and_comes_back_to_a_page(
     assert told["POST /account/connect"] == connect
 
 
-def test_programs_and_tokens_are_no_sessions_and_go_on(village: Village) -> None:
-    session_of(village, STANDINGS[2])
-    program = with_oauth(village.olly)
+def test_programs_and_tokens_are_no_sessions_and_go_on(people: People) -> None:
+    session_of(people, STANDINGS[2])
+    program = with_oauth(people.olly)
     refused = "You have a second factor, so a program cannot do this."
 
     asked = program.post("/api/tokens", {"name": "CI", "actions": ["publish"]})
@@ -334,7 +334,7 @@ def test_programs_and_tokens_are_no_sessions_and_go_on(village: Village) -> None
         assert answer.json()["error"].startswith(refused)
 
 
-def test_over_json_the_sentence_says_where_to_confirm(village: Village) -> None:
+def test_over_json_the_sentence_says_where_to_confirm(people: People) -> None:
     for standing, sentence in (
         (STANDINGS[1], "Confirm at /account/confirm that it is you, then try again."),
         (
@@ -342,7 +342,7 @@ def test_over_json_the_sentence_says_where_to_confirm(village: Village) -> None:
             "Confirm with your second factor at /account/confirm that it is you, then try again.",
         ),
     ):
-        secret = session_of(village, standing)
+        secret = session_of(people, standing)
         headers = {"cookie": f"__Host-session={secret}", "x_csrf_token": csrf_token(secret)}
-        answer = Person(village.site, "olly", headers).post("/api/account/close", {})
+        answer = Person(people.site, "olly", headers).post("/api/account/close", {})
         assert (answer.status, answer.json()) == (403, {"error": sentence})

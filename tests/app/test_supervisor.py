@@ -56,8 +56,8 @@ def test_a_worker_that_dies_again_and_again_does_not_end_the_others(data: Path) 
         assert health.json()["checks"]["workers"] == "1 of 2 running"
         for _ in range(20):
             # Over new connections: none may reach the missing worker.
-            with service.client() as stranger:
-                assert stranger.get(_CLOCK).status_code == 200
+            with service.client() as visitor:
+                assert visitor.get(_CLOCK).status_code == 200
         wait_for(lambda: client.get("/api/health").json()["checks"].get("workers") is None)
         assert survivor in set(service.worker_pids())
         assert service.stop() == 0

@@ -95,41 +95,41 @@ def faults_of(page: Page, axe: str, path: str = "") -> list[str]:
 
 
 def test_nothing_serious_on_public_pages(
-    context: BrowserContext, village_service: Service, axe: str
+    context: BrowserContext, people_service: Service, axe: str
 ) -> None:
     page = context.new_page()
     found: list[str] = []
     for path in PUBLIC:
-        page.goto(village_service.url + path)
+        page.goto(people_service.url + path)
         found += faults_of(page, axe, path)
     assert found == []
 
 
 def test_nothing_serious_where_widgets_run(
-    context: BrowserContext, village_service: Service, axe: str
+    context: BrowserContext, people_service: Service, axe: str
 ) -> None:
     page = context.new_page()
-    page.goto(f"{village_service.url}/preview/catalog/clock/2.0.0")
+    page.goto(f"{people_service.url}/preview/catalog/clock/2.0.0")
     page.get_by_role("button", name="Run the preview").click()
     expect(page.get_by_text("Running.", exact=True)).to_be_attached(timeout=60_000)
     found = faults_of(page, axe)
-    page.goto(f"{village_service.url}/dashboard")
+    page.goto(f"{people_service.url}/dashboard")
     page.get_by_role("button", name="Add World clock").click()
     expect(page.locator("iframe")).to_have_count(1, timeout=60_000)
     assert found + faults_of(page, axe) == []
 
 
 def test_nothing_serious_on_pages_of_authors_and_the_operator(
-    context: BrowserContext, village_service: Service, axe: str
+    context: BrowserContext, people_service: Service, axe: str
 ) -> None:
     page = context.new_page()
-    page.goto(f"{village_service.url}/sign-in")
+    page.goto(f"{people_service.url}/sign-in")
     page.get_by_label("Username").fill("olly")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     found: list[str] = []
     for path in OWN:
-        answer = page.goto(village_service.url + path)
+        answer = page.goto(people_service.url + path)
         assert answer is not None
         assert answer.status == 200, path
         found += faults_of(page, axe, path)

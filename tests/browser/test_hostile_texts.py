@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Dialog
 from screenshots.scenes import sign_in
 from support.passwords import quick_passwords
 from support.service import Service, running_service
-from support.village import build_village
+from support.site_with_people import build_people
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.node.wiring import open_node
 
@@ -75,7 +75,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 def _build(folder: Path) -> None:
     with quick_passwords():
-        build_village(folder)
+        build_people(folder)
     node = open_node(folder)
     import_widgets(node, *_WIDGETS)
     node.store.close()

@@ -57,7 +57,7 @@ CUT_BUTTONS = """() => [...document.querySelectorAll("button")]
 
 @contextlib.contextmanager
 def visiting(
-    browser: Browser, village_service: Service, name: str, width: int, scheme: Scheme = "light"
+    browser: Browser, people_service: Service, name: str, width: int, scheme: Scheme = "light"
 ) -> Iterator[Page]:
     """A signed-in person; console messages are errors, and no other host is contacted."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -67,30 +67,30 @@ def visiting(
     asked: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{village_service.url}/sign-in?next=/account/widgets")
+    page.goto(f"{people_service.url}/sign-in?next=/account/widgets")
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     yield page
     context.close()
     assert said == []
-    assert all(it.startswith((f"{village_service.url}/", "blob:")) for it in asked), asked
+    assert all(it.startswith((f"{people_service.url}/", "blob:")) for it in asked), asked
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
 def test_every_page_fits_and_can_be_read(
-    browser: Browser, village_service: Service, width: int, scheme: Scheme
+    browser: Browser, people_service: Service, width: int, scheme: Scheme
 ) -> None:
-    with visiting(browser, village_service, "olly", width, scheme) as page:
-        page.goto(f"{village_service.url}/account/webhooks")
+    with visiting(browser, people_service, "olly", width, scheme) as page:
+        page.goto(f"{people_service.url}/account/webhooks")
         page.get_by_label("URL").fill(f"https://hooks.invalid/{'a' * 90}/{width}")
         page.get_by_role("button", name="Add", exact=True).click()
-        page.goto(f"{village_service.url}/account/webhooks")
+        page.goto(f"{people_service.url}/account/webhooks")
         page.get_by_role("link", name=f"{width}").click()
         page.get_by_role("button", name="Send a test event").click()
-        webhook = page.url.removeprefix(village_service.url)
+        webhook = page.url.removeprefix(people_service.url)
         for path in (*PAGES, webhook):
-            page.goto(village_service.url + path)
+            page.goto(people_service.url + path)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             assert page.evaluate(CUT_BUTTONS) == [], path
             assert page.evaluate(POOR_CONTRAST) == [], path
@@ -98,9 +98,9 @@ def test_every_page_fits_and_can_be_read(
 
 
 def test_an_author_yanks_and_the_operator_revokes(
-    browser: Browser, village_service: Service
+    browser: Browser, people_service: Service
 ) -> None:
-    with visiting(browser, village_service, "ann", PHONE) as page:
+    with visiting(browser, people_service, "ann", PHONE) as page:
         expect(page.get_by_role("heading", level=1)).to_have_text("Your widgets")
         page.locator("a", has_text="Clock").first.click()
         page.get_by_role("link", name="1.0.0", exact=True).click()
@@ -110,12 +110,12 @@ def test_an_author_yanks_and_the_operator_revokes(
         page.reload()  # Does not submit again.
         page.get_by_role("button", name="Unyank").click()
         expect(page.get_by_role("status")).to_have_text("The version is offered again.")
-    public = f"{village_service.url}/widgets/acme/clock/1.0.0"
-    with visiting(browser, village_service, "olly", DESKTOP) as page:
+    public = f"{people_service.url}/widgets/acme/clock/1.0.0"
+    with visiting(browser, people_service, "olly", DESKTOP) as page:
         page.goto(public)
         run = page.get_by_role("button", name="Run the preview")
         expect(run).to_be_visible()
-        page.goto(f"{village_service.url}/account")
+        page.goto(f"{people_service.url}/account")
         page.get_by_role("link", name="Operate").click()
         page.get_by_role("navigation", name="Operate").get_by_role("link", name="Widgets").click()
         page.get_by_label("Scope, or scope/name").fill("acme/clock")
@@ -124,28 +124,28 @@ def test_an_author_yanks_and_the_operator_revokes(
         page.locator("#revoke-reason").fill("Steals passwords.")
         page.get_by_role("button", name="Revoke 1.0.0").click()
         expect(page.get_by_role("status")).to_contain_text("The version was revoked")
-        bundle = page.request.get(f"{village_service.url}/cdn/@acme/clock/1.0.0/index.js")
+        bundle = page.request.get(f"{people_service.url}/cdn/@acme/clock/1.0.0/index.js")
         assert bundle.status == 410
         page.goto(public)
         expect(page.get_by_text("it must not run")).to_be_visible()
         assert run.count() == 0
-        lines = page.request.get(f"{village_service.url}/operate/audit.ndjson").text().splitlines()
-        total = page.request.get(f"{village_service.url}/api/audit").json()["total"]
+        lines = page.request.get(f"{people_service.url}/operate/audit.ndjson").text().splitlines()
+        total = page.request.get(f"{people_service.url}/api/audit").json()["total"]
         assert len(lines) == total
 
 
 def test_an_owner_makes_the_members_public_and_private_again(
-    browser: Browser, village_service: Service
+    browser: Browser, people_service: Service
 ) -> None:
     visitor = browser.new_context(viewport={"width": PHONE, "height": 900}).new_page()
 
     def shown() -> list[str]:
-        visitor.goto(f"{village_service.url}/scopes/acme")
+        visitor.goto(f"{people_service.url}/scopes/acme")
         return visitor.locator(".members li").all_inner_texts()
 
     assert shown() == []
-    with visiting(browser, village_service, "ann", PHONE) as page:
-        page.goto(f"{village_service.url}/account/organizations/acme")
+    with visiting(browser, people_service, "ann", PHONE) as page:
+        page.goto(f"{people_service.url}/account/organizations/acme")
         page.get_by_role("button", name="Make the list public").click()
         expect(page.get_by_role("status")).to_have_text("The setting was saved.")
         wait_for(lambda: len(shown()) == 4)
@@ -164,18 +164,18 @@ def test_an_owner_makes_the_members_public_and_private_again(
 
 
 def test_a_visitor_reports_and_the_operator_dismisses(
-    browser: Browser, village_service: Service
+    browser: Browser, people_service: Service
 ) -> None:
     visitor = browser.new_context(java_script_enabled=False).new_page()
-    visitor.goto(f"{village_service.url}/widgets/ann/clock")
+    visitor.goto(f"{people_service.url}/widgets/ann/clock")
     visitor.get_by_role("link", name="Report this widget").click()
     visitor.get_by_label("It does something harmful").check()
     visitor.get_by_label("Details").fill("It asks for my password.")
     visitor.get_by_role("button", name="Send report").click()
     expect(visitor.get_by_role("heading", level=1)).to_have_text("Thank you")
     visitor.context.close()
-    with visiting(browser, village_service, "olly", DESKTOP) as page:
-        page.goto(f"{village_service.url}/operate")
+    with visiting(browser, people_service, "olly", DESKTOP) as page:
+        page.goto(f"{people_service.url}/operate")
         expect(page.locator(".numbers div", has_text="open report")).to_contain_text("1")
         page.get_by_role("link", name="open report", exact=True).click()
         expect(page.locator("main li")).to_contain_text("It asks for my password.")
@@ -185,10 +185,10 @@ def test_a_visitor_reports_and_the_operator_dismisses(
         expect(page.locator("main")).to_contain_text("No reports.")
 
 
-def test_a_token_is_made_copied_and_used(browser: Browser, village_service: Service) -> None:
-    with visiting(browser, village_service, "ann", PHONE) as page:
+def test_a_token_is_made_copied_and_used(browser: Browser, people_service: Service) -> None:
+    with visiting(browser, people_service, "ann", PHONE) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page.goto(f"{village_service.url}/account")
+        page.goto(f"{people_service.url}/account")
         page.get_by_role("link", name="Create an access token").click()
         page.get_by_label("Name").fill("CI of the clock")
         page.get_by_label("Only for these scopes and widgets").fill("ann/clock")
@@ -198,6 +198,6 @@ def test_a_token_is_made_copied_and_used(browser: Browser, village_service: Serv
         wait_for(lambda: page.evaluate("navigator.clipboard.readText()") == token, 60)
     headers = {"authorization": f"Bearer {token}"}
     requests = [request_body(key, "3.0.0", JS) for key in ("ann/clock", "acme/clock")]
-    address = f"{village_service.url}/api/widgets/publish"
+    address = f"{people_service.url}/api/widgets/publish"
     answers = [httpx.post(address, json=it, headers=headers, timeout=60) for it in requests]
     assert [it.status_code for it in answers] == [200, 403]

@@ -29,7 +29,7 @@ def judge(stage: Stage, ledger: Ledger) -> None:
     """Start the service once more, and check everything."""
     if stage.service.stop(60) != 0:
         ledger.violated("the last service did not stop cleanly")
-    for pid in _strangers(stage):
+    for pid in _unknown_processes(stage):
         ledger.violated(f"process {pid} was left behind")
     stage.service = stage.start()
     with stage.service.client() as client:
@@ -127,7 +127,7 @@ def _faults_of_doctor(stage: Stage) -> list[str]:
     return (done.stdout + done.stderr).decode().splitlines() if done.returncode else []
 
 
-def _strangers(stage: Stage) -> Iterator[int]:
+def _unknown_processes(stage: Stage) -> Iterator[int]:
     """Processes that were started for this data folder and are still running."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():

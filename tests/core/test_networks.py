@@ -43,8 +43,8 @@ def test_all_addresses_of_a_64_are_one_and_those_of_two_are_two(
     if address.ipv4_mapped is None and neighbour.ipv4_mapped is None:
         assert network_of(str(address)) == network_of(f"[{neighbour.exploded}]:1")
         assert neighbour in IPv6Network(network_of(str(address)))
-    stranger = IPv6Address(int(address) ^ 1 << 64)
-    assert network_of(str(stranger)) != network_of(str(address))
+    elsewhere = IPv6Address(int(address) ^ 1 << 64)
+    assert network_of(str(elsewhere)) != network_of(str(address))
 
 
 @given(st.ip_addresses(v=4))

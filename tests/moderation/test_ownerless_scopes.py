@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.people import PASSWORD, nobody, signed_in
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from support.widgets import widget_line
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.create_account import OPERATOR, create_account, invite
@@ -25,8 +25,8 @@ ORGANIZATION = {"slug": "shop", "displayName": "The shop"}
 
 
 @pytest.fixture
-def village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    with Village(built_village, tmp_path / "data", registration="open") as made:
+def people(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
+    with People(built_people, tmp_path / "data", registration="open") as made:
         made.site.add(
             widget_line("shop/clock", downloadCount=9_000),
             widget_line("shop/dice", downloadCount=555, listed=False),
@@ -36,34 +36,34 @@ def village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
 
 
 def test_nobody_takes_over_by_creating_an_organization_not_even_an_operator(
-    village: Village,
+    people: People,
 ) -> None:
-    for person in (village.eve, village.olly):
+    for person in (people.eve, people.olly):
         answer = person.post("/api/organizations", ORGANIZATION)
         assert (answer.status, answer.json()) == (409, TAKEN)
         assert person.publish("shop/clock", "2.0.0").status == 403
 
 
-def test_nobody_takes_over_by_registering_not_even_an_invited_operator(village: Village) -> None:
-    store = village.site.node.store
+def test_nobody_takes_over_by_registering_not_even_an_invited_operator(people: People) -> None:
+    store = people.site.node.store
     body = {"username": "shop", "email": "shop@example.org", "password": PASSWORD}
 
     for secret in ("", invite(store), invite(store, OPERATOR)):
-        answer = nobody(village.site).post("/api/auth/register", {**body, "invitation": secret})
+        answer = nobody(people.site).post("/api/auth/register", {**body, "invitation": secret})
         assert (answer.status, answer.json()) == (409, TAKEN)
     with pytest.raises(Conflict, match="3 widgets with 9,555 installs"):
         create_account(store, "shop", "shop@example.org", PASSWORD)
 
 
-def test_an_operator_who_creates_an_account_may_give_it_the_widgets(village: Village) -> None:
-    create_account(village.site.node.store, "shop", "s@example.org", PASSWORD, adopts=True)
+def test_an_operator_who_creates_an_account_may_give_it_the_widgets(people: People) -> None:
+    create_account(people.site.node.store, "shop", "s@example.org", PASSWORD, adopts=True)
 
-    assert signed_in(village.site, "shop").publish("shop/clock", "2.0.0").status == 200
+    assert signed_in(people.site, "shop").publish("shop/clock", "2.0.0").status == 200
 
 
-def test_an_assigned_scope_is_an_organization_of_its_owner(village: Village) -> None:
-    store = village.site.node.store
-    olly = Actor(via=Via.SESSION, account=_account(village, "olly"))
+def test_an_assigned_scope_is_an_organization_of_its_owner(people: People) -> None:
+    store = people.site.node.store
+    olly = Actor(via=Via.SESSION, account=_account(people, "olly"))
     assert [it.name for it in read_as_operator(store, olly, list_ownerless_scopes, 1, 10)[0]] == [
         "shop"
     ]
@@ -72,12 +72,12 @@ def test_an_assigned_scope_is_an_organization_of_its_owner(village: Village) -> 
 
     assert assigned == ("shop", 3, 9_555)
     assert read_as_operator(store, olly, list_ownerless_scopes, 1, 10) == ([], 0)
-    mine = village.eve.get("/api/organizations").json()["organizations"]
+    mine = people.eve.get("/api/organizations").json()["organizations"]
     assert [(it["slug"], it["displayName"], it["role"]) for it in mine] == [
         ("shop", "The shop", "owner")
     ]
-    assert village.eve.publish("shop/clock", "2.0.0").status == 200
-    (_, entry) = village.eve.get("/api/organizations/shop/audit").json()["entries"]
+    assert people.eve.publish("shop/clock", "2.0.0").status == 200
+    (_, entry) = people.eve.get("/api/organizations/shop/audit").json()["entries"]
     assert (entry["actor"], entry["action"], entry["details"]) == (
         "olly",
         "assign scope",
@@ -85,19 +85,19 @@ def test_an_assigned_scope_is_an_organization_of_its_owner(village: Village) -> 
     )
 
 
-def test_a_reserved_scope_with_widgets_is_assigned_as_well(village: Village) -> None:
-    store = village.site.node.store
+def test_a_reserved_scope_with_widgets_is_assigned_as_well(people: People) -> None:
+    store = people.site.node.store
     reserve_scope(store, "shop")
 
     assign_scope(store, "shop", "eve")
 
-    assert village.eve.get("/api/organizations/shop").json()["displayName"] == "shop"
+    assert people.eve.get("/api/organizations/shop").json()["displayName"] == "shop"
 
 
-def test_a_scope_that_cannot_be_assigned_is_explained(village: Village) -> None:
-    store = village.site.node.store
+def test_a_scope_that_cannot_be_assigned_is_explained(people: People) -> None:
+    store = people.site.node.store
     set_disabled(store, "mia", is_disabled=True)
-    eve = Actor(via=Via.SESSION, account=_account(village, "eve"))
+    eve = Actor(via=Via.SESSION, account=_account(people, "eve"))
 
     with pytest.raises(Conflict, match="acme is an organization, which has one scope"):
         assign_scope(store, "shop", "acme")
@@ -118,6 +118,6 @@ def test_a_scope_that_cannot_be_assigned_is_explained(village: Village) -> None:
     assert read_as_operator(store, COMMAND_LINE, list_ownerless_scopes, 1, 10)[1] == 1
 
 
-def _account(village: Village, name: str) -> Account:
-    with village.site.node.store.reading() as connection:
+def _account(people: People, name: str) -> Account:
+    with people.site.node.store.reading() as connection:
         return get_account(connection, name)

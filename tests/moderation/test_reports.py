@@ -6,7 +6,7 @@ import pytest
 
 from support.browsing import Browsing, browser_of
 from support.site import Answer
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from widget_catalog.moderation.report_widget import forget_reports
 from widget_catalog.moderation.store import list_reports
 
@@ -16,13 +16,13 @@ TEXT = "It asks for my password,\r\n<b>twice</b>."
 
 
 @pytest.fixture
-def visitor(village: Village) -> Browsing:
-    return Browsing(village.site)
+def visitor(people: People) -> Browsing:
+    return Browsing(people.site)
 
 
 @pytest.fixture
-def olly(village: Village) -> Browsing:
-    return browser_of(village.olly)
+def olly(people: People) -> Browsing:
+    return browser_of(people.olly)
 
 
 def report(browsing: Browsing, place: str = REPORT, **fields: str) -> Answer:
@@ -51,7 +51,7 @@ def decide(olly: Browsing, word: str, note: str = "") -> Answer:
 
 
 def test_the_widget_page_leads_to_a_form_that_anybody_can_send(
-    village: Village, visitor: Browsing, olly: Browsing
+    people: People, visitor: Browsing, olly: Browsing
 ) -> None:
     visitor.get("/widgets/acme/clock")
     assert REPORT in visitor.page.links
@@ -72,10 +72,10 @@ def test_the_widget_page_leads_to_a_form_that_anybody_can_send(
 
 
 def test_the_operator_resolves_one_and_dismisses_another(
-    village: Village, visitor: Browsing, olly: Browsing
+    people: People, visitor: Browsing, olly: Browsing
 ) -> None:
     report(visitor, text="First.")
-    village.clock.forward(seconds=1)
+    people.clock.forward(seconds=1)
     report(visitor, "/report/ann/clock", category="other", text="Second.")
 
     assert decide(olly, "dismiss", "A joke.").headers["location"] == f"{REPORTS}?done=dismiss"
@@ -86,24 +86,22 @@ def test_the_operator_resolves_one_and_dismisses_another(
     (dismissed,) = reported(olly, "dismissed")
     assert "by olly: A joke." in dismissed
     assert len(reported(olly, "all")) == 2
-    entries = village.olly.get("/api/audit").json()["entries"]
+    entries = people.olly.get("/api/audit").json()["entries"]
     decided = [it for it in entries if it["action"] == "decide about a report"]
     assert [it["details"]["state"] for it in decided] == ["resolved", "dismissed"]
     assert decided[1]["details"]["note"] == "A joke."
     assert len([it for it in entries if it["action"] == "report widget"]) == 2
 
 
-def test_the_author_does_not_learn_who_reported(village: Village, visitor: Browsing) -> None:
-    before = village.ann.get("/api/widgets/acme/clock/audit").json()
+def test_the_author_does_not_learn_who_reported(people: People, visitor: Browsing) -> None:
+    before = people.ann.get("/api/widgets/acme/clock/audit").json()
     report(visitor)
 
-    assert village.ann.get("/api/widgets/acme/clock/audit").json() == before
-    assert browser_of(village.ann).get(REPORTS).status == 403
+    assert people.ann.get("/api/widgets/acme/clock/audit").json() == before
+    assert browser_of(people.ann).get(REPORTS).status == 403
 
 
-def test_a_report_is_decided_about_once(
-    village: Village, visitor: Browsing, olly: Browsing
-) -> None:
+def test_a_report_is_decided_about_once(people: People, visitor: Browsing, olly: Browsing) -> None:
     report(visitor)
     olly.get(REPORTS)
     place = action(olly, "resolve")
@@ -138,18 +136,18 @@ def test_what_is_wrong_is_reported_and_what_was_typed_stays(
 
 
 def test_a_report_is_kept_for_a_year_after_the_decision_about_it(
-    village: Village, visitor: Browsing, olly: Browsing
+    people: People, visitor: Browsing, olly: Browsing
 ) -> None:
-    store = village.site.node.store
+    store = people.site.node.store
     report(visitor, text="Decided.")
     decide(olly, "resolve")
     report(visitor, text="Open.")
-    village.clock.forward(days=364)
+    people.clock.forward(days=364)
     forget_reports(store)
     with store.reading() as connection:
         assert list_reports(connection, None, 1, 9)[1] == 2
 
-    village.clock.forward(days=2)
+    people.clock.forward(days=2)
     forget_reports(store)
 
     with store.reading() as connection:
@@ -165,23 +163,23 @@ def test_a_page_of_another_site_cannot_send_one(visitor: Browsing, olly: Browsin
     assert reported(olly) == []
 
 
-def test_few_are_taken_from_one_network_in_a_while(village: Village, visitor: Browsing) -> None:
+def test_few_are_taken_from_one_network_in_a_while(people: People, visitor: Browsing) -> None:
     assert [report(visitor).status for _ in range(6)] == [303] * 5 + [429]
     assert "Try again in 15 minutes." in visitor.faults[0]
     assert report(visitor).headers["retry-after"] == "900"
-    village.clock.forward(minutes=16)
+    people.clock.forward(minutes=16)
     assert report(visitor).status == 303
 
 
-def test_what_is_not_listed_cannot_be_reported(village: Village, visitor: Browsing) -> None:
-    village.ann.post("/api/widgets/acme/clock/unlist", {"reason": "x"})
+def test_what_is_not_listed_cannot_be_reported(people: People, visitor: Browsing) -> None:
+    people.ann.post("/api/widgets/acme/clock/unlist", {"reason": "x"})
     for place in (REPORT, "/report/acme/none", "/report/ACME/clock"):
         assert (visitor.get(place).status, report(visitor, place).status) == (404, 404)
 
 
-def test_reports_can_be_switched_off(built_village: BuiltVillage, tmp_path: Path) -> None:
-    with Village(built_village, tmp_path / "data", max_reports=0) as village:
-        visitor = Browsing(village.site)
+def test_reports_can_be_switched_off(built_people: BuiltPeople, tmp_path: Path) -> None:
+    with People(built_people, tmp_path / "data", max_reports=0) as people:
+        visitor = Browsing(people.site)
         visitor.get("/widgets/acme/clock")
         assert REPORT not in visitor.page.links
         assert (visitor.get(REPORT).status, report(visitor).status) == (404, 404)

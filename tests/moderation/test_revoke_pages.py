@@ -1,7 +1,7 @@
 """The forms of a version's page where operators revoke it."""
 
 from support.browsing import Browsing, browser_of
-from support.village import Village
+from support.site_with_people import People
 
 VERSION = "/account/widgets/acme/clock/versions/1.0.0"
 
@@ -10,15 +10,15 @@ def section_ids(browsing: Browsing) -> set[str | None]:
     return {it.attributes["aria-labelledby"] for it in browsing.page.all("section")}
 
 
-def test_operators_revoke_and_take_it_back(village: Village) -> None:
-    olly, ann = browser_of(village.olly), browser_of(village.ann)
+def test_operators_revoke_and_take_it_back(people: People) -> None:
+    olly, ann = browser_of(people.olly), browser_of(people.ann)
     ann.get(VERSION)
     assert "revoke" not in section_ids(ann)
     olly.get(VERSION)
 
     olly.submit(f"{VERSION}/revoke", reason="Steals passwords.")
 
-    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 410
+    assert people.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 410
     assert "same bundle" not in ann.get(VERSION).body.decode()
     for page in ("", "/versions", "/1.0.0"):
         ann.get(f"/widgets/acme/clock{page}")
@@ -33,17 +33,17 @@ def test_operators_revoke_and_take_it_back(village: Village) -> None:
         olly.page.one("div", class_="notice").text
     )
     olly.submit(f"{VERSION}/unrevoke")
-    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
+    assert people.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
 
 
 def test_operators_revoke_a_bundle_everywhere_after_they_have_seen_what_that_hits(
-    village: Village,
+    people: People,
 ) -> None:
-    olly, form = browser_of(village.olly), f"{VERSION}/revoke-everywhere"
+    olly, form = browser_of(people.olly), f"{VERSION}/revoke-everywhere"
     olly.get(VERSION)
     shown = " ".join(olly.page.one("main").text.split())
     assert "This also revokes: ann/clock 1.0.0" in shown
-    assert village.eve.publish("eve/copy", "1.0.0").status == 200
+    assert people.eve.publish("eve/copy", "1.0.0").status == 200
 
     late = olly.submit(form, reason="Steals passwords.", sameBundle="ann/clock 1.0.0")
 
@@ -53,10 +53,10 @@ def test_operators_revoke_a_bundle_everywhere_after_they_have_seen_what_that_hit
     ]
     others = olly.page.one("input", name="sameBundle").attributes["value"]
     assert others == "ann/clock 1.0.0,eve/copy 1.0.0"
-    assert village.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
+    assert people.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 200
     olly.submit(form, reason="Steals passwords.", sameBundle=others)
     for key in ("acme/clock", "ann/clock", "eve/copy"):
-        assert village.site.get(f"/cdn/@{key}/1.0.0/index.js").status == 410
+        assert people.site.get(f"/cdn/@{key}/1.0.0/index.js").status == 410
     olly.get(VERSION)
     assert "Its bytes are revoked everywhere" in olly.page.one("div", class_="notice").text
     assert "Revoke everywhere" not in olly.page.one("main").text

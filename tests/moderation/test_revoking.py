@@ -7,7 +7,7 @@ import pytest
 
 from support.people import request_body
 from support.site import Answer
-from support.village import Village
+from support.site_with_people import People
 from support.widgets import version_line, widget_line
 from widget_catalog.catalog.store.files import withdraw_files
 from widget_catalog.operations.doctor import check_catalog
@@ -23,64 +23,64 @@ REASON = {"reason": "It sends settings to a stranger."}
 
 
 @pytest.fixture(autouse=True)
-def published(village: Village) -> None:
+def published(people: People) -> None:
     """A version with unique bytes."""
-    assert village.ann.publish("acme/clock", "2.0.0", BUNDLE).status == 200
+    assert people.ann.publish("acme/clock", "2.0.0", BUNDLE).status == 200
 
 
 def told(answer: Answer) -> tuple[int, Any]:
     return answer.status, answer.json()
 
 
-def revoked(village: Village) -> list[dict[str, Any]]:
-    answer = village.site.get(REVOCATIONS)
+def revoked(people: People) -> list[dict[str, Any]]:
+    answer = people.site.get(REVOCATIONS)
     assert answer.status == 200
     found: list[dict[str, Any]] = answer.json()["revocations"]
     return found
 
 
-def stored_files(village: Village) -> list[str]:
-    folder = village.site.settings.data / "bundles"
+def stored_files(people: People) -> list[str]:
+    folder = people.site.settings.data / "bundles"
     return sorted(it.name[-14:] for it in folder.rglob("*") if HASH[2:] in it.name)
 
 
-def test_a_revoked_version_counts_as_yanked_and_its_bundle_is_gone(village: Village) -> None:
-    assert revoked(village) == []
-    assert village.site.get(CDN).status == 200
+def test_a_revoked_version_counts_as_yanked_and_its_bundle_is_gone(people: People) -> None:
+    assert revoked(people) == []
+    assert people.site.get(CDN).status == 200
 
-    answer = village.olly.post(f"{VERSION}/revoke", REASON)
+    answer = people.olly.post(f"{VERSION}/revoke", REASON)
 
     assert told(answer) == (200, {"success": True, "sameBundle": []})
-    detail = village.site.get(PUBLIC).json()
+    detail = people.site.get(PUBLIC).json()
     version = detail["versions"][0]
     assert (version["yanked"], version["yankedReason"]) == (True, REASON["reason"])
     assert detail["latestVersion"] == "1.0.0"
-    (entry,) = revoked(village)
+    (entry,) = revoked(people)
     at = entry.pop("at")
     assert at.endswith("Z")
     assert entry == {"sha256Hash": HASH, "id": "acme/clock", "version": "2.0.0", **REASON}
-    gone = village.site.get(CDN)
+    gone = people.site.get(CDN)
     assert told(gone) == (
         410,
         {"error": f"This version was revoked, and must not be used: {REASON['reason']}"},
     )
     assert gone.headers["access-control-allow-origin"] == "*"
     assert gone.headers["cache-control"] == "no-store"
-    assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
+    assert [it.rpartition(".")[2] for it in stored_files(people)] == ["revoked"]
 
 
-def test_taking_it_back_leaves_all_as_it_was(village: Village) -> None:
-    village.abe.post(f"{VERSION}/yank", {"reason": "Old."})
-    before = village.site.get(PUBLIC).json()
-    village.olly.post(f"{VERSION}/revoke", REASON)
-    assert village.site.get(PUBLIC).json() != before
+def test_taking_it_back_leaves_all_as_it_was(people: People) -> None:
+    people.abe.post(f"{VERSION}/yank", {"reason": "Old."})
+    before = people.site.get(PUBLIC).json()
+    people.olly.post(f"{VERSION}/revoke", REASON)
+    assert people.site.get(PUBLIC).json() != before
 
-    assert told(village.olly.post(f"{VERSION}/unrevoke")) == (200, {"success": True})
+    assert told(people.olly.post(f"{VERSION}/unrevoke")) == (200, {"success": True})
 
-    assert village.site.get(PUBLIC).json() == before
-    assert village.site.get(CDN).body == BUNDLE
-    assert revoked(village) == []
-    log = village.olly.get(f"{CLOCK}/audit?limit=3").json()["entries"]
+    assert people.site.get(PUBLIC).json() == before
+    assert people.site.get(CDN).body == BUNDLE
+    assert revoked(people) == []
+    log = people.olly.get(f"{CLOCK}/audit?limit=3").json()["entries"]
     assert [(it["action"], it["version"], it["details"]) for it in log] == [
         ("unrevoke", "2.0.0", {}),
         ("revoke", "2.0.0", REASON),
@@ -88,53 +88,53 @@ def test_taking_it_back_leaves_all_as_it_was(village: Village) -> None:
     ]
 
 
-def test_only_the_operator_revokes_and_unyanking_does_not_take_it_back(village: Village) -> None:
+def test_only_the_operator_revokes_and_unyanking_does_not_take_it_back(people: People) -> None:
     refused = (403, {"error": "Only the operator can revoke versions."})
-    assert told(village.ann.post(f"{VERSION}/revoke", REASON)) == refused
-    village.olly.post(f"{VERSION}/revoke", REASON)
-    assert told(village.ann.post(f"{VERSION}/unrevoke")) == refused
+    assert told(people.ann.post(f"{VERSION}/revoke", REASON)) == refused
+    people.olly.post(f"{VERSION}/revoke", REASON)
+    assert told(people.ann.post(f"{VERSION}/unrevoke")) == refused
 
-    answer = village.ann.post(f"{VERSION}/unyank")
+    answer = people.ann.post(f"{VERSION}/unyank")
 
     assert told(answer) == (
         409,
         {"error": "acme/clock 2.0.0 is revoked: only the operator can take that back."},
     )
-    assert village.site.get(PUBLIC).json()["latestVersion"] == "1.0.0"
+    assert people.site.get(PUBLIC).json()["latestVersion"] == "1.0.0"
 
 
-def test_the_same_reason_again_changes_nothing_and_another_one_does(village: Village) -> None:
-    village.olly.post(f"{VERSION}/revoke", REASON)
-    before = village.site.get(REVOCATIONS)
+def test_the_same_reason_again_changes_nothing_and_another_one_does(people: People) -> None:
+    people.olly.post(f"{VERSION}/revoke", REASON)
+    before = people.site.get(REVOCATIONS)
 
-    village.olly.post(f"{VERSION}/revoke", REASON)
-    assert village.site.get(REVOCATIONS).body == before.body
+    people.olly.post(f"{VERSION}/revoke", REASON)
+    assert people.site.get(REVOCATIONS).body == before.body
 
-    village.olly.post(f"{VERSION}/revoke", {"reason": "Worse."})
-    assert [it["reason"] for it in revoked(village)] == ["Worse."]
+    people.olly.post(f"{VERSION}/revoke", {"reason": "Worse."})
+    assert [it["reason"] for it in revoked(people)] == ["Worse."]
 
 
 @pytest.mark.parametrize("body", [None, {}, {"reason": ""}, {"reason": 1}, {"reason": "x" * 501}])
-def test_a_reason_is_needed(village: Village, body: Any) -> None:
-    assert village.olly.post(f"{VERSION}/revoke", body).status == 400
-    assert revoked(village) == []
+def test_a_reason_is_needed(people: People, body: Any) -> None:
+    assert people.olly.post(f"{VERSION}/revoke", body).status == 400
+    assert revoked(people) == []
 
 
-def test_what_does_not_exist_cannot_be_revoked(village: Village) -> None:
+def test_what_does_not_exist_cannot_be_revoked(people: People) -> None:
     for path in ("acme/clock/versions/9.9.9", "acme/none/versions/1.0.0"):
-        assert village.olly.post(f"/api/widgets/{path}/revoke", REASON).status == 404
+        assert people.olly.post(f"/api/widgets/{path}/revoke", REASON).status == 404
 
 
-def test_bytes_that_another_version_has_stay_until_that_is_revoked_too(village: Village) -> None:
-    assert village.ann.publish("ann/copy", "1.0.0", BUNDLE).status == 200
+def test_bytes_that_another_version_has_stay_until_that_is_revoked_too(people: People) -> None:
+    assert people.ann.publish("ann/copy", "1.0.0", BUNDLE).status == 200
 
-    answer = village.olly.post(f"{VERSION}/revoke", REASON).json()
+    answer = people.olly.post(f"{VERSION}/revoke", REASON).json()
 
     assert answer["sameBundle"] == ["ann/copy 1.0.0"]
-    assert village.site.get(CDN).status == 410
-    assert village.site.get("/cdn/@ann/copy/1.0.0/index.js").body == BUNDLE
-    village.olly.post("/api/widgets/ann/copy/versions/1.0.0/revoke", REASON)
-    assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
+    assert people.site.get(CDN).status == 410
+    assert people.site.get("/cdn/@ann/copy/1.0.0/index.js").body == BUNDLE
+    people.olly.post("/api/widgets/ann/copy/versions/1.0.0/revoke", REASON)
+    assert [it.rpartition(".")[2] for it in stored_files(people)] == ["revoked"]
 
 
 REFUSED = {
@@ -143,57 +143,57 @@ REFUSED = {
 }
 
 
-def test_revoked_bytes_cannot_be_published_under_a_new_number(village: Village) -> None:
+def test_revoked_bytes_cannot_be_published_under_a_new_number(people: People) -> None:
     """Not 409, which tools read as "already published"."""
-    late = village.ann.request("acme/clock", "2.0.2", BUNDLE).json()
-    village.ann.upload(late["uploadUrl"], BUNDLE)
-    village.olly.post(f"{VERSION}/revoke", REASON)
+    late = people.ann.request("acme/clock", "2.0.2", BUNDLE).json()
+    people.ann.upload(late["uploadUrl"], BUNDLE)
+    people.olly.post(f"{VERSION}/revoke", REASON)
 
-    assert told(village.ann.request("acme/clock", "2.0.1", BUNDLE)) == (403, REFUSED)
+    assert told(people.ann.request("acme/clock", "2.0.1", BUNDLE)) == (403, REFUSED)
     body = request_body("acme/clock", "2.0.1", BUNDLE, action="check")
-    assert told(village.ann.post("/api/widgets/publish", body)) == (403, REFUSED)
-    assert told(village.ann.confirm(late["versionId"])) == (403, REFUSED)
-    assert village.ann.request("acme/clock", "2.0.0", BUNDLE).status == 409
+    assert told(people.ann.post("/api/widgets/publish", body)) == (403, REFUSED)
+    assert told(people.ann.confirm(late["versionId"])) == (403, REFUSED)
+    assert people.ann.request("acme/clock", "2.0.0", BUNDLE).status == 409
 
 
-def test_revoking_a_copy_leaves_the_original_alone(village: Village) -> None:
-    assert village.eve.publish("eve/copy", "1.0.0", BUNDLE).status == 200
+def test_revoking_a_copy_leaves_the_original_alone(people: People) -> None:
+    assert people.eve.publish("eve/copy", "1.0.0", BUNDLE).status == 200
 
-    answer = village.olly.post("/api/widgets/eve/copy/versions/1.0.0/revoke", REASON)
+    answer = people.olly.post("/api/widgets/eve/copy/versions/1.0.0/revoke", REASON)
 
     assert answer.json()["sameBundle"] == ["acme/clock 2.0.0"]
-    assert [(it["id"], it["version"]) for it in revoked(village)] == [("eve/copy", "1.0.0")]
-    assert village.site.get("/cdn/@eve/copy/1.0.0/index.js").status == 410
-    assert village.site.get(CDN).body == BUNDLE
-    assert village.ann.publish("acme/clock", "2.0.1", BUNDLE).status == 200
-    assert told(village.eve.request("eve/copy", "1.0.1", BUNDLE)) == (403, REFUSED)
+    assert [(it["id"], it["version"]) for it in revoked(people)] == [("eve/copy", "1.0.0")]
+    assert people.site.get("/cdn/@eve/copy/1.0.0/index.js").status == 410
+    assert people.site.get(CDN).body == BUNDLE
+    assert people.ann.publish("acme/clock", "2.0.1", BUNDLE).status == 200
+    assert told(people.eve.request("eve/copy", "1.0.1", BUNDLE)) == (403, REFUSED)
 
 
 def test_a_copy_that_is_revoked_before_the_original_is_published_does_not_stop_it(
-    village: Village,
+    people: People,
 ) -> None:
     js = b"export function mount() { return 'new'; }\n"
-    assert village.eve.publish("eve/copy", "1.0.0", js).status == 200
-    village.olly.post("/api/widgets/eve/copy/versions/1.0.0/revoke", REASON)
+    assert people.eve.publish("eve/copy", "1.0.0", js).status == 200
+    people.olly.post("/api/widgets/eve/copy/versions/1.0.0/revoke", REASON)
 
-    assert village.ann.publish("ann/new", "1.0.0", js).status == 200
+    assert people.ann.publish("ann/new", "1.0.0", js).status == 200
 
-    assert village.site.get("/cdn/@ann/new/1.0.0/index.js").body == js
-    village.olly.post("/api/widgets/eve/copy/versions/1.0.0/unrevoke")
-    assert village.site.get("/cdn/@eve/copy/1.0.0/index.js").body == js
-    assert village.site.get("/cdn/@ann/new/1.0.0/index.js").body == js
+    assert people.site.get("/cdn/@ann/new/1.0.0/index.js").body == js
+    people.olly.post("/api/widgets/eve/copy/versions/1.0.0/unrevoke")
+    assert people.site.get("/cdn/@eve/copy/1.0.0/index.js").body == js
+    assert people.site.get("/cdn/@ann/new/1.0.0/index.js").body == js
 
 
 def test_bytes_are_revoked_everywhere_once_the_operator_has_named_what_that_hits(
-    village: Village,
+    people: People,
 ) -> None:
     for version in ("1.0.0", "1.1.0"):
-        assert village.ann.publish("ann/copy", version, BUNDLE).status == 200
+        assert people.ann.publish("ann/copy", version, BUNDLE).status == 200
     everywhere = {**REASON, "everywhere": True}
     others = ["ann/copy 1.0.0", "ann/copy 1.1.0"]
 
     for agreed in ([], others[:1], [*others, "ann/clock 1.0.0"]):
-        refused = village.olly.post(f"{VERSION}/revoke", {**everywhere, "sameBundle": agreed})
+        refused = people.olly.post(f"{VERSION}/revoke", {**everywhere, "sameBundle": agreed})
         assert told(refused) == (
             409,
             {
@@ -201,91 +201,91 @@ def test_bytes_are_revoked_everywhere_once_the_operator_has_named_what_that_hits
                 "confirm it."
             },
         )
-    assert revoked(village) == []
-    assert village.ann.post(f"{VERSION}/revoke", everywhere).status == 403
+    assert revoked(people) == []
+    assert people.ann.post(f"{VERSION}/revoke", everywhere).status == 403
 
-    answer = village.olly.post(f"{VERSION}/revoke", {**everywhere, "sameBundle": others})
+    answer = people.olly.post(f"{VERSION}/revoke", {**everywhere, "sameBundle": others})
 
     assert told(answer) == (200, {"success": True, "sameBundle": []})
-    assert {(it["id"], it["version"], it["sha256Hash"]) for it in revoked(village)} == {
+    assert {(it["id"], it["version"], it["sha256Hash"]) for it in revoked(people)} == {
         ("acme/clock", "2.0.0", HASH),
         ("ann/copy", "1.0.0", HASH),
         ("ann/copy", "1.1.0", HASH),
     }
-    assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
-    assert told(village.eve.request("eve/new", "1.0.0", BUNDLE)) == (403, REFUSED)
-    log = village.olly.get("/api/widgets/ann/copy/audit?limit=1").json()["entries"]
+    assert [it.rpartition(".")[2] for it in stored_files(people)] == ["revoked"]
+    assert told(people.eve.request("eve/new", "1.0.0", BUNDLE)) == (403, REFUSED)
+    log = people.olly.get("/api/widgets/ann/copy/audit?limit=1").json()["entries"]
     assert [(it["action"], it["details"]) for it in log] == [
         ("revoke", {**REASON, "everywhere": True})
     ]
 
 
 def test_bytes_can_be_published_again_when_the_last_revocation_is_undone(
-    village: Village,
+    people: People,
 ) -> None:
-    assert village.ann.publish("ann/copy", "1.0.0", BUNDLE).status == 200
+    assert people.ann.publish("ann/copy", "1.0.0", BUNDLE).status == 200
     body = {**REASON, "everywhere": True, "sameBundle": ["ann/copy 1.0.0"]}
-    assert village.olly.post(f"{VERSION}/revoke", body).status == 200
+    assert people.olly.post(f"{VERSION}/revoke", body).status == 200
 
-    village.olly.post("/api/widgets/ann/copy/versions/1.0.0/unrevoke")
-    assert village.site.get("/cdn/@ann/copy/1.0.0/index.js").body == BUNDLE
-    assert village.eve.request("eve/new", "1.0.0", BUNDLE).status == 403
-    village.olly.post(f"{VERSION}/unrevoke")
+    people.olly.post("/api/widgets/ann/copy/versions/1.0.0/unrevoke")
+    assert people.site.get("/cdn/@ann/copy/1.0.0/index.js").body == BUNDLE
+    assert people.eve.request("eve/new", "1.0.0", BUNDLE).status == 403
+    people.olly.post(f"{VERSION}/unrevoke")
 
-    assert village.eve.request("eve/new", "1.0.0", BUNDLE).status == 200
+    assert people.eve.request("eve/new", "1.0.0", BUNDLE).status == 200
 
 
-def test_a_copy_that_is_hosted_elsewhere_is_revoked_everywhere_too(village: Village) -> None:
+def test_a_copy_that_is_hosted_elsewhere_is_revoked_everywhere_too(people: People) -> None:
     version = version_line("1.0.0", sha256Hash=HASH, bundleUrl="https://cdn.example/x.js")
-    village.site.add(widget_line("labs/far", versions=[version]))
+    people.site.add(widget_line("labs/far", versions=[version]))
     body = {**REASON, "everywhere": True, "sameBundle": ["labs/far 1.0.0"]}
 
-    assert village.olly.post(f"{VERSION}/revoke", body).status == 200
+    assert people.olly.post(f"{VERSION}/revoke", body).status == 200
 
-    assert {it["id"] for it in revoked(village)} == {"acme/clock", "labs/far"}
-
-
-def test_an_unlisted_widget_is_still_reported(village: Village) -> None:
-    village.olly.post(f"{VERSION}/revoke", REASON)
-    village.ann.post(f"{CLOCK}/unlist", {"reason": "Moved."})
-
-    assert [it["id"] for it in revoked(village)] == ["acme/clock"]
-    assert village.site.get(CDN).status == 410
+    assert {it["id"] for it in revoked(people)} == {"acme/clock", "labs/far"}
 
 
-def test_the_answer_is_tagged_and_says_how_new_it_is(village: Village) -> None:
-    first = village.site.get(REVOCATIONS)
-    assert village.site.get(REVOCATIONS, if_none_match=first.headers["etag"]).status == 304
-    village.olly.post(f"{VERSION}/revoke", REASON)
-    second = village.site.get(REVOCATIONS)
+def test_an_unlisted_widget_is_still_reported(people: People) -> None:
+    people.olly.post(f"{VERSION}/revoke", REASON)
+    people.ann.post(f"{CLOCK}/unlist", {"reason": "Moved."})
+
+    assert [it["id"] for it in revoked(people)] == ["acme/clock"]
+    assert people.site.get(CDN).status == 410
+
+
+def test_the_answer_is_tagged_and_says_how_new_it_is(people: People) -> None:
+    first = people.site.get(REVOCATIONS)
+    assert people.site.get(REVOCATIONS, if_none_match=first.headers["etag"]).status == 304
+    people.olly.post(f"{VERSION}/revoke", REASON)
+    second = people.site.get(REVOCATIONS)
 
     assert second.headers["etag"] != first.headers["etag"]
     assert second.json()["revision"] == first.json()["revision"] + 1
     assert second.headers["access-control-allow-origin"] == "*"
-    assert village.site.request("HEAD", REVOCATIONS).status == 200
-    wrong = village.site.post(REVOCATIONS)
+    assert people.site.request("HEAD", REVOCATIONS).status == 200
+    wrong = people.site.post(REVOCATIONS)
     assert (wrong.status, wrong.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
-    assert village.site.request("OPTIONS", REVOCATIONS).status == 204
+    assert people.site.request("OPTIONS", REVOCATIONS).status == 204
 
 
-def test_doctor_is_content_and_moves_what_a_crash_left_in_place(village: Village) -> None:
-    node = village.site.node
-    village.olly.post(f"{VERSION}/revoke", REASON)
+def test_doctor_is_content_and_moves_what_a_crash_left_in_place(people: People) -> None:
+    node = people.site.node
+    people.olly.post(f"{VERSION}/revoke", REASON)
     node.bundles.restore(HASH)  # As if the service had been killed before it moved the file.
 
     findings = check_catalog(node.store, node.bundles, node.replica)
 
     assert (findings.faults, findings.orphans, findings.mended) == ([], [], [])
-    assert [it.rpartition(".")[2] for it in stored_files(village)] == ["revoked"]
+    assert [it.rpartition(".")[2] for it in stored_files(people)] == ["revoked"]
     withdraw_files(node.store, node.bundles)
-    assert len(stored_files(village)) == 1
+    assert len(stored_files(people)) == 1
 
 
-def test_a_rebuilt_replica_knows_it(village: Village) -> None:
-    village.olly.post(f"{VERSION}/revoke", REASON)
-    before = village.site.get(REVOCATIONS).body
+def test_a_rebuilt_replica_knows_it(people: People) -> None:
+    people.olly.post(f"{VERSION}/revoke", REASON)
+    before = people.site.get(REVOCATIONS).body
 
-    village.site.node.replica.rebuild(village.site.node.store)
+    people.site.node.replica.rebuild(people.site.node.store)
 
-    assert village.site.get(REVOCATIONS).body == before
-    assert village.site.get(CDN).status == 410
+    assert people.site.get(REVOCATIONS).body == before
+    assert people.site.get(CDN).status == 410

@@ -4,7 +4,7 @@ import pytest
 
 from support.browsing import browser_of
 from support.people import PASSWORD
-from support.village import Village
+from support.site_with_people import People
 
 EVE = "/operate/accounts/eve"
 INVITATIONS = "/operate/invitations"
@@ -19,11 +19,11 @@ INVITATIONS = "/operate/invitations"
     ],
 )
 def test_an_operator_who_signed_in_long_ago_confirms_first(
-    village: Village, page: str, form: str, fields: dict[str, str]
+    people: People, page: str, form: str, fields: dict[str, str]
 ) -> None:
     """A session that was left open cannot take over an account, not even its own."""
-    olly = browser_of(village.olly)
-    village.clock.forward(minutes=10)
+    olly = browser_of(people.olly)
+    people.clock.forward(minutes=10)
     confirm = f"/account/confirm?next={page.replace('/', '%2F')}"
     olly.get(page)
 
@@ -37,11 +37,11 @@ def test_an_operator_who_signed_in_long_ago_confirms_first(
     assert "catalog.example" in olly.page.one("main").text
 
 
-def test_so_does_one_who_removes_a_second_factor(village: Village) -> None:
-    olly = browser_of(village.olly)
+def test_so_does_one_who_removes_a_second_factor(people: People) -> None:
+    olly = browser_of(people.olly)
     olly.get(EVE)
     csrf = olly.page.all("input", name="csrf_token")[0].attributes["value"]
-    village.clock.forward(minutes=10)
+    people.clock.forward(minutes=10)
 
     sent = olly.post(f"{EVE}/second-factor", {"csrf_token": csrf or ""})
 

@@ -10,7 +10,7 @@ from support.browsing import PERSONAL, Browsing, browser_of
 from support.html import Element
 from support.people import PASSWORD, Person, signed_in, with_oauth, with_token
 from support.service import run_command
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from support.widgets import widget_line
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.create_account import invite
@@ -25,8 +25,8 @@ NEW = "another long password"
 
 
 @pytest.fixture
-def olly(village: Village) -> Browsing:
-    return browser_of(village.olly)
+def olly(people: People) -> Browsing:
+    return browser_of(people.olly)
 
 
 def rows(browsing: Browsing) -> list[str]:
@@ -42,7 +42,7 @@ def audit_of(person: Person) -> list[tuple[str, str]]:
     return [(it["actor"], it["action"]) for it in entries]
 
 
-def test_the_overview_shows_numbers_health_and_settings(village: Village, olly: Browsing) -> None:
+def test_the_overview_shows_numbers_health_and_settings(people: People, olly: Browsing) -> None:
     answer = olly.get("/operate")
 
     assert (answer.status, olly.title) == (200, "Overview")
@@ -60,19 +60,19 @@ def test_the_overview_shows_numbers_health_and_settings(village: Village, olly: 
     assert len(answer.body) < 60_000
 
 
-def test_secrets_are_never_shown(built_village: BuiltVillage, tmp_path: Path) -> None:
-    with Village(
-        built_village, tmp_path / "data", oidc_client_secret="hush-hush", secret_key="very" * 10
-    ) as village:
-        olly = browser_of(village.olly)
+def test_secrets_are_never_shown(built_people: BuiltPeople, tmp_path: Path) -> None:
+    with People(
+        built_people, tmp_path / "data", oidc_client_secret="hush-hush", secret_key="very" * 10
+    ) as people:
+        olly = browser_of(people.olly)
         body = olly.get("/operate").body
         assert b"hush-hush" not in body
         assert b"very" * 10 not in body
         assert body.count(b"set (hidden)") == 2
 
 
-def test_the_audit_log_is_filtered_and_downloaded(village: Village, olly: Browsing) -> None:
-    village.ann.post("/api/widgets/acme/clock/versions/1.0.0/yank", {"reason": "Broken <i>."})
+def test_the_audit_log_is_filtered_and_downloaded(people: People, olly: Browsing) -> None:
+    people.ann.post("/api/widgets/acme/clock/versions/1.0.0/yank", {"reason": "Broken <i>."})
 
     olly.get("/operate/audit?actor=@ann&action=yank&scope=acme/clock&since=2020-01-01")
     assert len(rows(olly)) == 1
@@ -87,18 +87,18 @@ def test_the_audit_log_is_filtered_and_downloaded(village: Village, olly: Browsi
         {"reason": "Broken <i>."},
     )
     everything = olly.get("/operate/audit.ndjson").body.splitlines()
-    assert len(everything) == village.olly.get("/api/audit").json()["total"]
+    assert len(everything) == people.olly.get("/api/audit").json()["total"]
     olly.get("/operate/audit?until=2020-01-01")
     assert rows(olly) == []
 
 
 def test_the_details_of_the_audit_log_are_words_and_only_what_there_is_to_tell(
-    village: Village, olly: Browsing
+    people: People, olly: Browsing
 ) -> None:
-    invite(village.site.node.store)
-    village.site.add(widget_line("imported/clock"))
-    signed_in(village.site, "eve")
-    village.ann.put("/api/widgets/acme/clock/publishers", {"publishers": []})
+    invite(people.site.node.store)
+    people.site.add(widget_line("imported/clock"))
+    signed_in(people.site, "eve")
+    people.ann.put("/api/widgets/acme/clock/publishers", {"publishers": []})
 
     olly.get("/operate/audit")
 
@@ -113,8 +113,8 @@ def test_the_details_of_the_audit_log_are_words_and_only_what_there_is_to_tell(
     assert "way:" not in told
 
 
-def test_the_audit_log_is_downloaded_part_by_part(village: Village) -> None:
-    store, actor = village.site.node.store, Actor(via=Via.COMMAND)
+def test_the_audit_log_is_downloaded_part_by_part(people: People) -> None:
+    store, actor = people.site.node.store, Actor(via=Via.COMMAND)
     whole, total = search_audit(store, actor, AuditFilter(), 1, 1_000)
     read: list[Entry] = []
     before: int | None = None
@@ -139,14 +139,14 @@ def test_settings_are_described_without_links_to_the_documentation(
 
 
 def test_the_overview_tells_when_the_last_backup_was_made(
-    village: Village, olly: Browsing, tmp_path: Path
+    people: People, olly: Browsing, tmp_path: Path
 ) -> None:
     def told() -> str:
         olly.get("/operate")
         return olly.page.one("main").text
 
     assert "Last backupnone recorded" in told()
-    data = str(village.site.settings.data)
+    data = str(people.site.settings.data)
     done = run_command("backup", str(tmp_path / "copy"), "--data", data)
     assert done.returncode == 0, done
     assert re.search(r"Last backup\d+ \w+ 20\d\d, \d\d:\d\d UTC", told())
@@ -172,23 +172,23 @@ def test_accounts_are_found_by_name_and_address(olly: Browsing) -> None:
     assert olly.get("/operate/accounts/nobody").status == 404
 
 
-def test_an_account_is_disabled_and_enabled(village: Village, olly: Browsing) -> None:
+def test_an_account_is_disabled_and_enabled(people: People, olly: Browsing) -> None:
     olly.get("/operate/accounts/eve")
 
     answer = olly.submit("/operate/accounts/eve/disable")
 
     assert answer.headers["location"] == "/operate/accounts/eve?done=disable"
-    assert village.eve.get("/api/auth/session").status == 401
-    assert audit_of(village.olly)[0] == ("olly", "disable account")
+    assert people.eve.get("/api/auth/session").status == 401
+    assert audit_of(people.olly)[0] == ("olly", "disable account")
     olly.get("/operate/accounts/eve?done=disable")
     assert olly.page.one("p", role="status").text.startswith(
         "The account was disabled and cannot sign in."
     )
     olly.submit("/operate/accounts/eve/enable")
-    Browsing(village.site).sign_in("eve")
+    Browsing(people.site).sign_in("eve")
 
 
-def test_operators_do_not_disable_themselves(village: Village, olly: Browsing) -> None:
+def test_operators_do_not_disable_themselves(people: People, olly: Browsing) -> None:
     olly.get("/operate/accounts/olly")
     answer = olly.submit("/operate/accounts/olly/disable")
     assert (answer.status, olly.faults) == (
@@ -197,8 +197,8 @@ def test_operators_do_not_disable_themselves(village: Village, olly: Browsing) -
     )
 
 
-def test_somebodys_tokens_and_programs_are_ended(village: Village, olly: Browsing) -> None:
-    machine, program = with_token(village.eve, name="ci <b>"), with_oauth(village.eve)
+def test_somebodys_tokens_and_programs_are_ended(people: People, olly: Browsing) -> None:
+    machine, program = with_token(people.eve, name="ci <b>"), with_oauth(people.eve)
     olly.get("/operate/accounts/eve")
     assert "ci <b>may publish in all their scopes" in olly.page.one("main").text
     actions = [it.attributes["action"] or "" for it in olly.page.all("form")]
@@ -214,12 +214,12 @@ def test_somebodys_tokens_and_programs_are_ended(village: Village, olly: Browsin
         assert person.get("/api/widgets/scopes").status == 401
 
 
-def test_a_reset_link_works_once(village: Village, olly: Browsing) -> None:
-    machine = with_token(village.eve)
+def test_a_reset_link_works_once(people: People, olly: Browsing) -> None:
+    machine = with_token(people.eve)
     olly.get("/operate/accounts/eve")
     assert olly.submit("/operate/accounts/eve/reset-link").status == 200
     link = olly.page.one("pre").text.removeprefix("https://catalog.example")
-    eve = Browsing(village.site)
+    eve = Browsing(people.site)
     assert eve.get(link).status == 200
     assert eve.submit("/reset-password", password="short").status == 400
     assert eve.faults == ["The password is too short: at least 12 characters are needed."]
@@ -229,7 +229,7 @@ def test_a_reset_link_works_once(village: Village, olly: Browsing) -> None:
 
     assert (answer.status, answer.headers["location"]) == (303, "/sign-in?next=/account")
     assert machine.get("/api/widgets/scopes").status == 401
-    assert audit_of(village.olly)[:2] == [
+    assert audit_of(people.olly)[:2] == [
         ("eve", "reset password"),
         ("olly", "make reset link"),
     ]
@@ -237,42 +237,42 @@ def test_a_reset_link_works_once(village: Village, olly: Browsing) -> None:
     assert (
         eve.post("/reset-password", {"link": link.partition("=")[2], "password": NEW}).status == 403
     )
-    Browsing(village.site).sign_in("eve", NEW)
+    Browsing(people.site).sign_in("eve", NEW)
 
 
-def make_reset_link(village: Village) -> str:
-    olly = Browsing(village.site).sign_in("olly")
+def make_reset_link(people: People) -> str:
+    olly = Browsing(people.site).sign_in("olly")
     olly.get("/operate/accounts/eve")
     olly.submit("/operate/accounts/eve/reset-link")
     return olly.page.one("pre").text.removeprefix("https://catalog.example")
 
 
-def test_a_reset_link_lasts_a_day_however_old_its_key_is(village: Village) -> None:
-    make_reset_link(village)
-    village.clock.forward(hours=23)
-    link = make_reset_link(village)
-    village.clock.forward(hours=23)
-    make_reset_link(village)  # With another key.
+def test_a_reset_link_lasts_a_day_however_old_its_key_is(people: People) -> None:
+    make_reset_link(people)
+    people.clock.forward(hours=23)
+    link = make_reset_link(people)
+    people.clock.forward(hours=23)
+    make_reset_link(people)  # With another key.
 
-    assert Browsing(village.site).get(link).status == 200
+    assert Browsing(people.site).get(link).status == 200
 
 
-def test_a_reset_link_ends_after_a_day_and_with_the_account(village: Village) -> None:
-    eve = Browsing(village.site)
-    link = make_reset_link(village)
+def test_a_reset_link_ends_after_a_day_and_with_the_account(people: People) -> None:
+    eve = Browsing(people.site)
+    link = make_reset_link(people)
     assert eve.get(link + "x").status == 403
     assert eve.get("/reset-password").status == 403
-    set_disabled(village.site.node.store, "eve", is_disabled=True)
+    set_disabled(people.site.node.store, "eve", is_disabled=True)
     assert eve.get(link).status == 403
-    set_disabled(village.site.node.store, "eve", is_disabled=False)
+    set_disabled(people.site.node.store, "eve", is_disabled=False)
     assert eve.get(link).status == 200
-    village.clock.forward(hours=25)
+    people.clock.forward(hours=25)
     assert eve.get(link).status == 403
 
 
-def test_invitations_are_made_and_withdrawn(built_village: BuiltVillage, tmp_path: Path) -> None:
-    with Village(built_village, tmp_path / "data", registration="invitation") as village:
-        olly, guest = browser_of(village.olly), Browsing(village.site)
+def test_invitations_are_made_and_withdrawn(built_people: BuiltPeople, tmp_path: Path) -> None:
+    with People(built_people, tmp_path / "data", registration="invitation") as people:
+        olly, guest = browser_of(people.olly), Browsing(people.site)
         olly.get("/operate/invitations")
         assert olly.submit("/operate/invitations", email="nonsense").status == 400
         assert olly.faults == ["'nonsense' is not an e-mail address."]
@@ -294,7 +294,7 @@ def test_invitations_are_made_and_withdrawn(built_village: BuiltVillage, tmp_pat
         assert joined.status == 303
 
 
-def test_names_are_reserved_and_released(village: Village, olly: Browsing) -> None:
+def test_names_are_reserved_and_released(people: People, olly: Browsing) -> None:
     for form, name, status in (
         ("reserve", "kept", 303),
         ("reserve", "kept", 409),
@@ -311,11 +311,11 @@ def test_names_are_reserved_and_released(village: Village, olly: Browsing) -> No
         elif form == "reserve":
             olly.get("/operate/scopes?kind=reserved")
             assert rows(olly)[0].startswith("kept reserved since ")
-    assert audit_of(village.olly)[0] == ("olly", "release scope")
+    assert audit_of(people.olly)[0] == ("olly", "release scope")
 
 
-def test_widgets_are_listed_by_scope_and_state(village: Village, olly: Browsing) -> None:
-    village.ann.post("/api/widgets/acme/clock/unlist", {})
+def test_widgets_are_listed_by_scope_and_state(people: People, olly: Browsing) -> None:
+    people.ann.post("/api/widgets/acme/clock/unlist", {})
     olly.get("/operate/widgets")
     assert len(rows(olly)) == 2
     for query, keys in (
@@ -333,9 +333,9 @@ def test_widgets_are_listed_by_scope_and_state(village: Village, olly: Browsing)
     assert olly.faults == ["Enter a scope, or a scope and a name such as ann/clock."]
 
 
-def test_anyone_who_is_no_operator_any_more_is_refused_in_the_transaction(village: Village) -> None:
+def test_anyone_who_is_no_operator_any_more_is_refused_in_the_transaction(people: People) -> None:
     """Even if the account was an operator when the request was authenticated."""
-    store = village.site.node.store
+    store = people.site.node.store
     with store.writing() as tx:
         before = get_account(tx.connection, "olly")
         update_account(tx, before.id, is_operator=False)

@@ -3,7 +3,7 @@
 import pytest
 
 from support.browsing import Browsing, browser_of
-from support.village import Village
+from support.site_with_people import People
 from support.widgets import widget_line
 
 SCOPES = "/operate/scopes"
@@ -11,15 +11,15 @@ OWNERLESS = f"{SCOPES}?kind=ownerless"
 
 
 @pytest.fixture
-def olly(village: Village) -> Browsing:
-    village.site.add(
+def olly(people: People) -> Browsing:
+    people.site.add(
         widget_line("shop/clock", downloadCount=9_000), widget_line("shop/dice", downloadCount=555)
     )
-    return browser_of(village.olly)
+    return browser_of(people.olly)
 
 
 def test_a_scope_is_assigned_by_its_row_which_shows_what_changes_hands(
-    village: Village, olly: Browsing
+    people: People, olly: Browsing
 ) -> None:
     olly.get(SCOPES)
     assert OWNERLESS in olly.page.links
@@ -36,15 +36,13 @@ def test_a_scope_is_assigned_by_its_row_which_shows_what_changes_hands(
     assert (done.status, done.headers["location"]) == (303, f"{SCOPES}?done=assign")
     olly.get(done.headers["location"])
     assert "The scope was assigned." in olly.page.one("main").text
-    assert village.eve.publish("shop/clock", "2.0.0").status == 200
+    assert people.eve.publish("shop/clock", "2.0.0").status == 200
     olly.get(OWNERLESS)
     assert olly.page.all("li") == []
 
 
-def test_an_operator_who_signed_in_long_ago_confirms_first(
-    village: Village, olly: Browsing
-) -> None:
-    village.clock.forward(minutes=10)
+def test_an_operator_who_signed_in_long_ago_confirms_first(people: People, olly: Browsing) -> None:
+    people.clock.forward(minutes=10)
     olly.get(OWNERLESS)
 
     sent = olly.submit(f"{SCOPES}/assign", username="eve")
@@ -54,7 +52,7 @@ def test_an_operator_who_signed_in_long_ago_confirms_first(
 
 
 def test_the_page_to_create_an_organization_says_what_is_in_the_scope(
-    village: Village, olly: Browsing
+    people: People, olly: Browsing
 ) -> None:
     olly.get("/account/organizations")
 
@@ -63,4 +61,4 @@ def test_the_page_to_create_an_organization_says_what_is_in_the_scope(
     assert answer.status == 409
     (fault,) = olly.faults
     assert "that scope has no owner, but 2 widgets with 9,555 installs. An operator can" in fault
-    assert village.olly.publish("shop/clock", "2.0.0").status == 403
+    assert people.olly.publish("shop/clock", "2.0.0").status == 403

@@ -3,7 +3,7 @@
 import pytest
 
 from support.browsing import Browsing, browser_of
-from support.village import Village
+from support.site_with_people import People
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.catalog.pages import listing_pages
 from widget_catalog.catalog.pages.rendered_pages import MembersReader
@@ -12,8 +12,8 @@ HERE = "/account/organizations"
 ACME = f"{HERE}/acme"
 
 
-def roles(village: Village) -> dict[str, str]:
-    members = village.ann.get("/api/organizations/acme").json()["members"]
+def roles(people: People) -> dict[str, str]:
+    members = people.ann.get("/api/organizations/acme").json()["members"]
     return {it["username"]: it["role"] for it in members}
 
 
@@ -25,8 +25,8 @@ def actions(browsing: Browsing) -> list[str]:
     return [it.attributes["action"] or "" for it in browsing.page.all("form")]
 
 
-def test_an_organization_is_made(village: Village) -> None:
-    eve = browser_of(village.eve)
+def test_an_organization_is_made(people: People) -> None:
+    eve = browser_of(people.eve)
     eve.get(HERE)
     assert "You are not a member of any organization." in eve.page.one("main").text
     for slug, status in (("Not a name", 400), ("acme", 409), ("eves", 303)):
@@ -41,31 +41,31 @@ def test_an_organization_is_made(village: Village) -> None:
     assert rows(eve) == ["Eve's <b> @eves owner Widgets"]
 
 
-def test_roles_are_changed_and_members_removed(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_roles_are_changed_and_members_removed(people: People) -> None:
+    ann = browser_of(people.ann)
     ann.get(ACME)
     assert ann.submit(f"{ACME}/members/mia", role="admin").status == 303
-    assert roles(village)["mia"] == "admin"
+    assert roles(people)["mia"] == "admin"
     ann.get(ACME)
     assert ann.submit(f"{ACME}/members/mia/remove").headers["location"] == f"{ACME}?done=remove"
-    assert "mia" not in roles(village)
+    assert "mia" not in roles(people)
     ann.get(ACME)
     answer = ann.submit(f"{ACME}/members/ann", role="member")
     assert answer.status == 409
     assert ann.faults[0].startswith("ann is the last owner of acme")
 
 
-def test_admins_make_no_owners(village: Village) -> None:
-    abe = browser_of(village.abe)
+def test_admins_make_no_owners(people: People) -> None:
+    abe = browser_of(people.abe)
     abe.get(ACME)
     assert f"{ACME}/members/ann" not in actions(abe)
     assert f"{ACME}/transfer" not in actions(abe)
     assert abe.submit(f"{ACME}/members/mia", role="owner").status == 403
-    assert roles(village)["mia"] == "member"
+    assert roles(people)["mia"] == "member"
 
 
-def test_somebody_is_invited_by_name_and_accepts(village: Village) -> None:
-    abe, eve = browser_of(village.abe), browser_of(village.eve)
+def test_somebody_is_invited_by_name_and_accepts(people: People) -> None:
+    abe, eve = browser_of(people.abe), browser_of(people.eve)
     for who, status in (("", 400), ("nobody", 404), ("mia", 409), ("@eve", 303), ("eve", 409)):
         abe.get(ACME)
         assert abe.submit(f"{ACME}/invitations", who=who, role="admin").status == status, who
@@ -73,11 +73,11 @@ def test_somebody_is_invited_by_name_and_accepts(village: Village) -> None:
     (link,) = [it for it in eve.page.links if it.startswith("/invitation?id=")]
     eve.get(link)
     eve.submit(link, decision="accept")
-    assert roles(village)["eve"] == "admin"
+    assert roles(people)["eve"] == "admin"
 
 
-def test_people_are_invited_to_publish_unless_another_role_is_chosen(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_people_are_invited_to_publish_unless_another_role_is_chosen(people: People) -> None:
+    ann = browser_of(people.ann)
     ann.get(ACME)
     select = next(it for it in ann.page.all("select") if it.attributes.get("id") == "role")
     assert select.attributes["aria-describedby"] == "role-hint"
@@ -90,55 +90,55 @@ def test_people_are_invited_to_publish_unless_another_role_is_chosen(village: Vi
     ]
 
 
-def test_somebody_is_invited_by_address_and_the_invitation_withdrawn(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_somebody_is_invited_by_address_and_the_invitation_withdrawn(people: People) -> None:
+    ann = browser_of(people.ann)
     ann.get(ACME)
     answer = ann.submit(f"{ACME}/invitations", who="bob@example.org", role="member")
     assert answer.status == 200
     link = ann.page.one("pre").text.removeprefix("https://catalog.example")
     assert "The link is shown only once." in ann.page.one("main").text
     assert "they also need an invitation to the catalog" in ann.page.one("p", class_="notice").text
-    stranger = Browsing(village.site)
-    stranger.get(link)
-    assert "acme" in stranger.page.one("main").text
+    visitor = Browsing(people.site)
+    visitor.get(link)
+    assert "acme" in visitor.page.one("main").text
     ann.get(ACME)
     (withdraw,) = [it for it in actions(ann) if "/invitations/" in it]
     assert ann.submit(withdraw).status == 303
-    assert stranger.get(link).status == 302
+    assert visitor.get(link).status == 302
 
 
-def test_members_look_on_and_leave(village: Village) -> None:
-    mia = browser_of(village.mia)
+def test_members_look_on_and_leave(people: People) -> None:
+    mia = browser_of(people.mia)
     mia.get(ACME)
     assert actions(mia) == [f"{ACME}/leave"]
     answer = mia.submit(f"{ACME}/leave", leave="yes")
     assert answer.headers["location"] == f"{HERE}?done=leave"
     assert mia.get(ACME).status == 403
-    ann = browser_of(village.ann)
+    ann = browser_of(people.ann)
     ann.get(ACME)
     answer = ann.submit(f"{ACME}/leave", leave="yes")
     assert answer.status == 409
     assert ann.page.one("div", role="alert").attributes["id"] == "faults-leave"
 
 
-def test_an_organization_is_transferred(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_an_organization_is_transferred(people: People) -> None:
+    ann = browser_of(people.ann)
     for username, status in (("eve", 404), ("ann", 400), ("@abe", 303)):
         ann.get(ACME)
         assert ann.submit(f"{ACME}/transfer", username=username).status == status
-    assert (roles(village)["abe"], roles(village)["ann"]) == ("owner", "admin")
+    assert (roles(people)["abe"], roles(people)["ann"]) == ("owner", "admin")
 
 
 @pytest.mark.parametrize("name", ["ann", "olly"])
-def test_owners_and_operators_read_the_audit_log(village: Village, name: str) -> None:
-    browsing = browser_of(getattr(village, name))
+def test_owners_and_operators_read_the_audit_log(people: People, name: str) -> None:
+    browsing = browser_of(getattr(people, name))
     assert browsing.get(f"{ACME}/audit").status == 200
     assert any(it.startswith("name publishers acme/clock") for it in rows(browsing))
 
 
-def public_members(village: Village) -> list[tuple[str, str]]:
+def public_members(people: People) -> list[tuple[str, str]]:
     """The names and roles on the page of the scope, for anonymous visitors."""
-    visitor = Browsing(village.site)
+    visitor = Browsing(people.site)
     assert visitor.get("/scopes/acme").status == 200
     if not visitor.page.all("ul", class_="members"):
         return []
@@ -147,52 +147,52 @@ def public_members(village: Village) -> list[tuple[str, str]]:
 
 
 def test_owners_make_the_members_public_and_private_again(
-    village: Village, monkeypatch: pytest.MonkeyPatch
+    people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MembersReader, "kept_s", 0.0)
     everybody = [("ann", "owner"), ("abe", "admin"), ("mia", "member"), ("pia", "member")]
     action = f"{ACME}/members-public"
-    abe, ann = browser_of(village.abe), browser_of(village.ann)
+    abe, ann = browser_of(people.abe), browser_of(people.ann)
     abe.get(ACME)
     assert action not in actions(abe)
-    assert public_members(village) == []
+    assert public_members(people) == []
 
-    before = village.site.get("/scopes/acme").headers["etag"]
+    before = people.site.get("/scopes/acme").headers["etag"]
     ann.get(ACME)
     assert ann.submit(action, public="yes").headers["location"] == f"{ACME}?done=members-public"
-    assert public_members(village) == everybody
-    assert village.site.get("/scopes/acme").headers["etag"] != before
-    visitor = Browsing(village.site)
+    assert public_members(people) == everybody
+    assert people.site.get("/scopes/acme").headers["etag"] != before
+    visitor = Browsing(people.site)
     visitor.get("/scopes/acme")
     assert "/scopes/ann" in visitor.page.links
     assert "/scopes/mia" not in visitor.page.links, "mia has no widget, so there is no such page"
 
-    village.ann.put("/api/organizations/acme/members/mia", {"role": "admin"})
-    village.ann.delete("/api/organizations/acme/members/pia")
-    set_disabled(village.site.node.store, "abe", is_disabled=True)
-    assert public_members(village) == [("ann", "owner"), ("mia", "admin")]
+    people.ann.put("/api/organizations/acme/members/mia", {"role": "admin"})
+    people.ann.delete("/api/organizations/acme/members/pia")
+    set_disabled(people.site.node.store, "abe", is_disabled=True)
+    assert public_members(people) == [("ann", "owner"), ("mia", "admin")]
 
     ann.get(ACME)
     assert ann.submit(action, public="perhaps").status == 400
     assert ann.faults == ["Use the button to change the visibility of members."]
     assert ann.submit(action, public="no").status == 303
-    assert public_members(village) == []
-    assert village.site.get("/scopes/acme").headers["etag"] == before
+    assert public_members(people) == []
+    assert people.site.get("/scopes/acme").headers["etag"] == before
 
 
 def test_a_large_organization_shows_the_first_of_its_members(
-    village: Village, monkeypatch: pytest.MonkeyPatch
+    people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MembersReader, "kept_s", 0.0)
     monkeypatch.setattr(listing_pages, "_MAX_MEMBERS", 3)
-    village.ann.put("/api/organizations/acme/settings", {"membersPublic": True})
-    assert [name for name, _ in public_members(village)] == ["ann", "abe", "mia"]
-    visitor = Browsing(village.site)
+    people.ann.put("/api/organizations/acme/settings", {"membersPublic": True})
+    assert [name for name, _ in public_members(people)] == ["ann", "abe", "mia"]
+    visitor = Browsing(people.site)
     visitor.get("/scopes/acme")
     assert "And 1 more." in visitor.page.one("main").text
 
 
-def test_a_personal_scope_shows_no_members(village: Village) -> None:
-    visitor = Browsing(village.site)
+def test_a_personal_scope_shows_no_members(people: People) -> None:
+    visitor = Browsing(people.site)
     visitor.get("/scopes/ann")
     assert not visitor.page.all("ul", class_="members")

@@ -7,20 +7,20 @@ import pytest
 from organizations.organizing import ACME, DONE, INVITATIONS, roles, told
 from support.people import PASSWORD
 from support.site import Answer
-from support.village import Village, join
+from support.site_with_people import People, join
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.core.clock import iso
 
 
-def test_anyone_who_makes_an_organization_owns_it_and_may_publish_in_it(village: Village) -> None:
-    eve = village.eve
+def test_anyone_who_makes_an_organization_owns_it_and_may_publish_in_it(people: People) -> None:
+    eve = people.eve
     made = eve.post("/api/organizations", {"slug": "eves", "displayName": " Eve’s "})
 
     shown: dict[str, object] = {"slug": "eves", "displayName": "Eve’s", "role": "owner"}
-    shown |= {"createdAt": iso(village.clock.at), "membersPublic": False}
+    shown |= {"createdAt": iso(people.clock.at), "membersPublic": False}
     assert told(made) == (201, shown)
     assert told(eve.get("/api/organizations")) == (200, {"organizations": [shown]})
-    member = {"username": "eve", "role": "owner", "since": iso(village.clock.at)}
+    member = {"username": "eve", "role": "owner", "since": iso(people.clock.at)}
     assert told(eve.get("/api/organizations/eves")) == (200, {**shown, "members": [member]})
     assert eve.get("/api/widgets/scopes").json() == {
         "scopes": [
@@ -49,38 +49,38 @@ def test_anyone_who_makes_an_organization_owns_it_and_may_publish_in_it(village:
     ],
 )
 def test_what_cannot_be_an_organization_is_refused(
-    quiet_village: Village, slug: str, name: str, status: int
+    shared_people: People, slug: str, name: str, status: int
 ) -> None:
     body = {"slug": slug, "displayName": name}
-    answer = quiet_village.eve.post("/api/organizations", body)
+    answer = shared_people.eve.post("/api/organizations", body)
 
     assert (answer.status, list(answer.json())) == (status, ["error"])
 
 
-def test_members_see_one_another_and_their_own_role(quiet_village: Village) -> None:
+def test_members_see_one_another_and_their_own_role(shared_people: People) -> None:
     everybody = {"ann": "owner", "abe": "admin", "mia": "member", "pia": "member"}
-    for person in (quiet_village.ann, quiet_village.abe, quiet_village.mia):
+    for person in (shared_people.ann, shared_people.abe, shared_people.mia):
         shown = person.get(ACME).json()
         assert shown["role"] == everybody[person.username]
         assert roles(person) == everybody
-    assert quiet_village.olly.get(ACME).json()["role"] is None
-    assert quiet_village.ann.get("/api/organizations/nothing").status == 403
-    assert quiet_village.olly.get("/api/organizations/nothing").status == 404
+    assert shared_people.olly.get(ACME).json()["role"] is None
+    assert shared_people.ann.get("/api/organizations/nothing").status == 403
+    assert shared_people.olly.get("/api/organizations/nothing").status == 404
 
 
-def test_members_publish_only_what_they_are_named_for(village: Village) -> None:
-    assert village.pia.publish("acme/clock", "2.0.0").status == 200
-    assert village.pia.request("acme/other").status == 403
-    assert village.mia.request("acme/clock", "3.0.0").status == 403
-    assert village.abe.publish("acme/other").status == 200
-    names = [it["name"] for it in village.mia.get("/api/widgets/scopes").json()["scopes"]]
+def test_members_publish_only_what_they_are_named_for(people: People) -> None:
+    assert people.pia.publish("acme/clock", "2.0.0").status == 200
+    assert people.pia.request("acme/other").status == 403
+    assert people.mia.request("acme/clock", "3.0.0").status == 403
+    assert people.abe.publish("acme/other").status == 200
+    names = [it["name"] for it in people.mia.get("/api/widgets/scopes").json()["scopes"]]
     assert names == ["mia"]
-    names = [it["name"] for it in village.pia.get("/api/widgets/scopes").json()["scopes"]]
+    names = [it["name"] for it in people.pia.get("/api/widgets/scopes").json()["scopes"]]
     assert names == ["pia", "acme"]
 
 
-def test_an_admin_looks_after_members_but_not_after_owners(village: Village) -> None:
-    abe = village.abe
+def test_an_admin_looks_after_members_but_not_after_owners(people: People) -> None:
+    abe = people.abe
     assert told(abe.put(f"{ACME}/members/mia", {"role": "admin"})) == DONE
     assert told(abe.put(f"{ACME}/members/mia", {"role": "member"})) == DONE
     owners_only = (403, {"error": "Only an owner of acme can do this."})
@@ -95,7 +95,7 @@ def test_an_admin_looks_after_members_but_not_after_owners(village: Village) -> 
     assert roles(abe) == {"ann": "owner", "abe": "admin", "pia": "member"}
 
 
-def test_the_last_owner_can_neither_leave_nor_step_down(village: Village) -> None:
+def test_the_last_owner_can_neither_leave_nor_step_down(people: People) -> None:
     last = (
         409,
         {
@@ -103,20 +103,20 @@ def test_the_last_owner_can_neither_leave_nor_step_down(village: Village) -> Non
             "first."
         },
     )
-    assert told(village.ann.delete(f"{ACME}/members/ann")) == last
-    assert told(village.ann.put(f"{ACME}/members/ann", {"role": "admin"})) == last
-    assert told(village.ann.put(f"{ACME}/members/ann", {"role": "owner"})) == DONE
+    assert told(people.ann.delete(f"{ACME}/members/ann")) == last
+    assert told(people.ann.put(f"{ACME}/members/ann", {"role": "admin"})) == last
+    assert told(people.ann.put(f"{ACME}/members/ann", {"role": "owner"})) == DONE
 
-    assert told(village.ann.put(f"{ACME}/members/abe", {"role": "owner"})) == DONE
-    assert told(village.ann.delete(f"{ACME}/members/ann")) == DONE
-    assert roles(village.abe) == {"abe": "owner", "mia": "member", "pia": "member"}
-    assert village.ann.get(ACME).status == 403
-    assert village.ann.request("acme/clock", "2.0.0").status == 403
+    assert told(people.ann.put(f"{ACME}/members/abe", {"role": "owner"})) == DONE
+    assert told(people.ann.delete(f"{ACME}/members/ann")) == DONE
+    assert roles(people.abe) == {"abe": "owner", "mia": "member", "pia": "member"}
+    assert people.ann.get(ACME).status == 403
+    assert people.ann.request("acme/clock", "2.0.0").status == 403
 
 
-def test_an_owner_who_is_disabled_does_not_count(village: Village) -> None:
+def test_an_owner_who_is_disabled_does_not_count(people: People) -> None:
     """Otherwise nobody would be left to manage the organization."""
-    ann, store = village.ann, village.site.node.store
+    ann, store = people.ann, people.site.node.store
     ann.put(f"{ACME}/members/abe", {"role": "owner"})
     ann.put(f"{ACME}/members/mia", {"role": "owner"})
     for name in ("abe", "mia"):
@@ -135,28 +135,28 @@ def test_an_owner_who_is_disabled_does_not_count(village: Village) -> None:
     assert told(ann.delete(f"{ACME}/members/ann")) == DONE
 
 
-def test_nothing_is_transferred_to_an_account_that_is_disabled(village: Village) -> None:
-    set_disabled(village.site.node.store, "abe", is_disabled=True)
+def test_nothing_is_transferred_to_an_account_that_is_disabled(people: People) -> None:
+    set_disabled(people.site.node.store, "abe", is_disabled=True)
 
-    answer = village.ann.post(f"{ACME}/transfer", {"username": "abe"})
+    answer = people.ann.post(f"{ACME}/transfer", {"username": "abe"})
 
     assert told(answer) == (
         409,
         {"error": "abe cannot sign in at present. Choose another account."},
     )
-    assert roles(village.ann)["ann"] == "owner"
+    assert roles(people.ann)["ann"] == "owner"
 
 
-def test_one_owner_can_unmake_another(village: Village) -> None:
-    village.ann.put(f"{ACME}/members/abe", {"role": "owner"})
+def test_one_owner_can_unmake_another(people: People) -> None:
+    people.ann.put(f"{ACME}/members/abe", {"role": "owner"})
 
-    assert told(village.abe.put(f"{ACME}/members/ann", {"role": "member"})) == DONE
-    assert roles(village.abe)["ann"] == "member"
-    assert village.ann.delete(f"{ACME}/members/abe").status == 403
+    assert told(people.abe.put(f"{ACME}/members/ann", {"role": "member"})) == DONE
+    assert roles(people.abe)["ann"] == "member"
+    assert people.ann.delete(f"{ACME}/members/abe").status == 403
 
 
-def test_a_transfer_makes_another_the_owner_and_oneself_an_admin(village: Village) -> None:
-    ann = village.ann
+def test_a_transfer_makes_another_the_owner_and_oneself_an_admin(people: People) -> None:
+    ann = people.ann
     assert told(ann.post(f"{ACME}/transfer", {"username": "eve"})) == (
         404,
         {"error": "'eve' is not a member of acme."},
@@ -170,7 +170,7 @@ def test_a_transfer_makes_another_the_owner_and_oneself_an_admin(village: Villag
 
     assert roles(ann) == {"ann": "admin", "abe": "admin", "mia": "owner", "pia": "member"}
     assert ann.post(f"{ACME}/transfer", {"username": "ann"}).status == 403
-    entry = village.olly.get("/api/audit?limit=1").json()["entries"][0]
+    entry = people.olly.get("/api/audit?limit=1").json()["entries"][0]
     assert (entry["actor"], entry["action"], entry["scope"], entry["details"]) == (
         "ann",
         "transfer organization",
@@ -179,29 +179,29 @@ def test_a_transfer_makes_another_the_owner_and_oneself_an_admin(village: Villag
     )
 
 
-def test_anyone_who_leaves_takes_their_publishing_with_them(village: Village) -> None:
-    assert told(village.pia.delete(f"{ACME}/members/pia")) == DONE
-    assert village.pia.request("acme/clock", "2.0.0").status == 403
-    join(village.ann, village.pia, "acme")
+def test_anyone_who_leaves_takes_their_publishing_with_them(people: People) -> None:
+    assert told(people.pia.delete(f"{ACME}/members/pia")) == DONE
+    assert people.pia.request("acme/clock", "2.0.0").status == 403
+    join(people.ann, people.pia, "acme")
 
-    assert village.ann.get("/api/widgets/acme/clock/publishers").json() == {"publishers": []}
-    assert village.pia.request("acme/clock", "2.0.0").status == 403
+    assert people.ann.get("/api/widgets/acme/clock/publishers").json() == {"publishers": []}
+    assert people.pia.request("acme/clock", "2.0.0").status == 403
     # Non-members cannot leave, and members cannot remove each other.
-    assert village.olly.delete(f"{ACME}/members/olly").status == 404
-    assert village.mia.delete(f"{ACME}/members/pia").status == 403
-    assert village.eve.delete(f"{ACME}/members/eve").status == 403
+    assert people.olly.delete(f"{ACME}/members/olly").status == 404
+    assert people.mia.delete(f"{ACME}/members/pia").status == 403
+    assert people.eve.delete(f"{ACME}/members/eve").status == 403
 
 
 @pytest.mark.parametrize("role", ["", "Owner", "operator", "publisher", "owner "])
-def test_there_are_three_roles(quiet_village: Village, role: str) -> None:
+def test_there_are_three_roles(shared_people: People, role: str) -> None:
     wrong = (400, {"error": "role: must be one of owner, admin, member."})
 
-    assert told(quiet_village.ann.put(f"{ACME}/members/mia", {"role": role})) == wrong
-    assert told(quiet_village.ann.post(INVITATIONS, {"username": "eve", "role": role})) == wrong
+    assert told(shared_people.ann.put(f"{ACME}/members/mia", {"role": role})) == wrong
+    assert told(shared_people.ann.post(INVITATIONS, {"username": "eve", "role": role})) == wrong
 
 
-def test_the_operator_looks_into_organizations_but_does_not_rule_them(village: Village) -> None:
-    olly = village.olly
+def test_the_operator_looks_into_organizations_but_does_not_rule_them(people: People) -> None:
+    olly = people.olly
     assert olly.get(ACME).status == 200
     for answer in (
         olly.put(f"{ACME}/members/mia", {"role": "owner"}),
@@ -214,14 +214,14 @@ def test_the_operator_looks_into_organizations_but_does_not_rule_them(village: V
         assert answer.status == 403
 
 
-def test_everything_about_members_is_in_the_audit_log(village: Village) -> None:
-    join(village.ann, village.eve, "acme", "admin")
-    village.ann.put(f"{ACME}/members/eve", {"role": "member"})
-    village.ann.put(f"{ACME}/members/eve", {"role": "member"})
-    village.eve.delete(f"{ACME}/members/eve")
-    village.ann.delete(f"{ACME}/members/mia")
+def test_everything_about_members_is_in_the_audit_log(people: People) -> None:
+    join(people.ann, people.eve, "acme", "admin")
+    people.ann.put(f"{ACME}/members/eve", {"role": "member"})
+    people.ann.put(f"{ACME}/members/eve", {"role": "member"})
+    people.eve.delete(f"{ACME}/members/eve")
+    people.ann.delete(f"{ACME}/members/mia")
 
-    entries = village.olly.get("/api/audit?limit=5").json()["entries"]
+    entries = people.olly.get("/api/audit?limit=5").json()["entries"]
 
     assert [(it["actor"], it["action"], it["scope"], it["details"]) for it in entries] == [
         ("ann", "remove member", "acme", {"member": "mia"}),
@@ -246,27 +246,27 @@ def test_everything_about_members_is_in_the_audit_log(village: Village) -> None:
     ids=["removed", "left", "closed"],
 )
 def test_the_log_tells_what_somebody_who_goes_could_publish(
-    village: Village, go: Callable[[Village], Answer], actor: str, action: str
+    people: People, go: Callable[[People], Answer], actor: str, action: str
 ) -> None:
-    village.ann.put("/api/widgets/acme/board/publishers", {"publishers": ["mia", "pia"]})
+    people.ann.put("/api/widgets/acme/board/publishers", {"publishers": ["mia", "pia"]})
 
-    assert told(go(village)) == DONE
+    assert told(go(people)) == DONE
 
-    (entry,) = village.ann.get(f"{ACME}/audit?limit=1").json()["entries"]
+    (entry,) = people.ann.get(f"{ACME}/audit?limit=1").json()["entries"]
     assert (entry["actor"], entry["action"]) == (actor, action)
     assert entry["details"] == {"member": "pia", "publisherOf": ["board", "clock"]}
 
 
-def test_owners_read_the_log_of_their_organization_and_of_nothing_else(village: Village) -> None:
-    village.eve.post("/api/organizations", {"slug": "eves", "displayName": "Eve’s"})
-    village.clock.forward(hours=1)
-    village.ann.put(f"{ACME}/members/mia", {"role": "admin"})
-    village.ann.post("/api/widgets/acme/clock/unlist", {"reason": "Moved."})
+def test_owners_read_the_log_of_their_organization_and_of_nothing_else(people: People) -> None:
+    people.eve.post("/api/organizations", {"slug": "eves", "displayName": "Eve’s"})
+    people.clock.forward(hours=1)
+    people.ann.put(f"{ACME}/members/mia", {"role": "admin"})
+    people.ann.post("/api/widgets/acme/clock/unlist", {"reason": "Moved."})
 
-    answer = village.ann.get(f"{ACME}/audit?limit=2")
+    answer = people.ann.get(f"{ACME}/audit?limit=2")
 
     who = {
-        "at": iso(village.clock.at),
+        "at": iso(people.clock.at),
         "actor": "ann",
         "via": "session",
         "clientId": None,
@@ -289,23 +289,23 @@ def test_owners_read_the_log_of_their_organization_and_of_nothing_else(village: 
             "limit": 2,
         },
     )
-    whole = village.ann.get(f"{ACME}/audit?limit=100").json()["entries"]
+    whole = people.ann.get(f"{ACME}/audit?limit=100").json()["entries"]
     assert (len(whole), {it["scope"] for it in whole}) == (total, {"acme"})
     assert whole[-1]["action"] == "create organization"
-    seen = village.olly.get(f"{ACME}/audit?limit=100").json()["entries"]
+    seen = people.olly.get(f"{ACME}/audit?limit=100").json()["entries"]
     assert [{**it, "address": None} for it in seen] == [{**it, "address": None} for it in whole]
-    for person in (village.abe, village.mia, village.eve):
+    for person in (people.abe, people.mia, people.eve):
         assert told(person.get(f"{ACME}/audit")) == (
             403,
             {"error": "The audit log of acme is for its owners."},
         )
     # A personal scope is not an organization.
-    assert village.ann.get("/api/organizations/ann/audit").status == 404
+    assert people.ann.get("/api/organizations/ann/audit").status == 404
 
 
-def test_owners_alone_decide_whether_everybody_sees_the_members(village: Village) -> None:
-    ann, place = village.ann, f"{ACME}/settings"
-    for person in (village.abe, village.mia, village.olly):
+def test_owners_alone_decide_whether_everybody_sees_the_members(people: People) -> None:
+    ann, place = people.ann, f"{ACME}/settings"
+    for person in (people.abe, people.mia, people.olly):
         assert person.put(place, {"membersPublic": True}).status == 403
     wrong: list[object] = [{}, {"membersPublic": "yes"}, {"membersPublic": None}, []]
     for body in wrong:

@@ -6,7 +6,7 @@ from typing import Any
 
 from support.people import request_body
 from support.site import Answer
-from support.village import Village
+from support.site_with_people import People
 from widget_catalog.publishing.store import list_requests
 
 PUBLISH = "/api/widgets/publish"
@@ -30,9 +30,9 @@ def local(url: str) -> str:
     return url.removeprefix("https://catalog.example")
 
 
-def files(village: Village) -> dict[str, list[str]]:
+def files(people: People) -> dict[str, list[str]]:
     """Every file of the bundles and the uploads."""
-    folder = village.site.node.folder
+    folder = people.site.node.folder
     return {
         "bundles": sorted(str(it.relative_to(folder.bundles)) for it in _files(folder.bundles)),
         "uploads": sorted(it.name for it in _files(folder.uploads)),
@@ -52,6 +52,6 @@ def faults(answer: Answer) -> str:
     return str(answer.json()["error"])
 
 
-def rows(village: Village) -> list[Any]:
-    with village.site.node.store.reading() as connection:
+def rows(people: People) -> list[Any]:
+    with people.site.node.store.reading() as connection:
         return [it for it in list_requests(connection) if it.confirmed_at is None]

@@ -7,7 +7,7 @@ import pytest
 from support.browsing import PERSONAL, Browsing, browser_of
 from support.people import a_person
 from support.site import InProcessSite
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.installs import today_of
 from widget_catalog.catalog.store.downloads import add_installs
@@ -18,15 +18,15 @@ ACME = "/account/widgets/acme/clock"
 VERSION = f"{ACME}/versions/1.0.0"
 
 
-def detail(village: Village, key: str = "acme/clock") -> dict[str, object]:
-    answer = village.ann.get(f"/api/widgets/{key}")
+def detail(people: People, key: str = "acme/clock") -> dict[str, object]:
+    answer = people.ann.get(f"/api/widgets/{key}")
     assert answer.status == 200
     shown: dict[str, object] = answer.json()
     return shown
 
 
-def version_of(village: Village) -> dict[str, object]:
-    versions = detail(village)["versions"]
+def version_of(people: People) -> dict[str, object]:
+    versions = detail(people)["versions"]
     assert isinstance(versions, list)
     found: dict[str, object] = versions[0]
     return found
@@ -40,9 +40,9 @@ def note(browsing: Browsing) -> str:
     return browsing.page.one("p", role="status").text
 
 
-def test_widgets_of_all_scopes_are_shown_and_of_one(village: Village) -> None:
-    ann = browser_of(village.ann)
-    village.ann.post("/api/widgets/acme/clock/unlist", {"reason": "For now."})
+def test_widgets_of_all_scopes_are_shown_and_of_one(people: People) -> None:
+    ann = browser_of(people.ann)
+    people.ann.post("/api/widgets/acme/clock/unlist", {"reason": "For now."})
 
     answer = ann.get("/account/widgets")
 
@@ -55,53 +55,53 @@ def test_widgets_of_all_scopes_are_shown_and_of_one(village: Village) -> None:
     ]
     ann.get("/account/widgets?scope=ann")
     assert [it.text for it in ann.page.all("li")] == ["Clock ann/clock 1.0.0 0 installs"]
-    assert browser_of(village.eve).get("/account/widgets?scope=acme").status == 403
+    assert browser_of(people.eve).get("/account/widgets?scope=acme").status == 403
     assert ann.get("/account/widgets?page=0").status == 400
 
 
-def test_someone_without_any_is_shown_how_to_publish(village: Village) -> None:
-    eve = browser_of(village.eve)
+def test_someone_without_any_is_shown_how_to_publish(people: People) -> None:
+    eve = browser_of(people.eve)
     for address in ("/account", "/account/widgets"):
         eve.get(address)
         assert eve.page.one("h2", id="first").text == "Publish your first widget"
         assert "widget login https://catalog.example" in eve.page.one("main").text
-    ann = browser_of(village.ann)
+    ann = browser_of(people.ann)
     ann.get("/account")
     assert "first" not in section_ids(ann)
 
 
-def test_a_version_is_yanked_and_offered_again(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_a_version_is_yanked_and_offered_again(people: People) -> None:
+    ann = browser_of(people.ann)
     assert ann.get(VERSION).status == 200
 
     answer = ann.submit(f"{VERSION}/yank", reason="Shows <b>nothing</b>.")
 
     assert (answer.status, answer.headers["location"]) == (303, f"{VERSION}?done=yank")
-    yanked = version_of(village)
+    yanked = version_of(people)
     assert (yanked["yanked"], yanked["yankedReason"]) == (True, "Shows <b>nothing</b>.")
     ann.get(f"{VERSION}?done=yank")
     assert note(ann).startswith("The version was yanked")
     assert "Reason: Shows <b>nothing</b>." in ann.page.one("main").text
     assert ann.submit(f"{VERSION}/unyank").headers["location"] == f"{VERSION}?done=unyank"
-    assert version_of(village)["yanked"] is False
+    assert version_of(people)["yanked"] is False
 
 
-def test_a_version_is_deprecated_with_another_message_and_not_any_more(village: Village) -> None:
-    abe = browser_of(village.abe)
+def test_a_version_is_deprecated_with_another_message_and_not_any_more(people: People) -> None:
+    abe = browser_of(people.abe)
     for message in ("Use 2.0.0.", "Use 3.0.0."):
         abe.get(VERSION)
         abe.submit(f"{VERSION}/deprecate", message=message)
-        assert version_of(village)["deprecationMessage"] == message
+        assert version_of(people)["deprecationMessage"] == message
     abe.get(VERSION)
     abe.submit(f"{VERSION}/undeprecate")
-    assert version_of(village)["deprecationMessage"] is None
+    assert version_of(people)["deprecationMessage"] is None
 
 
 @pytest.mark.parametrize(("form", "field"), [("yank", "reason"), ("deprecate", "message")])
 def test_a_fault_is_reported_beside_the_form_with_what_was_typed(
-    village: Village, form: str, field: str
+    people: People, form: str, field: str
 ) -> None:
-    ann = browser_of(village.ann)
+    ann = browser_of(people.ann)
     ann.get(VERSION)
     typed = "much too long " * 50
 
@@ -115,18 +115,18 @@ def test_a_fault_is_reported_beside_the_form_with_what_was_typed(
         typed,
         f"faults-{form}",
     )
-    assert version_of(village)["yanked"] is False
+    assert version_of(people)["yanked"] is False
 
 
-def test_a_widget_is_unlisted_with_a_reason_and_listed_again(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_a_widget_is_unlisted_with_a_reason_and_listed_again(people: People) -> None:
+    ann = browser_of(people.ann)
     ann.get(ACME)
     ann.submit(f"{ACME}/unlist", reason="")
-    assert detail(village)["listed"] is False
+    assert detail(people)["listed"] is False
     ann.get(f"{ACME}?done=unlist")
     assert note(ann) == "The widget was unlisted. Dashboards that use it keep working."
     ann.submit(f"{ACME}/list")
-    assert detail(village)["listed"] is True
+    assert detail(people)["listed"] is True
     ann.get(ACME)
     ann.submit(f"{ACME}/unlist", reason="Out of season.")
     ann.get(f"{ACME}/audit")
@@ -136,10 +136,10 @@ def test_a_widget_is_unlisted_with_a_reason_and_listed_again(village: Village) -
 
 
 def test_what_is_over_the_quota_of_changes_is_reported_beside_the_form(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
-    with Village(built_village, tmp_path / "data", max_changes_per_hour=1) as village:
-        ann = browser_of(village.ann)
+    with People(built_people, tmp_path / "data", max_changes_per_hour=1) as people:
+        ann = browser_of(people.ann)
         ann.get(VERSION)
         ann.submit(f"{VERSION}/yank", reason="Slow.")
         ann.get(ACME)
@@ -149,19 +149,19 @@ def test_what_is_over_the_quota_of_changes_is_reported_beside_the_form(
         assert answer.status == 429
         assert int(answer.headers["retry-after"]) > 0
         assert ann.faults[0].startswith("At most 1 changes to widgets can be made in an hour: ")
-        assert detail(village)["listed"] is True
+        assert detail(people)["listed"] is True
         ann.get(VERSION)
         assert ann.submit(f"{VERSION}/deprecate", message="Use 2.0.0.").status == 429
         assert ann.page.one("input", id="deprecate-message").attributes["value"] == "Use 2.0.0."
 
 
-def test_publishers_are_named_and_strangers_are_refused(village: Village) -> None:
-    abe = browser_of(village.abe)
+def test_publishers_are_named_and_outsiders_are_refused(people: People) -> None:
+    abe = browser_of(people.abe)
     abe.get(ACME)
     assert abe.page.one("input", name="publishers").attributes["value"] == "pia"
 
     assert abe.submit(f"{ACME}/publishers", publishers="@mia, pia").status == 303
-    assert village.ann.get("/api/widgets/acme/clock/publishers").json()["publishers"] == [
+    assert people.ann.get("/api/widgets/acme/clock/publishers").json()["publishers"] == [
         "mia",
         "pia",
     ]
@@ -170,31 +170,31 @@ def test_publishers_are_named_and_strangers_are_refused(village: Village) -> Non
     assert (answer.status, abe.faults) == (400, ["Not a member of acme: eve."])
 
 
-def test_operators_give_and_take_the_official_mark(village: Village) -> None:
-    olly = browser_of(village.olly)
+def test_operators_give_and_take_the_official_mark(people: People) -> None:
+    olly = browser_of(people.olly)
     for answer, is_official in (("yes", True), ("no", False)):
         olly.get(ACME)
         olly.submit(f"{ACME}/official", official=answer)
-        shown = detail(village)["widget"]
+        shown = detail(people)["widget"]
         assert isinstance(shown, dict)
         assert shown["isOfficial"] is is_official
 
 
-def test_members_see_a_widget_and_no_form(village: Village) -> None:
-    mia = browser_of(village.mia)
+def test_members_see_a_widget_and_no_form(people: People) -> None:
+    mia = browser_of(people.mia)
     for address in (ACME, VERSION):
         assert mia.get(address).status == 200
         assert [it.attributes["action"] for it in mia.page.all("form")] == []
 
 
-def test_what_does_not_exist_is_not_found(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_what_does_not_exist_is_not_found(people: People) -> None:
+    ann = browser_of(people.ann)
     for address in (f"{ACME}/versions/9.9.9", "/account/widgets/acme/nothing"):
         assert ann.get(address).status == 404
 
 
-def test_build_metadata_in_the_address_leads_to_the_version(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_build_metadata_in_the_address_leads_to_the_version(people: People) -> None:
+    ann = browser_of(people.ann)
     assert ann.get(f"{VERSION}+%C3%A9").status == 200
     answer = ann.post(
         f"{VERSION}+%C3%A9/yank", {**ann.hidden_fields(f"{VERSION}/yank"), "reason": "Broken."}
@@ -216,11 +216,11 @@ def test_many_versions_are_shown_page_by_page(tmp_path_factory: pytest.TempPathF
         assert "/account/widgets/ann/clock/versions/1.0.0" in browsing.page.links
 
 
-def test_installs_of_the_last_days_are_drawn(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_installs_of_the_last_days_are_drawn(people: People) -> None:
+    ann = browser_of(people.ann)
     ann.get(ACME)
     assert ann.page.all("figure") == []
-    store = village.site.node.store
+    store = people.site.node.store
     with store.reading() as connection:
         clock = get_widget(connection, *parse_key("acme/clock")).id
     today = today_of(store)

@@ -19,12 +19,12 @@ from publishing.publish_requests import (
 )
 from support.people import BUNDLE, manifest, request_body, with_token
 from support.site import Answer
-from support.village import Village
+from support.site_with_people import People
 from widget_catalog.core.clock import iso
 
 
-def test_three_steps_publish_a_version_at_once(village: Village) -> None:
-    ann, site = village.ann, village.site
+def test_three_steps_publish_a_version_at_once(people: People) -> None:
+    ann, site = people.ann, people.site
     more: dict[str, Any] = {
         "permissions": ["network", "storage:read"],
         "license": "MIT",
@@ -54,7 +54,7 @@ def test_three_steps_publish_a_version_at_once(village: Village) -> None:
         {"success": True, "bundleUrl": f"{place}/index.js"},
     )
 
-    now = iso(village.clock.at)
+    now = iso(people.clock.at)
     version = {
         "scope": "ann",
         "name": "new",
@@ -88,7 +88,7 @@ def test_three_steps_publish_a_version_at_once(village: Village) -> None:
     assert sorted(it["name"] for it in found["widgets"]) == ["clock", "new"]
     registry = site.get("/api/widgets/ann/registry.json").json()
     assert {it["isOfficial"] for it in found["widgets"] + registry["widgets"]} == {False}
-    assert files(village)["uploads"] == []
+    assert files(people)["uploads"] == []
     (entry,) = ann.get("/api/widgets/ann/new/audit").json()["entries"]
     assert entry["details"] == {"sha256Hash": sha(BUNDLE), "bundleSize": len(BUNDLE)}
     with site.node.store.reading() as connection:
@@ -97,8 +97,8 @@ def test_three_steps_publish_a_version_at_once(village: Village) -> None:
     assert kept == json.dumps(manifest("new", "1.0.0-rc.1+build.5", **more))
 
 
-def test_a_style_sheet_is_published_beside_the_bundle(village: Village) -> None:
-    ann = village.ann
+def test_a_style_sheet_is_published_beside_the_bundle(people: People) -> None:
+    ann = people.ann
     requested = ann.post(PUBLISH, styled()).json()
     place = "https://catalog.example/cdn/@ann/styled/1.0.0"
     assert (requested["cdnUrl"], requested["cssUrl"]) == (f"{place}/index.js", f"{place}/index.css")
@@ -111,7 +111,7 @@ def test_a_style_sheet_is_published_beside_the_bundle(village: Village) -> None:
         200,
         {"success": True, "bundleUrl": f"{place}/index.js", "cssUrl": f"{place}/index.css"},
     )
-    css = village.site.get(local(requested["cssUrl"]))
+    css = people.site.get(local(requested["cssUrl"]))
     assert (css.body, css.headers["content-type"]) == (CSS, "text/css; charset=utf-8")
     (entry,) = ann.get("/api/widgets/ann/styled/audit").json()["entries"]
     assert (entry["action"], entry["details"]) == (
@@ -123,60 +123,60 @@ def test_a_style_sheet_is_published_beside_the_bundle(village: Village) -> None:
             "cssSize": len(CSS),
         },
     )
-    assert files(village)["uploads"] == []
+    assert files(people)["uploads"] == []
 
 
-def test_a_check_passes_every_gate_and_keeps_nothing(village: Village) -> None:
-    before = files(village)
+def test_a_check_passes_every_gate_and_keeps_nothing(people: People) -> None:
+    before = files(people)
     place = "https://catalog.example/cdn/@ann/styled/1.0.0"
 
-    assert told(village.ann.post(PUBLISH, styled(action="check"))) == (
+    assert told(people.ann.post(PUBLISH, styled(action="check"))) == (
         200,
         {"success": True, "cdnUrl": f"{place}/index.js", "cssUrl": f"{place}/index.css"},
     )
-    assert told(village.ann.request("ann/plain", action="check")) == (
+    assert told(people.ann.request("ann/plain", action="check")) == (
         200,
         {"success": True, "cdnUrl": "https://catalog.example/cdn/@ann/plain/1.0.0/index.js"},
     )
     for key, version, status in [("eve/clock", "2.0.0", 403), ("ann/clock", "1.0.0", 409)]:
-        checked = village.ann.request(key, version, action="check")
-        assert told(checked) == told(village.ann.request(key, version))
+        checked = people.ann.request(key, version, action="check")
+        assert told(checked) == told(people.ann.request(key, version))
         assert checked.status == status
-    bad = village.ann.request("ann/bad", "1", action="check")
-    assert told(bad) == told(village.ann.request("ann/bad", "1"))
-    assert files(village) == before
-    assert rows(village) == []
+    bad = people.ann.request("ann/bad", "1", action="check")
+    assert told(bad) == told(people.ann.request("ann/bad", "1"))
+    assert files(people) == before
+    assert rows(people) == []
 
 
-def test_a_repeated_confirmation_gets_the_same_answer(village: Village) -> None:
-    requested = village.ann.post(PUBLISH, styled()).json()
-    village.ann.upload(requested["uploadUrl"], BUNDLE)
-    village.ann.upload(requested["cssUploadUrl"], CSS)
-    first = village.ann.confirm(requested["versionId"])
-    village.clock.forward(minutes=59)
+def test_a_repeated_confirmation_gets_the_same_answer(people: People) -> None:
+    requested = people.ann.post(PUBLISH, styled()).json()
+    people.ann.upload(requested["uploadUrl"], BUNDLE)
+    people.ann.upload(requested["cssUploadUrl"], CSS)
+    first = people.ann.confirm(requested["versionId"])
+    people.clock.forward(minutes=59)
 
-    assert told(village.ann.confirm(requested["versionId"])) == told(first)
-    log = village.ann.get("/api/widgets/ann/styled/audit").json()
+    assert told(people.ann.confirm(requested["versionId"])) == told(first)
+    log = people.ann.get("/api/widgets/ann/styled/audit").json()
     assert log["total"] == 1
 
 
-def test_a_foreign_or_unknown_request_is_404(village: Village) -> None:
-    requested = village.ann.request("acme/new").json()
-    village.ann.upload(requested["uploadUrl"], BUNDLE)
+def test_a_foreign_or_unknown_request_is_404(people: People) -> None:
+    requested = people.ann.request("acme/new").json()
+    people.ann.upload(requested["uploadUrl"], BUNDLE)
 
-    for other in (village.eve, village.abe, village.olly):
+    for other in (people.eve, people.abe, people.olly):
         assert told(other.confirm(requested["versionId"])) == (404, NO_REQUEST)
     for id_ in ("", "0" * 24, "../../etc/passwd", "\x00", "x" * 5_000):
-        assert told(village.ann.confirm(id_)) == (404, NO_REQUEST)
+        assert told(people.ann.confirm(id_)) == (404, NO_REQUEST)
     others: list[Any] = [None, 1, [], {"id": requested["versionId"]}]
     for wrong in others:
         body = {"action": "confirm", "versionId": wrong}
-        assert told(village.ann.post(PUBLISH, body)) == (
+        assert told(people.ann.post(PUBLISH, body)) == (
             400,
             {"error": "versionId: must be the text that the request was answered with."},
         )
     # It belongs to the same person with other credentials.
-    assert with_token(village.ann).confirm(requested["versionId"]).status == 200
+    assert with_token(people.ann).confirm(requested["versionId"]).status == 200
 
 
 @pytest.mark.parametrize(
@@ -188,89 +188,89 @@ def test_a_foreign_or_unknown_request_is_404(village: Village) -> None:
     ids=["not an admin any more", "not a member any more"],
 )
 def test_rights_are_asked_for_again_at_the_confirmation(
-    village: Village, lose: Callable[[Village], Answer]
+    people: People, lose: Callable[[People], Answer]
 ) -> None:
-    requested = village.abe.request("acme/new").json()
-    village.abe.upload(requested["uploadUrl"], BUNDLE)
-    assert lose(village).status == 200
+    requested = people.abe.request("acme/new").json()
+    people.abe.upload(requested["uploadUrl"], BUNDLE)
+    assert lose(people).status == 200
 
-    assert village.abe.confirm(requested["versionId"]).status == 403
-    assert village.site.get("/api/v1/widgets/acme/new").status == 404
+    assert people.abe.confirm(requested["versionId"]).status == 403
+    assert people.site.get("/api/v1/widgets/acme/new").status == 404
 
 
-def test_a_token_cannot_confirm_what_it_could_not_request(village: Village) -> None:
-    requested = village.ann.request("ann/new").json()
-    village.ann.upload(requested["uploadUrl"], BUNDLE)
+def test_a_token_cannot_confirm_what_it_could_not_request(people: People) -> None:
+    requested = people.ann.request("ann/new").json()
+    people.ann.upload(requested["uploadUrl"], BUNDLE)
 
     for limits in ({"actions": ["yank"]}, {"scopes": ["acme"]}, {"widgets": ["ann/clock"]}):
-        machine = with_token(village.ann, **limits)
+        machine = with_token(people.ann, **limits)
         assert machine.confirm(requested["versionId"]).status == 403
-    assert village.ann.confirm(requested["versionId"]).status == 200
+    assert people.ann.confirm(requested["versionId"]).status == 200
 
 
-def test_the_same_bytes_can_be_published_by_many(village: Village) -> None:
-    assert village.eve.publish("eve/copy").status == 200
-    assert village.eve.publish("eve/copy", "2.0.0").status == 200
+def test_the_same_bytes_can_be_published_by_many(people: People) -> None:
+    assert people.eve.publish("eve/copy").status == 200
+    assert people.eve.publish("eve/copy", "2.0.0").status == 200
 
-    assert village.site.get("/cdn/@eve/copy/2.0.0/index.js").body == BUNDLE
-    assert len(files(village)["bundles"]) == 1
+    assert people.site.get("/cdn/@eve/copy/2.0.0/index.js").body == BUNDLE
+    assert len(files(people)["bundles"]) == 1
 
 
-def test_the_newest_version_sets_the_widgets_own_text(village: Village) -> None:
-    village.clock.forward(seconds=1)
+def test_the_newest_version_sets_the_widgets_own_text(people: People) -> None:
+    people.clock.forward(seconds=1)
     changed: dict[str, Any] = {
         "displayName": "Uhr",
         "description": "Die Zeit.",
         "icon": "mdi:clock",
     }
-    village.ann.publish("ann/clock", "0.9.0", **changed)
+    people.ann.publish("ann/clock", "0.9.0", **changed)
 
-    shown = village.site.get("/api/v1/widgets/ann/clock").json()
+    shown = people.site.get("/api/v1/widgets/ann/clock").json()
 
     assert {key: shown["widget"][key] for key in changed} == changed
     assert shown["latestVersion"] == "0.9.0"
     assert [it["displayName"] for it in shown["versions"]] == ["Uhr", "Clock"]
-    found = village.site.get("/api/v1/widgets/search?q=uhr").json()["widgets"]
+    found = people.site.get("/api/v1/widgets/search?q=uhr").json()["widgets"]
     assert [it["name"] for it in found] == ["clock"]
-    village.clock.forward(seconds=1)
+    people.clock.forward(seconds=1)
     body = request_body("ann/clock", "1.1.0")
     said = {k: v for k, v in manifest("clock", "1.1.0").items() if k not in ("description", "icon")}
     body = {k: v for k, v in body.items() if k not in ("description", "icon")}
-    requested = village.ann.post(PUBLISH, body | {"manifestJson": json.dumps(said)}).json()
-    village.ann.upload(requested["uploadUrl"], BUNDLE)
-    village.ann.confirm(requested["versionId"])
-    shown = village.site.get("/api/v1/widgets/ann/clock").json()["widget"]
+    requested = people.ann.post(PUBLISH, body | {"manifestJson": json.dumps(said)}).json()
+    people.ann.upload(requested["uploadUrl"], BUNDLE)
+    people.ann.confirm(requested["versionId"])
+    shown = people.site.get("/api/v1/widgets/ann/clock").json()["widget"]
     assert (shown["displayName"], shown["description"], shown["icon"]) == ("Clock", None, None)
 
 
-def test_an_unlisted_widget_can_be_published_to_and_stays_unlisted(village: Village) -> None:
-    village.ann.post("/api/widgets/ann/clock/unlist")
+def test_an_unlisted_widget_can_be_published_to_and_stays_unlisted(people: People) -> None:
+    people.ann.post("/api/widgets/ann/clock/unlist")
 
-    assert village.ann.publish("ann/clock", "2.0.0").status == 200
+    assert people.ann.publish("ann/clock", "2.0.0").status == 200
 
-    assert village.site.get("/api/v1/widgets/ann/clock").status == 404
-    assert village.site.get("/cdn/@ann/clock/2.0.0/index.js").status == 200
-    shown = village.ann.get("/api/widgets/ann/clock").json()
+    assert people.site.get("/api/v1/widgets/ann/clock").status == 404
+    assert people.site.get("/cdn/@ann/clock/2.0.0/index.js").status == 200
+    shown = people.ann.get("/api/widgets/ann/clock").json()
     assert (shown["listed"], shown["latestVersion"]) == (False, "2.0.0")
-    village.ann.post("/api/widgets/ann/clock/list")
-    assert village.site.get("/api/v1/widgets/ann/clock").json()["latestVersion"] == "2.0.0"
+    people.ann.post("/api/widgets/ann/clock/list")
+    assert people.site.get("/api/v1/widgets/ann/clock").json()["latestVersion"] == "2.0.0"
 
 
 def test_a_publisher_can_publish_the_first_version_of_what_they_are_named_for(
-    village: Village,
+    people: People,
 ) -> None:
-    assert village.mia.request("acme/next").status == 403
-    named = village.ann.put("/api/widgets/acme/next/publishers", {"publishers": ["mia"]})
+    assert people.mia.request("acme/next").status == 403
+    named = people.ann.put("/api/widgets/acme/next/publishers", {"publishers": ["mia"]})
     assert told(named) == (200, {"publishers": ["mia"]})
 
-    assert village.mia.publish("acme/next").status == 200
+    assert people.mia.publish("acme/next").status == 200
 
 
-def test_people_in_other_scopes_hear_nothing_of_a_request(village: Village) -> None:
+def test_people_in_other_scopes_hear_nothing_of_a_request(people: People) -> None:
     """Not even that the number is requested: the first to confirm gets it."""
-    first, second = village.ann.request("acme/new").json(), village.abe.request("acme/new").json()
-    village.ann.upload(first["uploadUrl"], BUNDLE)
-    village.abe.upload(second["uploadUrl"], BUNDLE)
+    first, second = people.ann.request("acme/new").json(), people.abe.request("acme/new").json()
+    people.ann.upload(first["uploadUrl"], BUNDLE)
+    people.abe.upload(second["uploadUrl"], BUNDLE)
 
-    assert village.abe.confirm(second["versionId"]).status == 200
-    assert village.ann.confirm(first["versionId"]).status == 409
+    assert people.abe.confirm(second["versionId"]).status == 200
+    assert people.ann.confirm(first["versionId"]).status == 409

@@ -8,13 +8,13 @@ import pytest
 
 from publishing.publish_requests import PUBLISH, faults, told
 from support.people import BUNDLE, manifest, request_body
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from widget_catalog.publishing.store import list_requests
 
 SMALL, LARGE = {"w": 1, "h": 1}, {"w": 4, "h": 2}
 
 
-def test_all_faults_are_reported_at_once_and_each_once(quiet_village: Village) -> None:
+def test_all_faults_are_reported_at_once_and_each_once(shared_people: People) -> None:
     body = request_body(
         "ann/Clock",
         "v1",
@@ -31,7 +31,7 @@ def test_all_faults_are_reported_at_once_and_each_once(quiet_village: Village) -
     )
     body |= {"bundleSize": 2_097_153, "sha256Hash": "AB" * 32, "cssSize": 0}
 
-    told = faults(quiet_village.ann.post(PUBLISH, body))
+    told = faults(shared_people.ann.post(PUBLISH, body))
 
     wanted = [
         "bundleSize: the file has 2,097,153 bytes; at most 2,097,152 are taken.",
@@ -92,9 +92,9 @@ def test_all_faults_are_reported_at_once_and_each_once(quiet_village: Village) -
     ],
 )
 def test_what_is_wrong_with_a_request_is_reported(
-    quiet_village: Village, change: dict[str, Any], fault: str
+    shared_people: People, change: dict[str, Any], fault: str
 ) -> None:
-    answer = quiet_village.ann.post(PUBLISH, request_body("ann/new") | change)
+    answer = shared_people.ann.post(PUBLISH, request_body("ann/new") | change)
 
     assert faults(answer).startswith(fault)
 
@@ -110,25 +110,25 @@ def test_what_is_wrong_with_a_request_is_reported(
     ids=["in the manifest", "beside it", "one here and one there", "in one direction"],
 )
 def test_a_smallest_size_above_the_largest_is_refused(
-    quiet_village: Village, said: dict[str, Any], beside: dict[str, Any]
+    shared_people: People, said: dict[str, Any], beside: dict[str, Any]
 ) -> None:
     sizes = {"minSize": None, "maxSize": None}
     body = request_body("ann/new") | sizes | beside
     body["manifestJson"] = json.dumps(manifest("new") | sizes | said)
 
-    answer = quiet_village.ann.post(PUBLISH, body)
+    answer = shared_people.ann.post(PUBLISH, body)
 
     assert faults(answer) == "minSize: must not be larger than maxSize."
 
 
-def test_what_the_manifest_lacks_is_taken_from_the_request(village: Village) -> None:
+def test_what_the_manifest_lacks_is_taken_from_the_request(people: People) -> None:
     body = request_body("ann/short")
     body["manifestJson"] = '{"displayName": null, "license": "MIT"}'
-    requested = village.ann.post(PUBLISH, body).json()
-    village.ann.upload(requested["uploadUrl"], BUNDLE)
+    requested = people.ann.post(PUBLISH, body).json()
+    people.ann.upload(requested["uploadUrl"], BUNDLE)
 
-    assert village.ann.confirm(requested["versionId"]).status == 200
-    shown = village.site.get("/api/v1/widgets/ann/short").json()
+    assert people.ann.confirm(requested["versionId"]).status == 200
+    shown = people.site.get("/api/v1/widgets/ann/short").json()
     (version,) = shown["versions"]
     assert (version["displayName"], version["description"]) == ("Clock", "The time.")
     assert (version["license"], version["sdkVersion"]) == ("MIT", "^1.0.0")
@@ -142,9 +142,9 @@ def test_what_the_manifest_lacks_is_taken_from_the_request(village: Village) -> 
     ],
 )
 def test_a_version_that_exists_is_409_whatever_its_build_metadata(
-    quiet_village: Village, version: str, sentence: str
+    shared_people: People, version: str, sentence: str
 ) -> None:
-    answer = quiet_village.ann.request("ann/clock", version, b"something else")
+    answer = shared_people.ann.request("ann/clock", version, b"something else")
 
     assert told(answer) == (
         409,
@@ -152,8 +152,8 @@ def test_a_version_that_exists_is_409_whatever_its_build_metadata(
     )
 
 
-def test_a_yanked_number_is_not_free_again(village: Village) -> None:
-    ann = village.ann
+def test_a_yanked_number_is_not_free_again(people: People) -> None:
+    ann = people.ann
     ann.post("/api/widgets/ann/clock/versions/1.0.0/yank", {"reason": "Broken."})
 
     assert told(ann.request("ann/clock")) == (
@@ -168,24 +168,24 @@ def test_a_yanked_number_is_not_free_again(village: Village) -> None:
     assert ann.publish("ann/clock", "1.0.1").status == 200
 
 
-def test_a_scope_that_is_not_yours_is_403_whether_it_exists_or_not(quiet_village: Village) -> None:
+def test_a_scope_that_is_not_yours_is_403_whether_it_exists_or_not(shared_people: People) -> None:
     for scope in ("ann", "acme", "nobody-has-it", "api"):
-        assert told(quiet_village.eve.request(f"{scope}/clock")) == (
+        assert told(shared_people.eve.request(f"{scope}/clock")) == (
             403,
             {"error": f"You may not publish to the scope {scope}."},
         )
 
 
-def test_the_size_limit_is_the_operators(built_village: BuiltVillage, tmp_path: Path) -> None:
-    with Village(built_village, tmp_path / "d", max_bundle_bytes=1000) as village:
-        assert village.ann.publish("ann/new", "1.0.0", b"x" * 1000).status == 200
-        assert faults(village.ann.request("ann/new", "2.0.0", b"x" * 1001)) == (
+def test_the_size_limit_is_the_operators(built_people: BuiltPeople, tmp_path: Path) -> None:
+    with People(built_people, tmp_path / "d", max_bundle_bytes=1000) as people:
+        assert people.ann.publish("ann/new", "1.0.0", b"x" * 1000).status == 200
+        assert faults(people.ann.request("ann/new", "2.0.0", b"x" * 1001)) == (
             "bundleSize: the file has 1,001 bytes; at most 1,000 are taken."
         )
 
 
-def test_requests_that_are_not_confirmed_are_limited_in_number(village: Village) -> None:
-    ann, store = village.ann, village.site.node.store
+def test_requests_that_are_not_confirmed_are_limited_in_number(people: People) -> None:
+    ann, store = people.ann, people.site.node.store
     requested = ann.request("ann/new").json()
     with store.writing() as tx:
         (row,) = list_requests(tx.connection)[-1:]
@@ -199,7 +199,7 @@ def test_requests_that_are_not_confirmed_are_limited_in_number(village: Village)
     refused = ann.request("ann/newer")
 
     assert (refused.status, refused.headers["retry-after"]) == (429, "3600")
-    assert village.eve.request("eve/new").status == 200
+    assert people.eve.request("eve/new").status == 200
     # Expired requests no longer count.
-    village.clock.forward(hours=1)
+    people.clock.forward(hours=1)
     assert ann.request("ann/newer").status == 200

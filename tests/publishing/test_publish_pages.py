@@ -12,7 +12,7 @@ import pytest
 from support.browsing import Browsing, browser_of, multipart
 from support.people import BUNDLE, manifest
 from support.site import Answer
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.http.http import PlainRequest
 from widget_catalog.publishing.publish_version import tidy_uploads
 
@@ -21,8 +21,8 @@ STYLE = b".clock { color: red }\n"
 
 
 @pytest.fixture
-def ann(village: Village) -> Browsing:
-    return browser_of(village.ann)
+def ann(people: People) -> Browsing:
+    return browser_of(people.ann)
 
 
 def files(
@@ -56,15 +56,15 @@ def facts(browsing: Browsing) -> dict[str, str]:
     return {it.text: value.text for it, value in zip(page.all("dt"), page.all("dd"), strict=True)}
 
 
-def uploaded(village: Village) -> list[str]:
-    return sorted(it.name for it in (village.site.settings.data / "uploads").iterdir())
+def uploaded(people: People) -> list[str]:
+    return sorted(it.name for it in (people.site.settings.data / "uploads").iterdir())
 
 
 @pytest.mark.parametrize("notes", ["Faster.", "Slower."])
 def test_release_notes_of_the_last_version_are_not_published_again_unnoticed(
-    village: Village, ann: Browsing, notes: str
+    people: People, ann: Browsing, notes: str
 ) -> None:
-    village.ann.publish("ann/timer", "1.0.0", releaseNotes="Faster.")
+    people.ann.publish("ann/timer", "1.0.0", releaseNotes="Faster.")
 
     pending(ann, files(version="1.1.0", releaseNotes=notes))
 
@@ -72,7 +72,7 @@ def test_release_notes_of_the_last_version_are_not_published_again_unnoticed(
     assert told is (notes == "Faster.")
 
 
-def test_a_widget_is_sent_looked_at_and_published(village: Village, ann: Browsing) -> None:
+def test_a_widget_is_sent_looked_at_and_published(people: People, ann: Browsing) -> None:
     place = pending(ann, files(css=STYLE, permissions=["network"]))
 
     shown = facts(ann)
@@ -80,21 +80,21 @@ def test_a_widget_is_sent_looked_at_and_published(village: Village, ann: Browsin
     assert shown["SHA-256"] == hashlib.sha256(BUNDLE).hexdigest()
     assert (shown["Bundle"], shown["Permissions"]) == (f"{len(BUNDLE)} bytes", "network")
     assert shown["Its SHA-256"] == hashlib.sha256(STYLE).hexdigest()
-    assert village.ann.get("/api/widgets/ann/timer").status == 404
+    assert people.ann.get("/api/widgets/ann/timer").status == 404
     answer = ann.submit(place)
     assert answer.headers["location"] == "/account/widgets/ann/timer?done=published"
     ann.get(answer.headers["location"])
     assert ann.page.one("p", role="status").text.startswith("The version was published")
-    assert village.site.get("/cdn/@ann/timer/1.0.0/index.js").body == BUNDLE
-    assert village.site.get("/cdn/@ann/timer/1.0.0/index.css").body == STYLE
-    assert uploaded(village) == []
+    assert people.site.get("/cdn/@ann/timer/1.0.0/index.js").body == BUNDLE
+    assert people.site.get("/cdn/@ann/timer/1.0.0/index.css").body == STYLE
+    assert uploaded(people) == []
     # Again, by a double click or the back button.
-    assert ann.post(place, {"csrf_token": village.ann.headers["x_csrf_token"]}).status == 303
+    assert ann.post(place, {"csrf_token": people.ann.headers["x_csrf_token"]}).status == 303
     assert ann.get(place).headers["location"] == "/account/widgets/ann/timer"
 
 
 def test_the_preview_runs_what_was_sent_and_shows_it_to_its_author_alone(
-    village: Village, ann: Browsing
+    people: People, ann: Browsing
 ) -> None:
     place = pending(ann, files(css=STYLE, configSchema={"type": "object"}, defaultSize={"w": 2}))
 
@@ -111,14 +111,14 @@ def test_the_preview_runs_what_was_sent_and_shows_it_to_its_author_alone(
     assert bundle.headers["content-type"] == "text/plain; charset=utf-8"
     assert bundle.headers["x-content-type-options"] == "nosniff"
     assert bundle.headers["cache-control"] == "no-store"
-    for other in (village.eve, village.olly):
+    for other in (people.eve, people.olly):
         for path in (place, f"{place}/index.js", f"{place}/index.css"):
             assert browser_of(other).get(path).status == 404
-    assert Browsing(village.site).get(f"{place}/index.js").status == 302
+    assert Browsing(people.site).get(f"{place}/index.js").status == 302
 
 
-def test_permissions_are_compared_with_what_is_offered_now(village: Village, ann: Browsing) -> None:
-    village.ann.publish("ann/timer", "1.0.0", permissions=["network", "storage"])
+def test_permissions_are_compared_with_what_is_offered_now(people: People, ann: Browsing) -> None:
+    people.ann.publish("ann/timer", "1.0.0", permissions=["network", "storage"])
     pending(ann, files(version="1.1.0", permissions=["camera", "storage"]))
 
     shown = facts(ann)
@@ -126,10 +126,10 @@ def test_permissions_are_compared_with_what_is_offered_now(village: Village, ann
     assert shown["Changed"] == "+ camera − network"
 
 
-def test_capabilities_are_checked_shown_and_compared(village: Village, ann: Browsing) -> None:
+def test_capabilities_are_checked_shown_and_compared(people: People, ann: Browsing) -> None:
     camera = {"domain": "camera", "access": "read"}
     lock = {"domain": "lock", "access": "control", "entities": ["lock.front_*"]}
-    village.ann.publish("ann/timer", "1.0.0", permissions=["network"], capabilities=[camera])
+    people.ann.publish("ann/timer", "1.0.0", permissions=["network"], capabilities=[camera])
 
     assert send(ann, files(version="1.1.0", capabilities=[{**lock, "access": "all"}])).status == 400
     assert told(ann, "manifest") == ["capabilities[0].access: must be read or control."]
@@ -180,35 +180,35 @@ def test_a_manifest_that_is_none(ann: Browsing, manifest_file: bytes, sentence: 
     assert told(ann, "bundle") == []
 
 
-def test_a_bundle_that_is_too_large_is_refused_in_words(village: Village, ann: Browsing) -> None:
-    most = village.site.settings.max_bundle_bytes
+def test_a_bundle_that_is_too_large_is_refused_in_words(people: People, ann: Browsing) -> None:
+    most = people.site.settings.max_bundle_bytes
     answer = send(ann, files(js=b"x" * (most + 5)))
 
     assert answer.status == 400
     wanted = f"The file has {most + 5:,} bytes; at most {most:,} are taken."
     assert told(ann, "bundle") == [wanted]
-    assert uploaded(village) == []
+    assert uploaded(people) == []
     too_much = send(ann, files(js=b"x" * (33 << 20)))
     assert too_much.status == 413
 
 
-def test_the_same_gates_as_everywhere(village: Village, ann: Browsing) -> None:
+def test_the_same_gates_as_everywhere(people: People, ann: Browsing) -> None:
     assert send(ann, files("clock")).status == 409
     assert "ann/clock 1.0.0 is already published" in ann.faults[0]
-    eve = browser_of(village.eve)
+    eve = browser_of(people.eve)
     assert send(eve, files("clock", version="2.0.0"), scope="acme").status == 403
     assert len(told(eve, "scope")) == 1
     assert send(eve, files("clock", version="2.0.0", scope="acme")).status == 403
     # A member who may publish this one widget.
-    pia = browser_of(village.pia)
+    pia = browser_of(people.pia)
     pending(pia, files("clock", version="2.0.0"), scope="acme")
 
 
 def test_what_was_published_meanwhile_is_reported_on_the_page_to_confirm(
-    village: Village, ann: Browsing
+    people: People, ann: Browsing
 ) -> None:
     place = pending(ann, files())
-    village.ann.publish("ann/timer", "1.0.0", b"export function mount() {}\n")
+    people.ann.publish("ann/timer", "1.0.0", b"export function mount() {}\n")
 
     answer = ann.submit(place)
 
@@ -216,7 +216,7 @@ def test_what_was_published_meanwhile_is_reported_on_the_page_to_confirm(
     assert "ann/timer 1.0.0 is already published" in ann.faults[0]
 
 
-def test_the_form_decides_about_scope_and_name(village: Village, ann: Browsing) -> None:
+def test_the_form_decides_about_scope_and_name(people: People, ann: Browsing) -> None:
     """In the format of other tools, a manifest's name is the display name."""
     place = pending(ann, files("Big Clock", scope="ann"), scope="acme", name="big-clock")
 
@@ -224,7 +224,7 @@ def test_the_form_decides_about_scope_and_name(village: Village, ann: Browsing) 
 
 
 def test_a_manifest_of_other_tools_is_not_told_about_a_key_it_does_not_have(
-    village: Village, ann: Browsing
+    people: People, ann: Browsing
 ) -> None:
     other = manifest("Big Clock")
     del other["displayName"]
@@ -243,36 +243,36 @@ def test_a_manifest_of_other_tools_is_not_told_about_a_key_it_does_not_have(
     ]
 
 
-def test_what_is_discarded_or_left_behind_is_removed(village: Village, ann: Browsing) -> None:
+def test_what_is_discarded_or_left_behind_is_removed(people: People, ann: Browsing) -> None:
     place = pending(ann, files())
-    assert len(uploaded(village)) == 1
+    assert len(uploaded(people)) == 1
     assert ann.submit(f"{place}/discard").headers["location"] == PUBLISH
-    assert uploaded(village) == []
+    assert uploaded(people) == []
     assert ann.get(place).status == 404
 
     left = pending(ann, files())
-    assert len(uploaded(village)) == 1
-    village.clock.forward(minutes=61)
-    node = village.site.node
+    assert len(uploaded(people)) == 1
+    people.clock.forward(minutes=61)
+    node = people.site.node
     tidy_uploads(node.store, node.bundles, node.uploads)
-    assert uploaded(village) == []
-    assert browser_of(village.ann).get(left).status == 404
+    assert uploaded(people) == []
+    assert browser_of(people.ann).get(left).status == 404
 
 
-def test_a_form_of_another_site_or_of_nobody_is_refused(village: Village, ann: Browsing) -> None:
+def test_a_form_of_another_site_or_of_nobody_is_refused(people: People, ann: Browsing) -> None:
     ann.get(PUBLISH)
-    stranger = Browsing(village.site)
-    stranger.cookies["session"] = "0" * 43
-    stranger.page = ann.page
+    visitor = Browsing(people.site)
+    visitor.cookies["session"] = "0" * 43
+    visitor.page = ann.page
 
-    answer = stranger.submit_files(PUBLISH, files(), csrf_token="0" * 64)
+    answer = visitor.submit_files(PUBLISH, files(), csrf_token="0" * 64)
     assert answer.status == 302
     assert answer.headers["location"].startswith("/sign-in")
     assert ann.submit_files(PUBLISH, files(), csrf_token="0" * 64).status == 403
-    assert uploaded(village) == []
+    assert uploaded(people) == []
 
 
-def test_slow_forms_of_one_account_leave_room_for_others(village: Village, ann: Browsing) -> None:
+def test_slow_forms_of_one_account_leave_room_for_others(people: People, ann: Browsing) -> None:
     """From ten addresses: more than a worker would receive concurrently."""
     ann.get(PUBLISH)
     body, kind = multipart(ann.hidden_fields(PUBLISH), files())
@@ -287,7 +287,7 @@ def test_slow_forms_of_one_account_leave_room_for_others(village: Village, ann: 
 
     async def post(number: int) -> Answer:
         request = PlainRequest("POST", PUBLISH, "", session, f"192.0.2.{number}:9")
-        return Answer(await village.site._worker.answer(request, Slow()))
+        return Answer(await people.site._worker.answer(request, Slow()))
 
     async def hold() -> set[asyncio.Task[Answer]]:
         pending = {asyncio.ensure_future(post(it)) for it in range(10)}
@@ -302,14 +302,14 @@ def test_slow_forms_of_one_account_leave_room_for_others(village: Village, ann: 
         come.set()
         return [(await it).status for it in held]
 
-    loop = village.site._loop
+    loop = people.site._loop
     held = loop.run_until_complete(hold())
-    assert send(browser_of(village.abe), files("honest")).status == 303
+    assert send(browser_of(people.abe), files("honest")).status == 303
     assert loop.run_until_complete(finish(held)) == [303, 303]
     assert send(ann, files("again")).status == 303  # All slots are free again.
 
 
-def test_no_room_is_kept_for_a_form_of_another_site(village: Village, ann: Browsing) -> None:
+def test_no_room_is_kept_for_a_form_of_another_site(people: People, ann: Browsing) -> None:
     ann.get(PUBLISH)
     _, kind = multipart({}, {})
 
@@ -321,8 +321,8 @@ def test_no_room_is_kept_for_a_form_of_another_site(village: Village, ann: Brows
     headers = {"cookie": f"__Host-session={ann.cookies['session']}", "content-type": kind}
     for more in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
         request = PlainRequest("POST", PUBLISH, "", headers | more, "192.0.2.1:9")
-        answered = village.site._loop.run_until_complete(
-            village.site._worker.answer(request, Unread())
+        answered = people.site._loop.run_until_complete(
+            people.site._worker.answer(request, Unread())
         )
         assert answered.status == 403
 
@@ -363,13 +363,13 @@ def test_a_form_with_files_is_refused_where_none_are_taken(ann: Browsing) -> Non
 
 
 @pytest.fixture
-def small(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
+def small(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
     quotas = {"max_open_requests": 1, "max_bundle_bytes": 100}
-    with Village(built_village, tmp_path / "small", **quotas) as made:
+    with People(built_people, tmp_path / "small", **quotas) as made:
         yield made
 
 
-def test_quotas_and_limits_hold_here_too(small: Village) -> None:
+def test_quotas_and_limits_hold_here_too(small: People) -> None:
     ann = browser_of(small.ann)
     pending(ann, files())
 

@@ -16,21 +16,21 @@ from publishing.publish_requests import (
     told,
 )
 from support.people import BUNDLE, nobody
-from support.village import Village
+from support.site_with_people import People
 from widget_catalog.publishing.publish_version import tidy_uploads
 
 
-def test_a_bundle_without_a_style_sheet_takes_none(village: Village) -> None:
-    requested = village.ann.request("ann/plain").json()
+def test_a_bundle_without_a_style_sheet_takes_none(people: People) -> None:
+    requested = people.ann.request("ann/plain").json()
     assert "cssUploadUrl" not in requested
     url = requested["uploadUrl"].replace("/index.js?", "/index.css?")
 
-    assert village.ann.upload(url, CSS).status == 403
+    assert people.ann.upload(url, CSS).status == 403
 
 
-def test_other_bytes_are_refused_and_the_upload_can_be_repeated(village: Village) -> None:
-    ann = village.ann
-    before = files(village)
+def test_other_bytes_are_refused_and_the_upload_can_be_repeated(people: People) -> None:
+    ann = people.ann
+    before = files(people)
     requested = ann.request("ann/new").json()
     swapped = BUNDLE[::-1]
     ann.upload(requested["uploadUrl"], swapped)
@@ -44,14 +44,14 @@ def test_other_bytes_are_refused_and_the_upload_can_be_repeated(village: Village
             "Nothing was published."
         },
     )
-    assert village.site.get("/api/v1/widgets/ann/new").status == 404
-    assert files(village)["bundles"] == before["bundles"]
+    assert people.site.get("/api/v1/widgets/ann/new").status == 404
+    assert files(people)["bundles"] == before["bundles"]
     assert ann.upload(requested["uploadUrl"], BUNDLE).status == 200
     assert ann.confirm(requested["versionId"]).status == 200
 
 
-def test_a_file_of_another_size_than_announced_is_refused_on_the_way_in(village: Village) -> None:
-    ann = village.ann
+def test_a_file_of_another_size_than_announced_is_refused_on_the_way_in(people: People) -> None:
+    ann = people.ann
     requested = ann.request("ann/new").json()
     size = len(BUNDLE)
     more = ann.upload(requested["uploadUrl"], BUNDLE + b"x")
@@ -63,56 +63,56 @@ def test_a_file_of_another_size_than_announced_is_refused_on_the_way_in(village:
     assert told(fewer) == (400, {"error": f"{size - 1} bytes were sent; {size} were announced."})
     empty = f"The file is empty: nothing was sent; {size} bytes were announced."
     assert told(none) == (400, {"error": empty})
-    assert files(village)["uploads"] == []
+    assert files(people)["uploads"] == []
     assert told(ann.confirm(requested["versionId"])) == (
         400,
         {"error": "The bundle was not uploaded yet."},
     )
 
 
-def test_a_good_upload_survives_a_bad_one_after_it(village: Village) -> None:
-    requested = village.ann.request("ann/new").json()
-    village.ann.upload(requested["uploadUrl"], BUNDLE)
-    assert village.ann.upload(requested["uploadUrl"], BUNDLE + b"x").status == 400
+def test_a_good_upload_survives_a_bad_one_after_it(people: People) -> None:
+    requested = people.ann.request("ann/new").json()
+    people.ann.upload(requested["uploadUrl"], BUNDLE)
+    assert people.ann.upload(requested["uploadUrl"], BUNDLE + b"x").status == 400
 
-    assert village.ann.confirm(requested["versionId"]).status == 200
+    assert people.ann.confirm(requested["versionId"]).status == 200
 
 
-def test_a_request_ends_after_an_hour_and_leaves_nothing(village: Village) -> None:
-    before = files(village)
-    requested = village.ann.post(PUBLISH, styled()).json()
-    village.ann.upload(requested["uploadUrl"], BUNDLE)
-    village.ann.upload(requested["cssUploadUrl"], CSS)
-    village.clock.forward(minutes=59, seconds=59)
-    node = village.site.node
+def test_a_request_ends_after_an_hour_and_leaves_nothing(people: People) -> None:
+    before = files(people)
+    requested = people.ann.post(PUBLISH, styled()).json()
+    people.ann.upload(requested["uploadUrl"], BUNDLE)
+    people.ann.upload(requested["cssUploadUrl"], CSS)
+    people.clock.forward(minutes=59, seconds=59)
+    node = people.site.node
     tidy_uploads(node.store, node.bundles, node.uploads)
-    assert village.ann.upload(requested["uploadUrl"], BUNDLE).status == 200
-    village.clock.forward(seconds=1)
+    assert people.ann.upload(requested["uploadUrl"], BUNDLE).status == 200
+    people.clock.forward(seconds=1)
 
-    assert told(village.ann.confirm(requested["versionId"])) == (404, NO_REQUEST)
-    late = village.ann.upload(requested["uploadUrl"], BUNDLE)
+    assert told(people.ann.confirm(requested["versionId"])) == (404, NO_REQUEST)
+    late = people.ann.upload(requested["uploadUrl"], BUNDLE)
     assert told(late) == (
         403,
         {"error": "This upload address is not valid, or no longer. Request a new one."},
     )
     tidy_uploads(node.store, node.bundles, node.uploads)
-    assert files(village) == before
-    assert rows(village) == []
+    assert files(people) == before
+    assert rows(people) == []
     # The version number is still free.
-    assert village.ann.publish("ann/styled").status == 200
+    assert people.ann.publish("ann/styled").status == 200
 
 
-def test_what_ends_takes_nothing_along_that_others_have(village: Village) -> None:
+def test_what_ends_takes_nothing_along_that_others_have(people: People) -> None:
     """The same bytes are published elsewhere, so they stay."""
-    village.eve.request("eve/copy", "1.0.0", BUNDLE)
-    published = files(village)["bundles"]
-    village.clock.forward(hours=2)
-    node = village.site.node
+    people.eve.request("eve/copy", "1.0.0", BUNDLE)
+    published = files(people)["bundles"]
+    people.clock.forward(hours=2)
+    node = people.site.node
 
     tidy_uploads(node.store, node.bundles, node.uploads)
 
-    assert files(village)["bundles"] == published
-    assert village.site.get("/cdn/@ann/clock/1.0.0/index.js").body == BUNDLE
+    assert files(people)["bundles"] == published
+    assert people.site.get("/cdn/@ann/clock/1.0.0/index.js").body == BUNDLE
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_what_ends_takes_nothing_along_that_others_have(village: Village) -> Non
     ],
 )
 def test_a_tampered_upload_address_is_invalid(
-    quiet_village: Village, tamper: Callable[[str, str], str]
+    shared_people: People, tamper: Callable[[str, str], str]
 ) -> None:
-    ann = quiet_village.ann
+    ann = shared_people.ann
     first, second = ann.request("ann/one").json(), ann.request("ann/two").json()
     url = tamper(first["uploadUrl"], second["uploadUrl"])
 
@@ -146,28 +146,28 @@ def test_a_tampered_upload_address_is_invalid(
     assert answer.json() == {
         "error": "This upload address is not valid, or no longer. Request a new one."
     }
-    assert files(quiet_village)["uploads"] == []
+    assert files(shared_people)["uploads"] == []
 
 
 @pytest.mark.parametrize(
     "path",
     ["/uploads/", "/uploads/x", "/uploads/x/index.html", "/uploads/x/y/index.js", "/uploads//"],
 )
-def test_nothing_else_can_be_uploaded(quiet_village: Village, path: str) -> None:
-    answer = quiet_village.site.request("PUT", path, b"x")
+def test_nothing_else_can_be_uploaded(shared_people: People, path: str) -> None:
+    answer = shared_people.site.request("PUT", path, b"x")
 
     assert told(answer) == (404, {"error": "There is nothing to upload at this address."})
 
 
-def test_an_upload_address_takes_a_file_and_gives_none(quiet_village: Village) -> None:
-    url = local(quiet_village.ann.request("ann/new").json()["uploadUrl"])
+def test_an_upload_address_takes_a_file_and_gives_none(shared_people: People) -> None:
+    url = local(shared_people.ann.request("ann/new").json()["uploadUrl"])
     for method in ("GET", "HEAD", "POST", "DELETE", "OPTIONS"):
-        answer = quiet_village.site.request(method, url)
+        answer = shared_people.site.request(method, url)
         assert (answer.status, answer.headers["allow"]) == (405, "PUT")
 
 
-def test_an_upload_needs_no_session(village: Village) -> None:
-    requested = village.ann.request("ann/new").json()
+def test_an_upload_needs_no_session(people: People) -> None:
+    requested = people.ann.request("ann/new").json()
 
-    assert nobody(village.site).upload(requested["uploadUrl"], BUNDLE).status == 200
-    assert village.ann.confirm(requested["versionId"]).status == 200
+    assert nobody(people.site).upload(requested["uploadUrl"], BUNDLE).status == 200
+    assert people.ann.confirm(requested["versionId"]).status == 200

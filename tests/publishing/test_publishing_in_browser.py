@@ -66,14 +66,14 @@ def faults_of(page: Page) -> list[str]:
 
 
 def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
-    browser: Browser, village_service: Service, tmp_path: Path
+    browser: Browser, people_service: Service, tmp_path: Path
 ) -> None:
-    page = signed_in(browser, village_service, "/account/widgets")
+    page = signed_in(browser, people_service, "/account/widgets")
     said, elsewhere = faults_of(page), []
     page.on(
         "request",
         lambda it: (
-            None if it.url.startswith((village_service.url, "blob:")) else elsewhere.append(it.url)
+            None if it.url.startswith((people_service.url, "blob:")) else elsewhere.append(it.url)
         ),
     )
     page.get_by_role("link", name="publish it from your browser").click()
@@ -85,23 +85,23 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     page.get_by_role("button", name="Check and preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
     expect(page.locator("main")).to_contain_text("network")
-    assert page.request.get(f"{village_service.url}/api/v1/widgets/eve/timer").status == 404
+    assert page.request.get(f"{people_service.url}/api/v1/widgets/eve/timer").status == 404
     page.get_by_role("button", name="Run the preview").click()
     shown = page.frame_locator(".preview iframe").locator(".timer")
     expect(shown).to_have_text("Ready")
     expect(shown).to_have_css("color", "rgb(255, 0, 0)")
     page.get_by_role("button", name="Publish 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version was published")
-    published = page.request.get(f"{village_service.url}/cdn/@eve/timer/1.0.0/index.js")
+    published = page.request.get(f"{people_service.url}/cdn/@eve/timer/1.0.0/index.js")
     assert published.text() == BUNDLE
     assert (said, elsewhere) == ([], [])
     page.context.close()
 
 
 def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
-    browser: Browser, village_service: Service, tmp_path: Path
+    browser: Browser, people_service: Service, tmp_path: Path
 ) -> None:
-    page = signed_in(browser, village_service, "/account/publish")
+    page = signed_in(browser, people_service, "/account/publish")
     folder = a_widget(tmp_path / "timer", "broken", icon="clock", minSize={"w": 9, "h": 9})
     drop(page, page.locator("[data-drop]"), folder)
     expect(page.locator("[data-found]")).to_contain_text("Found:")
@@ -121,9 +121,9 @@ def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
 
 
 def test_without_javascript_a_widget_is_published_yanked_and_revoked(
-    browser: Browser, village_service: Service, tmp_path: Path
+    browser: Browser, people_service: Service, tmp_path: Path
 ) -> None:
-    page = signed_in(browser, village_service, "/account/publish", scripts=False)
+    page = signed_in(browser, people_service, "/account/publish", scripts=False)
     folder = a_widget(tmp_path / "alarm", "alarm")
     expect(page.locator("[data-drop]")).to_be_hidden()
 
@@ -137,22 +137,22 @@ def test_without_javascript_a_widget_is_published_yanked_and_revoked(
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
     page.get_by_role("button", name="Publish 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version was published")
-    assert page.request.get(f"{village_service.url}/api/v1/widgets/eve/alarm").status == 200
+    assert page.request.get(f"{people_service.url}/api/v1/widgets/eve/alarm").status == 200
 
     version = "/account/widgets/eve/alarm/versions/1.0.0"
-    page.goto(village_service.url + version)
+    page.goto(people_service.url + version)
     page.get_by_label("Reason (public)").fill("It never rings.")
     page.get_by_role("button", name="Yank 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version was yanked")
-    page.goto(f"{village_service.url}/widgets/eve/alarm/1.0.0")
+    page.goto(f"{people_service.url}/widgets/eve/alarm/1.0.0")
     expect(page.locator("main")).to_contain_text("It never rings.")
     page.context.close()
 
-    page = signed_in(browser, village_service, version, name="olly", scripts=False)
+    page = signed_in(browser, people_service, version, name="olly", scripts=False)
     page.locator("#revoke-reason").fill("It listens.")
     page.get_by_role("button", name="Revoke 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version was revoked")
-    page.goto(f"{village_service.url}/widgets/eve/alarm/1.0.0")
+    page.goto(f"{people_service.url}/widgets/eve/alarm/1.0.0")
     expect(page.get_by_text("it must not run")).to_be_visible()
     expect(page.locator("main")).to_contain_text("It listens.")
     page.context.close()

@@ -10,7 +10,7 @@ import pytest
 from support.people import BUNDLE, Person, request_body, with_token
 from support.service import wait_for
 from support.site import Answer
-from support.village import BuiltVillage, Village, join
+from support.site_with_people import BuiltPeople, People, join
 from widget_catalog.catalog.settings import CatalogSettings
 from widget_catalog.core.http.http import PlainRequest
 
@@ -26,11 +26,11 @@ QUOTAS = {
 
 
 @pytest.fixture
-def strict(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    """A village with low quotas. What was published to build it does not count."""
-    with Village(built_village, tmp_path / "data", **QUOTAS) as village:
-        village.clock.forward(days=2)
-        yield village
+def strict(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
+    """A site with people and low quotas. What was published to build it does not count."""
+    with People(built_people, tmp_path / "data", **QUOTAS) as people:
+        people.clock.forward(days=2)
+        yield people
 
 
 def create(person: Person, slug: str) -> Answer:
@@ -43,7 +43,7 @@ def assert_refused(answer: Answer, sentence: str, wait_s: int) -> None:
     assert answer.json()["error"].startswith(sentence)
 
 
-def test_versions_are_limited_by_the_hour_whatever_token_is_used(strict: Village) -> None:
+def test_versions_are_limited_by_the_hour_whatever_token_is_used(strict: People) -> None:
     tokens = [strict.ann, with_token(strict.ann), with_token(strict.ann)]
     for i in range(4):
         assert tokens[i % 3].publish("ann/clock", f"2.{i}.0").status == 200
@@ -60,7 +60,7 @@ def test_versions_are_limited_by_the_hour_whatever_token_is_used(strict: Village
 
 
 def test_quotas_hold_at_the_confirmation_and_count_only_what_was_published(
-    strict: Village,
+    strict: People,
 ) -> None:
     ann = strict.ann
     for i in range(3):
@@ -84,7 +84,7 @@ def test_quotas_hold_at_the_confirmation_and_count_only_what_was_published(
 
 
 def test_new_widgets_are_limited_by_the_day_and_versions_of_old_ones_are_not(
-    strict: Village,
+    strict: People,
 ) -> None:
     assert [strict.ann.publish(f"ann/new-{i}").status for i in range(2)] == [200, 200]
 
@@ -94,7 +94,7 @@ def test_new_widgets_are_limited_by_the_day_and_versions_of_old_ones_are_not(
     assert strict.ann.publish("ann/new-1", "1.1.0").status == 200
 
 
-def test_bytes_are_limited_by_the_day_and_the_manifest_counts(strict: Village) -> None:
+def test_bytes_are_limited_by_the_day_and_the_manifest_counts(strict: People) -> None:
     js = BUNDLE * 100
     assert strict.ann.publish("ann/clock", "2.0.0", js).status == 200
     assert strict.ann.publish("ann/clock", "2.1.0", js).status == 200
@@ -113,7 +113,7 @@ def test_bytes_are_limited_by_the_day_and_the_manifest_counts(strict: Village) -
     assert "Make it smaller, or ask the operator" in huge.json()["error"]
 
 
-def test_changes_to_widgets_are_limited_by_the_hour_whatever_is_changed(strict: Village) -> None:
+def test_changes_to_widgets_are_limited_by_the_hour_whatever_is_changed(strict: People) -> None:
     ann, version = strict.ann, "/api/widgets/ann/clock/versions/1.0.0"
     reason = {"reason": "It shows the wrong time."}
     assert ann.post(f"{version}/yank", reason).status == 200
@@ -137,7 +137,7 @@ def test_changes_to_widgets_are_limited_by_the_hour_whatever_is_changed(strict: 
     assert ann.post("/api/widgets/ann/clock/unlist", {}).status == 429
 
 
-def test_changes_to_webhooks_are_limited_by_the_hour_whatever_is_changed(strict: Village) -> None:
+def test_changes_to_webhooks_are_limited_by_the_hour_whatever_is_changed(strict: People) -> None:
     ann = strict.ann
     body = {"url": "https://hooks.example/", "scope": "ann"}
     hook = f"/api/webhooks/{ann.post('/api/webhooks', body).json()['id']}"
@@ -159,7 +159,7 @@ def test_changes_to_webhooks_are_limited_by_the_hour_whatever_is_changed(strict:
     assert ann.post("/api/webhooks", body).status == 429
 
 
-def test_a_webhook_can_be_disabled_and_deleted_at_the_limit(strict: Village) -> None:
+def test_a_webhook_can_be_disabled_and_deleted_at_the_limit(strict: People) -> None:
     ann = strict.ann
     body = {"url": "https://hooks.example/", "scope": "ann"}
     hooks = [f"/api/webhooks/{ann.post('/api/webhooks', body).json()['id']}" for _ in range(3)]
@@ -171,7 +171,7 @@ def test_a_webhook_can_be_disabled_and_deleted_at_the_limit(strict: Village) -> 
     assert ann.post(f"{hooks[0]}/enable").status == 429
 
 
-def test_redeliveries_count_as_changes_to_webhooks(strict: Village) -> None:
+def test_redeliveries_count_as_changes_to_webhooks(strict: People) -> None:
     body = {"url": "https://hooks.example/", "scope": "ann"}
     hook = f"/api/webhooks/{strict.ann.post('/api/webhooks', body).json()['id']}"
     ping = strict.ann.post(f"{hook}/ping").json()["id"]
@@ -182,13 +182,13 @@ def test_redeliveries_count_as_changes_to_webhooks(strict: Village) -> None:
     assert strict.ann.post(f"{hook}/rotate").status == 429
 
 
-def test_operators_may_change_as_much_as_they_like(strict: Village) -> None:
+def test_operators_may_change_as_much_as_they_like(strict: People) -> None:
     for _ in range(4):
         for change in ("unlist", "list"):
             assert strict.olly.post(f"/api/widgets/ann/clock/{change}", {}).status == 200
 
 
-def test_open_requests_are_limited_and_end_by_themselves(strict: Village) -> None:
+def test_open_requests_are_limited_and_end_by_themselves(strict: People) -> None:
     first = strict.ann.request("ann/clock", "2.0.0").json()
     strict.clock.forward(minutes=20)
     assert strict.ann.request("ann/clock", "2.1.0").status == 200
@@ -210,7 +210,7 @@ def test_open_requests_are_limited_and_end_by_themselves(strict: Village) -> Non
 
 
 def test_at_the_limit_a_request_for_the_same_version_replaces_the_older_one(
-    strict: Village,
+    strict: People,
 ) -> None:
     first = strict.ann.request("ann/clock", "2.0.0").json()
     other = strict.ann.request("ann/clock", "2.1.0").json()
@@ -224,7 +224,7 @@ def test_at_the_limit_a_request_for_the_same_version_replaces_the_older_one(
         assert strict.ann.confirm(it["versionId"]).status == 200
 
 
-def test_operators_have_no_quotas(strict: Village) -> None:
+def test_operators_have_no_quotas(strict: People) -> None:
     olly = strict.olly
 
     assert [create(olly, f"olly-{i}").status for i in range(4)] == [201] * 4
@@ -232,18 +232,18 @@ def test_operators_have_no_quotas(strict: Village) -> None:
     assert [olly.request("olly/w0", f"2.{i}.0").status for i in range(4)] == [200] * 4
 
 
-def test_a_quota_survives_a_restart(built_village: BuiltVillage, tmp_path: Path) -> None:
-    with Village(built_village, tmp_path / "one", **QUOTAS) as village:
-        village.clock.forward(days=2)
-        assert [village.ann.publish("ann/clock", f"2.{i}.0").status for i in range(4)] == [200] * 4
-        built = BuiltVillage(village.site.settings.data, built_village.headers)
-        now = village.clock.at
-    with Village(built, tmp_path / "two", **QUOTAS) as village:
-        village.clock.at = now
-        assert village.ann.request("ann/clock", "3.0.0").status == 429
+def test_a_quota_survives_a_restart(built_people: BuiltPeople, tmp_path: Path) -> None:
+    with People(built_people, tmp_path / "one", **QUOTAS) as people:
+        people.clock.forward(days=2)
+        assert [people.ann.publish("ann/clock", f"2.{i}.0").status for i in range(4)] == [200] * 4
+        built = BuiltPeople(people.site.settings.data, built_people.headers)
+        now = people.clock.at
+    with People(built, tmp_path / "two", **QUOTAS) as people:
+        people.clock.at = now
+        assert people.ann.request("ann/clock", "3.0.0").status == 429
 
 
-def test_organizations_are_limited_however_one_comes_to_own_them(strict: Village) -> None:
+def test_organizations_are_limited_however_one_comes_to_own_them(strict: People) -> None:
     ann, eve = strict.ann, strict.eve  # ann already owns acme.
     assert create(ann, "second").status == 201
     owned = "ann owns 2 organizations, and at most 2 are allowed."
@@ -268,7 +268,7 @@ def test_organizations_are_limited_however_one_comes_to_own_them(strict: Village
     assert strict.site.get("/api/widgets/third/registry.json").status == 404
 
 
-def test_uploads_of_one_address_at_a_time_are_limited(strict: Village) -> None:
+def test_uploads_of_one_address_at_a_time_are_limited(strict: People) -> None:
     urls = [
         strict.ann.request("ann/clock", f"2.{i}.0").json()["uploadUrl"].partition(".example")[2]
         for i in range(2)
@@ -306,16 +306,16 @@ def test_uploads_of_one_address_at_a_time_are_limited(strict: Village) -> None:
     assert strict.ann.upload(f"https://catalog.example{urls[0]}", BUNDLE).status == 200
 
 
-def test_a_detail_cannot_grow_without_end(built_village: BuiltVillage, tmp_path: Path) -> None:
+def test_a_detail_cannot_grow_without_end(built_people: BuiltPeople, tmp_path: Path) -> None:
     notes = "é" * 10_000
-    with Village(built_village, tmp_path / "data", max_document_bytes=65_536) as village:
-        ann = village.ann
+    with People(built_people, tmp_path / "data", max_document_bytes=65_536) as people:
+        ann = people.ann
         early = ann.request("ann/clock", "8.0.0", releaseNotes=notes).json()
         ann.upload(early["uploadUrl"], BUNDLE)
         for i in range(2):
             assert ann.publish("ann/clock", f"2.{i}.0", releaseNotes=notes).status == 200
         assert ann.confirm(early["versionId"]).status == 200
-        size = len(village.site.get("/api/v1/widgets/ann/clock").body)
+        size = len(people.site.get("/api/v1/widgets/ann/clock").body)
 
         refused = ann.request("ann/clock", "2.2.0", releaseNotes=notes)
         checked = ann.post(
@@ -336,11 +336,11 @@ def test_a_detail_cannot_grow_without_end(built_village: BuiltVillage, tmp_path:
         assert 60_000 < size < 65_536
         assert [it.status for it in confirmed] == [200, 400]
         assert "65,536 are allowed" in confirmed[1].json()["error"]
-        assert len(village.site.get("/api/v1/widgets/ann/clock").body) < 66_000
+        assert len(people.site.get("/api/v1/widgets/ann/clock").body) < 66_000
         assert ann.publish("ann/clock", "2.2.0", releaseNotes="Short.").status == 200
         assert ann.publish("ann/other", "1.0.0", releaseNotes=notes).status == 200
 
 
-def test_two_megabytes_are_the_bound_by_default(village: Village) -> None:
-    assert village.site.settings.of(CatalogSettings).max_document_bytes == 2 << 20
-    assert json.loads(village.site.get("/api/v1/widgets/ann/clock").body)["latestVersion"]
+def test_two_megabytes_are_the_bound_by_default(people: People) -> None:
+    assert people.site.settings.of(CatalogSettings).max_document_bytes == 2 << 20
+    assert json.loads(people.site.get("/api/v1/widgets/ann/clock").body)["latestVersion"]

@@ -11,7 +11,7 @@ from publishing.publish_requests import files, local, rows, sha
 from publishing.test_write_once import actor_of
 from support.people import BUNDLE, with_token
 from support.site import Answer
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from widget_catalog.catalog.store.files import list_marked
 from widget_catalog.core.errors import BundlesDown
 from widget_catalog.core.files.contract import Kind, Stored
@@ -23,30 +23,30 @@ JS = BUNDLE + b"// mine\n"
 ADDRESS = "/cdn/@ann/new/1.0.0/index.js"
 
 
-def killed_while_confirming(village: Village) -> None:
+def killed_while_confirming(people: People) -> None:
     """An ended request whose confirmation stored its file, and was killed then."""
-    asked = village.eve.request("eve/new", "1.0.0", JS).json()
-    village.eve.upload(asked["uploadUrl"], JS)
-    node = village.site.node
+    asked = people.eve.request("eve/new", "1.0.0", JS).json()
+    people.eve.upload(asked["uploadUrl"], JS)
+    node = people.site.node
     with node.uploads.open(asked["versionId"], "js", len(JS)) as upload:
         node.bundles.put(upload, sha(JS))
-    village.clock.forward(hours=1)
+    people.clock.forward(hours=1)
 
 
-def uploaded(village: Village, key: str = "ann/new") -> str:
-    asked = village.ann.request(key, "1.0.0", JS).json()
-    assert village.ann.upload(asked["uploadUrl"], JS).status == 200
+def uploaded(people: People, key: str = "ann/new") -> str:
+    asked = people.ann.request(key, "1.0.0", JS).json()
+    assert people.ann.upload(asked["uploadUrl"], JS).status == 200
     return str(asked["versionId"])
 
 
-def marked(village: Village) -> int:
-    with village.site.node.store.reading() as connection:
+def marked(people: People) -> int:
+    with people.site.node.store.reading() as connection:
         return len(list_marked(connection))
 
 
-def test_nobody_waits_while_files_of_ended_requests_are_removed(village: Village) -> None:
-    killed_while_confirming(village)
-    node, removed = village.site.node, []
+def test_nobody_waits_while_files_of_ended_requests_are_removed(people: People) -> None:
+    killed_while_confirming(people)
+    node, removed = people.site.node, []
 
     class Slow(LocalBundles):
         def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
@@ -57,16 +57,16 @@ def test_nobody_waits_while_files_of_ended_requests_are_removed(village: Village
     tidy_uploads(node.store, Slow(node.folder.bundles), node.uploads)
 
     assert removed == [sha(JS)]
-    assert (rows(village), files(village)["uploads"], marked(village)) == ([], [], 0)
+    assert (rows(people), files(people)["uploads"], marked(people)) == ([], [], 0)
     assert node.bundles.stat(sha(JS)) is None
 
 
 def test_bytes_confirmed_while_they_are_removed_as_unused_are_stored_again(
-    village: Village,
+    people: People,
 ) -> None:
     """The confirmation finds the file, but it is about to be removed."""
-    killed_while_confirming(village)
-    version_id, node = uploaded(village), village.site.node
+    killed_while_confirming(people)
+    version_id, node = uploaded(people), people.site.node
     begun, stored = threading.Event(), threading.Event()
 
     class Slow(LocalBundles):
@@ -78,38 +78,38 @@ def test_bytes_confirmed_while_they_are_removed_as_unused_are_stored_again(
     def confirm() -> None:
         assert begun.wait(30)
         threading.Timer(0.2, stored.set).start()  # After its first attempt.
-        publish_version(node.store, node.bundles, node.uploads, actor_of(village), version_id)
+        publish_version(node.store, node.bundles, node.uploads, actor_of(people), version_id)
 
     with ThreadPoolExecutor() as threads:
         confirming = threads.submit(confirm)
         tidy_uploads(node.store, Slow(node.folder.bundles), node.uploads)
         confirming.result()
 
-    assert village.site.get(ADDRESS).body == JS
-    assert marked(village) == 0
+    assert people.site.get(ADDRESS).body == JS
+    assert marked(people) == 0
 
 
-def test_bytes_confirmed_before_they_are_removed_stay(village: Village) -> None:
-    killed_while_confirming(village)
-    version_id, node = uploaded(village), village.site.node
+def test_bytes_confirmed_before_they_are_removed_stay(people: People) -> None:
+    killed_while_confirming(people)
+    version_id, node = uploaded(people), people.site.node
 
     class Late(LocalBundles):
         """The cleanup has seen the file; it is published before the cleanup continues."""
 
         def stat(self, sha256_hash: str, kind: Kind = "js") -> Stored | None:
             found = super().stat(sha256_hash, kind)
-            publish_version(node.store, node.bundles, node.uploads, actor_of(village), version_id)
+            publish_version(node.store, node.bundles, node.uploads, actor_of(people), version_id)
             return found
 
     tidy_uploads(node.store, Late(node.folder.bundles), node.uploads)
 
-    assert village.site.get(ADDRESS).body == JS
-    assert rows(village) == []
+    assert people.site.get(ADDRESS).body == JS
+    assert rows(people) == []
 
 
-def test_a_removal_that_failed_is_repeated_and_the_bytes_wait_for_it(village: Village) -> None:
-    killed_while_confirming(village)
-    version_id, node = uploaded(village), village.site.node
+def test_a_removal_that_failed_is_repeated_and_the_bytes_wait_for_it(people: People) -> None:
+    killed_while_confirming(people)
+    version_id, node = uploaded(people), people.site.node
 
     class Failing(LocalBundles):
         def remove(self, _sha256_hash: str, _kind: Kind = "js") -> None:
@@ -117,26 +117,26 @@ def test_a_removal_that_failed_is_repeated_and_the_bytes_wait_for_it(village: Vi
 
     with pytest.raises(BundlesDown):
         tidy_uploads(node.store, Failing(node.folder.bundles), node.uploads)
-    assert marked(village) == 1
+    assert marked(people) == 1
     tidy_uploads(node.store, node.bundles, node.uploads)
-    refused = village.ann.confirm(version_id)
+    refused = people.ann.confirm(version_id)
     assert refused.status == 503
 
-    village.clock.forward(minutes=15)
+    people.clock.forward(minutes=15)
     tidy_uploads(node.store, node.bundles, node.uploads)
 
-    assert marked(village) == 0
-    assert village.ann.confirm(version_id).status == 200
-    assert village.site.get(ADDRESS).body == JS
+    assert marked(people) == 0
+    assert people.ann.confirm(version_id).status == 200
+    assert people.site.get(ADDRESS).body == JS
 
 
 @pytest.fixture
-def strict(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    with Village(built_village, tmp_path / "data", max_open_requests=2) as village:
-        yield village
+def strict(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
+    with People(built_people, tmp_path / "data", max_open_requests=2) as people:
+        yield people
 
 
-def test_an_upload_is_refused_once_its_request_has_been_replaced(strict: Village) -> None:
+def test_an_upload_is_refused_once_its_request_has_been_replaced(strict: People) -> None:
     ann = strict.ann
     urls = [ann.request("ann/new", version).json()["uploadUrl"] for version in ("1.0.0", "2.0.0")]
     urls.append(ann.request("ann/new", "1.0.0").json()["uploadUrl"])
@@ -148,7 +148,7 @@ def test_an_upload_is_refused_once_its_request_has_been_replaced(strict: Village
     assert len(files(strict)["uploads"]) == 2
 
 
-def test_an_upload_that_began_before_its_request_ended_is_not_kept(strict: Village) -> None:
+def test_an_upload_that_began_before_its_request_ended_is_not_kept(strict: People) -> None:
     first, node = strict.ann.request("ann/new", "1.0.0").json(), strict.site.node
 
     class Interrupted:
@@ -169,7 +169,7 @@ def test_an_upload_that_began_before_its_request_ended_is_not_kept(strict: Villa
     assert files(strict)["uploads"] == []
 
 
-def test_replaced_and_discarded_requests_count_for_an_hour(strict: Village) -> None:
+def test_replaced_and_discarded_requests_count_for_an_hour(strict: People) -> None:
     """However a request ended, an upload URL of an object store stays valid."""
     for person in (strict.ann, with_token(strict.ann)):
         assert [person.request("ann/new", "1.0.0").status for _ in range(2)] == [200, 200]

@@ -15,7 +15,7 @@ from screenshots.scenes import ALL_SCENES, README_SCENES, Scene, Scheme, sign_in
 from support.chromium import find_chromium, running_browser
 from support.passwords import quick_passwords
 from support.service import running_service
-from support.village import build_village
+from support.site_with_people import build_people
 
 WIDTHS = (390, 1440)
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
@@ -31,12 +31,12 @@ def main(words: list[str]) -> int:
         print("No Chromium found: install it (apt install chromium) or set $CHROMIUM.")
         return 1
     folder = Path(tempfile.mkdtemp(prefix="screenshots-"))
-    village = folder / "village"
+    people = folder / "people"
     with quick_passwords():
-        build_village(village)
+        build_people(people)
     with (
         running_service(folder / "demo", "--demo") as demo,
-        running_service(village) as service,
+        running_service(people) as service,
         running_browser(program) as browser,
     ):
         states = {demo.url: None, service.url: _signed_in(browser, service.url)}

@@ -98,7 +98,7 @@ def send_report(page: Page) -> None:
 
 
 def sign_in(page: Page, url: str) -> None:
-    """As the operator of the village."""
+    """As the operator."""
     page.goto(f"{url}/sign-in")
     page.get_by_label("Username").fill("olly")
     page.get_by_label("Password").fill(PASSWORD)

@@ -9,7 +9,7 @@ import pytest
 from support.demo import import_demo
 from support.passwords import quick_passwords
 from support.service import Service, running_service
-from support.village import build_village
+from support.site_with_people import build_people
 from widget_catalog.catalog.node.wiring import open_node
 
 
@@ -20,9 +20,9 @@ def demo_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="module")
-def village_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The village, the demo catalog and a dashboard."""
-    folder = tmp_path_factory.mktemp("village") / "data"
+def people_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The people, the demo catalog and a dashboard."""
+    folder = tmp_path_factory.mktemp("people") / "data"
     # In a separate thread, because Playwright runs an event loop in this one.
     with quick_passwords(), ThreadPoolExecutor(1) as threads:
         threads.submit(_build, folder).result()
@@ -31,7 +31,7 @@ def village_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servic
 
 
 def _build(folder: Path) -> None:
-    build_village(folder)
+    build_people(folder)
     node = open_node(folder)
     import_demo(node, into_owned=True)
     node.store.close()

@@ -183,8 +183,8 @@ def may_mount() -> bool:
     """Whether this machine allows private mounts."""
     if shutil.which("unshare") is None:
         return False
-    trial = [*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]
-    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
+    attempt = [*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"]
+    return subprocess.run(attempt, capture_output=True, check=False).returncode == 0
 
 
 def _copy(data: Path, target: Path) -> None:

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 import typer.main
+import typer.utils
 
 _PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
 _NOT_LOADED = ("__main__", ".migrations.env")  # Modules that run when they are imported.
@@ -202,7 +203,7 @@ def _examine_commands() -> None:
     """Once for all forks: Typer examines the functions of all commands at each start, for longer
     than most commands take.
     """
-    examined = functools.cache(vars(typer.main)["get_params_from_function"])
+    examined = functools.cache(typer.utils.get_params_from_function)
     vars(typer.main)["get_params_from_function"] = examined
     for name in ("widget_cli.main", "widget_catalog.app.main"):
         typer.main.get_command(importlib.import_module(name).app)

@@ -1,4 +1,4 @@
-"""Sites in this process: with the demo catalog, with open registration, with a village of people.
+"""Sites in this process: with the demo catalog, with open registration, with people.
 
 `conftest.py` loads these fixtures for all tests.
 """
@@ -11,7 +11,7 @@ import pytest
 from support.demo import import_demo
 from support.passwords import quick_passwords
 from support.site import InProcessSite
-from support.village import BuiltVillage, MovableClock, Village, build_village
+from support.site_with_people import BuiltPeople, MovableClock, People, build_people
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSit
 
 
 @pytest.fixture(scope="module")
-def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
+def open_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
     folder = tmp_path_factory.mktemp("open") / "data"
     with InProcessSite(folder, registration="open") as site:
         yield site
@@ -34,21 +34,21 @@ def clock() -> MovableClock:
 
 
 @pytest.fixture(scope="session")
-def built_village(tmp_path_factory: pytest.TempPathFactory) -> BuiltVillage:
+def built_people(tmp_path_factory: pytest.TempPathFactory) -> BuiltPeople:
     with quick_passwords():
-        return build_village(tmp_path_factory.mktemp("village") / "data")
+        return build_people(tmp_path_factory.mktemp("people") / "data")
 
 
 @pytest.fixture
-def village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    with Village(built_village, tmp_path / "data") as made:
+def people(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
+    with People(built_people, tmp_path / "data") as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def quiet_village(
-    built_village: BuiltVillage, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Village]:
+def shared_people(
+    built_people: BuiltPeople, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[People]:
     """Read-only."""
-    with Village(built_village, tmp_path_factory.mktemp("quiet") / "data") as made:
+    with People(built_people, tmp_path_factory.mktemp("quiet") / "data") as made:
         yield made

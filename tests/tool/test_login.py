@@ -18,9 +18,9 @@ import httpx
 import pytest
 
 from support.commands import Said
-from support.decoys import write_decoy
 from support.scripted import Scripted, ScriptedServer
 from support.service import clean_environment
+from support.shadow_modules import write_shadow_module
 from tool.tool import Tool
 from widget_cli.credentials import Credentials
 from widget_cli.errors import ExitCode, ToolError
@@ -302,7 +302,7 @@ def test_a_catalog_without_https_is_signed_in_to_only_if_that_is_wanted(tool: To
 
 
 def test_opening_a_browser_runs_no_file_of_the_current_folder(tmp_path: Path) -> None:
-    created, opened = write_decoy(tmp_path, "webbrowser"), tmp_path / "opened"
+    created, opened = write_shadow_module(tmp_path, "webbrowser"), tmp_path / "opened"
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     browser.chmod(0o755)

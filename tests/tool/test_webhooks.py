@@ -115,6 +115,6 @@ def test_what_is_refused_is_a_sentence_and_an_exit_code(service: Service, ann: T
     assert ann.run("webhooks", "replay", "nothing", "none").code == 9
     token = {"WIDGET_TOKEN": token_of(service, "ann")}
     assert ann.run("webhooks", "list", environment=token).code == 4
-    home = ann.home.parent / "stranger"
+    home = ann.home.parent / "outsider"
     home.mkdir()
     assert Tool(home, service.url).run("webhooks", "list").code == 3

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.decoys import write_decoy
+from support.shadow_modules import write_shadow_module
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import MAX_BUNDLE_BYTES, exported, state_of, stored_line, take
 from widget_catalog.catalog.node.wiring import Node, prepare_node
@@ -163,7 +163,7 @@ def test_helpers_end_when_the_import_is_killed(tmp_path: Path) -> None:
 def test_helpers_run_no_file_of_the_current_folder(tmp_path: Path) -> None:
     folder = tmp_path / "here"
     folder.mkdir()
-    created = write_decoy(folder, "xxhash")
+    created = write_shadow_module(folder, "xxhash")
     (folder / "many.ndjson").write_bytes(b"".join(plain_lines()[:2_600]))
     command = [sys.executable, "-P", "-c", _ON_TWO_CORES, "import", "many.ndjson"]
 

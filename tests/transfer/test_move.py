@@ -18,7 +18,7 @@ from support.people import Person
 from support.postgresql import new_database
 from support.s3 import rclone, settings_of
 from support.site import SECRET_KEY, InProcessSite
-from support.village import BuiltVillage, build_village
+from support.site_with_people import BuiltPeople, build_people
 from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.accounts.store import get_account
 from widget_catalog.accounts.tables import authenticator_apps
@@ -33,10 +33,10 @@ from widget_catalog.transfer.move_catalog import Location, move_bundles
 
 
 @pytest.fixture(scope="module")
-def village(tmp_path_factory: pytest.TempPathFactory) -> BuiltVillage:
-    folder = tmp_path_factory.mktemp("village") / "data"
+def people(tmp_path_factory: pytest.TempPathFactory) -> BuiltPeople:
+    folder = tmp_path_factory.mktemp("people") / "data"
     with quick_passwords():
-        built = build_village(folder)
+        built = build_people(folder)
         with InProcessSite(folder) as site:
             for _ in range(3):
                 assert site.post("/api/v1/widgets/ann/clock").status == 200
@@ -64,22 +64,22 @@ def move(*arguments: str | Path, environment: dict[str, str]) -> Said:
 
 
 def test_everything_moves_there_and_back(
-    village: BuiltVillage, postgresql_url: str, s3: int, tmp_path: Path
+    people: BuiltPeople, postgresql_url: str, s3: int, tmp_path: Path
 ) -> None:
     url = new_database(postgresql_url)
     environment = environment_of(url, base_url="http://127.0.0.1:8080", **settings_of(s3))
 
     for _ in range(2):  # The second run finds everything there.
-        said = move("--data", village.folder, environment=environment)
+        said = move("--data", people.folder, environment=environment)
         assert said.code == 0, said
         assert "Source and target were compared and are identical." in said.err
 
-    assert exported(tmp_path / "node", environment) == exported(village.folder)
+    assert exported(tmp_path / "node", environment) == exported(people.folder)
     with InProcessSite(tmp_path / "site", database=url, secret_key=SECRET_KEY) as site:
-        ann = Person(site, "ann", village.headers["ann"])
+        ann = Person(site, "ann", people.headers["ann"])
         assert ann.get("/api/organizations/acme").status == 200  # Her session is still valid.
         assert site.get("/api/v1/widgets/ann/clock").json()["widget"]["downloadCount"] == 3
-        eve = Person(site, "eve", village.headers["eve"])
+        eve = Person(site, "eve", people.headers["eve"])
         made = eve.post("/api/organizations", {"slug": "new", "displayName": "New"})
         assert made.status == 201  # It gets a new number.
     store = open_to_read(tmp_path, Backends(url))
@@ -90,7 +90,7 @@ def test_everything_moves_there_and_back(
 
     said = move("--back", "--data", tmp_path / "back", environment=environment)
     assert said.code == 0, said
-    assert exported(tmp_path / "back") == exported(village.folder)
+    assert exported(tmp_path / "back") == exported(people.folder)
     assert "No problems found" in widget_catalog("doctor", "--data", tmp_path / "back").err
 
 
@@ -156,7 +156,7 @@ def test_a_target_that_becomes_unreachable_is_not_called_incomplete(
 
 
 def test_a_target_that_holds_another_catalog_is_refused(
-    village: BuiltVillage, database: str, s3: int, tmp_path: Path
+    people: BuiltPeople, database: str, s3: int, tmp_path: Path
 ) -> None:
     environment = environment_of(database, **settings_of(s3))
     made = widget_catalog(
@@ -167,17 +167,17 @@ def test_a_target_that_holds_another_catalog_is_refused(
     )
     assert made.code == 0, made
 
-    said = move("--data", village.folder, environment=environment)
+    said = move("--data", people.folder, environment=environment)
 
     assert said.code == 1
     assert "The target is not empty" in said.err
 
 
 def test_while_a_node_runs_nothing_is_moved(
-    village: BuiltVillage, database: str, s3: int, tmp_path: Path
+    people: BuiltPeople, database: str, s3: int, tmp_path: Path
 ) -> None:
     environment = environment_of(database, **settings_of(s3))
-    there, back = ("--data", village.folder), ("--back", "--data", tmp_path / "back")
+    there, back = ("--data", people.folder), ("--back", "--data", tmp_path / "back")
     with Listening(database, [SECRET_KEY]):  # As every node's follower does.
         for arguments in (there, back):
             said = move(*arguments, environment=environment)
@@ -186,7 +186,7 @@ def test_while_a_node_runs_nothing_is_moved(
     assert move(*back, environment=environment).code == 0
 
 
-def test_without_a_target_nothing_is_moved(village: BuiltVillage) -> None:
-    said = move("--data", village.folder, environment={})
+def test_without_a_target_nothing_is_moved(people: BuiltPeople) -> None:
+    said = move("--data", people.folder, environment={})
     assert said.code == 1
     assert "--to-database" in said.err

@@ -74,7 +74,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(
     post: Post, authority: Authority, tmp_path: Path
 ) -> None:
     del authority
-    with Receiver(tls=Authority(tmp_path, "Stranger").server("127.0.0.1")) as receiver:
+    with Receiver(tls=Authority(tmp_path, "Unknown").server("127.0.0.1")) as receiver:
         fault = fault_of(post, receiver.url)
     assert fault == "The certificate is not accepted: unable to get local issuer certificate."
     assert receiver.received == []

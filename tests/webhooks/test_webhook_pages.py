@@ -1,14 +1,14 @@
 """The pages of webhooks, for the owners of scopes and for the operator."""
 
 from support.browsing import browser_of
-from support.village import Village
+from support.site_with_people import People
 
 HERE = "/account/webhooks"
 URL = "https://hooks.example/catalog?<b>"
 
 
-def test_a_webhook_is_added_looked_after_and_removed(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_a_webhook_is_added_looked_after_and_removed(people: People) -> None:
+    ann = browser_of(people.ann)
     ann.get(HERE)
     assert [it.text for it in ann.page.all("option")] == ["ann", "acme"]
     assert ann.submit(HERE, url="http://hooks.example/", scope="acme").status == 400
@@ -20,7 +20,7 @@ def test_a_webhook_is_added_looked_after_and_removed(village: Village) -> None:
 
     assert ann.submit(HERE, url=URL, scope="acme", type="revoked").status == 200
     assert ann.page.one("pre").text.startswith("whsec_")
-    (made,) = village.ann.get("/api/webhooks").json()["webhooks"]
+    (made,) = people.ann.get("/api/webhooks").json()["webhooks"]
     place = f"{HERE}/{made['id']}"
     ann.get(HERE)
     assert [it.text for it in ann.page.all("li")] == [f"{URL} enabled @acme · revoked"]
@@ -28,7 +28,7 @@ def test_a_webhook_is_added_looked_after_and_removed(village: Village) -> None:
     ann.get(place)
     assert ann.submit(f"{place}/ping").headers["location"] == f"{place}?done=ping"
     ann.get(place)
-    (delivery,) = village.ann.get(f"/api/webhooks/{made['id']}/deliveries").json()["deliveries"]
+    (delivery,) = people.ann.get(f"/api/webhooks/{made['id']}/deliveries").json()["deliveries"]
     assert delivery["id"] in ann.page.one("main").text
 
     assert ann.submit(f"{place}/rotate").status == 200
@@ -44,9 +44,9 @@ def test_a_webhook_is_added_looked_after_and_removed(village: Village) -> None:
     assert ann.get(place).status == 404
 
 
-def test_the_operator_sees_all_and_adds_those_of_the_catalog(village: Village) -> None:
-    village.ann.post("/api/webhooks", {"url": URL, "scope": "ann"})
-    olly = browser_of(village.olly)
+def test_the_operator_sees_all_and_adds_those_of_the_catalog(people: People) -> None:
+    people.ann.post("/api/webhooks", {"url": URL, "scope": "ann"})
+    olly = browser_of(people.olly)
     olly.get("/operate/webhooks")
     assert olly.submit("/operate/webhooks", url="https://hooks.example/all").status == 200
     olly.get("/operate/webhooks")
@@ -55,6 +55,6 @@ def test_the_operator_sees_all_and_adds_those_of_the_catalog(village: Village) -
         "https://hooks.example/all enabled the whole catalog · every event",
         f"{URL} enabled @ann · every event",
     ]
-    eve = browser_of(village.eve)
-    for hook in village.olly.get("/api/webhooks").json()["webhooks"]:
+    eve = browser_of(people.eve)
+    for hook in people.olly.get("/api/webhooks").json()["webhooks"]:
         assert eve.get(f"{HERE}/{hook['id']}").status == 404

@@ -8,7 +8,7 @@ import pytest
 
 from support.people import PASSWORD, Person
 from support.service import wait_for
-from support.village import BuiltVillage, Village
+from support.site_with_people import BuiltPeople, People
 from webhooks.receiver import Receiver
 from widget_catalog.accounts.administer_account import set_disabled
 
@@ -22,10 +22,10 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def open_village(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
+def open_people(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
     """Its webhooks may be sent to this machine."""
     allowed = {"webhook_http": True, "webhook_networks": "127.0.0.0/8", "max_webhooks": 2}
-    with Village(built_village, tmp_path / "data", **allowed) as made:
+    with People(built_people, tmp_path / "data", **allowed) as made:
         yield made
 
 
@@ -35,8 +35,8 @@ def add(person: Person, scope: str | None = None, url: str = URL, **more: Any) -
     return answer.json()
 
 
-def test_a_webhook_is_shown_whole_and_its_secret_once(village: Village) -> None:
-    made = add(village.ann, "acme", types=["yanked", "published"])
+def test_a_webhook_is_shown_whole_and_its_secret_once(people: People) -> None:
+    made = add(people.ann, "acme", types=["yanked", "published"])
     secret = made.pop("secret")
     assert secret.startswith("whsec_")
     assert made == {
@@ -52,20 +52,20 @@ def test_a_webhook_is_shown_whole_and_its_secret_once(village: Village) -> None:
         "disabledAt": None,
         "disabledReason": None,
     }
-    assert village.ann.get(f"/api/webhooks/{made['id']}").json() == made
-    assert village.ann.get("/api/webhooks").json() == {"webhooks": [made]}
-    assert village.ann.get("/api/webhooks?scope=acme").json() == {"webhooks": [made]}
-    assert village.ann.get("/api/webhooks?scope=ann").json() == {"webhooks": []}
+    assert people.ann.get(f"/api/webhooks/{made['id']}").json() == made
+    assert people.ann.get("/api/webhooks").json() == {"webhooks": [made]}
+    assert people.ann.get("/api/webhooks?scope=acme").json() == {"webhooks": [made]}
+    assert people.ann.get("/api/webhooks?scope=ann").json() == {"webhooks": []}
 
-    rotated = village.ann.post(f"/api/webhooks/{made['id']}/rotate").json()
+    rotated = people.ann.post(f"/api/webhooks/{made['id']}/rotate").json()
     assert rotated["secret"].startswith("whsec_")
     assert rotated["secret"] != secret
 
 
-def test_whose_they_are_decides_who_manages_them(village: Village) -> None:
-    of_acme = add(village.ann, "acme")["id"]
-    of_ann = add(village.ann, "ann")["id"]
-    of_all = add(village.olly)["id"]
+def test_whose_they_are_decides_who_manages_them(people: People) -> None:
+    of_acme = add(people.ann, "acme")["id"]
+    of_ann = add(people.ann, "ann")["id"]
+    of_all = add(people.olly)["id"]
 
     def seen(person: Person) -> set[str]:
         listed = {it["id"] for it in person.get("/api/webhooks").json()["webhooks"]}
@@ -73,9 +73,9 @@ def test_whose_they_are_decides_who_manages_them(village: Village) -> None:
         assert listed == {it for it in ids if person.get(f"/api/webhooks/{it}").status == 200}
         return listed
 
-    assert seen(village.ann) == {of_acme, of_ann}
-    assert seen(village.olly) == {of_acme, of_ann, of_all}
-    for person in (village.abe, village.mia, village.pia, village.eve):
+    assert seen(people.ann) == {of_acme, of_ann}
+    assert seen(people.olly) == {of_acme, of_ann, of_all}
+    for person in (people.abe, people.mia, people.pia, people.eve):
         assert seen(person) == set()
         assert person.post("/api/webhooks", {"url": URL, "scope": "acme"}).status == 403
         assert person.post("/api/webhooks", {"url": URL}).status == 403
@@ -84,23 +84,23 @@ def test_whose_they_are_decides_who_manages_them(village: Village) -> None:
         assert person.post(f"/api/webhooks/{of_acme}/rotate").status == 404
 
 
-def test_anyone_who_is_no_owner_any_more_manages_nothing(village: Village) -> None:
-    hook = add(village.ann, "acme")["id"]
-    given = village.ann.post("/api/organizations/acme/transfer", {"username": "abe"})
+def test_anyone_who_is_no_owner_any_more_manages_nothing(people: People) -> None:
+    hook = add(people.ann, "acme")["id"]
+    given = people.ann.post("/api/organizations/acme/transfer", {"username": "abe"})
     assert given.status == 200
 
-    assert village.ann.get(f"/api/webhooks/{hook}").status == 404
-    assert village.ann.post(f"/api/webhooks/{hook}/ping").status == 404
-    assert village.abe.get(f"/api/webhooks/{hook}").json()["createdBy"] == "ann"
-    assert village.abe.delete(f"/api/webhooks/{hook}").status == 200
-    assert village.abe.get(f"/api/webhooks/{hook}").status == 404
+    assert people.ann.get(f"/api/webhooks/{hook}").status == 404
+    assert people.ann.post(f"/api/webhooks/{hook}/ping").status == 404
+    assert people.abe.get(f"/api/webhooks/{hook}").json()["createdBy"] == "ann"
+    assert people.abe.delete(f"/api/webhooks/{hook}").status == 200
+    assert people.abe.get(f"/api/webhooks/{hook}").status == 404
 
 
 @pytest.mark.parametrize("how", ["demoted", "removed", "left", "transferred", "closed", "disabled"])
 def test_one_whose_maker_is_no_owner_any_more_rests_until_an_owner_enables_it(
-    village: Village, how: str
+    people: People, how: str
 ) -> None:
-    ann, abe, acme = village.ann, village.abe, "/api/organizations/acme"
+    ann, abe, acme = people.ann, people.abe, "/api/organizations/acme"
     assert ann.put(f"{acme}/members/abe", {"role": "owner"}).status == 200
     by_ann, by_abe = add(ann, "acme")["id"], add(abe, "acme")["id"]
 
@@ -116,7 +116,7 @@ def test_one_whose_maker_is_no_owner_any_more_rests_until_an_owner_enables_it(
         case "closed":
             done = ann.post("/api/account/close", {"password": PASSWORD})
         case _:
-            set_disabled(village.site.node.store, "ann", is_disabled=True)
+            set_disabled(people.site.node.store, "ann", is_disabled=True)
             done = abe.get(acme)
     assert done.status == 200, done.body
 
@@ -134,17 +134,17 @@ def test_one_whose_maker_is_no_owner_any_more_rests_until_an_owner_enables_it(
     assert abe.get(f"/api/webhooks/{by_ann}").json()["disabledAt"] is None
 
 
-def test_those_of_a_closed_account_end_and_those_of_a_disabled_one_rest(village: Village) -> None:
-    of_eve, of_ann = add(village.eve, "eve")["id"], add(village.ann, "ann")["id"]
-    assert village.eve.post("/api/account/close", {"password": PASSWORD}).status == 200
-    assert village.olly.get(f"/api/webhooks/{of_eve}").status == 404
+def test_those_of_a_closed_account_end_and_those_of_a_disabled_one_rest(people: People) -> None:
+    of_eve, of_ann = add(people.eve, "eve")["id"], add(people.ann, "ann")["id"]
+    assert people.eve.post("/api/account/close", {"password": PASSWORD}).status == 200
+    assert people.olly.get(f"/api/webhooks/{of_eve}").status == 404
 
-    set_disabled(village.site.node.store, "ann", is_disabled=True)
-    shown = village.olly.get(f"/api/webhooks/{of_ann}").json()
+    set_disabled(people.site.node.store, "ann", is_disabled=True)
+    shown = people.olly.get(f"/api/webhooks/{of_ann}").json()
     assert shown["disabledReason"] == "The account ann was disabled."
-    assert village.olly.post(f"/api/webhooks/{of_ann}/ping").status == 409
-    assert village.olly.post(f"/api/webhooks/{of_ann}/enable").status == 200
-    assert village.olly.post(f"/api/webhooks/{of_ann}/enable").status == 409
+    assert people.olly.post(f"/api/webhooks/{of_ann}/ping").status == 409
+    assert people.olly.post(f"/api/webhooks/{of_ann}/enable").status == 200
+    assert people.olly.post(f"/api/webhooks/{of_ann}/enable").status == 409
 
 
 @pytest.mark.parametrize(
@@ -160,26 +160,24 @@ def test_those_of_a_closed_account_end_and_those_of_a_disabled_one_rest(village:
     ],
 )
 def test_what_is_wrong_is_reported(
-    quiet_village: Village, body: dict[str, Any], status: int, told: str
+    shared_people: People, body: dict[str, Any], status: int, told: str
 ) -> None:
-    answer = quiet_village.ann.post("/api/webhooks", body)
+    answer = shared_people.ann.post("/api/webhooks", body)
     assert answer.status == status
     assert told in answer.json()["error"]
 
 
-def test_a_scope_has_a_limited_number(open_village: Village) -> None:
+def test_a_scope_has_a_limited_number(open_people: People) -> None:
     for _ in range(2):
-        add(open_village.ann, "acme")
-    add(open_village.ann, "ann")
-    answer = open_village.ann.post("/api/webhooks", {"url": URL, "scope": "acme"})
+        add(open_people.ann, "acme")
+    add(open_people.ann, "ann")
+    answer = open_people.ann.post("/api/webhooks", {"url": URL, "scope": "acme"})
     assert answer.status == 409
     assert "limit" in answer.json()["error"]
 
 
-def test_an_event_is_delivered_logged_and_replayed(
-    open_village: Village, receiver: Receiver
-) -> None:
-    ann = open_village.ann
+def test_an_event_is_delivered_logged_and_replayed(open_people: People, receiver: Receiver) -> None:
+    ann = open_people.ann
     made = add(ann, "acme", receiver.url)
     place = f"/api/webhooks/{made['id']}"
     ann.publish("acme/clock", "1.1.0", b"export const mount = () => {};\n")
@@ -197,5 +195,5 @@ def test_an_event_is_delivered_logged_and_replayed(
     wait_for(lambda: len(receiver.received) == 2)
     assert receiver.received[1].id == got.id
     assert ann.post(f"{place}/deliveries/nothing/replay").status == 404
-    log = open_village.olly.get("/api/audit?limit=2").json()["entries"]
+    log = open_people.olly.get("/api/audit?limit=2").json()["entries"]
     assert [it["action"] for it in log] == ["replay webhook delivery", "publish"]

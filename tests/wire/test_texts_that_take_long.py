@@ -15,9 +15,9 @@ from typing import Any, SupportsIndex
 import httpx
 import pytest
 
-from support.decoys import write_decoy
 from support.folders import filled_folder
 from support.service import Service, running_service
+from support.shadow_modules import write_shadow_module
 from support.widgets import version_line, widget_line
 from widget_catalog.catalog.pages.bundle_diff import MAX_BYTES, compare_bundles
 from widget_catalog.catalog.pages.markdown import render_markdown
@@ -206,7 +206,7 @@ def test_bundles_are_broken_into_lines_in_one_pass(name: str) -> None:
 def test_a_child_process_runs_no_file_of_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    created = write_decoy(tmp_path, "resource")
+    created = write_shadow_module(tmp_path, "resource")
     monkeypatch.chdir(tmp_path)
 
     assert asyncio.run(BoundedWork[list[int], int](sum).ask([1, 2], "acme")) == 3

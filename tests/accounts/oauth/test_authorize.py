@@ -120,7 +120,7 @@ def test_no_other_site_can_agree_for_somebody(
 
 def test_no_bearer_token_can_agree(ann: Browsing) -> None:
     """A machine's token could otherwise create an unlimited one."""
-    stranger = Browsing(ann.site)
+    visitor = Browsing(ann.site)
     csrf = ann.get("/api/auth/session").json()["csrfToken"]
     body = {"name": "a token", "actions": ["publish"]}
     made = ann.site.request(
@@ -134,8 +134,8 @@ def test_no_bearer_token_can_agree(ann: Browsing) -> None:
     bearer = {"authorization": f"Bearer {made.json()['token']}"}
 
     for answer in (
-        stranger.get(authorize_address(), **bearer),
-        stranger.post(authorize_address(), {"decision": "continue"}, **bearer),
+        visitor.get(authorize_address(), **bearer),
+        visitor.post(authorize_address(), {"decision": "continue"}, **bearer),
     ):
         assert answer.status == 302
         assert answer.headers["location"].startswith("/sign-in?next=")

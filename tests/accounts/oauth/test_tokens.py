@@ -242,9 +242,9 @@ def test_an_access_token_is_no_refresh_token_and_no_session(ann: Browsing) -> No
 
     assert is_refused(answer, "invalid_grant", NOT_GOOD)
     assert not is_good(ann.site, tokens["refresh_token"])
-    stranger = Browsing(ann.site)
-    stranger.cookies["session"] = tokens["access_token"]
-    assert stranger.get("/account").status == 302
+    visitor = Browsing(ann.site)
+    visitor.cookies["session"] = tokens["access_token"]
+    assert visitor.get("/account").status == 302
 
 
 def test_of_a_disabled_account_nothing_works(house: InProcessSite) -> None:

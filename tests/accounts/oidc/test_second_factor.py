@@ -16,7 +16,7 @@ from support.browsing import Browsing
 from support.passwords import quick_passwords
 from support.people import PASSWORD
 from support.site import InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 from widget_catalog.accounts.administer_account import reset_password
 from widget_catalog.catalog.store.audit import Entry, list_entries
 

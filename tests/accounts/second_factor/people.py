@@ -9,7 +9,7 @@ from accounts.second_factor.authenticator import Authenticator
 from support.browsing import Browsing
 from support.people import PASSWORD, a_person
 from support.site import InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 
 HERE = "/account/second-factor"
 STEP = "/sign-in/second-factor"

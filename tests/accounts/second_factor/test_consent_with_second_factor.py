@@ -16,7 +16,7 @@ from accounts.second_factor.people import add_app, browsing_as, code_now
 from support.browsing import Browsing
 from support.people import PASSWORD
 from support.site import InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 
 CONFIRM = "/account/confirm"
 STATE = "a state & more=%2F"

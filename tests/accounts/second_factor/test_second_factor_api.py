@@ -18,7 +18,7 @@ from accounts.second_factor.two_factor import (
 from accounts.signing_in import SIGN_IN
 from support.people import PASSWORD, Person, nobody
 from support.site import Answer, InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 from widget_catalog.accounts.administer_account import (
     reset_password,
     reset_second_factor,

@@ -23,7 +23,7 @@ from accounts.second_factor.people import (
 from support.browsing import PERSONAL, Browsing
 from support.people import PASSWORD, a_person
 from support.site import InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 from widget_catalog.accounts.second_factor.store import find_factors
 from widget_catalog.catalog.store.audit import list_entries
 

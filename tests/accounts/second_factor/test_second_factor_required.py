@@ -12,7 +12,7 @@ from support.browsing import Browsing, browser_of
 from support.people import Person, request_body, with_oauth, with_token
 from support.routes import ACCOUNT_PAGES, API, WORK_PAGES
 from support.site import Answer
-from support.village import BuiltVillage, Village, join
+from support.site_with_people import BuiltPeople, People, join
 from widget_catalog.core.http.routing import AuthMode, Route, Who
 
 VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme"}
@@ -24,8 +24,8 @@ SENTENCE = (
 
 
 @pytest.fixture
-def strict(built_village: BuiltVillage, tmp_path: Path) -> Iterator[Village]:
-    with Village(built_village, tmp_path / "data", second_factor_required="operators") as made:
+def strict(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
+    with People(built_people, tmp_path / "data", second_factor_required="operators") as made:
         yield made
 
 
@@ -42,7 +42,7 @@ def ask(route: Route, person: Person) -> Answer:
     return person.send(route.method, address_of(route))
 
 
-def test_without_one_an_operator_reaches_nothing_by_whatever_means(strict: Village) -> None:
+def test_without_one_an_operator_reaches_nothing_by_whatever_means(strict: People) -> None:
     ways = [strict.olly, with_oauth(strict.olly)]
     closed = [it for it in API.all if it.auth is AuthMode.API and not it.without_factor]
     assert len(closed) > 30
@@ -52,7 +52,7 @@ def test_without_one_an_operator_reaches_nothing_by_whatever_means(strict: Villa
             assert (answer.status, answer.json()) == (403, {"error": SENTENCE}), route
 
 
-def test_what_is_open_even_so(strict: Village) -> None:
+def test_what_is_open_even_so(strict: People) -> None:
     api = {(it.method, it.path) for it in API.all if it.without_factor}
     assert api == {
         ("GET", "/api/auth/second-factor"),
@@ -66,7 +66,7 @@ def test_what_is_open_even_so(strict: Village) -> None:
     assert strict.olly.post("/api/auth/sign-out").status == 200
 
 
-def test_every_other_page_leads_to_setting_one_up_and_back(strict: Village) -> None:
+def test_every_other_page_leads_to_setting_one_up_and_back(strict: People) -> None:
     browsing = browser_of(strict.olly)
     pages = (*ACCOUNT_PAGES, *WORK_PAGES)
     closed = [it for it in pages if it.needs is not Who.ANYONE and not it.without_factor]
@@ -82,28 +82,28 @@ def test_every_other_page_leads_to_setting_one_up_and_back(strict: Village) -> N
 
 
 def test_an_access_token_of_such_a_person_is_refused_with_the_sentence(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
-    with Village(built_village, tmp_path / "data") as before:
+    with People(built_people, tmp_path / "data") as before:
         tokens = [with_token(it).headers for it in (before.olly, before.ann)]
-    with Village(
-        BuiltVillage(tmp_path / "data", built_village.headers),
+    with People(
+        BuiltPeople(tmp_path / "data", built_people.headers),
         tmp_path / "strict",
         second_factor_required="owners",
-    ) as village:
+    ) as people:
         for headers in tokens:
-            answer = Person(village.site, "", headers).get("/api/widgets/scopes")
+            answer = Person(people.site, "", headers).get("/api/widgets/scopes")
             assert answer.status == 403
             assert answer.json()["error"].startswith(
                 "This catalog requires a second factor of operators and of owners of organizations."
             )
-            publish = Person(village.site, "", headers).post(
+            publish = Person(people.site, "", headers).post(
                 "/api/widgets/publish", request_body("ann/new", action="check")
             )
             assert publish.status == 403
 
 
-def test_with_one_everything_is_open_again_for_tokens_too(strict: Village) -> None:
+def test_with_one_everything_is_open_again_for_tokens_too(strict: People) -> None:
     browsing = signed_in_again(strict.olly)
     add_passkey(browsing, Authenticator())
     assert browsing.get("/account").status == 200
@@ -116,7 +116,7 @@ def test_with_one_everything_is_open_again_for_tokens_too(strict: Village) -> No
     assert answer.headers["location"] == "/account/confirm?next=%2Faccount"
 
 
-def test_the_last_one_cannot_be_removed_where_it_is_required(strict: Village) -> None:
+def test_the_last_one_cannot_be_removed_where_it_is_required(strict: People) -> None:
     browsing = signed_in_again(strict.olly)
     add_passkey(browsing, Authenticator())
     add_app(browsing, strict.clock.at.timestamp())
@@ -144,24 +144,24 @@ WHO = [
 
 @pytest.mark.parametrize(("required", "wanted"), WHO)
 def test_of_whom_it_is_required(
-    built_village: BuiltVillage, tmp_path: Path, required: str, wanted: set[str]
+    built_people: BuiltPeople, tmp_path: Path, required: str, wanted: set[str]
 ) -> None:
-    with Village(built_village, tmp_path / "data", second_factor_required=required) as village:
-        people = (village.olly, village.ann, village.abe, village.eve)
-        found = {it.username for it in people if it.get("/api/widgets/scopes").status == 403}
+    with People(built_people, tmp_path / "data", second_factor_required=required) as people:
+        persons = (people.olly, people.ann, people.abe, people.eve)
+        found = {it.username for it in persons if it.get("/api/widgets/scopes").status == 403}
         assert found == wanted
         told = {
-            it.username for it in people if it.get("/api/auth/second-factor").json()["isRequired"]
+            it.username for it in persons if it.get("/api/auth/second-factor").json()["isRequired"]
         }
         assert told == wanted
 
 
 def test_anyone_who_becomes_an_owner_needs_one_from_then_on(
-    built_village: BuiltVillage, tmp_path: Path
+    built_people: BuiltPeople, tmp_path: Path
 ) -> None:
-    with Village(built_village, tmp_path / "data", second_factor_required="owners") as village:
-        add_passkey(signed_in_again(village.ann), Authenticator())
-        ann = with_oauth(village.ann)
-        assert village.eve.get("/api/widgets/scopes").status == 200
-        join(ann, village.eve, "acme", "owner")
-        assert village.eve.get("/api/widgets/scopes").status == 403
+    with People(built_people, tmp_path / "data", second_factor_required="owners") as people:
+        add_passkey(signed_in_again(people.ann), Authenticator())
+        ann = with_oauth(people.ann)
+        assert people.eve.get("/api/widgets/scopes").status == 200
+        join(ann, people.eve, "acme", "owner")
+        assert people.eve.get("/api/widgets/scopes").status == 403

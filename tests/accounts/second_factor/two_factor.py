@@ -7,7 +7,7 @@ from accounts.second_factor.people import add_app, add_passkey, browsing_as
 from accounts.signing_in import SIGN_IN
 from support.people import PASSWORD, Person, nobody
 from support.site import Answer, InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 
 FACTOR = f"{SIGN_IN}/second-factor"
 PASSKEY = f"{SIGN_IN}/passkey"

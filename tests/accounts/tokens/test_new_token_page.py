@@ -4,7 +4,7 @@ import pytest
 
 from support.browsing import Browsing, browser_of
 from support.people import PASSWORD, Person
-from support.village import Village
+from support.site_with_people import People
 
 NEW = "/account/tokens/new"
 
@@ -14,8 +14,8 @@ def secret_on(browsing: Browsing) -> str:
 
 
 @pytest.fixture
-def ann(village: Village) -> Browsing:
-    return Browsing(village.site).sign_in("ann")
+def ann(people: People) -> Browsing:
+    return Browsing(people.site).sign_in("ann")
 
 
 def make(browsing: Browsing, actions: str = "publish", **fields: str) -> int:
@@ -24,18 +24,18 @@ def make(browsing: Browsing, actions: str = "publish", **fields: str) -> int:
     return browsing.submit(NEW, **given).status
 
 
-def test_a_token_is_made_shown_once_and_works_with_the_api(village: Village, ann: Browsing) -> None:
+def test_a_token_is_made_shown_once_and_works_with_the_api(people: People, ann: Browsing) -> None:
     assert make(ann, places="ann/clock, @acme") == 200
 
     assert ann.title == "Copy your access token"
     secret = secret_on(ann)
     assert ann.page.one("button", type="button").text == "Copy Access token"
-    machine = Person(village.site, "ann", {"authorization": f"Bearer {secret}"})
+    machine = Person(people.site, "ann", {"authorization": f"Bearer {secret}"})
     assert machine.publish("ann/clock", "1.1.0").status == 200
     assert machine.publish("acme/clock", "1.1.0").status == 200
     assert machine.publish("ann/timer").status == 403
     assert machine.post("/api/widgets/ann/clock/unlist", {"reason": "x"}).status == 403
-    (token,) = village.ann.get("/api/tokens").json()["tokens"]
+    (token,) = people.ann.get("/api/tokens").json()["tokens"]
     assert (token["name"], token["scopes"], token["widgets"]) == ("CI", ["acme"], ["ann/clock"])
     ann.get("/account")
     assert "CI may publish in acme, ann/clock" in ann.page.one("main").text
@@ -65,9 +65,9 @@ def test_what_is_wrong_is_reported_and_what_was_typed_stays(
     assert places == fields.get("places", "")
 
 
-def test_anyone_who_signed_in_long_ago_confirms_first(village: Village, ann: Browsing) -> None:
+def test_anyone_who_signed_in_long_ago_confirms_first(people: People, ann: Browsing) -> None:
     ann.get(NEW)
-    village.clock.forward(minutes=30)
+    people.clock.forward(minutes=30)
 
     sent = ann.submit(NEW, name="CI", days="30", may="publish")
 
@@ -78,10 +78,10 @@ def test_anyone_who_signed_in_long_ago_confirms_first(village: Village, ann: Bro
     confirmed = ann.submit("/account/confirm", password=PASSWORD)
     assert confirmed.headers["location"] == NEW
     assert make(ann) == 200
-    assert village.ann.get("/api/tokens").json()["tokens"][0]["name"] == "CI"
+    assert people.ann.get("/api/tokens").json()["tokens"][0]["name"] == "CI"
 
 
-def test_a_form_without_its_token_makes_none(village: Village) -> None:
-    ann = browser_of(village.ann)
+def test_a_form_without_its_token_makes_none(people: People) -> None:
+    ann = browser_of(people.ann)
     assert ann.post(NEW, {"name": "CI", "days": "1", "may": "publish"}).status == 403
-    assert village.ann.get("/api/tokens").json()["tokens"] == []
+    assert people.ann.get("/api/tokens").json()["tokens"] == []

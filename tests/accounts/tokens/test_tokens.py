@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from support.people import Person, signed_in, with_oauth, with_token
-from support.village import Village
+from support.site_with_people import People
 from widget_catalog.accounts.store import get_account
 from widget_catalog.accounts.tokens.issue_token import issue_token
 from widget_catalog.accounts.tokens.store import WantedToken
@@ -20,7 +20,7 @@ def a_token(**more: Any) -> dict[str, Any]:
     return {"name": "a machine", "actions": ["publish"], **more}
 
 
-def test_a_token_is_shown_once_with_its_secret(village: Village) -> None:
+def test_a_token_is_shown_once_with_its_secret(people: People) -> None:
     body = a_token(
         name=" a machine ",
         actions=["list", "publish", "list"],
@@ -28,7 +28,7 @@ def test_a_token_is_shown_once_with_its_secret(village: Village) -> None:
         widgets=["@ann/clock", "ann/other"],
         expiresInDays=1,
     )
-    answer = village.ann.post(TOKENS, body)
+    answer = people.ann.post(TOKENS, body)
 
     made = answer.json()
     secret = made.pop("token")
@@ -40,107 +40,107 @@ def test_a_token_is_shown_once_with_its_secret(village: Village) -> None:
             "actions": ["publish", "list"],
             "scopes": ["acme"],
             "widgets": ["ann/clock", "ann/other"],
-            "createdAt": iso(village.clock.at),
+            "createdAt": iso(people.clock.at),
             "expiresAt": made["expiresAt"],
             "lastUsedAt": None,
         },
     )
     assert secret.startswith("wct_")
-    listed = village.ann.get(TOKENS)
+    listed = people.ann.get(TOKENS)
     assert listed.json() == {"tokens": [made]}
     assert secret.encode() not in listed.body
-    assert village.eve.get(TOKENS).json() == {"tokens": []}
+    assert people.eve.get(TOKENS).json() == {"tokens": []}
 
 
-def test_a_token_lasts_as_long_as_was_said_and_ninety_days_otherwise(village: Village) -> None:
-    short, usual = with_token(village.ann, expiresInDays=1), with_token(village.ann)
-    village.clock.forward(hours=23, minutes=59)
+def test_a_token_lasts_as_long_as_was_said_and_ninety_days_otherwise(people: People) -> None:
+    short, usual = with_token(people.ann, expiresInDays=1), with_token(people.ann)
+    people.clock.forward(hours=23, minutes=59)
     assert short.get("/api/widgets/scopes").status == 200
-    village.clock.forward(minutes=1)
+    people.clock.forward(minutes=1)
 
     over = short.get("/api/widgets/scopes")
     assert (over.status, over.json()) == (401, UNKNOWN)
-    village.clock.forward(days=88, hours=23)
+    people.clock.forward(days=88, hours=23)
     assert usual.get("/api/widgets/scopes").status == 200
-    village.clock.forward(hours=1)
+    people.clock.forward(hours=1)
     assert usual.get("/api/widgets/scopes").status == 401
 
 
-def test_anyone_who_signed_in_long_ago_makes_no_token(village: Village) -> None:
+def test_anyone_who_signed_in_long_ago_makes_no_token(people: People) -> None:
     """A session that was left open, or stolen, does not become a token that lasts for a year."""
-    village.clock.forward(minutes=10)
+    people.clock.forward(minutes=10)
 
-    answer = village.ann.post(TOKENS, a_token())
+    answer = people.ann.post(TOKENS, a_token())
 
     assert (answer.status, answer.json()) == (
         403,
         {"error": "Confirm at /account/confirm that it is you, then try again."},
     )
-    assert village.ann.get(TOKENS).json() == {"tokens": []}
-    with_token(signed_in(village.site, "ann"))
+    assert people.ann.get(TOKENS).json() == {"tokens": []}
+    with_token(signed_in(people.site, "ann"))
 
 
-def test_an_account_has_a_hundred_tokens_at_most(village: Village) -> None:
-    store = village.site.node.store
+def test_an_account_has_a_hundred_tokens_at_most(people: People) -> None:
+    store = people.site.node.store
     limits = Limits(rights=(Right.PUBLISH,))
     with store.reading() as connection:
         ann = Visitor(Actor(via=Via.SESSION, account=get_account(connection, "ann")))
     for i in range(99):
         issue_token(store, ann, WantedToken(f"{i}", limits, days=1))
-    last = village.ann.post(TOKENS, a_token())
+    last = people.ann.post(TOKENS, a_token())
     assert last.status == 201
 
-    answer = village.ann.post(TOKENS, a_token())
+    answer = people.ann.post(TOKENS, a_token())
 
     assert (answer.status, answer.headers["retry-after"]) == (429, "60")
     assert answer.json() == {
         "error": "You have 100 access tokens, which is the limit. Revoke one first."
     }
-    assert village.ann.delete(f"{TOKENS}/{last.json()['id']}").status == 200
-    assert village.ann.post(TOKENS, a_token()).status == 201
+    assert people.ann.delete(f"{TOKENS}/{last.json()['id']}").status == 200
+    assert people.ann.post(TOKENS, a_token()).status == 201
 
 
-def test_tokens_that_are_over_are_not_listed(village: Village) -> None:
-    with_token(village.eve, expiresInDays=1, name="short")
-    with_token(village.eve, expiresInDays=3, name="long")
-    village.clock.forward(days=2)
+def test_tokens_that_are_over_are_not_listed(people: People) -> None:
+    with_token(people.eve, expiresInDays=1, name="short")
+    with_token(people.eve, expiresInDays=3, name="long")
+    people.clock.forward(days=2)
 
-    assert [it["name"] for it in village.eve.get(TOKENS).json()["tokens"]] == ["long"]
+    assert [it["name"] for it in people.eve.get(TOKENS).json()["tokens"]] == ["long"]
 
 
-def test_a_revoked_token_opens_nothing_at_once(village: Village) -> None:
-    made = village.ann.post(TOKENS, a_token()).json()
-    machine = Person(village.site, "ann", {"authorization": f"Bearer {made['token']}"})
+def test_a_revoked_token_opens_nothing_at_once(people: People) -> None:
+    made = people.ann.post(TOKENS, a_token()).json()
+    machine = Person(people.site, "ann", {"authorization": f"Bearer {made['token']}"})
     assert machine.get("/api/widgets/scopes").status == 200
-    foreign = village.eve.delete(f"{TOKENS}/{made['id']}")
+    foreign = people.eve.delete(f"{TOKENS}/{made['id']}")
     assert (foreign.status, foreign.json()) == (404, {"error": "There is no such token."})
     assert machine.get("/api/widgets/scopes").status == 200
 
-    revoked = village.ann.delete(f"{TOKENS}/{made['id']}")
+    revoked = people.ann.delete(f"{TOKENS}/{made['id']}")
 
     assert (revoked.status, revoked.json()) == (200, {"success": True})
     assert machine.get("/api/widgets/scopes").status == 401
-    assert village.ann.delete(f"{TOKENS}/{made['id']}").status == 404
-    entries = village.olly.get("/api/audit?limit=2").json()["entries"]
+    assert people.ann.delete(f"{TOKENS}/{made['id']}").status == 404
+    entries = people.olly.get("/api/audit?limit=2").json()["entries"]
     assert [(it["action"], it["details"]) for it in entries] == [
         ("revoke token", {"id": made["id"]}),
         ("create token", {"token": "a machine", "id": made["id"]}),
     ]
 
 
-def test_when_a_token_was_used_is_reported_within_minutes(village: Village) -> None:
-    machine = with_token(village.eve)
-    used = village.clock.at
+def test_when_a_token_was_used_is_reported_within_minutes(people: People) -> None:
+    machine = with_token(people.eve)
+    used = people.clock.at
     machine.get("/api/widgets/scopes")
-    village.clock.forward(minutes=4)
+    people.clock.forward(minutes=4)
     machine.get("/api/widgets/scopes")
-    (token,) = village.eve.get(TOKENS).json()["tokens"]
+    (token,) = people.eve.get(TOKENS).json()["tokens"]
     assert token["lastUsedAt"] == iso(used)
-    village.clock.forward(minutes=1)
+    people.clock.forward(minutes=1)
     machine.get("/api/widgets/scopes")
 
-    (token,) = village.eve.get(TOKENS).json()["tokens"]
-    assert token["lastUsedAt"] == iso(village.clock.at)
+    (token,) = people.eve.get(TOKENS).json()["tokens"]
+    assert token["lastUsedAt"] == iso(people.clock.at)
 
 
 @pytest.mark.parametrize(
@@ -172,26 +172,26 @@ def test_when_a_token_was_used_is_reported_within_minutes(village: Village) -> N
     ],
 )
 def test_what_cannot_be_a_token_is_refused(
-    quiet_village: Village, change: dict[str, Any], sentence: str
+    shared_people: People, change: dict[str, Any], sentence: str
 ) -> None:
-    answer = quiet_village.ann.post(TOKENS, a_token(**change))
+    answer = shared_people.ann.post(TOKENS, a_token(**change))
 
     assert answer.status == 400
     assert answer.json()["error"].startswith(sentence)
 
 
-def test_all_faults_are_reported_at_once(quiet_village: Village) -> None:
+def test_all_faults_are_reported_at_once(shared_people: People) -> None:
     body = {"name": "", "actions": [], "scopes": ["A", "B"], "widgets": ["C/d"], "expiresInDays": 0}
 
-    told = quiet_village.ann.post(TOKENS, body).json()["error"]
+    told = shared_people.ann.post(TOKENS, body).json()["error"]
 
     for part in ("name: ", "actions: ", "expiresInDays: ", "scopes: 'A' is", "scopes: 'B' is",
                  "widgets: 'C' is"):  # fmt: skip
         assert part in told
 
 
-def test_a_token_makes_and_sees_no_tokens_organizations_or_invitations(village: Village) -> None:
-    machine = with_token(village.ann, actions=["publish", "yank", "deprecate", "list"])
+def test_a_token_makes_and_sees_no_tokens_organizations_or_invitations(people: People) -> None:
+    machine = with_token(people.ann, actions=["publish", "yank", "deprecate", "list"])
 
     for method, path, body in [
         ("POST", TOKENS, a_token()),
@@ -209,9 +209,9 @@ def test_a_token_makes_and_sees_no_tokens_organizations_or_invitations(village: 
         )
 
 
-def test_a_token_does_not_read_the_e_mail_address_of_its_person(village: Village) -> None:
-    machine = with_token(village.ann, widgets=["ann/clock"])
-    person = with_oauth(village.ann)
+def test_a_token_does_not_read_the_e_mail_address_of_its_person(people: People) -> None:
+    machine = with_token(people.ann, widgets=["ann/clock"])
+    person = with_oauth(people.ann)
 
     for path in ("/api/auth/session", "/api/auth/oauth2/userinfo"):
         assert b"@" not in machine.get(path).body
@@ -219,9 +219,9 @@ def test_a_token_does_not_read_the_e_mail_address_of_its_person(village: Village
         assert person.get(path).json()["email"] == "ann@example.org"
 
 
-def test_scopes_to_publish_in_are_those_the_token_is_for(village: Village) -> None:
+def test_scopes_to_publish_in_are_those_the_token_is_for(people: People) -> None:
     def names(**limits: Any) -> list[str]:
-        machine = with_token(village.ann, **limits)
+        machine = with_token(people.ann, **limits)
         return [it["name"] for it in machine.get("/api/widgets/scopes").json()["scopes"]]
 
     assert names() == ["ann", "acme"]
@@ -230,32 +230,32 @@ def test_scopes_to_publish_in_are_those_the_token_is_for(village: Village) -> No
     assert names(actions=["yank"]) == []
 
 
-def test_a_token_for_a_place_of_somebody_else_is_refused(village: Village) -> None:
+def test_a_token_for_a_place_of_somebody_else_is_refused(people: People) -> None:
     def made(person: Person, **limits: Any) -> tuple[int, str | None]:
         answer = person.post(TOKENS, a_token(**limits))
         return answer.status, answer.json().get("error")
 
-    foreign = made(village.ann, scopes=["acme", "eve"], widgets=["nobody/clock", "ann/new"])
+    foreign = made(people.ann, scopes=["acme", "eve"], widgets=["nobody/clock", "ann/new"])
     assert foreign == (
         400, "scopes: you cannot publish to eve. widgets: you cannot publish to nobody/clock."
     )  # fmt: skip
-    by_program = made(with_oauth(village.ann), widgets=["eve/clock"])
+    by_program = made(with_oauth(people.ann), widgets=["eve/clock"])
     assert by_program == (400, "widgets: you cannot publish to eve/clock.")
-    assert made(village.ann, widgets=["ann/not-yet"]) == (201, None)
-    assert made(village.olly, scopes=["eve"]) == (201, None)
+    assert made(people.ann, widgets=["ann/not-yet"]) == (201, None)
+    assert made(people.olly, scopes=["eve"]) == (201, None)
 
 
-def test_a_token_for_a_scope_that_its_account_loses_is_for_none(village: Village) -> None:
-    machine = with_token(village.abe, scopes=["acme"])
-    village.ann.delete("/api/organizations/acme/members/abe")
+def test_a_token_for_a_scope_that_its_account_loses_is_for_none(people: People) -> None:
+    machine = with_token(people.abe, scopes=["acme"])
+    people.ann.delete("/api/organizations/acme/members/abe")
 
     assert machine.get("/api/widgets/scopes").json() == {"scopes": []}
 
 
-def test_a_token_loses_what_its_account_loses(village: Village) -> None:
-    machine = with_token(village.abe)
+def test_a_token_loses_what_its_account_loses(people: People) -> None:
+    machine = with_token(people.abe)
     assert machine.request("acme/new").status == 200
-    village.ann.put("/api/organizations/acme/members/abe", {"role": "member"})
+    people.ann.put("/api/organizations/acme/members/abe", {"role": "member"})
 
     refused = machine.request("acme/newer")
 
@@ -265,12 +265,12 @@ def test_a_token_loses_what_its_account_loses(village: Village) -> None:
             "error": "You may not publish to the scope acme.",
         },
     )
-    village.ann.delete("/api/organizations/acme/members/abe")
+    people.ann.delete("/api/organizations/acme/members/abe")
     assert machine.get("/api/widgets/acme/clock").status == 403
 
 
-def test_a_token_says_what_it_may_do(village: Village) -> None:
-    machine = with_token(village.ann, widgets=["ann/clock"])
+def test_a_token_says_what_it_may_do(people: People) -> None:
+    machine = with_token(people.ann, widgets=["ann/clock"])
 
     refused = machine.request("ann/weather")
 
@@ -281,23 +281,23 @@ def test_a_token_says_what_it_may_do(village: Village) -> None:
         "scopes": [],
         "widgets": ["ann/clock"],
     }
-    assert "token" not in village.ann.get("/api/auth/session").json()
+    assert "token" not in people.ann.get("/api/auth/session").json()
 
 
-def test_a_token_for_one_widget_publishes_that_one(village: Village) -> None:
-    machine = with_token(village.ann, widgets=["ann/clock"])
+def test_a_token_for_one_widget_publishes_that_one(people: People) -> None:
+    machine = with_token(people.ann, widgets=["ann/clock"])
 
     assert machine.publish("ann/clock", "2.0.0").status == 200
     for key in ("ann/clocks", "ann/cloc", "acme/clock"):
         assert machine.request(key, "2.0.0").status == 403
-    entry = village.ann.get("/api/widgets/ann/clock/audit").json()["entries"][0]
+    entry = people.ann.get("/api/widgets/ann/clock/audit").json()["entries"][0]
     assert (entry["actor"], entry["via"], entry["action"]) == ("ann", "token", "publish")
 
 
-def test_an_oauth_token_that_is_over_opens_nothing(village: Village) -> None:
-    access = with_oauth(village.ann, lifetime_s=60)
+def test_an_oauth_token_that_is_over_opens_nothing(people: People) -> None:
+    access = with_oauth(people.ann, lifetime_s=60)
     assert access.get("/api/auth/session").status == 200
-    village.clock.forward(seconds=60)
+    people.clock.forward(seconds=60)
 
     over = access.get("/api/auth/session")
     assert (over.status, over.json()) == (401, UNKNOWN)

@@ -17,7 +17,7 @@ def stored_version(file: str, **fields: Any) -> dict[str, Any]:
 
 
 def publish_modules(data: Path, modules: dict[str, str], manifest: dict[str, Any]) -> None:
-    """Each module as version 1.0.0 of `trial/NAME`, all with this manifest."""
+    """Each module as version 1.0.0 of `sample/NAME`, all with this manifest."""
     bundles = data.parent / "bundles"
     bundles.mkdir()
     lines = []
@@ -25,7 +25,7 @@ def publish_modules(data: Path, modules: dict[str, str], manifest: dict[str, Any
         (bundles / f"{name}.js").write_text(module)
         text = json.dumps(manifest | {"name": name})
         version = stored_version(f"{name}.js", permissions=["storage", "network"], manifest=text)
-        lines.append(widget_line(f"trial/{name}", versions=[version]))
+        lines.append(widget_line(f"sample/{name}", versions=[version]))
     node = prepare_node(data)
     import_widgets(node, *lines, beside=bundles)
     node.store.close()

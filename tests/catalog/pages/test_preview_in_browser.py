@@ -57,7 +57,7 @@ def evil() -> Iterator[Listener]:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory, evil: Listener) -> Iterator[Service]:
-    data = tmp_path_factory.mktemp("trials") / "data"
+    data = tmp_path_factory.mktemp("samples") / "data"
     modules = {name: text.replace("{evil}", evil.url) for name, text in MODULES.items()}
     publish_modules(data, modules, {})
     with running_service(data, "--set", "registration=open") as running:
@@ -142,7 +142,7 @@ def test_bundles_may_come_from_another_host_of_the_operator(
     cdn = f"http://localhost:{port}/cdn"
     service = Service(data, "--cdn-base-url", cdn, port=port)
     try:
-        page = opened(context, service, "trial/settings/1.0.0")
+        page = opened(context, service, "sample/settings/1.0.0")
         expect(status(page)).to_have_text("Running.")
         expect(page.frame_locator("iframe").locator("#place")).to_have_text("{}")
     finally:
@@ -162,7 +162,7 @@ def test_a_hostile_widget_reaches_nothing(
     page = context.new_page()
     asked: list[str] = []
     page.on("response", lambda response: asked.append(response.url))
-    page.goto(f"{service.url}/preview/trial/attack/1.0.0", wait_until="networkidle")
+    page.goto(f"{service.url}/preview/sample/attack/1.0.0", wait_until="networkidle")
     page.evaluate("localStorage.setItem('secret', '1')")
     asked.clear()
     evil.heard.clear()
@@ -175,7 +175,7 @@ def test_a_hostile_widget_reaches_nothing(
     assert len(seen) == 23
     page.wait_for_timeout(1500)
     assert evil.heard == []
-    assert page.url == f"{service.url}/preview/trial/attack/1.0.0"
+    assert page.url == f"{service.url}/preview/sample/attack/1.0.0"
     assert context.pages == [page]
     names = {url.rpartition("/")[2] for url in asked if url.startswith(service.url)}
     assert names == {
@@ -192,13 +192,13 @@ def test_a_widget_that_leaves_its_frame_is_ended_and_takes_nothing_along(
     context: BrowserContext, service: Service, evil: Listener, way: str
 ) -> None:
     evil.heard.clear()
-    page = opened(context, service, f"trial/escape-{way}/1.0.0")
+    page = opened(context, service, f"sample/escape-{way}/1.0.0")
     sentence = "The widget tried to leave its frame, so it was ended."
     expect(status(page)).to_have_text(sentence)
     expect(page.locator("iframe")).to_have_count(0)
     # The browser may have preconnected, but has sent no request.
     assert b"".join(evil.heard) == b""
-    assert page.url == f"{service.url}/preview/trial/escape-{way}/1.0.0"
+    assert page.url == f"{service.url}/preview/sample/escape-{way}/1.0.0"
 
 
 @pytest.mark.parametrize("way", FRAMES)
@@ -206,7 +206,7 @@ def test_a_widget_that_makes_frames_is_ended(
     context: BrowserContext, service: Service, evil: Listener, way: str
 ) -> None:
     evil.heard.clear()
-    page = opened(context, service, f"trial/frame-{way}/1.0.0")
+    page = opened(context, service, f"sample/frame-{way}/1.0.0")
     expect(status(page)).to_have_text(FRAMES_ENDED, timeout=10_000)
     expect(page.locator("iframe")).to_have_count(0)
     page.wait_for_timeout(1_500)
@@ -219,7 +219,7 @@ def test_a_widget_that_makes_frames_is_ended(
 def test_whatever_is_wrong_with_a_widget_is_said_calmly_and_the_page_goes_on(
     context: BrowserContext, service: Service, name: str
 ) -> None:
-    page = opened(context, service, f"trial/{name}/1.0.0")
+    page = opened(context, service, f"sample/{name}/1.0.0")
     page.get_by_label("Dark").check(force=True)  # The page is usable while it runs.
     expect(status(page)).to_have_text(CALM[name], timeout=25_000)
     expect(page.locator("iframe")).to_have_count(0)
@@ -227,7 +227,7 @@ def test_whatever_is_wrong_with_a_widget_is_said_calmly_and_the_page_goes_on(
 
 
 def test_an_error_of_a_running_widget_is_shown(context: BrowserContext, service: Service) -> None:
-    page = opened(context, service, "trial/fails-later/1.0.0")
+    page = opened(context, service, "sample/fails-later/1.0.0")
     sentence = "The widget reported an error. It says: Uncaught Error: Later."
     expect(status(page)).to_have_text(sentence)
 
@@ -236,7 +236,7 @@ def test_forms_of_widgets_work_and_send_nothing(
     context: BrowserContext, service: Service, evil: Listener
 ) -> None:
     evil.heard.clear()
-    page = opened(context, service, "trial/form/1.0.0")
+    page = opened(context, service, "sample/form/1.0.0")
     place = page.frame_locator("iframe").locator("#place")
     place.get_by_role("button").click()
     expect(place).to_have_text("SendSend!")
@@ -248,7 +248,7 @@ def test_forms_of_widgets_work_and_send_nothing(
 def test_a_widget_gets_what_it_declares_and_no_more(
     context: BrowserContext, service: Service
 ) -> None:
-    page = opened(context, service, "trial/offers/1.0.0")
+    page = opened(context, service, "sample/offers/1.0.0")
     place = page.frame_locator("iframe").locator("#place")
     expect(place).to_have_text("config data fetchJson locale now sdkVersion storage watch")
 

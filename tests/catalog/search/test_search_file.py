@@ -14,8 +14,8 @@ import pytest
 
 from catalog.replica.replica_content import change_record
 from catalog.search.oracle import Key, Search, Shown, check_search
-from support.decoys import write_decoy
 from support.locks import held_by_another_process
+from support.shadow_modules import write_shadow_module
 from support.widgets import add_old_widgets, import_widgets, widget_line
 from transfer.importing import interrupted_import
 from widget_catalog.catalog.accepted_import import finish_import
@@ -220,7 +220,7 @@ def test_the_builder_runs_no_file_of_the_current_folder(
 ) -> None:
     _import(node, _widgets(60))
     catalog = _catalog(node, documents)
-    created = write_decoy(tmp_path, "msgspec")
+    created = write_shadow_module(tmp_path, "msgspec")
     monkeypatch.chdir(tmp_path)
 
     async def play() -> None:

@@ -105,7 +105,7 @@ def test_what_the_public_sees_is_reported_only_with_the_widget_it_happened_to(st
         append(tx, COMMAND_LINE, PUBLISHED)
 
 
-def test_a_stranger_has_no_name_and_a_short_address(store: Store) -> None:
+def test_a_visitor_has_no_name_and_a_short_address(store: Store) -> None:
     with store.writing() as tx:
         append(tx, Stranger("x" * 100), SignInFailed(scope="ann", attempts=1))
 

@@ -23,7 +23,7 @@ from accounts.second_factor.people import add_app, add_passkey
 from support.browsing import Browsing
 from support.people import BUNDLE, Person, a_person
 from support.site import Answer, InProcessSite
-from support.village import PEOPLE, MovableClock, join
+from support.site_with_people import PEOPLE, MovableClock, join
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.core.db.migrate import SCHEMA

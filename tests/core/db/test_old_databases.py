@@ -20,7 +20,7 @@ from support.people import BUNDLE, PASSWORD, Person, nobody, signed_in
 from support.preloaded import run_module
 from support.service import clean_environment
 from support.site import InProcessSite
-from support.village import MovableClock
+from support.site_with_people import MovableClock
 from widget_catalog.accounts.store import list_accounts
 from widget_catalog.catalog.node.wiring import Node, prepare_node
 from widget_catalog.catalog.store.audit import list_entries

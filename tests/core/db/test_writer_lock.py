@@ -60,7 +60,7 @@ def test_a_writer_gives_up_after_its_time_and_says_who_is_writing(store: Store) 
         assert f"process {os.getpid()} " in message
 
 
-def test_strangers_are_not_told_who_is_writing(store: Store) -> None:
+def test_visitors_are_not_told_who_is_writing(store: Store) -> None:
     impatient = _with(store, WaitPolicy(0.1, is_service=True))
     with _written(store), pytest.raises(WriterBusy) as caught, impatient.publishing():
         pass

@@ -1,4 +1,4 @@
-"""A village: one of every kind of person, an organization, and something published by each.
+"""A site with people of every kind, an organization, and something published by each.
 
 It is built once per run, by the real code; every test gets a copy of it, including sessions, so
 that nobody has to sign in again, which is slow on purpose.
@@ -29,17 +29,17 @@ class MovableClock:
         self.at += timedelta(**span)
 
 
-class BuiltVillage(NamedTuple):
+class BuiltPeople(NamedTuple):
     folder: Path
     headers: dict[str, dict[str, str]]
 
 
-class Village:
+class People:
     """The site with its people: `ann` owns the organization `acme`, `abe` is its admin, `mia`
     a member, `pia` a member who may publish `acme/clock`; `olly` is the operator, and `eve`
     has nothing to do with any of them. `ann/clock` and `acme/clock` have a version 1.0.0."""
 
-    def __init__(self, built: BuiltVillage, folder: Path, **settings: Any) -> None:
+    def __init__(self, built: BuiltPeople, folder: Path, **settings: Any) -> None:
         copy_folder(built.folder, folder)
         self.clock = MovableClock()
         self.site = InProcessSite(folder, self.clock, is_prepared=True, **settings)
@@ -57,7 +57,7 @@ class Village:
         self.site.__exit__()
 
 
-def build_village(folder: Path) -> BuiltVillage:
+def build_people(folder: Path) -> BuiltPeople:
     with InProcessSite(folder) as site:
         people = {name: a_person(site, name, is_operator=name == "olly") for name in PEOPLE}
         ann = people["ann"]
@@ -69,7 +69,7 @@ def build_village(folder: Path) -> BuiltVillage:
             ann.publish("acme/clock"),
         ]
         assert {it.status for it in done} <= {200, 201}, [it.body for it in done]
-    return BuiltVillage(folder, {name: person.headers for name, person in people.items()})
+    return BuiltPeople(folder, {name: person.headers for name, person in people.items()})
 
 
 _ROLES = {"abe": "admin", "mia": "member", "pia": "member"}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 
-def write_decoy(folder: Path, module: str) -> Path:
+def write_shadow_module(folder: Path, module: str) -> Path:
     """A file that is run if this folder is where modules are imported from first. Returns the
     path of the file that it then creates.
     """
