@@ -25,7 +25,7 @@ def test_our_own_tool_is_registered_on_every_loopback_address() -> None:
      "http://[::1]/callback", "http://[::1]:8080/callback", "http://localhost:3000/callback"],
 )  # fmt: skip
 def test_of_a_loopback_address_the_port_is_free(address: str) -> None:
-    assert OWN.is_registered(address)
+    assert OWN.check_redirect_uri(address)
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,15 @@ def test_of_a_loopback_address_the_port_is_free(address: str) -> None:
      "javascript:alert(1)", "http://127.0.0.1/callback\n", " http://127.0.0.1/callback"],
 )  # fmt: skip
 def test_everything_else_must_be_the_same_letter_by_letter(address: str) -> None:
-    assert not OWN.is_registered(address)
+    assert not OWN.check_redirect_uri(address)
 
 
 def test_elsewhere_the_port_is_not_free() -> None:
-    assert OTHER.is_registered("https://other.example/back?a=1")
-    assert OTHER.is_registered("http://localhost:99")
-    assert not OTHER.is_registered("https://other.example:443/back?a=1")
-    assert not OTHER.is_registered("https://other.example:8443/back?a=1")
-    assert not OTHER.is_registered("https://other.example/back")
+    assert OTHER.check_redirect_uri("https://other.example/back?a=1")
+    assert OTHER.check_redirect_uri("http://localhost:99")
+    assert not OTHER.check_redirect_uri("https://other.example:443/back?a=1")
+    assert not OTHER.check_redirect_uri("https://other.example:8443/back?a=1")
+    assert not OTHER.check_redirect_uri("https://other.example/back")
 
 
 def test_clients_stand_between_semicolons() -> None:
