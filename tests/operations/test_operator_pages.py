@@ -128,7 +128,7 @@ def test_the_audit_log_is_downloaded_part_by_part(people: People) -> None:
 
 
 def test_settings_are_described_without_links_to_the_documentation(
-    village: Village, olly: Browsing
+    people: People, olly: Browsing
 ) -> None:
     olly.get("/operate")
     shown = olly.page.one("main").text

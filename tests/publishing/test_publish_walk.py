@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 
 from support.people import BUNDLE
+from support.site_with_people import People
 from support.values import a_version, a_widget
-from support.village import Village
 from widget_catalog.catalog.replica import encoding, replica
 from widget_catalog.catalog.replica.rendering import measure_detail, render
 from widget_catalog.catalog.widgets import Widget
@@ -48,35 +48,35 @@ def walk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
 
 
 @pytest.mark.parametrize("earlier", [0, 1, 3])
-def test_a_publish_renders_its_document_once(village: Village, walk: Walk, earlier: int) -> None:
+def test_a_publish_renders_its_document_once(people: People, walk: Walk, earlier: int) -> None:
     for number in range(earlier):
-        village.ann.publish("ann/walk", f"1.0.{number}")
+        people.ann.publish("ann/walk", f"1.0.{number}")
     walk.rendered.clear()
 
-    requested = village.ann.request("ann/walk", "2.0.0").json()
+    requested = people.ann.request("ann/walk", "2.0.0").json()
     assert walk.rendered == []
-    assert village.ann.upload(requested["uploadUrl"], BUNDLE).status == 200
-    assert village.ann.confirm(requested["versionId"]).status == 200
+    assert people.ann.upload(requested["uploadUrl"], BUNDLE).status == 200
+    assert people.ann.confirm(requested["versionId"]).status == 200
 
     assert walk.rendered == ["ann/walk"]
-    shown = village.ann.get("/api/v1/widgets/ann/walk").json()
+    shown = people.ann.get("/api/v1/widgets/ann/walk").json()
     assert shown["latestVersion"] == "2.0.0"
     assert len(shown["versions"]) == earlier + 1
     assert walk.rendered == ["ann/walk"]
 
 
-def test_other_changes_render_their_document_once(village: Village, walk: Walk) -> None:
-    village.ann.publish("ann/walk")
+def test_other_changes_render_their_document_once(people: People, walk: Walk) -> None:
+    people.ann.publish("ann/walk")
     walk.rendered.clear()
 
-    assert village.ann.post("/api/widgets/ann/walk/unlist", {}).status == 200
+    assert people.ann.post("/api/widgets/ann/walk/unlist", {}).status == 200
     assert walk.rendered == ["ann/walk"]
 
 
 def test_a_publish_neither_reads_nor_writes_what_an_import_has_staged(
-    village: Village, walk: Walk
+    people: People, walk: Walk
 ) -> None:
-    village.ann.publish("ann/walk")
+    people.ann.publish("ann/walk")
 
     assert any("publish_requests" in it for it in walk.statements)
     assert [it for it in walk.statements if "staged_" in it] == []

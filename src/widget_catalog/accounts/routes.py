@@ -7,10 +7,10 @@ from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.http import Response
 from ..core.http.routing import AuthMode, Route, StepUp, Who, page
 from ..core.http.services import Services
-from . import api
+from . import endpoints as account
+from . import sign_in_endpoints as sign_in
 from .oauth import endpoints as oauth
 from .oidc import pages as oidc
-from .pages import account, sign_in
 from .second_factor import pages as factors
 from .tokens import endpoints as tokens
 
@@ -55,18 +55,20 @@ def _with_provider(route: Route) -> Route:
 
 
 API = (
-    _sign_in("POST", _SIGN_IN, api.post_sign_in, hashes=True),
-    _sign_in("POST", _SIGN_IN + "/second-factor", api.post_second_factor),
-    _sign_in("POST", _SIGN_IN + "/passkey-options", api.post_passkey_options),
-    _sign_in("POST", _SIGN_IN + "/passkey", api.post_passkey),
-    _person("GET", "/api/auth/second-factor", api.get_second_factor, without_factor=True),
-    Route("POST", "/api/auth/sign-out", api.post_sign_out, Who.ANYONE, without_factor=True),
-    _sign_in("POST", "/api/auth/register", api.post_register, hashes=True),
-    Route("GET", "/api/auth/session", api.get_session, Who.SIGNED_IN, without_factor=True),
-    _person("POST", "/api/auth/password", api.post_password, hashes=True, step_up=StepUp.FACTOR),
-    _person("GET", "/api/auth/sessions", api.get_sessions),
-    Route("DELETE", "/api/auth/sessions/{id}", api.delete_session, Who.BROWSER),
-    _person("POST", "/api/account/close", api.post_close, hashes=True, step_up=StepUp.FACTOR),
+    _sign_in("POST", _SIGN_IN, sign_in.post_sign_in, hashes=True),
+    _sign_in("POST", _SIGN_IN + "/second-factor", sign_in.post_second_factor),
+    _sign_in("POST", _SIGN_IN + "/passkey-options", sign_in.post_passkey_options),
+    _sign_in("POST", _SIGN_IN + "/passkey", sign_in.post_passkey),
+    _person("GET", "/api/auth/second-factor", account.get_second_factor, without_factor=True),
+    Route("POST", "/api/auth/sign-out", sign_in.post_sign_out, Who.ANYONE, without_factor=True),
+    _sign_in("POST", "/api/auth/register", account.post_register, hashes=True),
+    Route("GET", "/api/auth/session", account.get_session, Who.SIGNED_IN, without_factor=True),
+    _person(
+        "POST", "/api/auth/password", account.post_password, hashes=True, step_up=StepUp.FACTOR
+    ),
+    _person("GET", "/api/auth/sessions", account.get_sessions),
+    Route("DELETE", "/api/auth/sessions/{id}", account.delete_session, Who.BROWSER),
+    _person("POST", "/api/account/close", account.post_close, hashes=True, step_up=StepUp.FACTOR),
     _person("GET", "/api/tokens", tokens.get_tokens),
     _person("POST", "/api/tokens", tokens.post_token, step_up=StepUp.FRESH),
     _person("POST", "/api/tokens/requests/{id}", tokens.post_claim),
@@ -87,16 +89,16 @@ OAUTH = (
 
 SIGN_IN_PAGES = (
     page("GET", "/sign-in", sign_in.get_sign_in, Who.ANYONE),
-    _entrance("POST", "/sign-in", sign_in.post_sign_in, hashes=True),
+    _entrance("POST", "/sign-in", sign_in.post_sign_in_form, hashes=True),
     _entrance("GET", "/sign-in/second-factor", sign_in.get_second_step),
     _entrance("POST", "/sign-in/second-factor", sign_in.post_second_step),
-    _entrance("GET", "/sign-in/passkey", sign_in.get_passkey),
-    _entrance("POST", "/sign-in/passkey", sign_in.post_passkey),
-    page("POST", "/sign-out", sign_in.post_sign_out, Who.ANYONE, without_factor=True),
-    _entrance("GET", "/reset-password", sign_in.get_reset),
-    _entrance("POST", "/reset-password", sign_in.post_reset, hashes=True),
-    _entrance("GET", "/join", sign_in.get_join),
-    _entrance("POST", "/join", sign_in.post_join, hashes=True),
+    _entrance("GET", "/sign-in/passkey", sign_in.get_passkey_page),
+    _entrance("POST", "/sign-in/passkey", sign_in.post_passkey_form),
+    page("POST", "/sign-out", sign_in.post_sign_out_form, Who.ANYONE, without_factor=True),
+    _entrance("GET", "/reset-password", account.get_reset),
+    _entrance("POST", "/reset-password", account.post_reset, hashes=True),
+    _entrance("GET", "/join", account.get_join),
+    _entrance("POST", "/join", account.post_join, hashes=True),
 )
 
 PROVIDER_PAGES = (
@@ -118,9 +120,9 @@ ACCOUNT_PAGES = (
     _own_page("GET", "/account", account.get_account),
     _own_page("POST", "/account", account.post_account),
     _factor_page("GET", "/account/password", account.get_password),
-    _factor_page("POST", "/account/password", account.post_password, hashes=True),
+    _factor_page("POST", "/account/password", account.post_password_form, hashes=True),
     _factor_page("GET", "/account/close", account.get_close),
-    _factor_page("POST", "/account/close", account.post_close, hashes=True),
+    _factor_page("POST", "/account/close", account.post_close_form, hashes=True),
     page("GET", "/account/corner", account.get_corner, Who.ANYONE, without_factor=True),
     _fresh_page("GET", "/account/token", tokens.get_token_request),
     _fresh_page("POST", "/account/token", tokens.post_token_request),

@@ -14,9 +14,9 @@ from ...core.http.rendering import Header, leave, local_path
 from ...core.http.services import Services
 from ...core.keys import LIFETIME_S
 from ..pages.own_page import form_page, own_page
-from ..pages.sign_in import welcome
 from ..services import AccountServices, browser_of
 from ..settings import AccountSettings
+from ..sign_in_endpoints import welcome
 from . import account_linking as linking
 from .account_linking import Newcomer, SignInBegun
 

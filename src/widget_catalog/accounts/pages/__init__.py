@@ -1,1 +1,1 @@
-"""Pages of signed-in people."""
+"""What all pages of people have in common."""

@@ -55,11 +55,11 @@ class Ways(NamedTuple):
     has_recovery_codes: bool
 
 
-class Given(NamedTuple):
+class Given(msgspec.Struct, frozen=True):
     """A second factor as entered: a code, or the browser's response."""
 
     code: str = ""
-    credential: Mapping[str, Any] | None = None
+    passkey: dict[str, Any] | None = None
 
 
 def half_signed_in(store: Store, needed: FactorNeeded) -> HalfSignedIn:
@@ -97,8 +97,8 @@ def finish_sign_in(
     """The session, replacing the browser's old one, once the second factor is verified."""
     with store.reading() as connection:
         account = _get_half(connection, half)
-    if given.credential is not None:
-        what = (given.credential, half.challenge, browser.address)
+    if given.passkey is not None:
+        what = (given.passkey, half.challenge, browser.address)
         proof = prove_by_passkey(store, policy, *what, account=account, verifies_user=False)
     else:
         proof = prove_by_code(store, policy, account, given.code, browser.address)
@@ -170,8 +170,8 @@ def confirm(
     if session is None or asked.account_id != account.id:
         raise NotSignedIn(_BEGIN_AGAIN)
     proof = None
-    if given.credential is not None:
-        what = (given.credential, asked.challenge, address)
+    if given.passkey is not None:
+        what = (given.passkey, asked.challenge, address)
         proof = prove_by_passkey(store, policy, *what, account=account)
     else:
         with store.reading() as connection:

@@ -1,0 +1,258 @@
+"""Handlers of one's account, over the API and on pages: registration, by invitation or open to
+anyone; a new password, by a reset link; sessions, programs, the password, closing the account.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from widget_contract.errors import CatalogError
+
+from ..core.clock import from_ms, iso
+from ..core.errors import Conflict, InvalidAccount, InvalidRequest, NotAllowed, TooOften
+from ..core.http.call import COOKIE, Call, cookie_of, csrf_token, done, email_for, reply
+from ..core.http.cookies import delete_cookie
+from ..core.http.errors import status_of
+from ..core.http.http import Response
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
+from ..core.http.services import Services
+from . import manage_account as managing
+from .administer_account import check_reset_link, use_reset_link
+from .create_account import OPERATOR, Registration, check_may_register, register
+from .oauth.store import list_grants
+from .pages.own_page import form_page, own_page
+from .permissions import read_own
+from .second_factor.managing import list_factors, needs_factor
+from .services import AccountServices, browser_of
+from .sign_in import SignedIn, is_fresh
+from .sign_in_endpoints import given_in, next_of, reply_signed_in, welcome
+from .tokens.issue_token import revoke_token
+from .tokens.store import list_tokens
+
+_ENTRIES = 20
+_DONE = {"password": "Your password was changed. You are signed out everywhere else."}
+
+
+class PasswordBody(msgspec.Struct, rename="camel"):
+    current_password: str
+    new_password: str
+    keep_tokens: bool = False
+
+
+class CloseBody(msgspec.Struct):
+    password: str = ""
+
+
+def _register(services: Services, call: Call, given: Registration) -> SignedIn:
+    ours, browser = services.of(AccountServices), browser_of(services, call)
+    return register(services.store, given, browser, is_open=ours.is_open, reserved=ours.reserved)
+
+
+def post_register(services: Services, call: Call) -> Response:
+    return reply_signed_in(services, _register(services, call, call.json(Registration)), status=201)
+
+
+def get_join(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+    given, is_open = given_in(call), services.of(AccountServices).is_open
+    secret = given.get("invitation", "")
+    try:
+        invitation = check_may_register(services.store, secret, is_open=is_open)
+    except NotAllowed as refusal:
+        return _refused(services, secret, refusal)
+    typed = given if call.request.method == "POST" else {}
+    invited = invitation.email if invitation is not None else None
+    shown = {
+        "invitation": secret,
+        "next": next_of(call),
+        "username": typed.get("username", ""),
+        "email": typed.get("email", invited or ""),
+        "is_operator": invitation is not None and invitation.role == OPERATOR,
+    }
+    return form_page(services, "accounts/join.html", error=error, **shown)
+
+
+def post_join(services: Services, call: Call) -> Response:
+    form = call.form()
+    name, email = form.get("username", "").strip(), form.get("email", "").strip()
+    secret = form.get("invitation", "")
+    try:
+        given = Registration(name, email, form.get("password", ""), secret)
+        signed_in = _register(services, call, given)
+    except (InvalidAccount, Conflict) as error:
+        return get_join(services, call, error)
+    except NotAllowed as refusal:
+        return _refused(services, secret, refusal)
+    return welcome(services, signed_in, next_of(call))
+
+
+def _refused(services: Services, secret: str, refusal: NotAllowed) -> Response:
+    title = "Invitation not valid" if secret else "Invitation required"
+    return services.renderer.message(status_of(refusal), title, refusal.message)
+
+
+def get_reset(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+    link, template = given_in(call).get("link", ""), "accounts/reset_password.html"
+    name = check_reset_link(services.store, services.signing_key, link).username
+    return form_page(services, template, error=error, link=link, username=name)
+
+
+def post_reset(services: Services, call: Call) -> Response:
+    form = call.form()
+    link, new = form.get("link", ""), form.get("password", "")
+    try:
+        use_reset_link(services.store, services.signing_key, link, new, call.address)
+    except InvalidAccount as error:
+        return get_reset(services, call, error)
+    return services.renderer.redirect("/sign-in?next=/account")
+
+
+def get_account(services: Services, call: Call) -> Response:
+    ours, store, actor = services.of(AccountServices), services.store, call.actor
+    session = call.visitor.session
+    shown = {
+        "account": actor.account,
+        "has_widgets": managing.has_widgets(store, actor),
+        "done": _DONE.get(call.query().get("done", "")),
+        "current_id": session.id if session is not None else None,
+        "provider": ours.provider_name,
+        "has_factor": list_factors(store, call.visitor).has_any,
+        "sessions": managing.list_own_sessions(store, call.visitor, ours.lifetimes),
+        "programs": read_own(store, actor, list_grants),
+        "client_names": {client.id: client.name for client in ours.oauth.clients.values()},
+        "tokens": read_own(store, actor, list_tokens),
+        "entries": managing.read_own_audit(store, actor, _ENTRIES),
+    }
+    return own_page(services, call, "accounts/account.html", **shown)
+
+
+def get_corner(_services: Services, call: Call) -> Response:
+    """The signed-in user, for the corner of pages that are the same for everybody."""
+    return reply({"username": call.actor.name if call.is_signed_in else None})
+
+
+def post_account(services: Services, call: Call) -> Response:
+    """End a session, a program's sign-in, an access token; or everything but this session."""
+    form = call.form()
+    which = form.get("end", "")
+    if which == "others":
+        managing.end_other_sessions(services.store, call.visitor)
+    elif "revoke" in form:
+        revoke_token(services.store, call.actor, form["revoke"])
+    elif "program" in form:
+        managing.sign_out_program(services.store, call.visitor, form["program"])
+    else:
+        managing.end_session(services.store, call.visitor, which)
+    return services.renderer.redirect("/account")
+
+
+def get_session(_services: Services, call: Call) -> Response:
+    visitor = call.visitor
+    shown: dict[str, object] = {
+        "username": visitor.actor.name,
+        "email": email_for(visitor.actor),
+        "isOperator": visitor.actor.is_operator,
+        "via": visitor.actor.via.value,
+    }
+    if (limits := visitor.actor.limits) is not None:
+        shown["token"] = {
+            "actions": [right.value for right in limits.rights],
+            "scopes": limits.scopes,
+            "widgets": limits.widgets,
+        }
+    if visitor.session is not None:
+        shown["csrfToken"] = csrf_token(cookie_of(call.request) or "")
+        shown["expiresAt"] = iso(from_ms(visitor.session.expires_at))
+    return reply(shown)
+
+
+def get_sessions(services: Services, call: Call) -> Response:
+    current, lifetimes = call.visitor.session, services.of(AccountServices).lifetimes
+    sessions = [
+        {
+            "id": session.id,
+            "createdAt": iso(from_ms(session.created_at)),
+            "lastSeenAt": iso(from_ms(session.last_seen_at)),
+            "expiresAt": iso(from_ms(session.expires_at)),
+            "isCurrent": current is not None and session.id == current.id,
+        }
+        for session in managing.list_own_sessions(services.store, call.visitor, lifetimes)
+    ]
+    return reply({"sessions": sessions})
+
+
+def delete_session(services: Services, call: Call) -> Response:
+    managing.end_session(services.store, call.visitor, call.params["id"])
+    return done()
+
+
+def get_second_factor(services: Services, call: Call) -> Response:
+    factors = list_factors(services.store, call.visitor)
+    policy, app = services.of(AccountServices).factor_policy, factors.app
+    passkeys = [
+        {
+            "id": key.id,
+            "name": key.name,
+            "host": key.host,
+            "isBackedUp": key.is_backed_up,
+            "createdAt": iso(from_ms(key.created_at)),
+            "lastUsedAt": None if key.last_used_at is None else iso(from_ms(key.last_used_at)),
+        }
+        for key in factors.passkeys
+    ]
+    shown = {
+        "isRequired": needs_factor(services.store, policy, call.visitor),
+        "passkeys": passkeys,
+        "authenticatorApp": None if app is None else {"createdAt": iso(from_ms(app.created_at))},
+        "recoveryCodesLeft": factors.recovery_codes,
+    }
+    return reply(shown)
+
+
+def post_password(services: Services, call: Call) -> Response:
+    body = call.json(PasswordBody)
+    current, new, keeps_tokens = body.current_password, body.new_password, body.keep_tokens
+    managing.change_password(services.store, call.visitor, current, new, keeps_tokens=keeps_tokens)
+    return done()
+
+
+def get_password(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    name, account = services.of(AccountServices).provider_name, call.actor.account
+    template, error = "accounts/password.html", sent.fault
+    return own_page(services, call, template, error=error, account=account, provider=name)
+
+
+@forms_of(get_password, lambda _call: "/account", (*CORRECTABLE, NotAllowed, TooOften))("password")
+def post_password_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    current, new = fields.get("current", ""), fields.get("new", "")
+    keeps = fields.get("keep_tokens") == "yes"
+    managing.change_password(services.store, call.visitor, current, new, keeps_tokens=keeps)
+
+
+def post_close(services: Services, call: Call) -> Response:
+    managing.close_account(services.store, call.visitor, call.json(CloseBody).password)
+    return done(delete_cookie(services, COOKIE))
+
+
+def get_close(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    shown = {
+        "account": call.actor.account,
+        "is_fresh": is_fresh(services.store, call.visitor),
+        "typed": sent.typed("close", "username"),
+    }
+    return own_page(services, call, "accounts/close_account.html", error=sent.fault, **shown)
+
+
+def post_close_form(services: Services, call: Call) -> Response:
+    fields = call.form()
+    try:
+        if fields.get("username", "").strip().removeprefix("@") != call.actor.name:
+            raise InvalidRequest("Enter your username to confirm.")
+        managing.close_account(services.store, call.visitor, fields.get("password", ""))
+    except (InvalidRequest, NotAllowed, Conflict, TooOften) as error:
+        return get_close(services, call, SentForm("close", fields, error))
+    return services.renderer.message(
+        200,
+        "Your account is closed",
+        "Its widgets are unlisted. Dashboards that use them keep working.",
+        delete_cookie(services, COOKIE),
+    )
