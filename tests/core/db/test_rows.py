@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from widget_catalog.catalog.store.tables import scopes
 from widget_catalog.core.db import rows
 from widget_catalog.core.db.engine import Store
-from widget_catalog.core.db.schema import scopes
 
 
 class Scope(NamedTuple):
