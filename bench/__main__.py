@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from subprocess import SubprocessError
 
+from widget_catalog.app.features import install_features
+
 from . import options as options_
 from . import profiling, report, soak
 from .machine import describe, load_average
@@ -18,6 +20,7 @@ from .scenarios import Scenario, chosen, listing
 
 
 def main(arguments: Sequence[str]) -> int:
+    install_features()
     options = options_.parse(arguments, listing())
     command = shlex.join(["./dev", "bench", *arguments])
     try:
