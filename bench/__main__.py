@@ -12,7 +12,7 @@ from widget_catalog.app.features import install_features
 from . import options as options_
 from . import profiling, report, soak
 from .machine import describe, load_average
-from .measures import BenchFault
+from .measures import BenchError
 from .options import Options
 from .report import Finding, Setting
 from .rig import Rig, say, set_up
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str]) -> int:
             now, load = datetime.now(UTC), load_average()
             setting = Setting(command, now, describe(), rig.cores, load)
             return _run_scenarios(rig, setting, chosen(options))
-    except BenchFault as fault:
-        say(str(fault))
+    except BenchError as error:
+        say(str(error))
         return 1
 
 
@@ -47,9 +47,9 @@ def _run_scenarios(rig: Rig, setting: Setting, scenarios: Sequence[Scenario]) ->
         say(f"Measuring {scenario.name} …")
         try:
             new = [Finding(scenario.name, outcome) for outcome in scenario.run(rig)]
-        except (BenchFault, OSError, ValueError, SubprocessError) as fault:
+        except (BenchError, OSError, ValueError, SubprocessError) as error:
             # A scenario that fails is reported, and the others continue.
-            new = [Finding(scenario.name, None, str(fault))]
+            new = [Finding(scenario.name, None, str(error))]
         findings += new
         if not options.json:
             print("\n".join(map(report.as_text, new)), flush=True)

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping
 from typing import NamedTuple, Self
 
-from .measures import BenchFault
+from .measures import BenchError
 
 _HEAD_END = b"\r\n\r\n"
 _LENGTH = b"\r\ncontent-length:"
@@ -24,7 +24,7 @@ class Reply(NamedTuple):
             key, _, value = line.partition(b":")
             if key.lower() == name.encode():
                 return value.strip().decode()
-        raise BenchFault(f"An answer has no {name} header: {self.head.decode()!r}")
+        raise BenchError(f"An answer has no {name} header: {self.head.decode()!r}")
 
 
 def request(target: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> bytes:
@@ -71,5 +71,5 @@ class Connection:
 def _content_length(head: bytes) -> int:
     at = head.lower().find(_LENGTH)
     if at < 0:
-        raise BenchFault(f"An answer does not state its length: {head.decode()!r}")
+        raise BenchError(f"An answer does not state its length: {head.decode()!r}")
     return int(head[at + len(_LENGTH) :].split(b"\r\n", 1)[0])

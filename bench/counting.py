@@ -12,7 +12,7 @@ from statistics import median
 from .client import request
 from .folders import copy_of, ensure_folder
 from .load import run_wrk, write_requests
-from .measures import BenchFault, Outcome, at_least, median_ratio
+from .measures import BenchError, Outcome, at_least, median_ratio
 from .rig import Rig
 from .servers import Server, running_catalog
 from .traffic import detail_target, detail_targets, everyday_searches, search_target
@@ -71,9 +71,9 @@ def counting(catalog: Server, size: int) -> Iterator[Callable[[], int]]:
         due = time.monotonic() + number / _CONNECTIONS / _A_SECOND_EACH
         while not is_over.wait(max(0.0, due - time.monotonic())):
             connection.request("POST", detail_target(choose.randrange(size)))
-            answer = connection.getresponse()
-            answer.read()
-            statuses.append(answer.status)
+            response = connection.getresponse()
+            response.read()
+            statuses.append(response.status)
             due += 1 / _A_SECOND_EACH
         connection.close()
 
@@ -86,5 +86,5 @@ def counting(catalog: Server, size: int) -> Iterator[Callable[[], int]]:
         is_over.set()
         for thread in threads:
             thread.join()
-    if faults := [it for it in statuses if it != 200]:
-        raise BenchFault(f"A download was answered with {faults[0]}.")
+    if errors := [it for it in statuses if it != 200]:
+        raise BenchError(f"A download was answered with {errors[0]}.")

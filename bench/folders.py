@@ -12,7 +12,7 @@ from widget_catalog.catalog.replica.records import FORMAT
 from widget_catalog.core.db import migrations
 
 from . import catalogs
-from .measures import BenchFault
+from .measures import BenchError
 from .rig import CACHE, say
 from .servers import catalog_command, clean_environment
 
@@ -87,7 +87,7 @@ def _make(folder: Path, widgets: int, versions: int | None) -> None:
             raise
         complaint = importer.stderr.read().decode().strip()
     if importer.returncode:
-        raise BenchFault(f"The import failed: {complaint}")
+        raise BenchError(f"The import failed: {complaint}")
     progress.end()
 
 

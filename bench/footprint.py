@@ -15,7 +15,7 @@ from .client import Connection, request
 from .folders import ensure_folder
 from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of, memory_of
-from .measures import BenchFault, Outcome, at_least, at_most
+from .measures import BenchError, Outcome, at_least, at_most
 from .rig import Rig
 from .servers import (
     Server,
@@ -153,7 +153,7 @@ def _start(rig: Rig, folder: Path) -> _Started:
         reply = catalog.wait_for(_FIRST_QUESTION)
         took = _Started(time.monotonic() - began, cpu_seconds_of(catalog.pids()))
     if reply.status != 200:
-        raise BenchFault(f"The first answer has status {reply.status}.")
+        raise BenchError(f"The first answer has status {reply.status}.")
     return took
 
 
@@ -168,7 +168,7 @@ def import_export(rig: Rig, size: int, least_rate: float) -> list[Outcome]:
     file.unlink()
     shutil.rmtree(data)
     if stats["widgets"] != size:
-        raise BenchFault(f"{stats['widgets']:,} of {size:,} widgets came through.")
+        raise BenchError(f"{stats['widgets']:,} of {size:,} widgets came through.")
     of = f"{size:,} widgets with {stats['versions']:,} versions"
     became = f"a file of {file_mb:,.0f} MB became {data_mb:,.0f} MB"
     return [
@@ -209,7 +209,7 @@ def _run(*arguments: str) -> _Ran:
         seconds = time.monotonic() - began
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise BenchFault(f"widget-catalog {arguments[0]} failed: {said}")
+        raise BenchError(f"widget-catalog {arguments[0]} failed: {said}")
     return _Ran(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import catalogs
 from .client import Connection, request
-from .measures import BenchFault, Histogram, Outcome, at_most
+from .measures import BenchError, Histogram, Outcome, at_most
 from .publishing import AUTHORS_FOLDER, running_with_author
 from .rig import Rig
 from .servers import Server, catalog_command, clean_environment
@@ -52,7 +52,7 @@ def import_while_serving(rig: Rig, size: int) -> list[Outcome]:
             beat.stop()
     search, count, publish = beats
     if count.refused:
-        raise BenchFault(f"{count.refused} counts were refused during the import.")
+        raise BenchError(f"{count.refused} counts were refused during the import.")
     notes = [
         f"imported in {seconds:.1f} s, {size / seconds:,.0f} widgets a second",
         f"search {search.summary()}; count {count.summary()}; publish {publish.summary()}",
@@ -79,7 +79,7 @@ def _import(file: Path, data: Path) -> float:
         timeout=_TIMEOUT_S,
     )
     if imported.returncode:
-        raise BenchFault(f"The import failed: {imported.stderr.decode().strip()}")
+        raise BenchError(f"The import failed: {imported.stderr.decode().strip()}")
     return time.monotonic() - began
 
 
@@ -93,7 +93,7 @@ class _Beat:
         self._act = act
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._fault: Exception | None = None
+        self._error: Exception | None = None
 
     def start(self) -> None:
         self._thread.start()
@@ -101,8 +101,8 @@ class _Beat:
     def stop(self) -> None:
         self._ended.set()
         self._thread.join()
-        if self._fault is not None:
-            raise BenchFault(f"A request failed: {self._fault}") from self._fault
+        if self._error is not None:
+            raise BenchError(f"A request failed: {self._error}") from self._error
 
     def summary(self) -> str:
         times = self.times_ms
@@ -117,5 +117,5 @@ class _Beat:
                 self.refused += not self._act()
                 self.times_ms.add((time.perf_counter() - began) * 1000)
                 due = max(due + self._interval_s, began)
-        except (BenchFault, OSError) as fault:
-            self._fault = fault
+        except (BenchError, OSError) as error:
+            self._error = error

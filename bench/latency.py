@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from .client import Connection, request
 from .folders import ensure_folder, warmed
 from .machine import CoreClock, stay_on
-from .measures import BenchFault, Outcome, at_most, percentile
+from .measures import BenchError, Outcome, at_most, percentile
 from .rig import Rig
 from .servers import running_catalog
 from .traffic import search_target, terms_by_kind
@@ -72,7 +72,7 @@ def _ask(client: Connection, core: CoreClock, raw: bytes, times: _Times) -> None
     times.waited.append((time.perf_counter() - began) * 1e3)
     times.on_core.append(core.read_ms() - core_began)
     if reply.status != 200:
-        raise BenchFault(f"{raw.decode()!r} is answered with {reply.status}.")
+        raise BenchError(f"{raw.decode()!r} is answered with {reply.status}.")
 
 
 @contextlib.contextmanager

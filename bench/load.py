@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .machine import cpu_seconds_of, on_core
-from .measures import BenchFault
+from .measures import BenchError
 from .rig import Rig
 from .servers import Server
 
@@ -61,7 +61,7 @@ def write_requests(path: Path, requests: Iterable[bytes]) -> Path:
 def run_wrk(rig: Rig, server: Server, requests: Path, seconds: int) -> Load:
     """Load a server; raises BenchFault if a single response is lost or is 4xx or 5xx."""
     if shutil.which("wrk") is None:
-        raise BenchFault("wrk is not installed.")
+        raise BenchError("wrk is not installed.")
     script = rig.folder / "requests.lua"
     if not script.exists():
         script.write_text(_SCRIPT)
@@ -80,10 +80,10 @@ def run_wrk(rig: Rig, server: Server, requests: Path, seconds: int) -> Load:
     served_s = cpu_seconds_of(server.pids()) - served_before
     line = next((it for it in done.stdout.splitlines() if it.startswith("DONE\t")), None)
     if done.returncode or line is None:
-        raise BenchFault(f"wrk failed: {(done.stderr or done.stdout).strip()}")
+        raise BenchError(f"wrk failed: {(done.stderr or done.stdout).strip()}")
     count, micros, size, refused, lost, p50, p99 = map(float, line.split("\t")[1:])
     if refused or lost or not count:
-        raise BenchFault(
+        raise BenchError(
             f"Of {count:.0f} requests {refused:.0f} were refused and {lost:.0f} got no answer."
         )
     return Load(

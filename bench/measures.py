@@ -12,7 +12,7 @@ Unit = Literal["of nginx", "of 10,000", "of quiet", "of SQLite", "/s", "ms", "s"
 _BUCKETS_A_DOUBLING = 32
 
 
-class BenchFault(Exception):
+class BenchError(Exception):
     """An invalid measurement, and why: wrong responses, a server that ended."""
 
 

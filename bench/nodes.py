@@ -13,7 +13,7 @@ from .client import Connection, request
 from .folders import ensure_folder
 from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of, whole_cpu_s
-from .measures import BenchFault, Outcome, at_least, at_most, median_ratio, percentile
+from .measures import BenchError, Outcome, at_least, at_most, median_ratio, percentile
 from .postgresql import Database, running_postgresql
 from .publishing import Author, make_account
 from .rig import Rig
@@ -102,7 +102,7 @@ def _shown_after_ms(nodes: Sequence[Connection], version: str) -> float:
             if reply.status == 200 and json.loads(reply.body)["latestVersion"] == version:
                 break
             if time.perf_counter() - began > _TIMEOUT_S:
-                raise BenchFault(f"A node has not shown a publish after {_TIMEOUT_S:.0f} s.")
+                raise BenchError(f"A node has not shown a publish after {_TIMEOUT_S:.0f} s.")
             time.sleep(0.001)
     return (time.perf_counter() - began) * 1000
 
@@ -180,7 +180,7 @@ def _count(rig: Rig, nodes: Sequence[Server], database: Database, file: Path) ->
     database_us = (database.server.cpu_s() - served_s) / counted * 1e6
     acknowledged, hung_up = sum(it.requests for it in loads), rig.options.connections * len(nodes)
     if not acknowledged <= counted <= acknowledged + hung_up:
-        raise BenchFault(f"{acknowledged:,} were acknowledged, but {counted:,} were counted.")
+        raise BenchError(f"{acknowledged:,} were acknowledged, but {counted:,} were counted.")
     said = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
     p99_ms = max(it.p99_ms for it in loads)
     notes = [
@@ -208,7 +208,7 @@ def bootstrap(rig: Rig, size: int, most_s: float) -> list[Outcome]:
             served = server.cpu_s() - served
         shutil.rmtree(folder)
     if reply.status != 200:
-        raise BenchFault(f"The first answer has status {reply.status}.")
+        raise BenchError(f"The first answer has status {reply.status}.")
     notes = [f"on a core {core_s:.1f} s, and the database {served:.1f} s; all on one core but it"]
     what = f"start of a new node to its first answer, {size:,} widgets"
     return [Outcome(what, seconds, "s", at_most(most_s), notes, {"core_s": core_s})]

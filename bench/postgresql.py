@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from . import catalogs
 from .folders import fingerprint
 from .machine import whole_cpu_s
-from .measures import BenchFault
+from .measures import BenchError
 from .rig import CACHE, say
 from .servers import catalog_command, environment_of
 
@@ -91,7 +91,7 @@ class DatabaseServer:
         )
         file.unlink()
         if done.returncode:
-            raise BenchFault(f"The import failed: {done.stderr.decode().strip()}")
+            raise BenchError(f"The import failed: {done.stderr.decode().strip()}")
         after = os.times()
         ours = after.children_user + after.children_system
         ours -= before.children_user + before.children_system

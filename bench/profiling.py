@@ -13,7 +13,7 @@ from widget_catalog.core.http.http import PlainRequest, Request, SentBody, Worke
 from widget_catalog.core.settings import Settings
 
 from .folders import ensure_folder
-from .measures import BenchFault, percentile
+from .measures import BenchError, percentile
 from .traffic import SDKS, detail_targets, ever_new_searches, registry_target, search_target
 
 _ASKED_OFTEN = 200
@@ -75,10 +75,10 @@ async def _times_us(worker: Worker, requests: Sequence[Request]) -> list[float]:
     times = []
     for request in requests:
         began = time.perf_counter_ns()
-        response = await worker.answer(request, SentBody())
+        response = await worker.handle(request, SentBody())
         times.append((time.perf_counter_ns() - began) / 1e3)
         if response.status != 200:
-            raise BenchFault(f"{request.path} is answered with {response.status}.")
+            raise BenchError(f"{request.path} is answered with {response.status}.")
     return times
 
 
@@ -92,7 +92,7 @@ async def _profile(name: str, worker: Worker, requests: Sequence[Request]) -> No
     profiler = cProfile.Profile()
     profiler.enable()
     for request in requests:
-        await worker.answer(request, SentBody())
+        await worker.handle(request, SentBody())
     profiler.disable()
     print(f"\n{name}: µs a request under the profiler\n{'self':>8}{'with callees':>14}{'calls':>8}")
     entries = sorted(profiler.getstats(), key=lambda it: it.inlinetime, reverse=True)

@@ -18,7 +18,7 @@ from .client import request
 from .folders import copy_of, ensure_folder
 from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of
-from .measures import BenchFault, Outcome, at_least, at_most, median_ratio, percentile
+from .measures import BenchError, Outcome, at_least, at_most, median_ratio, percentile
 from .rig import Rig
 from .servers import Server, catalog_command, clean_environment, running_catalog
 from .throughput import SIZE
@@ -114,7 +114,7 @@ class Author:
         requested = self._ask("/api/widgets/publish", body)
         uploaded = self._client.put(requested["uploadUrl"], content=js)
         if uploaded.status_code != 200:
-            raise BenchFault(f"An upload was answered {uploaded.status_code}.")
+            raise BenchError(f"An upload was answered {uploaded.status_code}.")
         confirm = {"action": "confirm", "versionId": requested["versionId"]}
         self._ask("/api/widgets/publish", confirm)
         return (time.perf_counter() - began) * 1000
@@ -130,10 +130,10 @@ class Author:
             counting.stop()
 
     def _ask(self, path: str, body: Mapping[str, object]) -> dict[str, str]:
-        answer = self._client.post(path, json=body)
-        if answer.status_code != 200:
-            raise BenchFault(f"{path} was answered {answer.status_code}: {answer.text}")
-        found: dict[str, str] = answer.json()
+        response = self._client.post(path, json=body)
+        if response.status_code != 200:
+            raise BenchError(f"{path} was answered {response.status_code}: {response.text}")
+        found: dict[str, str] = response.json()
         return found
 
 
@@ -146,7 +146,7 @@ class _Counting:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self._published = 0
-        self._fault: BenchFault | None = None
+        self._error: BenchError | None = None
 
     def __call__(self) -> int:
         return self._published
@@ -157,8 +157,8 @@ class _Counting:
     def stop(self) -> None:
         self._ended.set()
         self._thread.join()
-        if self._fault is not None:
-            raise self._fault
+        if self._error is not None:
+            raise self._error
 
     def _run(self) -> None:
         if self._core is not None:
@@ -167,8 +167,8 @@ class _Counting:
         while not self._ended.is_set():
             try:
                 took_ms = self._author.publish()
-            except BenchFault as fault:
-                self._fault = fault
+            except BenchError as error:
+                self._error = error
                 return
             self._published += 1
             self._ended.wait(max(0.0, 1 / _A_SECOND - took_ms / 1000))
@@ -198,4 +198,4 @@ def make_account(name: str, data: Path, environment: Mapping[str, str]) -> None:
         env=dict(environment),
     )
     if made.returncode:
-        raise BenchFault(f"widget-catalog account create failed: {made.stderr.decode().strip()}")
+        raise BenchError(f"widget-catalog account create failed: {made.stderr.decode().strip()}")

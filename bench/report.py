@@ -14,7 +14,7 @@ class Finding(NamedTuple):
 
     scenario: str
     outcome: Outcome | None
-    fault: str = ""
+    error: str = ""
 
     @property
     def holds(self) -> bool | None:
@@ -72,7 +72,7 @@ def mark(holds: bool | None) -> str:
 def as_text(finding: Finding) -> str:
     outcome = finding.outcome
     if outcome is None:
-        return f"✗ {finding.scenario:<16} failed: {finding.fault}"
+        return f"✗ {finding.scenario:<16} failed: {finding.error}"
     wanted = wanted_of(outcome)
     head = f"{mark(outcome.holds)} {finding.scenario:<16} {shown(outcome.value, outcome.unit):<16}"
     head += f" {'wanted ' + wanted if wanted else '':<24} {outcome.what}"
@@ -103,7 +103,7 @@ def as_markdown(setting: Setting, findings: Sequence[Finding]) -> str:
     remarks = []
     for it in findings:
         if it.outcome is None:
-            lines.append(f"| ✗ | {it.scenario} | failed: {it.fault} | |")
+            lines.append(f"| ✗ | {it.scenario} | failed: {it.error} | |")
             continue
         outcome = it.outcome
         result = shown(outcome.value, outcome.unit)
@@ -126,7 +126,7 @@ def as_json(setting: Setting, findings: Sequence[Finding]) -> str:
 def _finding_json(finding: Finding) -> dict[str, object]:
     outcome = finding.outcome
     if outcome is None:
-        return {"scenario": finding.scenario, "holds": False, "fault": finding.fault}
+        return {"scenario": finding.scenario, "holds": False, "fault": finding.error}
     return {
         "scenario": finding.scenario,
         "what": outcome.what,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .machine import Cores, choose_cores
-from .measures import BenchFault
+from .measures import BenchError
 from .options import Options
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,13 +30,13 @@ class Rig:
 def set_up(options: Options) -> Iterator[Rig]:
     """One bench at a time: two would only measure each other."""
     if sys.platform != "linux":
-        raise BenchFault("The bench runs on Linux only: it reads /proc and keeps to cores.")
+        raise BenchError("The bench runs on Linux only: it reads /proc and keeps to cores.")
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BenchFault("Another bench is running in this folder.") from None
+            raise BenchError("Another bench is running in this folder.") from None
         for left in CACHE.glob("passing-*"):  # Left by a killed run.
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=CACHE, prefix="passing-") as folder:
@@ -50,7 +50,7 @@ def free_port() -> int:
             with contextlib.suppress(OSError):
                 probe.bind(("127.0.0.1", port))
                 return port
-    raise BenchFault(f"No port from {_PORTS.start} to {_PORTS.stop - 1} is free.")
+    raise BenchError(f"No port from {_PORTS.start} to {_PORTS.stop - 1} is free.")
 
 
 def say(text: str) -> None:

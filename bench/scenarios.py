@@ -16,7 +16,7 @@ from . import (
     streaming,
     throughput,
 )
-from .measures import BenchFault, Outcome
+from .measures import BenchError, Outcome
 from .options import Options
 from .rig import Rig
 
@@ -173,5 +173,5 @@ def chosen(options: Options) -> list[Scenario]:
         return able
     for wanted in options.only:
         if not any(fnmatchcase(it.name, wanted) for it in able):
-            raise BenchFault(f"There is no scenario {wanted!r}; ./dev bench --help lists them.")
+            raise BenchError(f"There is no scenario {wanted!r}; ./dev bench --help lists them.")
     return [it for it in able if any(fnmatchcase(it.name, only) for only in options.only)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .client import Connection, Reply, request
 from .machine import children_of, on_core
-from .measures import BenchFault
+from .measures import BenchError
 from .rig import ROOT, Rig, free_port
 
 _START_TIMEOUT_S = 120.0
@@ -71,11 +71,11 @@ class Server:
         deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                raise BenchFault(f"A server ended at once: {self._log.read_text().strip()}")
+                raise BenchError(f"A server ended at once: {self._log.read_text().strip()}")
             with contextlib.suppress(ConnectionError):
                 return self.ask(raw)
             time.sleep(0.002)
-        raise BenchFault(f"A server did not answer in {within_s:.0f} s.")
+        raise BenchError(f"A server did not answer in {within_s:.0f} s.")
 
     def stop(self) -> None:
         self.process.terminate()
@@ -124,7 +124,7 @@ def running_nginx(rig: Rig, body: bytes) -> Iterator[Server]:
     """nginx with one worker, serving this body as `/body`."""
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
     if program is None:
-        raise BenchFault("nginx is not installed.")
+        raise BenchError("nginx is not installed.")
     port = free_port()
     (rig.folder / "nginx").mkdir(exist_ok=True)
     (rig.folder / "nginx" / "body").write_bytes(body)
@@ -135,7 +135,7 @@ def running_nginx(rig: Rig, body: bytes) -> Iterator[Server]:
     with _running(rig, [program, "-c", str(config), "-e", "stderr"], port) as server:
         reply = server.wait_for(request("/body"))
         if reply.status != 200 or reply.body != body:
-            raise BenchFault(f"nginx does not serve the body: {reply.head.decode()!r}")
+            raise BenchError(f"nginx does not serve the body: {reply.head.decode()!r}")
         yield server
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .client import Connection, Reply, request
 from .load import Load, run_wrk, write_requests
-from .measures import BenchFault, Outcome, Wanted, median_ratio
+from .measures import BenchError, Outcome, Wanted, median_ratio
 from .rig import Rig
 from .servers import Server, running_bare, running_nginx
 
@@ -50,12 +50,12 @@ def survey(
         for raw in requests:
             reply = connection.ask(raw)
             if reply.status != 200:
-                raise BenchFault(f"{raw.decode()!r} is answered with {reply.status}.")
+                raise BenchError(f"{raw.decode()!r} is answered with {reply.status}.")
             if is_wanted(reply):
                 kept.append(raw)
                 bodies.append(reply.body)
     if not kept:
-        raise BenchFault("No request is answered as this scenario wants it.")
+        raise BenchError("No request is answered as this scenario wants it.")
     mean = fmean(map(len, bodies))
     typical = min(bodies, key=lambda body: abs(len(body) - mean))
     return Traffic(kept, 200, headers, typical)
@@ -74,7 +74,7 @@ def survey_known(
             raw = request(target, {**headers, "If-None-Match": reply.header("etag")})
             known.append(raw)
             if connection.ask(raw).status != 304:
-                raise BenchFault(f"{raw.decode()!r} is not answered with 304.")
+                raise BenchError(f"{raw.decode()!r} is not answered with 304.")
     assert reply is not None
     return Traffic(known, 304, headers, reply.body)
 
@@ -93,7 +93,7 @@ def side_by_side(
             plain = request("/body", {**traffic.headers, **known})
         for yardstick in (nginx, bare):
             if yardstick.ask(plain).status != traffic.status:
-                raise BenchFault(f"A yardstick does not answer {traffic.status}.")
+                raise BenchError(f"A yardstick does not answer {traffic.status}.")
         loads = in_turns(
             rig,
             Contender("nginx", nginx, [plain]),
@@ -157,6 +157,6 @@ def _check_size(load: Load, body_bytes: int) -> None:
     """A wrong response is often a fast one; wrk only checks the status."""
     least, most = 0.8 * body_bytes, 1.2 * body_bytes + _LARGEST_HEAD
     if not least <= load.bytes_each <= most:
-        raise BenchFault(
+        raise BenchError(
             f"Answers had {load.bytes_each:,.0f} bytes instead of about {body_bytes:,}."
         )

@@ -42,15 +42,15 @@ def run(rig: Rig, minutes: float) -> bool:
             memory.append(_memory(catalog))
             tally = _merged(running)
         memory.append(_memory(catalog))
-        faults = _errors(tally) + (_growth(memory) if seconds >= _LONG_ENOUGH_S else [])
+        errors = _errors(tally) + (_growth(memory) if seconds >= _LONG_ENOUGH_S else [])
         counted = downloads_of(catalog) - counted_before
         if counted != tally.acknowledged:
-            faults.append(f"{tally.acknowledged:,} counts acknowledged, {counted:,} counted")
+            errors.append(f"{tally.acknowledged:,} counts acknowledged, {counted:,} counted")
         if catalog.worker_pids() != pids:
-            faults.append("a worker ended and was started again")
-    report = _as_json(tally, memory, seconds, faults) if options.json else None
-    print(report or _as_text(tally, memory, seconds, faults))
-    return not faults
+            errors.append("a worker ended and was started again")
+    report = _as_json(tally, memory, seconds, errors) if options.json else None
+    print(report or _as_text(tally, memory, seconds, errors))
+    return not errors
 
 
 def _mix() -> str:
@@ -86,7 +86,7 @@ def _growth(memory: list[list[Memory]]) -> list[str]:
     ]
 
 
-def _as_text(tally: Tally, memory: list[list[Memory]], seconds: float, faults: list[str]) -> str:
+def _as_text(tally: Tally, memory: list[list[Memory]], seconds: float, errors: list[str]) -> str:
     lines = [f"{'':12}{'requests':>12}{'a second':>10}{'p50 ms':>9}{'p99 ms':>9}{'most ms':>9}"]
     for kind, times in tally.times_ms.items():
         lines.append(
@@ -104,11 +104,11 @@ def _as_text(tally: Tally, memory: list[list[Memory]], seconds: float, faults: l
         lines.append(f"memory of worker {number}: {figures}")
     steady = "steady" if seconds >= _LONG_ENOUGH_S else "not judged in less than 5 minutes"
     held = f"✓ No errors, no count lost, no worker lost; memory {steady}."
-    lines += [f"✗ {fault}" for fault in faults] or [held]
+    lines += [f"✗ {error}" for error in errors] or [held]
     return "\n".join(lines)
 
 
-def _as_json(tally: Tally, memory: list[list[Memory]], seconds: float, faults: list[str]) -> str:
+def _as_json(tally: Tally, memory: list[list[Memory]], seconds: float, errors: list[str]) -> str:
     kinds = {
         kind: {
             "requests": times.count,
@@ -125,6 +125,6 @@ def _as_json(tally: Tally, memory: list[list[Memory]], seconds: float, faults: l
         "errors": tally.errors,
         "acknowledged": tally.acknowledged,
         "workerMemoryMb": [[round(it.rss, 1) for it in some] for some in memory],
-        "faults": faults,
+        "faults": errors,
     }
     return json.dumps(body, indent=2)

@@ -16,7 +16,7 @@ from .client import Connection, request
 from .folders import ensure_folder
 from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of, memory_of
-from .measures import BenchFault, Outcome, at_least, at_most, median_ratio
+from .measures import BenchError, Outcome, at_least, at_most, median_ratio
 from .publishing import running_with_author
 from .rig import Rig
 from .servers import Server, running_catalog
@@ -79,7 +79,7 @@ def _core_ms(catalog: Server, client: Connection, asked: Sequence[bytes]) -> flo
     before = cpu_seconds_of(catalog.worker_pids())
     for raw in asked:
         if client.ask(raw).status != 200:
-            raise BenchFault("resolve was not answered 200.")
+            raise BenchError("resolve was not answered 200.")
     return (cpu_seconds_of(catalog.worker_pids()) - before) / len(asked) * 1000
 
 
@@ -118,7 +118,7 @@ class _Listeners:
     def wait(self, since: float) -> float:
         """Until all have heard; how many milliseconds after this that was."""
         if not self._all.wait(30):
-            raise BenchFault(f"Only {len(self._heard)} listeners heard of a change.")
+            raise BenchError(f"Only {len(self._heard)} listeners heard of a change.")
         return max(0.0, self._last_at - since) * 1000
 
     def close(self) -> None:

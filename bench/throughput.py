@@ -8,7 +8,7 @@ from .catalogs import WIDGETS_A_SCOPE
 from .client import Reply, request
 from .folders import copy_of, ensure_folder, warmed
 from .load import Load, run_wrk, write_requests
-from .measures import BenchFault, Outcome, Wanted, at_least, median_ratio
+from .measures import BenchError, Outcome, Wanted, at_least, median_ratio
 from .rig import Rig
 from .servers import Server, running_catalog
 from .side_by_side import Contender, in_turns, side_by_side, survey, survey_known
@@ -125,7 +125,7 @@ def counter(rig: Rig) -> list[Outcome]:
     acknowledged = sum(load.requests for load in loads)
     hung_up = rig.options.connections * len(loads)
     if not acknowledged <= counted <= acknowledged + hung_up:
-        raise BenchFault(f"{acknowledged:,} were acknowledged, but {counted:,} were counted.")
+        raise BenchError(f"{acknowledged:,} were acknowledged, but {counted:,} were counted.")
     p99, cpu_rate = median(it.p99_ms for it in loads), median(it.cpu_rate for it in loads)
     notes = [
         f"all {acknowledged:,} acknowledged increments are in the total",

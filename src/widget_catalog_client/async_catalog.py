@@ -19,10 +19,10 @@ from widget_contract.wire_running import (
     VersionDetail,
 )
 
-from .calls import Answer, Call, Calls
+from .calls import Call, Calls, Response
 from .errors import ClientError
 from .flows import Emit, Fetch, Flow, Listen, Pause, Receiver, Step, downloaded, fetched
-from .transport import faults_named, headers_of, http_options, stream_timeout
+from .transport import errors_named, headers_of, http_options, stream_timeout
 from .watching import WatchOptions, watched
 
 T = TypeVar("T")
@@ -108,8 +108,8 @@ class AsyncCatalog:
                 else:
                     try:
                         result = await stream.do(step)
-                    except ClientError as fault:
-                        step = flow.throw(fault)
+                    except ClientError as error:
+                        step = flow.throw(error)
                         continue
                 step = flow.send(result)
 
@@ -123,7 +123,7 @@ class AsyncCatalog:
     async def __aexit__(
         self,
         kind: type[BaseException] | None,
-        fault: BaseException | None,
+        error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         await self.close()
@@ -137,8 +137,8 @@ class AsyncCatalog:
             while True:
                 try:
                     result = await self._do(step)
-                except ClientError as fault:
-                    step = flow.throw(fault)
+                except ClientError as error:
+                    step = flow.throw(error)
                 else:
                     step = flow.send(result)
         except StopIteration as end:
@@ -150,14 +150,14 @@ class AsyncCatalog:
             return await asyncio.sleep(step.seconds)
         assert isinstance(step, Fetch)  # noqa: S101
         request = step.request
-        with faults_named(request.url):
+        with errors_named(request.url):
             async with self._http.stream(
                 request.method, request.url, headers=request.headers, content=request.content
             ) as response:
                 receiver = Receiver(step, response.status_code, headers_of(response))
                 async for piece in response.aiter_raw():
                     receiver.take(piece)
-                return receiver.answer()
+                return receiver.response()
 
 
 class _Stream:
@@ -179,11 +179,11 @@ class _Stream:
         except httpx.HTTPError:
             return b""
 
-    async def _open(self, step: Listen) -> Answer:
+    async def _open(self, step: Listen) -> Response:
         await self._stack.aclose()
         request = step.request
         http = self._catalog._http  # noqa: SLF001
-        with faults_named(request.url):
+        with errors_named(request.url):
             response = await self._stack.enter_async_context(
                 http.stream(
                     request.method,
@@ -194,8 +194,8 @@ class _Stream:
             )
             if response.status_code == 200:
                 self._pieces = response.aiter_raw()
-                return Answer(200, headers_of(response), b"")
+                return Response(200, headers_of(response), b"")
             receiver = Receiver(Fetch(request), response.status_code, headers_of(response))
             async for piece in response.aiter_raw():
                 receiver.take(piece)
-            return receiver.answer()
+            return receiver.response()

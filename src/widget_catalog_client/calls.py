@@ -36,8 +36,8 @@ CHANGES = f"{WIDGETS}changes"
 # Size limits of small responses, and of those that grow with the catalog.
 _SMALL_BYTES = 8 << 20
 _LARGE_BYTES = 256 << 20
-_ANSWER_WITHIN_S = 60.0
-_FAULT = re.compile(r"(?<=[.!?]) (?=[\w\[\].]+: )")
+_RESPONSE_WITHIN_S = 60.0
+_ERROR = re.compile(r"(?<=[.!?]) (?=[\w\[\].]+: )")
 
 
 class Request(NamedTuple):
@@ -46,11 +46,11 @@ class Request(NamedTuple):
     headers: Mapping[str, str]
     content: bytes | None = None
     max_bytes: int = _SMALL_BYTES
-    within_s: float = _ANSWER_WITHIN_S
+    within_s: float = _RESPONSE_WITHIN_S
     """How long the whole answer may take."""
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """`headers` have lower-case names. `body` is decompressed."""
 
     status: int
@@ -60,7 +60,7 @@ class Answer(NamedTuple):
 
 class Call(NamedTuple, Generic[T]):
     request: Request
-    read: Callable[[Answer], T]
+    read: Callable[[Response], T]
     """Raises a ClientError."""
 
 
@@ -94,8 +94,8 @@ class Calls:
     def version(self, widget_id: str, number: str) -> Call[VersionDetail]:
         try:
             SemVer.parse(number)
-        except InvalidVersion as fault:
-            raise InvalidRequest(str(fault)) from None
+        except InvalidVersion as error:
+            raise InvalidRequest(str(error)) from None
         path = f"{detail_path(*_parts(widget_id))}/{quote(number)}"
         return self._get(path, VersionDetail)
 
@@ -169,32 +169,32 @@ def file_request(url: str, size_bytes: int, within_s: float) -> Request:
     return Request("GET", url, headers, max_bytes=size_bytes, within_s=within_s)
 
 
-def fault_of(answer: Answer, url: str) -> ClientError:
+def error_of(response: Response, url: str) -> ClientError:
     """The error for a response that is not successful."""
-    said = _sentence(answer) or f"{url} answers with status {answer.status}."
-    match answer.status:
+    said = _sentence(response) or f"{url} answers with status {response.status}."
+    match response.status:
         case 404:
             return NotFound(said)
         case 410:
             return FeedExpired(said)
         case 429 | 502 | 503 | 504:
-            return CatalogUnavailable(said, _seconds(answer.headers.get("retry-after")))
+            return CatalogUnavailable(said, _seconds(response.headers.get("retry-after")))
         case status if status >= 500:
             return CatalogUnavailable(said)
         case status if 400 <= status < 500:
-            return InvalidRequest(said, tuple(_FAULT.split(said)))
-    return UnexpectedAnswer(f"{url} answers with status {answer.status}: it is no catalog.")
+            return InvalidRequest(said, tuple(_ERROR.split(said)))
+    return UnexpectedAnswer(f"{url} answers with status {response.status}: it is no catalog.")
 
 
-def _reader(shape: type[T]) -> Callable[[Answer], T]:
+def _reader(shape: type[T]) -> Callable[[Response], T]:
     decoder = msgspec.json.Decoder(shape)
 
-    def read(answer: Answer) -> T:
+    def read(response: Response) -> T:
         try:
-            return decoder.decode(answer.body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+            return decoder.decode(response.body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise UnexpectedAnswer(
-                f"The answer is not what a catalog sends ({fault}). Is the address right?"
+                f"The answer is not what a catalog sends ({error}). Is the address right?"
             ) from None
 
     return read
@@ -214,9 +214,9 @@ def _headers() -> dict[str, str]:
     return {"accept": "application/json", "accept-encoding": "gzip", "user-agent": USER_AGENT}
 
 
-def _sentence(answer: Answer) -> str | None:
+def _sentence(response: Response) -> str | None:
     try:
-        said: Any = msgspec.json.decode(answer.body, type=Error).error
+        said: Any = msgspec.json.decode(response.body, type=Error).error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return str(said)[:2000] or None

@@ -19,10 +19,10 @@ from widget_contract.wire_running import (
     VersionDetail,
 )
 
-from .calls import Answer, Call, Calls
+from .calls import Call, Calls, Response
 from .errors import ClientError
 from .flows import Emit, Fetch, Flow, Listen, Pause, Receiver, Step, downloaded, fetched
-from .transport import faults_named, headers_of, http_options, stream_timeout
+from .transport import errors_named, headers_of, http_options, stream_timeout
 from .watching import WatchOptions, watched
 
 T = TypeVar("T")
@@ -122,8 +122,8 @@ class Catalog:
                 else:
                     try:
                         result = stream.do(step)
-                    except ClientError as fault:
-                        step = flow.throw(fault)
+                    except ClientError as error:
+                        step = flow.throw(error)
                         continue
                 step = flow.send(result)
 
@@ -137,7 +137,7 @@ class Catalog:
     def __exit__(
         self,
         kind: type[BaseException] | None,
-        fault: BaseException | None,
+        error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         self.close()
@@ -151,8 +151,8 @@ class Catalog:
             while True:
                 try:
                     result = self._do(step)
-                except ClientError as fault:
-                    step = flow.throw(fault)
+                except ClientError as error:
+                    step = flow.throw(error)
                 else:
                     step = flow.send(result)
         except StopIteration as end:
@@ -165,7 +165,7 @@ class Catalog:
         assert isinstance(step, Fetch)  # noqa: S101
         request = step.request
         with (
-            faults_named(request.url),
+            errors_named(request.url),
             self._http.stream(
                 request.method, request.url, headers=request.headers, content=request.content
             ) as response,
@@ -173,7 +173,7 @@ class Catalog:
             receiver = Receiver(step, response.status_code, headers_of(response))
             for piece in response.iter_raw():
                 receiver.take(piece)
-            return receiver.answer()
+            return receiver.response()
 
 
 class _Stream:
@@ -195,11 +195,11 @@ class _Stream:
         except httpx.HTTPError:
             return b""
 
-    def _open(self, step: Listen) -> Answer:
+    def _open(self, step: Listen) -> Response:
         self._stack.close()
         request = step.request
         http = self._catalog._http  # noqa: SLF001
-        with faults_named(request.url):
+        with errors_named(request.url):
             response = self._stack.enter_context(
                 http.stream(
                     request.method,
@@ -210,8 +210,8 @@ class _Stream:
             )
             if response.status_code == 200:
                 self._pieces = response.iter_raw()
-                return Answer(200, headers_of(response), b"")
+                return Response(200, headers_of(response), b"")
             receiver = Receiver(Fetch(request), response.status_code, headers_of(response))
             for piece in response.iter_raw():
                 receiver.take(piece)
-            return receiver.answer()
+            return receiver.response()

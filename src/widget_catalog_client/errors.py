@@ -10,9 +10,9 @@ class ClientError(CatalogError):
 class InvalidRequest(ClientError, ValueError):
     """The request is invalid. `faults` are the errors, one by one."""
 
-    def __init__(self, message: str, faults: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, errors: tuple[str, ...] = ()) -> None:
         super().__init__(message)
-        self.faults = faults or (message,)
+        self.errors = errors or (message,)
 
 
 class NotFound(ClientError, LookupError):

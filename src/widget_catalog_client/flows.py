@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 from widget_contract.wire import VersionEntry
 from widget_contract.wire_running import Change, PublishedFile
 
-from .calls import Answer, Call, Request, fault_of, file_request
+from .calls import Call, Request, Response, error_of, file_request
 from .errors import CatalogUnavailable, FeedExpired, IntegrityError, Revoked, UnexpectedAnswer
 
 T = TypeVar("T")
@@ -91,10 +91,10 @@ class Receiver:
             raise UnexpectedAnswer(f"{self._request.url} sends more than {self._most} bytes.")
         self._body += unpacked
 
-    def answer(self) -> Answer:
+    def response(self) -> Response:
         if self._unpacker is not None and self._taken and not self._unpacker.eof:
             raise CatalogUnavailable(f"{self._request.url} was cut off.")
-        return Answer(self._status, self._headers, bytes(self._body))
+        return Response(self._status, self._headers, bytes(self._body))
 
     def _unpacked(self, piece: bytes) -> bytes:
         if self._unpacker is None:
@@ -149,12 +149,12 @@ def fetched(call: Call[T], retries: int) -> Flow[T]:
     calls of this client are read-only."""
     for attempt in range(retries + 1):
         try:
-            answer: Answer = yield Fetch(call.request)
-            if answer.status != 200:
-                raise fault_of(answer, call.request.url)
-            return call.read(answer)
-        except CatalogUnavailable as fault:
-            wait_s = _wait_s(fault, attempt)
+            response: Response = yield Fetch(call.request)
+            if response.status != 200:
+                raise error_of(response, call.request.url)
+            return call.read(response)
+        except CatalogUnavailable as error:
+            wait_s = _wait_s(error, attempt)
             if attempt == retries or wait_s > _LONGEST_WAIT_S:
                 raise
         yield Pause(wait_s)
@@ -170,25 +170,25 @@ def downloaded(file: VersionEntry | PublishedFile, to: BinaryIO, retries: int) -
         for attempt in range(retries + 1):
             try:
                 into.restart()
-                answer: Answer = yield Fetch(request, into)
-                if answer.status != 200:
-                    raise fault_of(answer, into.url)
+                response: Response = yield Fetch(request, into)
+                if response.status != 200:
+                    raise error_of(response, into.url)
                 into.check()
                 return
-            except CatalogUnavailable as fault:
-                wait_s = _wait_s(fault, attempt)
+            except CatalogUnavailable as error:
+                wait_s = _wait_s(error, attempt)
                 if attempt == retries or wait_s > _LONGEST_WAIT_S:
                     raise
-            except FeedExpired as fault:  # What 410 means elsewhere.
-                raise Revoked(fault.message) from None
+            except FeedExpired as error:  # What 410 means elsewhere.
+                raise Revoked(error.message) from None
             yield Pause(wait_s)
     except BaseException:
         into.restart()
         raise
 
 
-def _wait_s(fault: CatalogUnavailable, attempt: int) -> float:
-    if fault.retry_after is not None:
-        return fault.retry_after
+def _wait_s(error: CatalogUnavailable, attempt: int) -> float:
+    if error.retry_after is not None:
+        return error.retry_after
     # Jitter, so that clients do not reconnect at the same moment after an outage.
     return _FIRST_WAIT_S * 2.0**attempt * random.uniform(0.75, 1.25)  # noqa: S311

@@ -29,20 +29,20 @@ def headers_of(response: httpx.Response) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def faults_named(url: str) -> Iterator[None]:
+def errors_named(url: str) -> Iterator[None]:
     try:
         yield
     except httpx.TimeoutException:
         raise CatalogUnavailable(f"{url} does not answer in time.") from None
-    except httpx.ConnectError as fault:
-        raise CatalogUnavailable(f"{url} cannot be reached: {_reason(fault)}.") from fault
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as fault:
-        raise InvalidRequest(f"{url[:200]!r} is not an address: {_reason(fault)}.") from None
-    except (httpx.DecodingError, httpx.TooManyRedirects) as fault:
-        raise UnexpectedAnswer(f"{url} cannot be read: {_reason(fault)}.") from None
-    except httpx.HTTPError as fault:
-        raise CatalogUnavailable(f"{url} broke off: {_reason(fault)}.") from fault
+    except httpx.ConnectError as error:
+        raise CatalogUnavailable(f"{url} cannot be reached: {_reason(error)}.") from error
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+        raise InvalidRequest(f"{url[:200]!r} is not an address: {_reason(error)}.") from None
+    except (httpx.DecodingError, httpx.TooManyRedirects) as error:
+        raise UnexpectedAnswer(f"{url} cannot be read: {_reason(error)}.") from None
+    except httpx.HTTPError as error:
+        raise CatalogUnavailable(f"{url} broke off: {_reason(error)}.") from error
 
 
-def _reason(fault: Exception) -> str:
-    return str(fault).rstrip(".")
+def _reason(error: Exception) -> str:
+    return str(error).rstrip(".")

@@ -6,7 +6,7 @@ import msgspec
 
 from widget_contract.wire_running import Change, Changes
 
-from .calls import Answer, Calls, fault_of
+from .calls import Calls, Response, error_of
 from .errors import CatalogUnavailable, FeedExpired, UnexpectedAnswer
 from .flows import Emit, Flow, Listen, Pause, Read, fetched
 
@@ -77,8 +77,8 @@ def watched(calls: Calls, since: int | None, options: WatchOptions) -> Flow[None
                 yield Pause(options.poll_s)
             elif not (yield from _follow_stream(calls, at)):
                 polls_left = _POLLS
-        except CatalogUnavailable as fault:
-            wait_s = fault.retry_after or 2.0**failures
+        except CatalogUnavailable as error:
+            wait_s = error.retry_after or 2.0**failures
             failures = min(failures + 1, 5)
             yield Pause(min(wait_s, _LONGEST_WAIT_S))
 
@@ -106,13 +106,13 @@ def _catch_up(calls: Calls, at: _Position) -> Flow[None]:
 
 def _follow_stream(calls: Calls, at: _Position) -> Flow[bool]:
     """Follow the stream until it ends; returns whether it sent anything."""
-    answer: Answer = yield Listen(calls.events(at.since), _IDLE_S)
-    if answer.status != 200:
-        fault = fault_of(answer, calls.url)
-        if isinstance(fault, CatalogUnavailable):
+    response: Response = yield Listen(calls.events(at.since), _IDLE_S)
+    if response.status != 200:
+        error = error_of(response, calls.url)
+        if isinstance(error, CatalogUnavailable):
             return False
-        raise fault
-    if not answer.headers.get("content-type", "").startswith("text/event-stream"):
+        raise error
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):
         return False
     parser = EventParser()
     has_sent = False
@@ -121,8 +121,8 @@ def _follow_stream(calls: Calls, at: _Position) -> Flow[bool]:
         for data in parser.feed(piece):
             try:
                 change = _decode(data)
-            except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-                raise UnexpectedAnswer(f"{calls.url} sends what is no change: {fault}") from None
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise UnexpectedAnswer(f"{calls.url} sends what is no change: {error}") from None
             yield from _emit(change, at)
     return has_sent
 

@@ -113,10 +113,10 @@ def ask(question: str, *, is_agreed: bool) -> bool:
     # Not typer.confirm: it prints a space to standard output.
     while True:
         say.print(f"{plain(question)} \\[y/N] ", end="")
-        answer = sys.stdin.readline().strip().lower()
-        if answer in ("y", "yes"):
+        response = sys.stdin.readline().strip().lower()
+        if response in ("y", "yes"):
             return True
-        if answer in ("", "n", "no"):
+        if response in ("", "n", "no"):
             return False
 
 

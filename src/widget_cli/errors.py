@@ -81,8 +81,8 @@ def unreachable(sentence: str, hint: str) -> ToolError:
     return ToolError(sentence, hint, ExitCode.UNREACHABLE)
 
 
-def invalid_widget(sentence: str, hint: str, faults: list[str] | None = None) -> ToolError:
-    return ToolError(sentence, hint, ExitCode.INVALID_WIDGET, faults)
+def invalid_widget(sentence: str, hint: str, errors: list[str] | None = None) -> ToolError:
+    return ToolError(sentence, hint, ExitCode.INVALID_WIDGET, errors)
 
 
 def not_signed_in(url: str) -> ToolError:

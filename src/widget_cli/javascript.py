@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from .syntax_faults import (
+from .syntax_errors import (
     EarlyError,
-    early_fault,
+    early_error,
     find_early_error,
     is_compiled,
     place_of,
-    syntax_fault,
+    syntax_error,
     text_of,
 )
 
@@ -42,7 +42,7 @@ class ModuleCheck(Enum):
 class ModuleFindings(NamedTuple):
     """`faults` prevent publishing, `warnings` do not."""
 
-    faults: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -72,7 +72,7 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
     if root.has_error:
         if is_compiled(content):
             return _check_unknown_syntax(name, content, check, root)
-        return _refused(syntax_fault(name, content, root, find_early_error(content)))
+        return _refused(syntax_error(name, content, root, find_early_error(content)))
     # Searching the tree takes a third of the parsing time, and most modules have neither.
     if (b"/>" in content or b"</" in content) and (found := _captured(language, _JSX, root)):
         where = place_of(content, found[0].start_byte)
@@ -80,11 +80,11 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
             f"{name}, {where}: this is JSX. Compile it to JavaScript first.\n{where.excerpt}"
         )
     if error := _clash_with_import(content, root) or find_early_error(content):
-        return _refused(early_fault(name, content, root, error))
+        return _refused(early_error(name, content, root, error))
     warnings = tuple(_lost_files(content, language, root))
     if check is ModuleCheck.FULL:
         of_exports = _check_exports(name, content, language, root)
-        return ModuleFindings(of_exports.faults, of_exports.warnings + warnings)
+        return ModuleFindings(of_exports.errors, of_exports.warnings + warnings)
     return ModuleFindings(warnings=warnings)
 
 

@@ -46,7 +46,7 @@ class Callback:
         self.redirect_uri = ""
 
     @contextlib.contextmanager
-    def answering(self, query: str) -> Iterator[Page]:
+    def responding(self, query: str) -> Iterator[Page]:
         """The page for a redirect; `wait` returns after the page was sent.
 
         The program may exit as soon as `wait` returns, so the page must be sent before.
@@ -134,7 +134,7 @@ def waiting_for_browser(state: str) -> Iterator[Callback]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             if parts.path == "/callback":
-                with callback.answering(parts.query) as page:
+                with callback.responding(parts.query) as page:
                     self._show(page)
             else:
                 self._show(Page(404, "Page not found", "widget is waiting at a different address."))

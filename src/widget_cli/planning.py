@@ -178,14 +178,14 @@ def show_plan(plan: Plan) -> None:
     say.print()
 
 
-def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, Any]:
+def plan_document(plan: Plan, status: str, response: dict[str, Any]) -> dict[str, Any]:
     """The result of `widget publish` for a script."""
     local, last = plan.local, plan.last
     if plan.existing is not None:
         address = plan.existing.bundle_url
-        answer = {"bundleUrl": address}
+        response = {"bundleUrl": address}
         if local.style is not None:
-            answer["cssUrl"] = style_address(address)
+            response["cssUrl"] = style_address(address)
     return {
         "status": status,
         "catalog": plan.url,
@@ -193,8 +193,8 @@ def plan_document(plan: Plan, status: str, answer: dict[str, Any]) -> dict[str, 
         "name": plan.key.name,
         "version": local.manifest.version.text,
         "pageUrl": plan.page_url,
-        "bundleUrl": answer.get("bundleUrl"),
-        "cssUrl": answer.get("cssUrl"),
+        "bundleUrl": response.get("bundleUrl"),
+        "cssUrl": response.get("cssUrl"),
         "bundleSize": local.bundle.size_bytes,
         "sha256Hash": local.bundle.sha256_hash,
         "sdkVersion": local.manifest.sdk_version,

@@ -52,13 +52,13 @@ class State(NamedTuple):
 
     revision: int
     widget: LocalWidget | None
-    faults: list[str]
+    errors: list[str]
     warnings: list[str]
 
     def document(self) -> dict[str, Any]:
         """For the page."""
         version = None if self.widget is None else _version(self.widget)
-        return {"version": version, "faults": self.faults, "warnings": self.warnings}
+        return {"version": version, "faults": self.errors, "warnings": self.warnings}
 
 
 class PreviewedWidget:
@@ -89,8 +89,8 @@ class PreviewedWidget:
         try:
             widget = read_widget(self._folder, check=self._check)
         except ToolError as error:
-            faults = error.details or [error.sentence]
-            return State(revision, self._state.widget, faults, [])
+            errors = error.details or [error.sentence]
+            return State(revision, self._state.widget, errors, [])
         files = [it for it in (widget.bundle, widget.style) if it is not None]
         recent = list(self._files.items())[-_KEPT_FILES:]
         self._files = dict(recent) | {it.sha256_hash: it.content for it in files}

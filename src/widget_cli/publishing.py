@@ -34,8 +34,8 @@ def publish(
 ) -> dict[str, Any]:
     """Publish it. `advance` is called with the number of bytes sent."""
     with _asking(session, key):
-        answer = session.post(PUBLISH, _request("request", key, local))
-        upload = shaped(answer, Upload, session.url)
+        response = session.post(PUBLISH, _request("request", key, local))
+        upload = shaped(response, Upload, session.url)
     sendings = [(local.bundle, upload.upload_url, "application/javascript")]
     if local.style is not None:
         if not isinstance(upload.css_upload_url, str):

@@ -174,7 +174,7 @@ def wait_for_confirmation(
     while clock_s() < deadline_s:
         pause(_pause_between(request.interval_seconds))
         try:
-            answer = session.post(path)
+            response = session.post(path)
         except ToolError as error:
             match error.exit_code:
                 case ExitCode.UNREACHABLE | ExitCode.LIMITED:  # Possibly temporary.
@@ -184,8 +184,8 @@ def wait_for_confirmation(
                 case ExitCode.NOT_ALLOWED:
                     error.suggest("No token was created. Try again: widget tokens create")
             raise
-        if "token" in answer:
-            return answer
+        if "token" in response:
+            return response
     raise not_allowed(
         "The token request expired before it was confirmed.", "Try again: widget tokens create"
     )

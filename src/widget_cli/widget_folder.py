@@ -116,34 +116,34 @@ def read_widget(
 
     `text` replaces the content of the manifest.
     """
-    faults: list[str] = []
+    errors: list[str] = []
     text = read_manifest_text(folder) if text is None else text
     try:
         manifest = parse_manifest(text)
     except InvalidManifest as error:
-        faults += error.faults
-        main, style_name = _named_files(text, error.faults)
+        errors += error.errors
+        main, style_name = _named_files(text, error.errors)
     else:
         main, style_name = manifest.main, manifest.style
     remarks = misspelled_keys(text)
     warnings = list(remarks)
     bundle = style = None
     if main is not None:
-        bundle = _read(folder, "main", main, max_bundle_bytes, faults)
+        bundle = _read(folder, "main", main, max_bundle_bytes, errors)
     if style_name is not None:
-        style = _read(folder, "style", style_name, max_bundle_bytes, faults)
+        style = _read(folder, "style", style_name, max_bundle_bytes, errors)
     if main is not None and bundle is not None:
         found = check_module(main, bundle.content, check)
-        faults += [f"main: {it}" for it in found.faults]
+        errors += [f"main: {it}" for it in found.errors]
         warnings += found.warnings
-    if faults or bundle is None:
-        raise _faulty(folder, faults, remarks)
+    if errors or bundle is None:
+        raise _faulty(folder, errors, remarks)
     if manifest.description == PLACEHOLDER_DESCRIPTION:
         warnings.insert(len(remarks), f"{_HAS_PLACEHOLDER} widget publish rejects it.")
     return LocalWidget(folder, manifest, bundle, style, tuple(warnings))
 
 
-def _named_files(text: str, faults: Sequence[str]) -> tuple[str | None, str | None]:
+def _named_files(text: str, errors: Sequence[str]) -> tuple[str | None, str | None]:
     """`main` and `style` of a manifest with these errors, as far as they are valid."""
     try:
         declared = json.loads(text)
@@ -153,7 +153,7 @@ def _named_files(text: str, faults: Sequence[str]) -> tuple[str | None, str | No
         return None, None
 
     def valid(key: str, otherwise: str | None) -> str | None:
-        is_wrong = any(it.startswith(f"{key}:") for it in faults)
+        is_wrong = any(it.startswith(f"{key}:") for it in errors)
         return None if is_wrong else declared.get(key) or otherwise
 
     return valid("main", DEFAULT_MAIN), valid("style", None)
@@ -162,39 +162,39 @@ def _named_files(text: str, faults: Sequence[str]) -> tuple[str | None, str | No
 def require_own_description(local: LocalWidget) -> None:
     """Raise if the description is still the template's."""
     if local.manifest.description == PLACEHOLDER_DESCRIPTION:
-        fault = f"{_HAS_PLACEHOLDER} Describe in a sentence what the widget shows, or remove it."
+        error = f"{_HAS_PLACEHOLDER} Describe in a sentence what the widget shows, or remove it."
         hint = f"Change it in {MANIFEST}, then run: {command_for(local.folder, 'widget publish')}"
-        raise invalid_widget(_has(local.folder, [fault]), hint, [fault])
+        raise invalid_widget(_has(local.folder, [error]), hint, [error])
 
 
 def _read(
-    folder: Path, key: str, name: str, max_bytes: int, faults: list[str]
+    folder: Path, key: str, name: str, max_bytes: int, errors: list[str]
 ) -> SourceFile | None:
     path = folder / name
     if _leads_out(folder, path):
-        faults.append(f"{key}: {name} {_LEADS_OUT}. {_COPY}")
+        errors.append(f"{key}: {name} {_LEADS_OUT}. {_COPY}")
         return None
     try:
         size, content = read_file(path, max_bytes)
     except FileNotFoundError:
-        faults.append(f"{key}: there is no file {name} next to {MANIFEST}.")
+        errors.append(f"{key}: there is no file {name} next to {MANIFEST}.")
         return None
     except OSError as error:
-        faults.append(f"{key}: {name} cannot be read: {error.strerror}.")
+        errors.append(f"{key}: {name} cannot be read: {error.strerror}.")
         return None
-    found = len(faults)
+    found = len(errors)
     if size == 0:
-        faults.append(f"{key}: {name} is empty.")
+        errors.append(f"{key}: {name} is empty.")
     if size > max_bytes:
-        faults.append(
+        errors.append(
             f"{key}: {name} is too large: {sized(size)}; the limit is {sized(max_bytes)}. "
             "Minify it, or remove something."
         )
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        faults.append(f"{key}: {name} is not UTF-8 text (byte {error.start:,}).")
-    return SourceFile(path, content) if len(faults) == found else None
+        errors.append(f"{key}: {name} is not UTF-8 text (byte {error.start:,}).")
+    return SourceFile(path, content) if len(errors) == found else None
 
 
 def _leads_out(folder: Path, path: Path) -> bool:
@@ -202,18 +202,18 @@ def _leads_out(folder: Path, path: Path) -> bool:
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def _faulty(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> ToolError:
+def _faulty(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> ToolError:
     """`remarks` are printed, too: they may be the cause."""
     return invalid_widget(
-        _has(folder, faults, remarks),
+        _has(folder, errors, remarks),
         f"Correct {MANIFEST} or the files it names, then run: "
         f"{command_for(folder, 'widget validate')}",
-        [*faults, *remarks],
+        [*errors, *remarks],
     )
 
 
-def _has(folder: Path, faults: list[str], remarks: Sequence[str] = ()) -> str:
-    what = "an error" if len(faults) == 1 else f"{len(faults)} errors"
+def _has(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> str:
+    what = "an error" if len(errors) == 1 else f"{len(errors)} errors"
     if remarks:
         what += " and a note" if len(remarks) == 1 else f" and {len(remarks)} notes"
     return f"The widget in {named(folder)} has {what}."

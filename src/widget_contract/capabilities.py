@@ -40,7 +40,7 @@ Permission = str | Capability
 
 class Parsed(NamedTuple):
     capabilities: tuple[Capability, ...]
-    faults: list[str]
+    errors: list[str]
     """Each a field and a sentence."""
 
 
@@ -48,33 +48,33 @@ def parse_capabilities(stated: object) -> Parsed:
     """The valid ones among the stated capabilities, and every fault of the others."""
     if stated is None:
         return Parsed((), [])
-    faults: list[str] = []
+    errors: list[str] = []
     if not isinstance(stated, list) or len(stated) > MAX_CAPABILITIES:
         most = f"must be a list of at most {MAX_CAPABILITIES} objects"
-        faults.append(f"capabilities: {most}, such as {_EXAMPLE}.")
+        errors.append(f"capabilities: {most}, such as {_EXAMPLE}.")
     found, narrowed = [], 0
     for i, it in enumerate(stated[:MAX_CAPABILITIES] if isinstance(stated, list) else ()):
         at = f"capabilities[{i}]"
         if not isinstance(it, dict):
-            faults.append(f"{at}: must be an object such as {_EXAMPLE}.")
+            errors.append(f"{at}: must be an object such as {_EXAMPLE}.")
             continue
         narrowed += sum(len(many) for many in _lists_of(it))
         if narrowed > MAX_NARROWED:
             most = f"more than {MAX_NARROWED} entities and services in all."
-            faults.append(f"capabilities: must not name {most}")
+            errors.append(f"capabilities: must not name {most}")
             break
-        wrong = [f"{at}.{fault}" for fault in _faults_of(it)]
-        faults += wrong
+        wrong = [f"{at}.{error}" for error in _errors_of(it)]
+        errors += wrong
         if not wrong:
             found.append(_capability(it))
-    return Parsed(tuple(found), faults)
+    return Parsed(tuple(found), errors)
 
 
 def _lists_of(stated: Mapping[str, Any]) -> list[list[object]]:
     return [it for key in ("entities", "services") if isinstance(it := stated.get(key), list)]
 
 
-def _faults_of(stated: Mapping[str, Any]) -> Iterable[str]:
+def _errors_of(stated: Mapping[str, Any]) -> Iterable[str]:
     domain, access = stated.get("domain"), stated.get("access")
     if domain is None:
         yield "domain: is missing."
@@ -84,11 +84,11 @@ def _faults_of(stated: Mapping[str, Any]) -> Iterable[str]:
         yield "access: is missing."
     elif access not in ("read", "control"):
         yield "access: must be read or control."
-    yield from _list_faults(stated, "entities", _ENTITY, _AN_ENTITY)
-    yield from _list_faults(stated, "services", _SERVICE, _A_SERVICE)
+    yield from _list_errors(stated, "entities", _ENTITY, _AN_ENTITY)
+    yield from _list_errors(stated, "services", _SERVICE, _A_SERVICE)
 
 
-def _list_faults(
+def _list_errors(
     stated: Mapping[str, Any], key: str, pattern: re.Pattern[str], item: str
 ) -> Iterable[str]:
     found = stated.get(key)

@@ -16,7 +16,7 @@ class InvalidName(CatalogError, ValueError):
 class InvalidManifest(CatalogError, ValueError):
     """An invalid manifest, with all errors, numbered if there are several."""
 
-    def __init__(self, faults: list[str]) -> None:
-        numbered = [f"({i}) {fault}" for i, fault in enumerate(faults, 1)]
-        super().__init__(" ".join(numbered if len(faults) > 1 else faults))
-        self.faults = faults
+    def __init__(self, errors: list[str]) -> None:
+        numbered = [f"({i}) {error}" for i, error in enumerate(errors, 1)]
+        super().__init__(" ".join(numbered if len(errors) > 1 else errors))
+        self.errors = errors

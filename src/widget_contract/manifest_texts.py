@@ -15,7 +15,7 @@ _NAMES = frozenset({"author", "displayName", "keywords", "label", "name", "title
 _DESCRIPTION = "description"
 # Their content is data: values of settings, whatever their keys.
 _DATA = frozenset({"const", "default", "defaultConfig", "enum", "examples"})
-_MAX_FAULTS = 5
+_MAX_ERRORS = 5
 _MAX_SHOWN = 80
 
 
@@ -35,15 +35,15 @@ class _Place(NamedTuple):
         return _shown("".join(reversed(parts))[1:])
 
 
-def manifest_text_faults(manifest: dict[str, Any]) -> list[str]:
+def manifest_text_errors(manifest: dict[str, Any]) -> list[str]:
     """The first errors in the texts of a manifest, each with its position."""
-    faults: list[str] = []
+    errors: list[str] = []
     for place, text, unwanted in _texts(manifest):
         if sentence := unwanted(text):
-            faults.append(f"{place}: {sentence}")
-            if len(faults) == _MAX_FAULTS:
+            errors.append(f"{place}: {sentence}")
+            if len(errors) == _MAX_ERRORS:
                 break
-    return faults
+    return errors
 
 
 def is_plain_manifest(text: str) -> bool:
@@ -56,7 +56,7 @@ def clean_manifest(text: str) -> str:
     parsed."""
     try:
         manifest = msgspec.json.decode(text)
-        if not isinstance(manifest, dict) or not manifest_text_faults(manifest):
+        if not isinstance(manifest, dict) or not manifest_text_errors(manifest):
             return text
         return msgspec.json.encode(_cleaned(manifest, None, is_data=False)).decode()
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):

@@ -13,10 +13,10 @@ import msgspec
 
 from .capabilities import parse_capabilities, with_capabilities
 from .errors import InvalidManifest, InvalidName
-from .manifest_texts import manifest_text_faults
+from .manifest_texts import manifest_text_errors
 from .names import Scope, WidgetName, is_name
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
-from .texts import joined_lines, line_fault, name_fault, text_fault
+from .texts import joined_lines, line_error, name_error, text_error
 from .wire import Size
 from .wire_running import KEYWORD, Capability, DeclaredDetails
 
@@ -169,12 +169,12 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
     smallest, largest = fields["min_size"], fields["max_size"]
     if smallest and largest and (smallest.w > largest.w or smallest.h > largest.h):
         reader.complain("minSize", "must not be larger than maxSize.")
-    told = {it.partition(":")[0] for it in reader.faults}
+    told = {it.partition(":")[0] for it in reader.errors}
     if _NAME_FOR_PEOPLE in told:
         told.add("name")
-    inside = [it for it in manifest_text_faults(found) if it.partition(":")[0] not in told]
-    if faults := [*reader.faults, *inside]:
-        raise InvalidManifest(faults)
+    inside = [it for it in manifest_text_errors(found) if it.partition(":")[0] not in told]
+    if errors := [*reader.errors, *inside]:
+        raise InvalidManifest(errors)
     return Manifest(text=text, **fields)
 
 
@@ -252,13 +252,13 @@ class _Reader:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
-        self.faults: list[str] = []
+        self.errors: list[str] = []
 
     def has(self, key: str) -> bool:
         return self._values.get(key) is not None
 
     def complain(self, key: str, sentence: str) -> None:
-        self.faults.append(f"{key}: {sentence}")
+        self.errors.append(f"{key}: {sentence}")
 
     # Invalid values are None, which is never returned: an error is raised.
     def parsed(self, key: str, parse: Callable[[str], T]) -> T | Any:
@@ -275,19 +275,19 @@ class _Reader:
         """The latter is the manifest's `name`, if that is the display name: its errors are
         reported under the key that the manifest has."""
         if name_for_people is not None:
-            return self._checked(_NAME_FOR_PEOPLE, name_for_people, name_fault, MAX_DISPLAY_NAME)
+            return self._checked(_NAME_FOR_PEOPLE, name_for_people, name_error, MAX_DISPLAY_NAME)
         text = self._string("displayName", is_required=True)
-        return self._checked("displayName", text, name_fault, MAX_DISPLAY_NAME)
+        return self._checked("displayName", text, name_error, MAX_DISPLAY_NAME)
 
     def line(self, key: str, max_length: int) -> str | None:
-        return self._checked(key, self._string(key), line_fault, max_length)
+        return self._checked(key, self._string(key), line_error, max_length)
 
     def joined_line(self, key: str, max_length: int) -> str | None:
         text = self._string(key)
-        return self._checked(key, text and joined_lines(text), line_fault, max_length)
+        return self._checked(key, text and joined_lines(text), line_error, max_length)
 
     def text(self, key: str, max_length: int) -> str | None:
-        return self._checked(key, self._string(key), text_fault, max_length)
+        return self._checked(key, self._string(key), text_error, max_length)
 
     def matching(self, key: str, pattern: re.Pattern[str], rule: str) -> str | None:
         text = self._string(key)
@@ -321,13 +321,13 @@ class _Reader:
         return tuple(it for it in found if isinstance(it, str))
 
     def capabilities(self) -> tuple[Capability, ...]:
-        found, faults = parse_capabilities(self._values.get("capabilities"))
-        self.faults += faults
+        found, errors = parse_capabilities(self._values.get("capabilities"))
+        self.errors += errors
         return found
 
     def detail(self, name: str, key: str) -> Any:
-        found, faults = DETAIL_PARSERS[name](self._values.get(key))
-        for at, sentence in faults:
+        found, errors = DETAIL_PARSERS[name](self._values.get(key))
+        for at, sentence in errors:
             self.complain(f"{key}{at}", sentence)
         return found
 
@@ -355,11 +355,11 @@ class _Reader:
         self,
         key: str,
         text: str | None,
-        fault_of: Callable[[str, int], str | None],
+        error_of: Callable[[str, int], str | None],
         max_length: int,
     ) -> str | None:
-        if text is not None and (fault := fault_of(text, max_length)):
-            self.complain(key, fault)
+        if text is not None and (error := error_of(text, max_length)):
+            self.complain(key, error)
         return text
 
 
@@ -379,17 +379,17 @@ def parse_keywords(stated: object) -> tuple[tuple[str, ...], list[tuple[str, str
         return (), []
     if not isinstance(stated, list | tuple):
         return (), [("", 'must be a list of keywords, such as ["clock", "time-zone"].')]
-    valid, faults = dict[str, None](), []
+    valid, errors = dict[str, None](), []
     for i, it in enumerate(stated):
         if not isinstance(it, str) or not _KEYWORD.fullmatch(it):
-            faults.append((f"[{i}]", f"{_shown(it)} is not a keyword: {_KEYWORD_RULE}"))
+            errors.append((f"[{i}]", f"{_shown(it)} is not a keyword: {_KEYWORD_RULE}"))
         elif it in valid:
-            faults.append((f"[{i}]", f"{it} is given twice."))
+            errors.append((f"[{i}]", f"{it} is given twice."))
         else:
             valid[it] = None
     if len(stated) > MAX_KEYWORDS:
-        faults = [("", f"must not have more than {MAX_KEYWORDS} keywords."), *faults]
-    return tuple(valid)[:MAX_KEYWORDS], faults[:3]
+        errors = [("", f"must not have more than {MAX_KEYWORDS} keywords."), *errors]
+    return tuple(valid)[:MAX_KEYWORDS], errors[:3]
 
 
 # By the name of the field.

@@ -62,9 +62,9 @@ _WHITE_SPACE = f"\t\n\x0b\x0c\r\x1c-\x1f\x85{_LINE_SEPARATORS}"
 _BREAK = re.compile(f"[{_WHITE_SPACE}]+")
 
 
-def name_fault(text: str, max_length: int) -> str | None:
+def name_error(text: str, max_length: int) -> str | None:
     """The error in a display name: of a widget, an organization, a token."""
-    return _empty_fault(text, max_length) or _length_fault(text, max_length) or name_unwanted(text)
+    return _empty_error(text, max_length) or _length_error(text, max_length) or name_unwanted(text)
 
 
 def joined_lines(text: str) -> str:
@@ -76,29 +76,29 @@ def joined_lines(text: str) -> str:
     return " ".join(filter(None, parts))
 
 
-def line_fault(text: str, max_length: int) -> str | None:
+def line_error(text: str, max_length: int) -> str | None:
     """The error in running text of one line: a description, a reason."""
-    return _empty_fault(text, max_length) or _length_fault(text, max_length) or line_unwanted(text)
+    return _empty_error(text, max_length) or _length_error(text, max_length) or line_unwanted(text)
 
 
-def text_fault(text: str, max_length: int) -> str | None:
+def text_error(text: str, max_length: int) -> str | None:
     """The error in a text with several lines, such as release notes."""
-    return _length_fault(text, max_length) or text_unwanted(text)
+    return _length_error(text, max_length) or text_unwanted(text)
 
 
 def name_unwanted(text: str) -> str | None:
     """A message about the first forbidden character of a name; None if there is none."""
-    return _character_fault(text, _unwanted_in_name)
+    return _character_error(text, _unwanted_in_name)
 
 
 def line_unwanted(text: str) -> str | None:
     """The same for a line."""
-    return _character_fault(text, _unwanted_in_line)
+    return _character_error(text, _unwanted_in_line)
 
 
 def text_unwanted(text: str) -> str | None:
     """The same for a text."""
-    return _character_fault(text, _unwanted_in_text)
+    return _character_error(text, _unwanted_in_text)
 
 
 def clean_name(text: str) -> str:
@@ -150,17 +150,17 @@ def _is_visible(char: str) -> bool:
     return unicodedata.category(char)[0] in "LNPS" and char not in _BLANK
 
 
-def _empty_fault(text: str, max_length: int) -> str | None:
+def _empty_error(text: str, max_length: int) -> str | None:
     return None if any(map(_is_visible, text[:max_length])) else "must not be empty."
 
 
-def _length_fault(text: str, max_length: int) -> str | None:
+def _length_error(text: str, max_length: int) -> str | None:
     if len(text) <= max_length:
         return None
     return f"is too long: {len(text):,} characters, and at most {max_length:,} are taken."
 
 
-def _character_fault(text: str, unwanted_in: Callable[[str], list[int]]) -> str | None:
+def _character_error(text: str, unwanted_in: Callable[[str], list[int]]) -> str | None:
     if unwanted := unwanted_in(text):
         return (
             f"contains the character U+{ord(text[unwanted[0]]):04X}; control characters, invisible "

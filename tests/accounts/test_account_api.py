@@ -18,9 +18,9 @@ def test_a_new_password_ends_every_other_session_and_every_token(people: People)
     by_oauth, by_token = with_oauth(ann), with_token(ann)
     new = "another long password"
 
-    answer = ann.post("/api/auth/password", {"currentPassword": PASSWORD, "newPassword": new})
+    response = ann.post("/api/auth/password", {"currentPassword": PASSWORD, "newPassword": new})
 
-    assert (answer.status, answer.json()) == (200, {"success": True})
+    assert (response.status, response.json()) == (200, {"success": True})
     assert [is_in(it) for it in (ann, other, by_oauth, by_token)] == [True, False, False, False]
     assert try_password(people.site, "ann", PASSWORD).json() == WRONG
     assert try_password(people.site, "ann", new).status == 200
@@ -35,8 +35,11 @@ def test_access_tokens_outlive_a_new_password_only_if_the_person_says_so(people:
 
     assert [is_in(it) for it in (token, access)] == [True, False]
     body = {"currentPassword": PASSWORD + "!", "newPassword": PASSWORD, "keepTokens": "yes"}
-    answer = people.ann.post("/api/auth/password", body)
-    assert (answer.status, answer.json()) == (400, {"error": "keepTokens: must be true or false."})
+    response = people.ann.post("/api/auth/password", body)
+    assert (response.status, response.json()) == (
+        400,
+        {"error": "keepTokens: must be true or false."},
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,17 +53,17 @@ def test_a_password_has_twelve_characters_and_at_most_a_thousand(
     shared_people: People, new: str, sentence: str
 ) -> None:
     body = {"currentPassword": PASSWORD, "newPassword": new}
-    answer = shared_people.ann.post("/api/auth/password", body)
+    response = shared_people.ann.post("/api/auth/password", body)
 
-    assert (answer.status, answer.json()) == (400, {"error": sentence})
+    assert (response.status, response.json()) == (400, {"error": sentence})
 
 
 def test_passwords_cannot_be_tried_at_a_session_that_was_left_open(people: People) -> None:
     """Neither to change the password, nor to close the account."""
     guess = {"currentPassword": "a guess", "newPassword": "x" * 12}
     for _ in range(3):
-        answer = people.ann.post("/api/auth/password", guess)
-        assert (answer.status, answer.json()) == (403, WRONG_CURRENT)
+        response = people.ann.post("/api/auth/password", guess)
+        assert (response.status, response.json()) == (403, WRONG_CURRENT)
     for _ in range(2):
         assert people.ann.post("/api/account/close", {"password": "a guess"}).status == 403
 
@@ -112,10 +115,10 @@ def test_closing_an_account_unlists_its_widgets_and_leaves_its_bundles(people: P
     )
     assert is_in(ann)
 
-    answer = people.eve.post("/api/account/close", {"password": PASSWORD})
+    response = people.eve.post("/api/account/close", {"password": PASSWORD})
 
-    assert (answer.status, answer.json()) == (200, {"success": True})
-    assert answer.headers["set-cookie"].startswith("__Host-session=; Max-Age=0;")
+    assert (response.status, response.json()) == (200, {"success": True})
+    assert response.headers["set-cookie"].startswith("__Host-session=; Max-Age=0;")
     assert (is_in(people.eve), is_in(token)) == (False, False)
     assert try_password(site, "eve", PASSWORD).status == 401
     assert site.get("/api/v1/widgets/eve/clock").status == 404
@@ -158,8 +161,8 @@ def test_closing_an_account_needs_its_password_or_a_session_that_has_just_begun(
     eve, program = signed_in(people.site, "eve"), with_oauth(people.eve)
     people.clock.forward(minutes=10)
     for person in (eve, program):
-        answer = person.post("/api/account/close", {})
-        assert (answer.status, answer.json()) == (403, {"error": "Enter your password."})
+        response = person.post("/api/account/close", {})
+        assert (response.status, response.json()) == (403, {"error": "Enter your password."})
     eve = signed_in(people.site, "eve")
     wrong = eve.post("/api/account/close", {"password": "not the password"})
     assert (wrong.status, wrong.json()) == (403, WRONG_CURRENT)

@@ -65,9 +65,9 @@ def test_programs_are_shown_and_can_be_signed_out(ann: Browsing) -> None:
     assert "Widget CLI signed in since " in section(ann, "programs")
     button = next(it for it in ann.page.all("button") if it.attributes.get("name") == "program")
 
-    answer = ann.submit("/account", program=button.attributes["value"] or "")
+    response = ann.submit("/account", program=button.attributes["value"] or "")
 
-    assert answer.status == 303
+    assert response.status == 303
     assert not is_good(ann.site, tokens["access_token"])
     ann.get("/account")
     assert "No programs are signed in to your account." in section(ann, "programs")

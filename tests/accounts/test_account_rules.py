@@ -20,10 +20,10 @@ from widget_catalog.core.actors import (
     Role,
     Standing,
     Via,
-    email_fault,
+    email_error,
     is_allowed,
     parse_username,
-    password_fault,
+    password_error,
     reserved_names,
 )
 from widget_catalog.core.errors import InvalidAccount, NotAllowed
@@ -185,7 +185,7 @@ def test_any_other_text_is_no_name(text: str) -> None:
         return
     with pytest.raises(InvalidAccount) as refused:
         parse_username(text)
-    (sentence,) = refused.value.faults
+    (sentence,) = refused.value.errors
     assert sentence.endswith(".")
     sentence.encode()
 
@@ -194,7 +194,7 @@ def test_any_other_text_is_no_name(text: str) -> None:
     "email", ["a@b", "ann@example.org", "a.b+c@x-y.example", "ü@bücher.example"]
 )
 def test_an_address_is_taken(email: str) -> None:
-    assert email_fault(email) is None
+    assert email_error(email) is None
 
 
 @pytest.mark.parametrize(
@@ -203,21 +203,21 @@ def test_an_address_is_taken(email: str) -> None:
      "a\0@b", "a@b\u202e", "a@\ud800", "a" * 251 + "@b.c", "a@" + "b" * 10_000_000, " a@b"],
 )  # fmt: skip
 def test_what_is_no_address_is_reported_in_short(email: str) -> None:
-    fault = email_fault(email)
+    error = email_error(email)
 
-    assert fault is not None
-    assert fault.endswith(" is not an e-mail address.")
-    assert len(fault) < 500
-    fault.encode()
+    assert error is not None
+    assert error.endswith(" is not an e-mail address.")
+    assert len(error) < 500
+    error.encode()
 
 
 def test_a_password_is_measured_by_its_length_alone() -> None:
     for password in ("x" * 12, " " * 12, "\0" * 12, "é" * 1000, "\ud800" * 12):
-        assert password_fault(password) is None
-    assert password_fault("x" * 11) == (
+        assert password_error(password) is None
+    assert password_error("x" * 11) == (
         "The password is too short: at least 12 characters are needed."
     )
-    assert password_fault("x" * 10_000_000) == (
+    assert password_error("x" * 10_000_000) == (
         "The password is too long: at most 1,000 characters are taken."
     )
 

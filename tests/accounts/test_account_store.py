@@ -164,7 +164,7 @@ def test_changes_to_an_account_are_its_own(store: Store) -> None:
         assert get_account(connection, "bob") == bob
 
 
-def test_a_text_that_the_database_does_not_take_is_no_fault_of_the_database(store: Store) -> None:
+def test_a_text_that_the_database_does_not_take_is_no_error_of_the_database(store: Store) -> None:
     """PostgreSQL rejects NUL. The client gets an error, if nothing has checked before."""
     ann = Actor(via=Via.SESSION, account=an_account(store, is_operator=True))
     with store.reading() as connection:

@@ -60,8 +60,8 @@ def test_what_one_signs_in_with_is_changed_only_after_confirming(
     ):
         assert browsing.submit(CONFIRM, **fields).status == 400, fields
         assert browsing.title == "Confirm your identity"
-    answer = browsing.submit(CONFIRM, password=PASSWORD, code=codes[0])
-    assert (answer.status, answer.headers["location"]) == (303, f"{HERE}/new-app")
+    response = browsing.submit(CONFIRM, password=PASSWORD, code=codes[0])
+    assert (response.status, response.headers["location"]) == (303, f"{HERE}/new-app")
     browsing.get(HERE)
     assert browsing.submit(f"{HERE}/recovery-codes").status == 200
     fresh = recovery_codes(browsing)
@@ -90,8 +90,8 @@ def test_a_session_from_before_the_factor_must_give_it_to_change_anything(
     add_passkey(browsing, key)
     assert other.get(f"{HERE}/new-passkey").headers["location"].startswith(CONFIRM)
     other.get(CONFIRM)
-    answer = other.submit(CONFIRM, credential=json.dumps(key.get(options_on(other))))
-    assert answer.status == 303
+    response = other.submit(CONFIRM, credential=json.dumps(key.get(options_on(other))))
+    assert response.status == 303
     assert other.get(f"{HERE}/new-passkey").status == 200
 
 
@@ -115,5 +115,5 @@ def test_anyone_who_has_no_password_confirms_with_the_factor_or_at_the_provider(
     clock.forward(minutes=10)
     browsing.get(CONFIRM)
     assert not browsing.page.all("input", id="password")
-    answer = browsing.submit(CONFIRM, code=code_now(app, clock))
-    assert answer.status == 303
+    response = browsing.submit(CONFIRM, code=code_now(app, clock))
+    assert response.status == 303

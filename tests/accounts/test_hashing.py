@@ -34,7 +34,7 @@ def test_signed_in_people_do_not_wait_for_a_crowd_that_signs_in(
         arrived = people.site.together([*crowd, signed_in])
 
     numbers = [number for number, _ in arrived]
-    statuses = Counter(answer.status for _, answer in arrived)
+    statuses = Counter(response.status for _, response in arrived)
     assert statuses == {401: 16, 409: 16, 200: 1}
     # It was sent last, and all requests of the crowd before it are queued for a thread.
     assert numbers.index(len(crowd)) < len(crowd) / 4
@@ -68,7 +68,7 @@ def test_clients_take_turns_so_that_one_does_not_delay_the_others(
 
         arrived = people.site.together([*flood, *others])
 
-    assert {answer.status for _, answer in arrived} == {401, 429}
+    assert {response.status for _, response in arrived} == {401, 429}
     order = [number for number, _ in arrived]
     # Of the flood, only the two that were started and at most two queued ones come first.
     assert max(order.index(len(flood)), order.index(len(flood) + 1)) <= 5

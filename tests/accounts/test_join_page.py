@@ -18,11 +18,11 @@ def test_the_first_operator_joins_by_a_link(tmp_path: Path) -> None:
             "Create the operator’s account",
         )
 
-        answer = browsing.submit(
+        response = browsing.submit(
             "/join", username="olly", email="olly@example.org", password=PASSWORD
         )
 
-        assert (answer.status, answer.headers["location"]) == (303, "/account")
+        assert (response.status, response.headers["location"]) == (303, "/account")
         browsing.get("/account")
         lead = browsing.page.one("p", class_="lead").text
         assert lead == "olly@example.org · operator of this catalog"
@@ -41,22 +41,22 @@ def test_where_it_is_open_anybody_can_join(open_site: InProcessSite) -> None:
         None, None, "username", "email", "new-password",
     ]  # fmt: skip
 
-    answer = browsing.submit("/join", username="bea", email="bea@example.org", password=PASSWORD)
+    response = browsing.submit("/join", username="bea", email="bea@example.org", password=PASSWORD)
 
-    assert (answer.status, answer.headers["location"]) == (303, "/device")
+    assert (response.status, response.headers["location"]) == (303, "/device")
     assert browsing.get("/account").status == 200
 
 
-def test_all_faults_are_reported_at_once_and_what_was_typed_stays(
+def test_all_errors_are_reported_at_once_and_what_was_typed_stays(
     open_site: InProcessSite,
 ) -> None:
     browsing = Browsing(open_site)
     browsing.get("/join")
 
-    answer = browsing.submit("/join", username="<Bo>", email='b"o', password="short")
+    response = browsing.submit("/join", username="<Bo>", email='b"o', password="short")
 
-    assert (answer.status, answer.headers) == (400, PERSONAL)
-    assert " ".join(browsing.faults) == (
+    assert (response.status, response.headers) == (400, PERSONAL)
+    assert " ".join(browsing.errors) == (
         "'<Bo>' cannot be a name here: use 1 to 64 lowercase letters, digits and hyphens, "
         "beginning with a letter or digit. 'b\"o' is not an e-mail address. The password is too "
         "short: at least 12 characters are needed."
@@ -71,7 +71,7 @@ def test_all_faults_are_reported_at_once_and_what_was_typed_stays(
         "email": 'b"o',
         "password": None,
     }
-    assert b"short" not in answer.body.replace(b"too short", b"")
+    assert b"short" not in response.body.replace(b"too short", b"")
 
 
 def test_a_name_that_is_taken_is_reported(open_site: InProcessSite) -> None:
@@ -79,10 +79,10 @@ def test_a_name_that_is_taken_is_reported(open_site: InProcessSite) -> None:
     browsing = Browsing(open_site)
     browsing.get("/join")
 
-    answer = browsing.submit("/join", username="cat", email="c@example.org", password=PASSWORD)
+    response = browsing.submit("/join", username="cat", email="c@example.org", password=PASSWORD)
 
-    assert answer.status == 409
-    assert browsing.faults == ["The name cat is taken. Choose another."]
+    assert response.status == 409
+    assert browsing.errors == ["The name cat is taken. Choose another."]
 
 
 def test_an_invitation_by_e_mail_fills_the_address_in(open_site: InProcessSite) -> None:

@@ -10,7 +10,7 @@ from accounts.signing_in import SIGN_IN, try_password
 from support.browsing import Browsing
 from support.passwords import quick_passwords
 from support.people import PASSWORD, Person, a_person
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.site_with_people import MovableClock
 from widget_catalog.accounts.administer_account import (
     make_reset_link,
@@ -48,7 +48,7 @@ def site(tmp_path: Path, clock: MovableClock) -> Iterator[InProcessSite]:
         yield made
 
 
-def at(site: InProcessSite, address: str, password: str = PASSWORD, **more: str) -> Answer:
+def at(site: InProcessSite, address: str, password: str = PASSWORD, **more: str) -> Reply:
     person = Person(site, "", {"x_forwarded_for": address})
     return person.post(SIGN_IN, {"username": "ann", "password": password, **more})
 
@@ -156,13 +156,13 @@ def test_the_page_asks_for_a_code_then(site: InProcessSite, clock: MovableClock)
     fields = {**browsing.hidden_fields("/sign-in"), "username": "ann", "password": PASSWORD}
 
     assert browsing.post("/sign-in", fields, **there).status == 429
-    assert browsing.faults[0].startswith(LOCKED)
+    assert browsing.errors[0].startswith(LOCKED)
     assert browsing.page.all("input", id="code")
     wrong = browsing.post("/sign-in", {**fields, "code": "000000"}, **there)
-    assert (wrong.status, browsing.faults) == (400, [WRONG_TOGETHER["error"]])
+    assert (wrong.status, browsing.errors) == (400, [WRONG_TOGETHER["error"]])
     assert browsing.page.all("input", id="code")
-    answer = browsing.post("/sign-in", {**fields, "code": house.code}, **there)
-    assert (answer.status, answer.headers["location"]) == (303, "/account/tokens/new")
+    response = browsing.post("/sign-in", {**fields, "code": house.code}, **there)
+    assert (response.status, response.headers["location"]) == (303, "/account/tokens/new")
     assert browsing.get("/account/tokens/new").status == 200
 
 
@@ -183,15 +183,15 @@ def test_password_and_code_together_tell_nobody_which_of_them_is_wrong(
             (PASSWORD, " - "),
         ]
     ):
-        answer = at(site, f"203.0.113.{i}", password, code=code)
-        assert (answer.status, answer.json()) == (401, WRONG_TOGETHER), (password, code)
+        response = at(site, f"203.0.113.{i}", password, code=code)
+        assert (response.status, response.json()) == (401, WRONG_TOGETHER), (password, code)
     # Neither does it let in an account that has no second factor.
     body = {"username": "eve", "password": PASSWORD, "code": "000000"}
     assert Person(site, "", {}).post(SIGN_IN, body).json() == WRONG_TOGETHER
     # Nor do the limits tell: the eleventh wrong code is refused like the first.
     for i in range(12):
-        answer = at(site, f"203.0.113.{10 + i}", PASSWORD, code="000000")
-        assert answer.json() == WRONG_TOGETHER
+        response = at(site, f"203.0.113.{10 + i}", PASSWORD, code="000000")
+        assert response.json() == WRONG_TOGETHER
     assert at(site, TRAIN, code=house.code).json() == WRONG_TOGETHER
     assert is_open(site, at(site, TRAIN, code=house.codes[0]))
 
@@ -216,7 +216,7 @@ def test_an_unknown_name_is_locked_like_an_account(site: InProcessSite) -> None:
                 site.node.store, "nobody", "a guess", Browser(f"192.0.2.{i // 5}", Lifetimes(1, 1))
             )
 
-    answer = try_password(site, "nobody", PASSWORD, x_forwarded_for=TRAIN)
+    response = try_password(site, "nobody", PASSWORD, x_forwarded_for=TRAIN)
 
-    assert answer.status == 429
-    assert answer.json()["error"].startswith(LOCKED)
+    assert response.status == 429
+    assert response.json()["error"].startswith(LOCKED)

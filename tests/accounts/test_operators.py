@@ -51,7 +51,7 @@ def test_a_role_that_does_not_exist_is_refused(people: People) -> None:
     olly.get(INVITATIONS)
 
     assert olly.submit(INVITATIONS, role="king").status == 400
-    assert olly.faults == ["Choose a role: author or operator."]
+    assert olly.errors == ["Choose a role: author or operator."]
 
 
 def test_an_account_becomes_an_operator_and_an_author_again_at_once(people: People) -> None:

@@ -8,7 +8,7 @@ import argon2
 import pytest
 
 from support.people import PASSWORD, Person, nobody, signed_in
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.site_with_people import BuiltPeople, People
 from support.widgets import widget_line
 from widget_catalog.accounts.administer_account import appoint_operator
@@ -38,16 +38,16 @@ def inviting_people(built_people: BuiltPeople, tmp_path: Path) -> Iterator[Peopl
         yield made
 
 
-def register(site: InProcessSite, username: str = "zoe", **more: Any) -> Answer:
+def register(site: InProcessSite, username: str = "zoe", **more: Any) -> Reply:
     body = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
     return nobody(site).post("/api/auth/register", body | more)
 
 
-def person(answer: Answer, site: InProcessSite) -> Person:
-    assert answer.status == 201, answer.body
-    cookie = answer.headers["set-cookie"].partition(";")[0]
-    headers = {"cookie": cookie, "x_csrf_token": answer.json()["csrfToken"]}
-    return Person(site, answer.json()["username"], headers)
+def person(response: Reply, site: InProcessSite) -> Person:
+    assert response.status == 201, response.body
+    cookie = response.headers["set-cookie"].partition(";")[0]
+    headers = {"cookie": cookie, "x_csrf_token": response.json()["csrfToken"]}
+    return Person(site, response.json()["username"], headers)
 
 
 @pytest.mark.parametrize("registration", ["closed", "invitation"])
@@ -55,12 +55,12 @@ def test_where_registration_is_not_open_nobody_registers_uninvited(
     built_people: BuiltPeople, tmp_path: Path, registration: str
 ) -> None:
     with People(built_people, tmp_path / "d", registration=registration) as people:
-        answer = register(people.site)
+        response = register(people.site)
         invited = register(people.site, invitation="wci_nonsense")
 
-        assert (answer.status, answer.json()) == (403, CLOSED)
+        assert (response.status, response.json()) == (403, CLOSED)
         assert (invited.status, invited.json()) == (403, NOT_VALID)
-        assert "set-cookie" not in answer.headers
+        assert "set-cookie" not in response.headers
         # Nor does it reveal which accounts exist.
         assert register(people.site, "ann").json() == CLOSED
 
@@ -76,10 +76,10 @@ def test_registering_ends_the_session_that_was_brought_along(open_people: People
 
 
 def test_anyone_who_registers_is_signed_in_and_may_publish(open_people: People) -> None:
-    answer = register(open_people.site)
+    response = register(open_people.site)
 
-    body = answer.json()
-    assert (answer.status, {**body, "csrfToken": "", "expiresAt": ""}) == (
+    body = response.json()
+    assert (response.status, {**body, "csrfToken": "", "expiresAt": ""}) == (
         201,
         {
             "username": "zoe",
@@ -90,7 +90,7 @@ def test_anyone_who_registers_is_signed_in_and_may_publish(open_people: People) 
             "expiresAt": "",
         },
     )
-    zoe = person(answer, open_people.site)
+    zoe = person(response, open_people.site)
     assert zoe.get("/api/auth/session").json() == body
     assert zoe.get("/api/widgets/scopes").json() == {
         "scopes": [{"name": "zoe", "type": "personal", "displayName": "zoe"}]
@@ -105,11 +105,11 @@ def test_anyone_who_registers_is_signed_in_and_may_publish(open_people: People) 
     )
 
 
-def test_all_faults_are_reported_at_once(open_people: People) -> None:
-    answer = register(open_people.site, "Zoë", email="zoe", password="short")
+def test_all_errors_are_reported_at_once(open_people: People) -> None:
+    response = register(open_people.site, "Zoë", email="zoe", password="short")
 
-    assert answer.status == 400
-    assert answer.json()["error"] == (
+    assert response.status == 400
+    assert response.json()["error"] == (
         "'Zoë' cannot be a name here: use 1 to 64 lowercase letters, digits and hyphens, beginning "
         "with a letter or digit. 'zoe' is not an e-mail address. The password is too short: at "
         "least 12 characters are needed."
@@ -122,9 +122,9 @@ def test_a_name_that_is_taken_is_refused_no_matter_who_has_it(
 ) -> None:
     reserve_scope(open_people.site.node.store, "kept")
 
-    answer = register(open_people.site, name, email="new@example.org")
+    response = register(open_people.site, name, email="new@example.org")
 
-    assert (answer.status, answer.json()) == (
+    assert (response.status, response.json()) == (
         409,
         {"error": f"The name {name} is taken. Choose another."},
     )
@@ -132,11 +132,11 @@ def test_a_name_that_is_taken_is_refused_no_matter_who_has_it(
 
 @pytest.mark.parametrize("name", ["api", "admin", "operator", "widgets", "cdn", "search", "null"])
 def test_names_of_the_service_itself_are_reserved(open_people: People, name: str) -> None:
-    for answer in (
+    for response in (
         register(open_people.site, name),
         open_people.ann.post("/api/organizations", {"slug": name, "displayName": "X"}),
     ):
-        assert (answer.status, answer.json()) == (
+        assert (response.status, response.json()) == (
             400,
             {"error": f"The name {name} is reserved. Choose another."},
         )
@@ -145,8 +145,8 @@ def test_names_of_the_service_itself_are_reserved(open_people: People, name: str
 def test_nobody_learns_from_registering_whether_an_e_mail_address_has_an_account(
     open_people: People,
 ) -> None:
-    def shown(answer: Answer) -> tuple[int, set[str], set[str]]:
-        return answer.status, set(answer.json()), set(answer.headers)
+    def shown(response: Reply) -> tuple[int, set[str], set[str]]:
+        return response.status, set(response.json()), set(response.headers)
 
     known = [register(open_people.site, f"a{i}", email="ANN@Example.org") for i in range(3)]
     unknown = register(open_people.site, "b", email="nobody@example.org")
@@ -174,11 +174,11 @@ def test_the_operator_is_informed_that_an_address_has_an_account(open_people: Pe
 def test_a_visitor_cannot_take_the_scope_of_imported_widgets(open_people: People) -> None:
     open_people.site.add(widget_line("imported/clock"))
 
-    for answer in (
+    for response in (
         register(open_people.site, "imported"),
         open_people.eve.post("/api/organizations", {"slug": "imported", "displayName": "X"}),
     ):
-        assert (answer.status, answer.json()) == (
+        assert (response.status, response.json()) == (
             409,
             {
                 "error": "The name imported is taken: that scope has no owner, but 1 widget with 0 "
@@ -234,9 +234,9 @@ def test_an_invitation_to_the_catalog_joins_no_organization(inviting_people: Peo
     with inviting_people.site.node.store.reading() as connection:
         (row,) = connection.exec_driver_sql("SELECT id FROM invitations").all()
 
-    answer = inviting_people.eve.post(f"/api/invitations/{row[0]}/accept", {"secret": secret})
+    response = inviting_people.eve.post(f"/api/invitations/{row[0]}/accept", {"secret": secret})
 
-    assert answer.status == 404
+    assert response.status == 404
     assert register(inviting_people.site, invitation=secret).status == 201
 
 
@@ -250,10 +250,10 @@ def test_the_first_operator_is_invited_while_there_is_none(site: InProcessSite) 
 
     # Only the last printed one is valid.
     assert register(site, "olly", invitation=older).status == 403
-    answer = register(site, "olly", invitation=secret)
+    response = register(site, "olly", invitation=secret)
 
-    assert (answer.status, answer.json()["isOperator"]) == (201, True)
-    olly = person(answer, site)
+    assert (response.status, response.json()["isOperator"]) == (201, True)
+    olly = person(response, site)
     actions = [it["action"] for it in olly.get("/api/audit").json()["entries"]]
     invited = ["invite to the catalog"] * 2
     assert actions == ["sign in", "create account", *invited]
@@ -360,9 +360,9 @@ def test_the_link_of_the_first_start_stays_while_only_authors_have_accounts(
     secret = invite_first_operator(store)
     create_account(store, "ann", "ann@example.org", PASSWORD)
 
-    answer = register(site, "olly", invitation=secret)
+    response = register(site, "olly", invitation=secret)
 
-    assert (answer.status, answer.json()["isOperator"]) == (201, True)
+    assert (response.status, response.json()["isOperator"]) == (201, True)
 
 
 def test_every_start_prints_a_link_while_only_authors_have_accounts(site: InProcessSite) -> None:

@@ -9,7 +9,7 @@ from accounts.oauth.program import ask, refresh_fields, sign_in_program
 from accounts.signing_in import is_in, secret_of
 from support.browsing import Browsing
 from support.people import PASSWORD, Person, nobody, signed_in, with_oauth, with_token
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.clock import iso
 
@@ -99,10 +99,10 @@ def test_sessions_that_are_over_are_not_listed(people: People) -> None:
 
 
 def test_signing_out_ends_the_session_and_takes_the_cookie_back(people: People) -> None:
-    answer = people.ann.post("/api/auth/sign-out")
+    response = people.ann.post("/api/auth/sign-out")
 
-    assert (answer.status, answer.json()) == (200, {"success": True})
-    assert answer.headers["set-cookie"] == (
+    assert (response.status, response.json()) == (200, {"success": True})
+    assert response.headers["set-cookie"] == (
         "__Host-session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
     )
     assert not is_in(people.ann)
@@ -135,11 +135,11 @@ def test_a_bearer_token_counts_before_a_cookie(people: People) -> None:
      "Bearer \x00", "Bearer wct_" + "x" * 5000, "bearer\twct_x"],
 )  # fmt: skip
 def test_what_is_no_token_opens_nothing(shared_people: People, given: str) -> None:
-    answer = shared_people.site.get("/api/auth/session", authorization=given)
+    response = shared_people.site.get("/api/auth/session", authorization=given)
 
-    assert answer.status == 401
-    assert list(answer.json()) == ["error"]
-    assert answer.headers["www-authenticate"] == "Bearer"
+    assert response.status == 401
+    assert list(response.json()) == ["error"]
+    assert response.headers["www-authenticate"] == "Bearer"
 
 
 def test_no_secret_opens_what_another_kind_of_secret_does(people: People) -> None:
@@ -163,8 +163,8 @@ def test_a_change_by_cookie_needs_the_csrf_token_of_that_session(people: People)
     body = {"slug": "new", "displayName": "New"}
     for csrf in (None, "", "x", "\u00e9", other.headers["x_csrf_token"], secret_of(ann)):
         headers = {"cookie": cookie} | ({} if csrf is None else {"x_csrf_token": csrf})
-        answer = Person(people.site, "ann", headers).post("/api/organizations", body)
-        assert (answer.status, answer.json()) == (
+        response = Person(people.site, "ann", headers).post("/api/organizations", body)
+        assert (response.status, response.json()) == (
             403,
             {
                 "error": "The CSRF token is missing or wrong: send the session's csrfToken in the "
@@ -180,7 +180,7 @@ def test_a_program_is_signed_out_after_a_time_however_often_it_renews(
 ) -> None:
     with People(built_people, tmp_path / "data", oauth_max_days=100) as people:
 
-        def renewed(token: str) -> Answer:
+        def renewed(token: str) -> Reply:
             return ask(people.site, "token", **refresh_fields(token))
 
         first = sign_in_program(Browsing(people.site).sign_in("ann"))["refresh_token"]

@@ -6,11 +6,11 @@ from widget_catalog.core.errors import InvalidSettings
 from widget_catalog.core.load_settings import load_settings
 
 
-def faults_of(**settings: str) -> list[str]:
+def errors_of(**settings: str) -> list[str]:
     try:
         load_settings(others=settings, environment={})
     except InvalidSettings as error:
-        return error.faults
+        return error.errors
     return []
 
 
@@ -25,11 +25,11 @@ def faults_of(**settings: str) -> list[str]:
     ],
 )
 def test_what_can_be_used_is_taken(settings: dict[str, str]) -> None:
-    assert faults_of(**settings) == []
+    assert errors_of(**settings) == []
 
 
 @pytest.mark.parametrize(
-    ("settings", "fault"),
+    ("settings", "error"),
     [
         (
             {"oidc_issuer": "login.example", "oidc_client_id": "x"},
@@ -43,5 +43,5 @@ def test_what_can_be_used_is_taken(settings: dict[str, str]) -> None:
         ),
     ],
 )
-def test_what_cannot_is_reported(settings: dict[str, str], fault: str) -> None:
-    assert faults_of(**settings) == [fault]
+def test_what_cannot_is_reported(settings: dict[str, str], error: str) -> None:
+    assert errors_of(**settings) == [error]

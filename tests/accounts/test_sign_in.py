@@ -20,15 +20,15 @@ _DAY = timedelta(days=1)
 
 
 def test_signing_in_gives_a_session_and_a_cookie_that_scripts_cannot_read(people: People) -> None:
-    answer = try_password(people.site, "ann", PASSWORD)
+    response = try_password(people.site, "ann", PASSWORD)
 
-    cookie, *attributes = answer.headers["set-cookie"].split("; ")
+    cookie, *attributes = response.headers["set-cookie"].split("; ")
     assert cookie.startswith("__Host-session=wcs_")
     assert attributes == ["Max-Age=7776000", "Path=/", "HttpOnly", "SameSite=Lax", "Secure"]
-    assert answer.headers["cache-control"] == "no-store"
-    body = answer.json()
+    assert response.headers["cache-control"] == "no-store"
+    body = response.json()
     csrf = body.pop("csrfToken")
-    assert (answer.status, body) == (
+    assert (response.status, body) == (
         200,
         {
             "username": "ann",
@@ -41,35 +41,35 @@ def test_signing_in_gives_a_session_and_a_cookie_that_scripts_cannot_read(people
     shown = people.site.get("/api/auth/session", cookie=cookie)
     assert shown.json() == {**body, "csrfToken": csrf}
     assert csrf not in cookie
-    assert "access-control-allow-origin" not in answer.headers
+    assert "access-control-allow-origin" not in response.headers
 
 
 def test_the_cookie_is_secure_where_the_service_is(
     built_people: BuiltPeople, tmp_path: Path
 ) -> None:
     with People(built_people, tmp_path / "d", base_url="http://localhost:8080") as people:
-        answer = try_password(people.site, "ann", PASSWORD)
+        response = try_password(people.site, "ann", PASSWORD)
         out = Person(people.site, "ann", people.ann.headers).post("/api/auth/sign-out")
 
-    assert answer.headers["set-cookie"].endswith("; Path=/; HttpOnly; SameSite=Lax")
+    assert response.headers["set-cookie"].endswith("; Path=/; HttpOnly; SameSite=Lax")
     assert out.headers["set-cookie"] == "session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"
 
 
 def test_every_sign_in_has_a_secret_of_its_own_whatever_cookie_came_along(people: People) -> None:
     """A cookie planted by an attacker never becomes the session's secret."""
     planted = "__Host-session=wcs_planted-by-somebody-else"
-    answer = try_password(people.site, "ann", PASSWORD, cookie=planted)
+    response = try_password(people.site, "ann", PASSWORD, cookie=planted)
 
-    assert answer.status == 200
-    assert planted not in answer.headers["set-cookie"]
+    assert response.status == 200
+    assert planted not in response.headers["set-cookie"]
     assert not is_in(Person(people.site, "", {"cookie": planted}))
     again = signed_in(people.site, "ann")
-    assert secret_of(again) != answer.headers["set-cookie"].split("; ")[0].partition("=")[2]
+    assert secret_of(again) != response.headers["set-cookie"].split("; ")[0].partition("=")[2]
 
 
 def test_wrong_user_and_wrong_password_cannot_be_distinguished(people: People) -> None:
     set_disabled(people.site.node.store, "mia", is_disabled=True)
-    answers = [
+    responses = [
         try_password(people.site, username, password)
         for username, password in [
             ("eve", "not the password"),
@@ -83,11 +83,11 @@ def test_wrong_user_and_wrong_password_cannot_be_distinguished(people: People) -
             ("eve", "p" * 5_000),
         ]
     ]
-    assert {(it.status, it.body, tuple(it.response.headers)) for it in answers} == {
-        (401, answers[0].body, tuple(answers[0].response.headers))
+    assert {(it.status, it.body, tuple(it.response.headers)) for it in responses} == {
+        (401, responses[0].body, tuple(responses[0].response.headers))
     }
-    assert answers[0].json() == WRONG
-    assert "set-cookie" not in answers[0].headers
+    assert responses[0].json() == WRONG
+    assert "set-cookie" not in responses[0].headers
 
 
 def test_after_five_failures_an_account_is_closed_to_that_address_for_a_while(
@@ -121,8 +121,8 @@ def test_guesses_from_all_over_one_ipv6_network_are_guesses_of_one(
 ) -> None:
     with People(built_people, tmp_path / "d", trust_forwarded_for=True) as people:
         for i in range(5):
-            answer = try_password(people.site, "ann", "wrong", x_forwarded_for=f"2001:db8::{i}:1")
-            assert answer.status == 401
+            response = try_password(people.site, "ann", "wrong", x_forwarded_for=f"2001:db8::{i}:1")
+            assert response.status == 401
 
         same = try_password(people.site, "ann", PASSWORD, x_forwarded_for="2001:db8::abcd")
         other = try_password(people.site, "ann", PASSWORD, x_forwarded_for="2001:db8:0:1::1")
@@ -150,20 +150,20 @@ def test_an_address_that_tries_many_accounts_is_shut_out(people: People) -> None
 
 def test_the_address_is_not_what_a_client_says_unless_a_proxy_is_trusted(people: People) -> None:
     for i in range(5):
-        answer = try_password(people.site, "ann", "wrong", x_forwarded_for=f"203.0.113.{i}")
-        assert answer.status == 401
+        response = try_password(people.site, "ann", "wrong", x_forwarded_for=f"203.0.113.{i}")
+        assert response.status == 401
 
     assert try_password(people.site, "ann", "wrong", x_forwarded_for="203.0.113.9").status == 429
 
 
 def test_another_site_cannot_sign_somebody_in(people: People) -> None:
     for site in ("cross-site", "same-site"):
-        answer = try_password(people.site, "ann", PASSWORD, sec_fetch_site=site)
-        assert (answer.status, "set-cookie" in answer.headers) == (403, False)
+        response = try_password(people.site, "ann", PASSWORD, sec_fetch_site=site)
+        assert (response.status, "set-cookie" in response.headers) == (403, False)
     for origin in ("null", "https://evil.example", "https://catalog.example.evil", "", "https://["):
-        answer = try_password(people.site, "ann", PASSWORD, origin=origin)
-        assert (answer.status, "set-cookie" in answer.headers) == (403, False)
-        assert "page of another site" in answer.json()["error"]
+        response = try_password(people.site, "ann", PASSWORD, origin=origin)
+        assert (response.status, "set-cookie" in response.headers) == (403, False)
+        assert "page of another site" in response.json()["error"]
     for site in ("same-origin", "none"):
         assert try_password(people.site, "ann", PASSWORD, sec_fetch_site=site).status == 200
     ours = try_password(people.site, "ann", PASSWORD, origin="https://catalog.example")

@@ -187,10 +187,10 @@ def test_a_machine_is_let_in(browser: Browser, open_service: Service) -> None:
         expect(page.get_by_role("heading", level=1)).to_have_text("Device signed in")
 
     fields = {"grant_type": DEVICE_GRANT, "client_id": "widget-cli"}
-    answer = httpx.post(
+    response = httpx.post(
         f"{base}/token", data={**fields, "device_code": begun["device_code"]}, timeout=60
     )
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 def test_the_operator_joins_by_the_link(

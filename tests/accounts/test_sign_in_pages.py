@@ -28,11 +28,11 @@ def test_the_front_page_leads_to_sign_in(house: InProcessSite) -> None:
 def test_the_page_to_sign_in_can_be_filled_in_by_a_password_manager(house: InProcessSite) -> None:
     browsing = Browsing(house)
 
-    answer = browsing.get("/sign-in")
+    response = browsing.get("/sign-in")
 
-    assert (answer.status, answer.headers) == (200, PERSONAL)
+    assert (response.status, response.headers) == (200, PERSONAL)
     assert browsing.title == "Sign in"
-    assert browsing.faults == []
+    assert browsing.errors == []
     fields = [
         (it.attributes["name"], it.attributes.get("type"), it.attributes.get("autocomplete"))
         for it in browsing.page.all("input")
@@ -50,10 +50,10 @@ def test_signing_in_leads_to_one_s_account(house: InProcessSite) -> None:
     browsing = Browsing(house)
     browsing.get("/sign-in")
 
-    answer = browsing.submit("/sign-in", username=" ann ", password=PASSWORD)
+    response = browsing.submit("/sign-in", username=" ann ", password=PASSWORD)
 
-    assert (answer.status, answer.headers["location"]) == (303, "/account")
-    cookie = answer.headers["set-cookie"]
+    assert (response.status, response.headers["location"]) == (303, "/account")
+    cookie = response.headers["set-cookie"]
     assert cookie.startswith("__Host-session=wcs_")
     assert cookie.endswith("; Max-Age=7776000; Path=/; HttpOnly; SameSite=Lax; Secure")
     assert browsing.get("/account").status == 200
@@ -67,8 +67,8 @@ def test_who_is_signed_in_need_not_sign_in(house: InProcessSite) -> None:
         ("/sign-in?next=/device", "/device"),
         ("/sign-in?next=//evil.example", "/account"),
     ):
-        answer = browsing.get(address)
-        assert (answer.status, answer.headers["location"]) == (302, place)
+        response = browsing.get(address)
+        assert (response.status, response.headers["location"]) == (302, place)
 
 
 def test_a_second_tab_can_sign_in_too(house: InProcessSite) -> None:
@@ -86,13 +86,13 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(house: InProcessSite) -
     for username, password in (("ann", "a wrong password"), ("eve", PASSWORD), ("eve", "")):
         browsing = Browsing(house)
         browsing.get("/sign-in?next=/device")
-        answer = browsing.submit("/sign-in", username=username, password=password)
-        assert (answer.status, answer.headers) == (400, PERSONAL)
-        assert browsing.faults == [WRONG]
+        response = browsing.submit("/sign-in", username=username, password=password)
+        assert (response.status, response.headers) == (400, PERSONAL)
+        assert browsing.errors == [WRONG]
         assert browsing.page.one("input", id="username").attributes["value"] == username
         assert "value" not in browsing.page.one("input", id="password").attributes
         assert browsing.hidden_fields("/sign-in") == {"next": "/device"}
-        pages.append(answer.body.replace(username.encode(), b"somebody"))
+        pages.append(response.body.replace(username.encode(), b"somebody"))
     assert pages[0] == pages[1] == pages[2]
 
 
@@ -101,14 +101,14 @@ def test_who_fails_too_often_has_to_wait(tmp_path: Path) -> None:
         a_person(site, "ann")
         browsing = Browsing(site)
         for _ in range(5):
-            answer = browsing.post("/sign-in", {"username": "ann", "password": "wrong"})
-            assert answer.status == 400
+            response = browsing.post("/sign-in", {"username": "ann", "password": "wrong"})
+            assert response.status == 400
 
-        answer = browsing.post("/sign-in", {"username": "ann", "password": PASSWORD})
+        response = browsing.post("/sign-in", {"username": "ann", "password": PASSWORD})
 
-        assert answer.status == 429
-        assert 0 < int(answer.headers["retry-after"]) <= 900
-        assert browsing.faults[0].startswith("Too many failed attempts to sign in. Try again in ")
+        assert response.status == 429
+        assert 0 < int(response.headers["retry-after"]) <= 900
+        assert browsing.errors[0].startswith("Too many failed attempts to sign in. Try again in ")
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_who_fails_too_often_has_to_wait(tmp_path: Path) -> None:
 )
 def test_one_goes_on_to_where_one_wanted_to_go(house: InProcessSite, place: str) -> None:
     browsing = Browsing(house)
-    answer = browsing.post("/sign-in", {"username": "ann", "password": PASSWORD, "next": place})
-    assert (answer.status, answer.headers["location"]) == (303, place)
+    response = browsing.post("/sign-in", {"username": "ann", "password": PASSWORD, "next": place})
+    assert (response.status, response.headers["location"]) == (303, place)
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_nobody_is_led_to_another_site(house: InProcessSite, place: str) -> None
     browsing = Browsing(house)
     fields = {"username": "ann", "password": PASSWORD, "next": place}
 
-    answer = browsing.post("/sign-in", fields)
+    response = browsing.post("/sign-in", fields)
 
-    assert (answer.status, answer.headers["location"]) == (303, "/account")
+    assert (response.status, response.headers["location"]) == (303, "/account")
     signed_out = browsing.get("/account") and browsing.submit("/sign-out", next=place)
     assert (signed_out.status, signed_out.headers["location"]) == (303, "/")
 
@@ -148,10 +148,10 @@ def test_nobody_is_led_to_another_site(house: InProcessSite, place: str) -> None
 def test_no_other_site_can_sign_somebody_in(
     open_site: InProcessSite, path: str, headers: dict[str, str]
 ) -> None:
-    answer = Browsing(open_site).post(path, {"username": "ann"}, **headers)
+    response = Browsing(open_site).post(path, {"username": "ann"}, **headers)
 
-    assert answer.status == 403
-    assert answer.headers == PERSONAL
+    assert response.status == 403
+    assert response.headers == PERSONAL
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ def test_without_a_base_url_the_host_tells_which_pages_are_ours(tmp_path: Path) 
             ("http://evil.example", "machine.local:8080", 403),
             ("null", "machine.local:8080", 403),
         ):
-            answer = Browsing(site).post("/sign-in", fields, origin=origin, host=host)
-            assert answer.status == status, (origin, host)
+            response = Browsing(site).post("/sign-in", fields, origin=origin, host=host)
+            assert response.status == status, (origin, host)
 
 
 def test_signing_out_ends_the_session(house: InProcessSite) -> None:
@@ -193,10 +193,10 @@ def test_signing_out_ends_the_session(house: InProcessSite) -> None:
     cookie = browsing.cookies["session"]
     browsing.get("/account")
 
-    answer = browsing.submit("/sign-out")
+    response = browsing.submit("/sign-out")
 
-    assert (answer.status, answer.headers["location"]) == (303, "/")
-    assert "__Host-session=; Max-Age=0" in answer.headers["set-cookie"]
+    assert (response.status, response.headers["location"]) == (303, "/")
+    assert "__Host-session=; Max-Age=0" in response.headers["set-cookie"]
     browsing.cookies["session"] = cookie
     assert browsing.get("/account").headers["location"] == "/sign-in?next=%2Faccount"
 
@@ -236,9 +236,9 @@ def test_the_account_tells_where_one_is_signed_in_and_ends_it(tmp_path: Path) ->
             if it.text == "Sign out"
         ]
 
-        answer = here.submit("/account", end=end)
+        response = here.submit("/account", end=end)
 
-        assert (answer.status, answer.headers["location"]) == (303, "/account")
+        assert (response.status, response.headers["location"]) == (303, "/account")
         here.get("/account")
         assert browsers(here) == ["This browser"]
         assert here.submit("/account", end=end).status == 404
@@ -291,8 +291,8 @@ def test_where_registration_is_closed_the_page_names_whom_to_ask(house: InProces
     title = "Invitation required"
     browsing = Browsing(house)
     fields = {"username": "eve", "email": "eve@example.org", "password": PASSWORD}
-    for answer in (browsing.get("/join"), browsing.post("/join", fields)):
-        assert (answer.status, answer.headers, browsing.title) == (403, PERSONAL, title)
+    for response in (browsing.get("/join"), browsing.post("/join", fields)):
+        assert (response.status, response.headers, browsing.title) == (403, PERSONAL, title)
         sentence = "Registration is closed here. Ask the operator for an invitation."
         assert browsing.page.one("p", class_="lead").text == sentence
     browsing.get("/sign-in")
@@ -323,9 +323,9 @@ def test_an_invitation_to_an_organization_is_answered_on_a_page(
         lead = mia.page.one("p", class_="lead").text
         assert lead == "@ann invites you, @mia, to the organization Acme (acme) as an admin."
 
-        answer = mia.submit(address, decision=decision)
+        response = mia.submit(address, decision=decision)
 
-        assert (answer.status, mia.title) == (200, title)
+        assert (response.status, mia.title) == (200, title)
         roles = {it["username"] for it in ann.get("/api/organizations/acme").json()["members"]}
         assert roles == ({"ann", "mia"} if decision == "accept" else {"ann"})
         assert mia.get(address).status == 404
@@ -349,9 +349,9 @@ def test_anyone_who_has_the_link_of_an_invitation_is_shown_what_to_do(
         made = ann.post("/api/organizations/acme/invitations", {"email": "x@example.org"}).json()
         address = made["link"].removeprefix("https://catalog.example")
 
-        answer = visitor.get(address)
+        response = visitor.get(address)
 
-        assert (answer.status, answer.headers) == (200, PERSONAL)
+        assert (response.status, response.headers) == (200, PERSONAL)
         assert visitor.title == "You are invited to Acme"
         assert "@ann invites you to the organization Acme (acme) as a member." in (
             visitor.page.one("p", class_="lead").text
@@ -365,18 +365,18 @@ def test_anyone_who_has_the_link_of_an_invitation_is_shown_what_to_do(
 @pytest.mark.parametrize("query", ["", "?id=x", "?id=x&secret=y", "?id=%00&secret=%FF"])
 def test_an_invitation_that_is_none_is_not_found(house: InProcessSite, query: str) -> None:
     browsing = Browsing(house).sign_in("ann")
-    answer = browsing.get(f"/invitation{query}")
-    assert (answer.status, browsing.title) == (404, "Not found")
+    response = browsing.get(f"/invitation{query}")
+    assert (response.status, browsing.title) == (404, "Not found")
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/join", "/account", "/device"])
 def test_other_methods_are_refused_on_a_page(house: InProcessSite, path: str) -> None:
     ann = signed_in(house, "ann")
-    answer = house.request("PUT", path, **ann.headers)
+    response = house.request("PUT", path, **ann.headers)
 
-    assert answer.status == 405
-    assert answer.headers["allow"] in ("GET, HEAD, POST", "POST")
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.status == 405
+    assert response.headers["allow"] in ("GET, HEAD, POST", "POST")
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/account", "/join", "/device"])
@@ -387,6 +387,6 @@ def test_head_is_get_without_the_page(house: InProcessSite, path: str) -> None:
 
 
 def test_a_form_without_end_is_refused_on_a_page(house: InProcessSite) -> None:
-    answer = house.request("POST", "/sign-in", b"x=" + b"y" * 20_000)
-    assert answer.status == 413
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    response = house.request("POST", "/sign-in", b"x=" + b"y" * 20_000)
+    assert response.status == 413
+    assert response.headers["content-type"] == "text/html; charset=utf-8"

@@ -317,14 +317,14 @@ def test_a_confirmed_token_is_given_out_once(store: Store) -> None:
 
 def test_a_code_is_exchanged_once(store: Store) -> None:
     ann = an_account(store)
-    answer = authorize(store, CONFIG, list(WANTED.items()), Visitor(by(ann)))
-    assert isinstance(answer, OAuthResponse)
-    code = dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
+    response = authorize(store, CONFIG, list(WANTED.items()), Visitor(by(ann)))
+    assert isinstance(response, OAuthResponse)
+    code = dict(parse_qsl(urlsplit(response.location or "").query))["code"]
 
     fields = list(code_fields(code).items())
-    answers = at_once(6, lambda _: exchange(store, CONFIG, fields, "192.0.2.1"))
+    responses = at_once(6, lambda _: exchange(store, CONFIG, fields, "192.0.2.1"))
 
-    assert sorted(it.status for it in answers) == [200] + [400] * 5
+    assert sorted(it.status for it in responses) == [200] + [400] * 5
 
 
 def test_nobody_comes_in_with_a_password_that_is_being_changed(store: Store) -> None:
@@ -375,8 +375,8 @@ def test_on_postgresql_nobody_waits_for_a_publisher_but_publishers(store: Store)
         with hasty.writing() as tx:
             add_downloads(tx, {1: 1})
             add_session(tx, "s", "hash", ann.id, tx.at_ms + 1)
-        answer = authorize(hasty, CONFIG, list(WANTED.items()), Visitor(by(ann)))
-        assert isinstance(answer, OAuthResponse)
+        response = authorize(hasty, CONFIG, list(WANTED.items()), Visitor(by(ann)))
+        assert isinstance(response, OAuthResponse)
 
     with _publishing(store):
         if store.engine.dialect.name == "postgresql":

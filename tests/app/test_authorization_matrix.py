@@ -13,7 +13,7 @@ import pytest
 
 from support.people import PASSWORD, Person, nobody, request_body, with_oauth, with_token
 from support.routes import API
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.actors import RULES, TOKEN_RIGHTS, Right, Role
 from widget_catalog.core.http.routing import AuthMode, Route, Who
@@ -173,7 +173,7 @@ def _has_right(right: Right, kind: Kind, place: str) -> bool:
     return may and place in kind.covers and (right is Right.VIEW or right.value in kind.token)
 
 
-def ask(route: Route, person: Person, place: str, body: Any = None) -> Answer:
+def ask(route: Route, person: Person, place: str, body: Any = None) -> Reply:
     scope, _, name = place.partition("/")
     values = {"scope": scope, "name": name, "version": "1.0.0", "slug": scope, "id": "0" * 24}
     values["delivery"] = "msg_0"
@@ -225,18 +225,18 @@ def test_what_ends_a_session_is_ruled_as_well(
                 assert_as_ruled(route, kind, PLACES[0], ask(route, person, PLACES[0]))
 
 
-def assert_as_ruled(route: Route, kind: Kind, place: str, answer: Answer) -> None:
+def assert_as_ruled(route: Route, kind: Kind, place: str, response: Reply) -> None:
     wanted = expected(route, kind, place)
-    told = (route.method, route.path, kind.name, place, answer.status, answer.body)
-    assert answer.status < 500, told
+    told = (route.method, route.path, kind.name, place, response.status, response.body)
+    assert response.status < 500, told
     if wanted is not None:
-        assert answer.status == wanted, told
-        assert list(answer.json()) == ["error"], told
+        assert response.status == wanted, told
+        assert list(response.json()) == ["error"], told
     elif route.needs is Who.ANYONE:
         # The route may reject it for other reasons, but it is authorized.
-        assert answer.body == b"" or answer.json() != GATE, told
+        assert response.body == b"" or response.json() != GATE, told
     else:
-        assert answer.status not in (401, 403), told
+        assert response.status not in (401, 403), told
 
 
 # An optional body, besides those in BODIES.
@@ -252,9 +252,9 @@ def test_every_route_of_our_own_refuses_keys_it_does_not_know(shared_people: Peo
             continue
         is_operators = route.needs in (Right.REVOKE, Right.MAKE_OFFICIAL)
         person = shared_people.olly if is_operators else shared_people.ann
-        answer = ask(route, person, "acme/clock", body={**(body or {}), "nonsense": 1})
-        assert answer.status == 400, (route, answer.body)
-        assert "nonsense: is an unknown key; known are " in answer.json()["error"], route
+        response = ask(route, person, "acme/clock", body={**(body or {}), "nonsense": 1})
+        assert response.status == 400, (route, response.body)
+        assert "nonsense: is an unknown key; known are " in response.json()["error"], route
         tried += 1
     assert tried > 15
 
@@ -275,11 +275,11 @@ def test_a_visitor_cannot_tell_whether_something_is_there(shared_people: People)
     eve = shared_people.eve
     for route in API.all:
         if isinstance(route.needs, Right) and "{name}" in route.path:
-            answers = {
+            responses = {
                 (it.status, it.body.replace(scope.encode(), b"SCOPE"))
                 for scope in ("acme", "nobody-has-it")
                 for name in ("clock", "nothing")
                 for it in [ask(route, eve, f"{scope}/{name}")]
             }
-            assert len(answers) == 1, (route, answers)
-            assert next(iter(answers))[0] == 403
+            assert len(responses) == 1, (route, responses)
+            assert next(iter(responses))[0] == 403

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.widgets import widget_line
 from widget_catalog.catalog.catalog import Catalog
 
@@ -62,10 +62,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
         yield site
 
 
-def assert_error(answer: Answer, path: str, status: int, **headers: str) -> None:
+def assert_error(response: Reply, path: str, status: int, **headers: str) -> None:
     """The complete response is an error in our format, with exactly these headers."""
-    assert answer.status == status
-    body = answer.json()
+    assert response.status == status
+    body = response.json()
     assert list(body) == ["error"]
     assert isinstance(body["error"], str)
     assert body["error"].endswith(".")
@@ -77,7 +77,7 @@ def assert_error(answer: Answer, path: str, status: int, **headers: str) -> None
     }
     if path.startswith(OPEN):
         wanted["access-control-allow-origin"] = "*"
-    assert answer.headers == wanted
+    assert response.headers == wanted
 
 
 @pytest.mark.parametrize("path", NOT_FOUND)
@@ -98,10 +98,10 @@ def test_bad_query(shop: InProcessSite, query: str) -> None:
     "method", ["PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "BREW", "get", "", "X" * 5000]
 )
 def test_wrong_method(shop: InProcessSite, route: Route, method: str) -> None:
-    answer = shop.request(method, route.path)
+    response = shop.request(method, route.path)
 
-    assert_error(answer, route.path, 405, allow=route.allow)
-    assert len(answer.body) < 200
+    assert_error(response, route.path, 405, allow=route.allow)
+    assert len(response.body) < 200
 
 
 @pytest.mark.parametrize("route", [ROUTES[0], *ROUTES[2:]], ids=[PATHS[0], *PATHS[2:]])
@@ -119,7 +119,7 @@ def test_only_the_open_routes_have_a_preflight(shop: InProcessSite, route: Route
     [*PATHS[:5], "/api/v1/widgets/nobody/nothing", "/api/v1/widgets/", "/api/v1/widgets/a/b/c"],
 )
 def test_preflight(shop: InProcessSite, path: str) -> None:
-    answer = shop.request(
+    response = shop.request(
         "OPTIONS",
         path,
         origin="https://dashboard.example",
@@ -127,8 +127,8 @@ def test_preflight(shop: InProcessSite, path: str) -> None:
         access_control_request_headers="x-anything",
     )
 
-    assert (answer.status, answer.body) == (204, b"")
-    assert answer.response.headers == [
+    assert (response.status, response.body) == (204, b"")
+    assert response.response.headers == [
         ("access-control-allow-origin", "*"),
         ("access-control-allow-methods", "GET, HEAD, POST, OPTIONS"),
         ("access-control-allow-headers", "*"),
@@ -160,23 +160,25 @@ def test_head_has_the_status_and_headers_of_get(shop: InProcessSite, path: str) 
 @pytest.mark.parametrize("path", PATHS)
 def test_cors_is_on_the_open_routes_alone(shop: InProcessSite, path: str) -> None:
     for headers in ({}, {"if_none_match": "*"}, {"origin": "https://dashboard.example"}):
-        answer = shop.get(path, **headers)
+        response = shop.get(path, **headers)
 
-        found = {key: it for key, it in answer.headers.items() if key.startswith("access-control")}
+        found = {
+            key: it for key, it in response.headers.items() if key.startswith("access-control")
+        }
         assert found == ({"access-control-allow-origin": "*"} if path.startswith(OPEN) else {})
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        assert "cache-control" not in answer.headers
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert "cache-control" not in response.headers
 
 
-def test_a_fault_of_our_own(site: InProcessSite, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_error_of_our_own(site: InProcessSite, monkeypatch: pytest.MonkeyPatch) -> None:
     site.add(widget_line("acme/clock"))
     monkeypatch.setattr(Catalog, "_follow", lambda _catalog: 1 / 0)
 
     for path in PATHS[:3]:
-        answer = site.get(path)
+        response = site.get(path)
 
-        assert_error(answer, path, 500)
-        assert answer.json() == {"error": "Something went wrong on our side. It has been logged."}
+        assert_error(response, path, 500)
+        assert response.json() == {"error": "Something went wrong on our side. It has been logged."}
 
 
 def test_a_catalog_that_cannot_be_read(site: InProcessSite) -> None:
@@ -199,9 +201,9 @@ def test_too_many_requests(tmp_path_factory: pytest.TempPathFactory) -> None:
                 assert site.get(path).status == 200
                 continue
             for method in ("GET", "HEAD", "POST", "PUT"):
-                answer = site.request(method, path)
-                wait = answer.headers["retry-after"]
-                assert_error(answer, path, 429, retry_after=wait)
+                response = site.request(method, path)
+                wait = response.headers["retry-after"]
+                assert_error(response, path, 429, retry_after=wait)
                 assert wait.isdecimal()
                 assert 1 <= int(wait) <= 3600
         assert site.request("OPTIONS", PATHS[1]).status == 204

@@ -9,7 +9,7 @@ import pytest
 from support.browsing import Browsing, browser_of
 from support.demo import import_demo
 from support.html import Html
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.site_with_people import People
 
 MAX_HTML_BYTES = 60_000
@@ -28,20 +28,20 @@ def open_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSit
         yield site
 
 
-def walk(visitor: Browsing, start: str, *prefixes: str) -> dict[str, Answer]:
+def walk(visitor: Browsing, start: str, *prefixes: str) -> dict[str, Reply]:
     """The pages reachable by links whose paths start with a prefix.
 
     Of URLs that differ only in the values of their query, the first one.
     """
-    found: dict[str, Answer] = {}
+    found: dict[str, Reply] = {}
     known, waiting = {shape(start)}, [start]
     while waiting:
         address = waiting.pop()
-        answer = visitor.get(address)
-        if not answer.headers.get("content-type", "").startswith("text/html"):
+        response = visitor.get(address)
+        if not response.headers.get("content-type", "").startswith("text/html"):
             continue
-        found[address] = answer
-        for link in Html(answer.body).links:
+        found[address] = response
+        for link in Html(response.body).links:
             target = urljoin(address, link).partition("#")[0]
             if target.startswith(prefixes) and shape(target) not in known:
                 known.add(shape(target))
@@ -90,14 +90,16 @@ def test_every_page_is_small_and_public_ones_can_be_cached(
         "/account/organizations/acme", "/operate/accounts/eve", "/operate/audit",
     }  # fmt: skip
     known: dict[str, tuple[int, list[str]]] = {}
-    for address, answer in pages:
-        assert answer.status == 200, address
-        assert len(answer.body) < MAX_HTML_BYTES, (address, len(answer.body))
-        files = files_of(anybody, Html(answer.body), known)
+    for address, response in pages:
+        assert response.status == 200, address
+        assert len(response.body) < MAX_HTML_BYTES, (address, len(response.body))
+        files = files_of(anybody, Html(response.body), known)
         assert 1 <= len(files) <= MAX_FILES, (address, files)
         assert sum(known[it][0] for it in files) < MAX_FILE_BYTES, (address, files)
         path = urlsplit(address).path
         # The form to report a widget contains a secret.
         is_public = path == "/" or (path.startswith(PUBLIC) and not path.endswith("/report"))
-        assert ("etag" in answer.headers) == is_public, address
-        assert answer.headers["cache-control"] == ("no-cache" if is_public else "no-store"), address
+        assert ("etag" in response.headers) == is_public, address
+        assert response.headers["cache-control"] == ("no-cache" if is_public else "no-store"), (
+            address
+        )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from support.people import request_body
 from support.routes import API
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.http.routing import AuthMode, Route
 
@@ -64,7 +64,7 @@ def address_of(route: Route, value: str = "") -> str:
     return re.sub(r"{(\w+)}", lambda found: value or usual[found[1]], route.path)
 
 
-def send(people: People, route: Route, body: bytes, address: str = "") -> Answer:
+def send(people: People, route: Route, body: bytes, address: str = "") -> Reply:
     person = (
         people.olly if route.path.endswith(("official", "revoke", "/api/audit")) else people.ann
     )
@@ -73,12 +73,12 @@ def send(people: People, route: Route, body: bytes, address: str = "") -> Answer
     return people.site.request(route.method, where, body, **kind, **person.headers)
 
 
-def assert_answered(answer: Answer, *told: object) -> None:
-    assert answer.status < 500, (answer.body, told)
-    assert answer.headers["content-type"] == "application/json; charset=utf-8", told
-    assert answer.headers["x-content-type-options"] == "nosniff", told
-    if answer.status >= 400:
-        body = answer.json()
+def assert_answered(response: Reply, *told: object) -> None:
+    assert response.status < 500, (response.body, told)
+    assert response.headers["content-type"] == "application/json; charset=utf-8", told
+    assert response.headers["x-content-type-options"] == "nosniff", told
+    if response.status >= 400:
+        body = response.json()
         # OAuth errors have a code in addition to the message.
         is_oauth = any(isinstance(it, Route) and it.auth is AuthMode.OAUTH for it in told)
         sentence = body.pop("error_description" if is_oauth else "error")
@@ -90,7 +90,7 @@ def assert_answered(answer: Answer, *told: object) -> None:
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_any_json_gets_an_answer(crowd: People, route: Route) -> None:
+def test_any_json_gets_an_response(crowd: People, route: Route) -> None:
     @settings(max_examples=15)
     @given(BODIES)
     def check(body: Any) -> None:
@@ -101,7 +101,7 @@ def test_any_json_gets_an_answer(crowd: People, route: Route) -> None:
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_one_wrong_value_in_a_right_body_gets_an_answer(crowd: People, route: Route) -> None:
+def test_one_wrong_value_in_a_right_body_gets_an_response(crowd: People, route: Route) -> None:
     @settings(max_examples=15)
     @given(KEYS, VALUES)
     def check(key: str, value: Any) -> None:
@@ -113,17 +113,17 @@ def test_one_wrong_value_in_a_right_body_gets_an_answer(crowd: People, route: Ro
 
 @settings(max_examples=150)
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.dictionaries(KEYS, VALUES, max_size=3))
-def test_any_manifest_gets_an_answer(
+def test_any_manifest_gets_an_response(
     crowd: People, beside: dict[str, Any], said: dict[str, Any]
 ) -> None:
     body = request_body("ann/new", action="check")
     text = json.dumps(json.loads(body["manifestJson"]) | said)
     sent = body | beside | {"manifestJson": text, "action": "check"}
 
-    answer = crowd.ann.post(PUBLISH, sent)
+    response = crowd.ann.post(PUBLISH, sent)
 
-    assert_answered(answer, sent)
-    assert answer.status in (200, 400, 403, 409)
+    assert_answered(response, sent)
+    assert response.status in (200, 400, 403, 409)
 
 
 RAW = [
@@ -139,7 +139,7 @@ RAW = [
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_any_bytes_get_an_answer(crowd: People, route: Route) -> None:
+def test_any_bytes_get_an_response(crowd: People, route: Route) -> None:
     for body in RAW:
         assert_answered(send(crowd, route, body), route, body[:60])
 
@@ -162,7 +162,7 @@ def test_a_publish_request_may_hold_anything_anywhere(crowd: People, raw: str) -
 
 
 @pytest.mark.parametrize("route", TRIED, ids=[f"{it.method} {it.path}" for it in TRIED])
-def test_any_part_of_an_address_gets_an_answer(crowd: People, route: Route) -> None:
+def test_any_part_of_an_address_gets_an_response(crowd: People, route: Route) -> None:
     if "{" not in route.path:
         return
 
@@ -182,7 +182,7 @@ def test_any_part_of_an_address_gets_an_answer(crowd: People, route: Route) -> N
     ["page=%00", "page=" + "9" * 5000, "page=1&page=x", "&".join(["page=1"] * 200), "=&=&", "%",
      "limit=\ufffd", "page=%F0%9F", "page=1e9", "limit=+1", "page= 1", "limit=0x10"],
 )  # fmt: skip
-def test_any_query_gets_an_answer(crowd: People, query: str) -> None:
+def test_any_query_gets_an_response(crowd: People, query: str) -> None:
     for path in ("/api/audit", "/api/widgets/ann/clock/audit", "/api/organizations/acme/audit"):
         assert_answered(crowd.olly.get(f"{path}?{query}"), query)
 
@@ -208,7 +208,7 @@ def test_any_query_gets_an_answer(crowd: People, query: str) -> None:
         {"sec_fetch_site": "\u00ff"},
     ],
 )
-def test_any_header_gets_an_answer(crowd: People, headers: dict[str, str]) -> None:
+def test_any_header_gets_an_response(crowd: People, headers: dict[str, str]) -> None:
     for own in ({}, crowd.ann.headers):
         for method, path in [("GET", "/api/auth/session"), ("POST", "/api/auth/sign-out")]:
             given = own | headers

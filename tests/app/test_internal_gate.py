@@ -33,10 +33,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
 )  # fmt: skip
 def test_any_other_address_is_401_whether_it_exists_or_not(shop: InProcessSite, path: str) -> None:
     for method in METHODS:
-        answer = shop.request(method, path)
+        response = shop.request(method, path)
 
-        assert (answer.status, answer.json()) == (401, SIGNED_IN_ONLY)
-        assert answer.headers == {
+        assert (response.status, response.json()) == (401, SIGNED_IN_ONLY)
+        assert response.headers == {
             "content-type": "application/json; charset=utf-8",
             "x-content-type-options": "nosniff",
             "www-authenticate": "Bearer",
@@ -64,10 +64,13 @@ def test_credentials_that_nobody_gave_out_open_nothing(
 )  # fmt: skip
 def test_nothing_else_is_under_v1(shop: InProcessSite, path: str) -> None:
     for method in METHODS:
-        answer = shop.request(method, path)
+        response = shop.request(method, path)
 
-        assert (answer.status, answer.json()) == (404, {"error": f"There is nothing at {path}."})
-        assert answer.headers == {
+        assert (response.status, response.json()) == (
+            404,
+            {"error": f"There is nothing at {path}."},
+        )
+        assert response.headers == {
             "content-type": "application/json; charset=utf-8",
             "x-content-type-options": "nosniff",
         }
@@ -85,10 +88,13 @@ def test_what_cannot_be_a_widget_is_404_with_cors(shop: InProcessSite, key: str)
     path = f"/api/v1/widgets/{key}"
 
     for method in ("GET", "HEAD", "POST", "PUT", "DELETE"):
-        answer = shop.request(method, path)
+        response = shop.request(method, path)
 
-        assert (answer.status, answer.json()) == (404, {"error": f"There is nothing at {path}."})
-        assert answer.headers == {
+        assert (response.status, response.json()) == (
+            404,
+            {"error": f"There is nothing at {path}."},
+        )
+        assert response.headers == {
             "content-type": "application/json; charset=utf-8",
             "x-content-type-options": "nosniff",
             "access-control-allow-origin": "*",
@@ -97,10 +103,10 @@ def test_what_cannot_be_a_widget_is_404_with_cors(shop: InProcessSite, key: str)
 
 @pytest.mark.parametrize("path", ["/apiary", "/API/health", "/Api/v1"])
 def test_what_is_not_under_api_is_a_page(shop: InProcessSite, path: str) -> None:
-    answer = shop.get(path)
+    response = shop.get(path)
 
-    assert answer.status == 404
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.status == 404
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
 
 
 def test_api_itself_is_not_a_page(shop: InProcessSite) -> None:

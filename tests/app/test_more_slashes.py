@@ -46,11 +46,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
 def test_several_slashes_at_the_beginning_become_one(
     site: InProcessSite, method: str, address: str, target: str
 ) -> None:
-    answer = site.request(method, address)
+    response = site.request(method, address)
 
-    assert (answer.status, answer.body) == (308, b"")
-    assert answer.headers["location"] == target
-    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert (response.status, response.body) == (308, b"")
+    assert response.headers["location"] == target
+    assert response.headers["x-content-type-options"] == "nosniff"
     assert target.isascii()
     assert target.isprintable()
     landed = urlsplit(urljoin(f"{ORIGIN}{address.partition('?')[0]}", target))
@@ -59,9 +59,9 @@ def test_several_slashes_at_the_beginning_become_one(
 
 @pytest.mark.parametrize("address", ["/\\evil.example", "/./evil.example", "/docs//api", "/x//y"])
 def test_other_paths_are_not_redirected(site: InProcessSite, address: str) -> None:
-    answer = site.get(address)
+    response = site.get(address)
 
-    assert (answer.status, "location" in answer.headers) == (404, False)
+    assert (response.status, "location" in response.headers) == (404, False)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_other_paths_are_not_redirected(site: InProcessSite, address: str) -> No
 def test_a_slash_at_the_end_of_a_page_is_dropped(
     site: InProcessSite, method: str, address: str, target: str
 ) -> None:
-    answer = site.request(method, address)
+    response = site.request(method, address)
 
-    assert (answer.status, answer.body) == (308, b"")
-    assert answer.headers["location"] == target
+    assert (response.status, response.body) == (308, b"")
+    assert response.headers["location"] == target
     landed = urlsplit(urljoin(f"{ORIGIN}{address.partition('?')[0]}", target))
     assert f"{landed.scheme}://{landed.netloc}" == ORIGIN
 
@@ -106,10 +106,10 @@ def test_a_slash_at_the_end_of_a_page_is_dropped(
     ["/api/v1/widgets/search/", "/api/version/", "/cdn/@acme/clock/1.0.0/", "/healthz/ready/"],
 )
 def test_a_slash_at_the_end_is_significant_outside_pages(site: InProcessSite, path: str) -> None:
-    answer = site.get(path)
+    response = site.get(path)
 
-    assert answer.status in (401, 404)
-    assert "location" not in answer.headers
+    assert response.status in (401, 404)
+    assert "location" not in response.headers
 
 
 def test_a_form_with_a_slash_at_the_end_is_not_redirected(site: InProcessSite) -> None:
@@ -122,8 +122,8 @@ def test_a_page_on_another_origin_can_follow_the_redirect_where_it_may_read(
     site.add(widget_line("acme/clock"))
 
     for path in ("/api/v1/widgets/acme/clock", "/cdn/@acme/clock/1.0.0/index.js"):
-        answer = site.get(f"/{path}")
-        assert answer.headers["access-control-allow-origin"] == "*"
+        response = site.get(f"/{path}")
+        assert response.headers["access-control-allow-origin"] == "*"
     assert site.get(site.get("//api/v1/widgets/acme/clock").headers["location"]).status == 200
     for path in ("//api/health", "//docs/api"):
         assert "access-control-allow-origin" not in site.get(path).headers

@@ -9,7 +9,7 @@ import pytest
 
 from support.people import Person, nobody, with_token
 from support.routes import WORK_PAGES
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.actors import RULES, Right, Role
 from widget_catalog.core.http.call import csrf_token
@@ -75,7 +75,7 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
     return None
 
 
-def ask(route: Route, kind: Kind, place: str) -> Answer:
+def ask(route: Route, kind: Kind, place: str) -> Reply:
     scope, _, name = place.partition("/")
     values = {
         "scope": scope,
@@ -101,16 +101,16 @@ def ask(route: Route, kind: Kind, place: str) -> Answer:
 def test_everybody_gets_what_the_rule_of_the_page_says(crowd: list[Kind], route: Route) -> None:
     for place in PLACES if isinstance(route.needs, Right) else PLACES[:1]:
         for kind in crowd:
-            answer = ask(route, kind, place)
+            response = ask(route, kind, place)
             wanted = expected(route, kind, place)
-            told = (route.path, kind.name, place, answer.status, answer.body)
-            assert answer.headers["cache-control"] == "no-store", told
+            told = (route.path, kind.name, place, response.status, response.body)
+            assert response.headers["cache-control"] == "no-store", told
             if wanted == 302:
-                assert answer.headers["location"].startswith("/sign-in?next="), told
+                assert response.headers["location"].startswith("/sign-in?next="), told
             if wanted is not None:
-                assert answer.status == wanted, told
+                assert response.status == wanted, told
             else:
-                assert answer.status in (200, 303, 400, 404, 409), told
+                assert response.status in (200, 303, 400, 404, 409), told
 
 
 def test_every_rule_lets_somebody_in_and_turns_somebody_away(crowd: list[Kind]) -> None:

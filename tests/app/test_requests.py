@@ -20,10 +20,13 @@ def test_an_unknown_address_is_401_for_visitors_and_404_for_others(
     site = shared_people.site
     for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "BREW"):
         for headers in ({}, {"cookie": "__Host-session=wcs_x"}, {"cookie": "__Host-session="}):
-            answer = site.request(method, path, **headers)
-            assert (answer.status, answer.json()) == (401, GATE)
-        answer = shared_people.ann.send(method, path)
-        assert (answer.status, answer.json()) == (404, {"error": f"There is nothing at {path}."})
+            response = site.request(method, path, **headers)
+            assert (response.status, response.json()) == (401, GATE)
+        response = shared_people.ann.send(method, path)
+        assert (response.status, response.json()) == (
+            404,
+            {"error": f"There is nothing at {path}."},
+        )
 
 
 def test_a_cookie_that_opens_nothing_tells_nothing_about_what_is_there(
@@ -33,8 +36,8 @@ def test_a_cookie_that_opens_nothing_tells_nothing_about_what_is_there(
     for path in ("/api/tokens", "/api/nothing", "/api/widgets/publish", "/api/organizations/acme"):
         for method in ("GET", "POST", "PATCH", "DELETE"):
             for body in (b"", b"{", b"x" * 300_000):
-                answer = shared_people.site.request(method, path, body, **stale)
-                assert (answer.status, answer.json()) == (401, GATE)
+                response = shared_people.site.request(method, path, body, **stale)
+                assert (response.status, response.json()) == (401, GATE)
 
 
 def test_a_wrong_method_is_405_and_says_which_are_right(shared_people: People) -> None:
@@ -46,9 +49,9 @@ def test_a_wrong_method_is_405_and_says_which_are_right(shared_people: People) -
         ("/api/widgets/publish", "OPTIONS", "POST"),
         ("/api/organizations/acme/members/mia", "POST", "DELETE, PUT"),
     ]:
-        answer = ann.send(method, path)
-        assert (answer.status, answer.headers["allow"]) == (405, allow)
-        assert answer.json() == {"error": f"{method} is not possible here; use {allow}."}
+        response = ann.send(method, path)
+        assert (response.status, response.headers["allow"]) == (405, allow)
+        assert response.json() == {"error": f"{method} is not possible here; use {allow}."}
     # Anonymous clients only learn this for public routes.
     assert nobody(shared_people.site).get(SIGN_IN).headers["allow"] == "POST"
     assert nobody(shared_people.site).send("PUT", "/api/tokens").status == 401
@@ -66,8 +69,8 @@ def test_head_has_the_headers_of_get_and_no_body(shared_people: People) -> None:
 def test_a_body_that_is_not_said_to_be_json_is_415(shared_people: People, kind: str | None) -> None:
     given = {} if kind is None else {"content_type": kind}
     for path, headers in [(SIGN_IN, {}), ("/api/tokens", shared_people.ann.headers)]:
-        answer = shared_people.site.request("POST", path, b"{}", **given, **headers)
-        assert (answer.status, answer.json()) == (
+        response = shared_people.site.request("POST", path, b"{}", **given, **headers)
+        assert (response.status, response.json()) == (
             415,
             {"error": "The body must be application/json."},
         )
@@ -77,23 +80,23 @@ def test_a_body_that_is_cut_off_is_400(shared_people: People) -> None:
     """The server hands over what has arrived when a client closes its connection."""
     body = b'{"name": "ci"}'
     given = {"content_type": "application/json", **shared_people.ann.headers}
-    for length, fault in (
+    for length, error in (
         (len(body) + 1, "The body is incomplete. Send the request again."),
         (len(body), "actions: is missing."),
     ):
-        answer = shared_people.site.request(
+        response = shared_people.site.request(
             "POST", "/api/tokens", body, content_length=str(length), **given
         )
-        assert (answer.status, answer.json()) == (400, {"error": fault})
+        assert (response.status, response.json()) == (400, {"error": error})
     form = {"content_type": "application/x-www-form-urlencoded", "content_length": "200"}
-    answer = shared_people.site.request("POST", "/api/auth/oauth2/token", b"grant_type=x", **form)
-    assert answer.json()["error_description"] == "The body is incomplete. Send the request again."
+    response = shared_people.site.request("POST", "/api/auth/oauth2/token", b"grant_type=x", **form)
+    assert response.json()["error_description"] == "The body is incomplete. Send the request again."
 
 
 def test_json_may_be_said_with_a_charset_and_in_capitals(shared_people: People) -> None:
     for kind in ("application/json; charset=utf-8", "Application/JSON"):
-        answer = shared_people.site.request("POST", SIGN_IN, b"{}", content_type=kind)
-        assert (answer.status, list(answer.json())) == (400, ["error"])
+        response = shared_people.site.request("POST", SIGN_IN, b"{}", content_type=kind)
+        assert (response.status, list(response.json())) == (400, ["error"])
 
 
 def test_a_body_that_is_too_large_is_413(shared_people: People) -> None:
@@ -101,11 +104,11 @@ def test_a_body_that_is_too_large_is_413(shared_people: People) -> None:
     for path, most, over in [("/api/tokens", 16_384, 413), ("/api/widgets/publish", 262_144, 400)]:
         for size, status in [(most, 400), (most + 1, over)]:
             body = b'"' + b"x" * (size - 2) + b'"'
-            answer = shared_people.site.request(
+            response = shared_people.site.request(
                 "POST", path, body, content_type="application/json", **shared_people.ann.headers
             )
-            assert (answer.status, list(answer.json())) == (status, ["error"])
-    assert answer.json() == {
+            assert (response.status, list(response.json())) == (status, ["error"])
+    assert response.json() == {
         "error": "The body is too large: at most 262,144 bytes are taken here."
     }
 
@@ -130,12 +133,12 @@ def test_a_body_that_is_too_large_is_413(shared_people: People) -> None:
 def test_a_body_that_is_something_else_is_400(
     shared_people: People, body: bytes, sentence: str
 ) -> None:
-    answer = shared_people.site.request("POST", SIGN_IN, body, content_type="application/json")
+    response = shared_people.site.request("POST", SIGN_IN, body, content_type="application/json")
 
-    assert (answer.status, answer.json()) == (400, {"error": sentence})
+    assert (response.status, response.json()) == (400, {"error": sentence})
 
 
-def test_every_fault_of_a_body_names_its_field(shared_people: People) -> None:
+def test_every_error_of_a_body_names_its_field(shared_people: People) -> None:
     """In our own words, whichever library has parsed it."""
     organization, widget = "/api/organizations/acme", "/api/widgets/acme/clock"
     for person, method, path, body, sentence in [
@@ -156,19 +159,19 @@ def test_every_fault_of_a_body_names_its_field(shared_people: People) -> None:
          "isOfficial: must be true, false or null."),
         (shared_people.ann, "POST", "/api/widgets/publish", [], "The body must be a JSON object."),
     ]:  # fmt: skip
-        answer = person.send(method, path, body)
-        assert answer.status == 400, path
-        assert answer.json()["error"].startswith(sentence), path
+        response = person.send(method, path, body)
+        assert response.status == 400, path
+        assert response.json()["error"].startswith(sentence), path
 
 
-def test_no_answer_is_kept_by_a_cache_or_open_to_other_origins(shared_people: People) -> None:
+def test_no_response_is_kept_by_a_cache_or_open_to_other_origins(shared_people: People) -> None:
     for path in ("/api/auth/session", "/api/tokens", "/api/widgets/ann/clock", "/api/nothing"):
-        answer = shared_people.site.get(
+        response = shared_people.site.get(
             path, origin="https://e.example", **shared_people.ann.headers
         )
-        assert not [it for it in answer.headers if it.startswith("access-control")]
-        if answer.status == 200:
-            assert answer.headers == {
+        assert not [it for it in response.headers if it.startswith("access-control")]
+        if response.status == 200:
+            assert response.headers == {
                 "content-type": "application/json; charset=utf-8",
                 "cache-control": "no-store",
                 "x-content-type-options": "nosniff",

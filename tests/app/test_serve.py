@@ -217,7 +217,7 @@ def test_the_database_of_a_newer_release_is_refused_and_left_alone(tmp_path: Pat
         assert list(database.iterdump()) == before
 
 
-def test_every_fault_of_the_settings_is_reported_at_once(tmp_path: Path) -> None:
+def test_every_error_of_the_settings_is_reported_at_once(tmp_path: Path) -> None:
     config = tmp_path / "catalog.toml"
     config.write_text('workers = 0\nlog_format = "[/red]"\nrate_limit = "sometimes"\nodd = 1\n')
 

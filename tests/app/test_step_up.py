@@ -14,7 +14,7 @@ from support.browsing import Browsing
 from support.passwords import quick_passwords
 from support.people import Person, with_oauth
 from support.routes import ALL
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.accounts.second_factor.store import put_app, remove_factors
 from widget_catalog.accounts.store import add_session, get_account
@@ -245,7 +245,7 @@ def session_of(people: People, standing: Standing) -> str:
     return secret
 
 
-def ask(people: People, route: Route, secret: str) -> Answer:
+def ask(people: People, route: Route, secret: str) -> Reply:
     """With nothing that could take effect: the proof is asked for before anything is read."""
     values = {"scope": "ann", "slug": "acme", "name": "none", "version": "1.0.0", "id": "0" * 24}
     values |= {"username": "nobody-here", "delivery": "msg_0"}
@@ -264,10 +264,10 @@ def ask(people: People, route: Route, secret: str) -> Answer:
     )
 
 
-def is_asked_to_confirm(answer: Answer) -> bool:
-    if answer.headers.get("location", "").startswith(CONFIRM):
+def is_asked_to_confirm(response: Reply) -> bool:
+    if response.headers.get("location", "").startswith(CONFIRM):
         return True
-    return answer.status == 403 and b'"Confirm ' in answer.body
+    return response.status == 403 and b'"Confirm ' in response.body
 
 
 @pytest.mark.parametrize("standing", STANDINGS, ids=[it.name for it in STANDINGS])
@@ -276,10 +276,10 @@ def test_every_route_asks_for_what_it_declares_and_for_nothing_else(
 ) -> None:
     wrong = []
     for route in DECLARED:
-        answer = ask(busy_people, route, session_of(busy_people, standing))
-        assert answer.status < 500, (named(route), answer.body)
-        if is_asked_to_confirm(answer) != (route.step_up in standing.lacks):
-            wrong.append((named(route), answer.status, answer.headers.get("location")))
+        response = ask(busy_people, route, session_of(busy_people, standing))
+        assert response.status < 500, (named(route), response.body)
+        if is_asked_to_confirm(response) != (route.step_up in standing.lacks):
+            wrong.append((named(route), response.status, response.headers.get("location")))
     assert wrong == []
 
 
@@ -329,9 +329,9 @@ def test_programs_and_tokens_are_no_sessions_and_go_on(people: People) -> None:
 
     assert (asked.status, made.status) == (202, 201)
     assert program.publish("olly/clock").status == 200
-    for answer in (changed, closed):
-        assert answer.status == 403
-        assert answer.json()["error"].startswith(refused)
+    for response in (changed, closed):
+        assert response.status == 403
+        assert response.json()["error"].startswith(refused)
 
 
 def test_over_json_the_sentence_says_where_to_confirm(people: People) -> None:
@@ -344,5 +344,5 @@ def test_over_json_the_sentence_says_where_to_confirm(people: People) -> None:
     ):
         secret = session_of(people, standing)
         headers = {"cookie": f"__Host-session={secret}", "x_csrf_token": csrf_token(secret)}
-        answer = Person(people.site, "olly", headers).post("/api/account/close", {})
-        assert (answer.status, answer.json()) == (403, {"error": sentence})
+        response = Person(people.site, "olly", headers).post("/api/account/close", {})
+        assert (response.status, response.json()) == (403, {"error": sentence})

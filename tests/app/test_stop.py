@@ -116,7 +116,7 @@ def _half_sent(port: int) -> WireConnection:
 def _half_a_body(port: int) -> WireConnection:
     connection = WireConnection(port)
     connection.send(request("POST", _CLOCK, "Content-Length: 1000") + b"abc")
-    assert connection.answer().status == 200
+    assert connection.response().status == 200
     return connection
 
 

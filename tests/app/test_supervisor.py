@@ -74,7 +74,7 @@ def test_metrics_count_workers_that_died(data: Path) -> None:
         assert "widget_catalog_workers_missing" in text
 
 
-def test_a_service_whose_workers_never_start_ends_with_a_fault() -> None:
+def test_a_service_whose_workers_never_start_ends_with_a_error() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _NEVER_STARTS, str(free_port())],
         capture_output=True,

@@ -105,12 +105,12 @@ def test_a_rate_limit_says_when_to_come_back(tmp_path: Path, path: str) -> None:
         running_service(empty_folder(tmp_path / "data"), *flags) as service,
         service.client() as client,
     ):
-        answers = [client.get(path) for _ in range(5)]
+        responses = [client.get(path) for _ in range(5)]
         health = client.get("/api/health")
 
     # One request was sent by the greeting.
-    assert answers[0].status_code == 200
-    refused = answers[-1]
+    assert responses[0].status_code == 200
+    refused = responses[-1]
     assert refused.status_code == 429
     assert 1 <= int(refused.headers["retry-after"]) <= 3600
     assert list(refused.json()) == ["error"]

@@ -57,7 +57,7 @@ def test_no_worker_is_behind_what_was_acknowledged_while_all_are_written_to(
     acknowledged = itertools.count(1)
     total = 0
     lock = threading.Lock()
-    faults: list[str] = []
+    errors: list[str] = []
 
     def write(writes_to: WireConnection, reads_from: WireConnection) -> None:
         nonlocal total
@@ -66,7 +66,7 @@ def test_no_worker_is_behind_what_was_acknowledged_while_all_are_written_to(
             with lock:
                 total = at_least = next(acknowledged)
             if (shown := _count(reads_from, path)) < at_least:
-                faults.append(f"{shown} is shown after {at_least} were acknowledged")
+                errors.append(f"{shown} is shown after {at_least} were acknowledged")
 
     with connections_to_every_worker(two_workers, each=4) as found:
         first, second = found.values()
@@ -76,7 +76,7 @@ def test_no_worker_is_behind_what_was_acknowledged_while_all_are_written_to(
             thread.start()
         for thread in threads:
             thread.join()
-        assert not faults
+        assert not errors
         assert total == 4 * 300
         for connection in (first[0], second[0]):
             assert _count(connection, path) == total
@@ -171,9 +171,9 @@ class _Added:
 
 
 def _json(connection: WireConnection, address: str) -> Any:
-    answer = connection.ask("GET", address)
-    assert answer.status == 200, answer
-    return json.loads(answer.body)
+    response = connection.ask("GET", address)
+    assert response.status == 200, response
+    return json.loads(response.body)
 
 
 def _count(connection: WireConnection, address: str) -> int:

@@ -281,7 +281,7 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
     flipped, gone, *_ = sorted((target / "bundles").rglob("*.js"))
     flipped.write_bytes(b"E" + flipped.read_bytes()[1:])
     gone.unlink()
-    faults = [
+    errors = [
         f"{gone.relative_to(target)} is missing.",
         f"{flipped.relative_to(target)} is damaged: its hash is not the one in SHA256SUMS.",
     ]
@@ -294,7 +294,7 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
     refused = widget_catalog("restore", target, "--data", restored)
     assert (refused.code, restored.exists()) == (1, False)
     assert refused.err.removeprefix("Error: ").splitlines() == [
-        *faults,
+        *errors,
         "To restore everything else, use --despite-damage.",
     ]
 
@@ -305,7 +305,7 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
     assert said.code == 1
     lines = said.err.splitlines()
     assert "4 widgets, 4 versions, 1 account and 2 bundles" in lines[0]
-    assert lines[-3:-1] == [f"Damaged: {it}" for it in faults]
+    assert lines[-3:-1] == [f"Damaged: {it}" for it in errors]
     assert lines[-1].endswith(f"run: widget-catalog doctor --data {restored}")
     left = {str(it.relative_to(target)) for it in (target / "bundles").rglob("*.*")}
     there = {str(it.relative_to(restored)) for it in (restored / "bundles").rglob("*.*")}

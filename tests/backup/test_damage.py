@@ -231,8 +231,8 @@ def test_a_damaged_database_is_never_restored_and_a_damaged_row_if_that_is_meant
 
     restored = restore_backup(folder, tmp_path / "restored", despite_damage=True)
 
-    [fault] = restored.faults
-    assert "version 1.0.0 of acme/w1 is not what was written" in fault.sentence
+    [error] = restored.errors
+    assert "version 1.0.0 of acme/w1 is not what was written" in error.sentence
     assert (restored.lost, restored.manifest.bundles) == ([], 4)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from bench.machine import ANYWHERE
-from bench.measures import BenchFault, Outcome, at_least
+from bench.measures import BenchError, Outcome, at_least
 from bench.options import Options, parse
 from bench.report import Finding, Setting, as_json, as_markdown, as_text, verdict
 from bench.scenarios import SCENARIOS, chosen, listing
@@ -107,7 +107,7 @@ def test_the_million_runs_only_when_asked_for() -> None:
 
 
 def test_an_unknown_scenario_is_refused() -> None:
-    with pytest.raises(BenchFault, match="no scenario 'nothing'"):
+    with pytest.raises(BenchError, match="no scenario 'nothing'"):
         chosen(Options(only=["detail", "nothing"]))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bench.client import Connection, request
 from bench.machine import ANYWHERE
-from bench.measures import BenchFault
+from bench.measures import BenchError
 from bench.options import Options
 from bench.rig import Rig
 from bench.servers import running_bare
@@ -52,11 +52,11 @@ def test_details_are_all_widgets_or_as_many_different_ones_as_wanted() -> None:
     assert len(set(detail_targets(1_000, 100))) == 100
 
 
-def test_client_puts_answers_together_that_come_in_pieces() -> None:
+def test_client_puts_responses_together_that_come_in_pieces() -> None:
     pieces = [b"HTTP/1.1 200 OK\r\nContent-", b'Length: 5\r\nETag: "x"\r\n\r', b"\nhel", b"lo"]
     known = [b'HTTP/1.1 304 Not Modified\r\netag: "x"\r\n\r\n']
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=_answer, args=(server, [pieces, known]))
+        thread = threading.Thread(target=_response, args=(server, [pieces, known]))
         thread.start()
         with Connection(server.getsockname()[1]) as connection:
             first = connection.ask(request("/"))
@@ -65,15 +65,15 @@ def test_client_puts_answers_together_that_come_in_pieces() -> None:
 
     assert (first.status, first.body, first.header("etag")) == (200, b"hello", '"x"')
     assert (second.status, second.body) == (304, b"")
-    with pytest.raises(BenchFault, match="no content-type header"):
+    with pytest.raises(BenchError, match="no content-type header"):
         second.header("content-type")
 
 
-def _answer(server: socket.socket, answers: list[list[bytes]]) -> None:
+def _response(server: socket.socket, responses: list[list[bytes]]) -> None:
     connection, _ = server.accept()
     with connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for pieces in answers:
+        for pieces in responses:
             connection.recv(1 << 16)
             for piece in pieces:
                 connection.sendall(piece)

@@ -83,7 +83,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     made.close()
 
 
-def faults_of(page: Page, axe: str, path: str = "") -> list[str]:
+def errors_of(page: Page, axe: str, path: str = "") -> list[str]:
     """In both themes, which differ only in their colors."""
     page.evaluate(axe)
     found = page.evaluate(_FIND, {"color-contrast": {"enabled": False}})
@@ -101,7 +101,7 @@ def test_nothing_serious_on_public_pages(
     found: list[str] = []
     for path in PUBLIC:
         page.goto(people_service.url + path)
-        found += faults_of(page, axe, path)
+        found += errors_of(page, axe, path)
     assert found == []
 
 
@@ -112,11 +112,11 @@ def test_nothing_serious_where_widgets_run(
     page.goto(f"{people_service.url}/preview/catalog/clock/2.0.0")
     page.get_by_role("button", name="Run the preview").click()
     expect(page.get_by_text("Running.", exact=True)).to_be_attached(timeout=60_000)
-    found = faults_of(page, axe)
+    found = errors_of(page, axe)
     page.goto(f"{people_service.url}/dashboard")
     page.get_by_role("button", name="Add World clock").click()
     expect(page.locator("iframe")).to_have_count(1, timeout=60_000)
-    assert found + faults_of(page, axe) == []
+    assert found + errors_of(page, axe) == []
 
 
 def test_nothing_serious_on_pages_of_authors_and_the_operator(
@@ -129,8 +129,8 @@ def test_nothing_serious_on_pages_of_authors_and_the_operator(
     page.get_by_role("button", name="Sign in", exact=True).click()
     found: list[str] = []
     for path in OWN:
-        answer = page.goto(people_service.url + path)
-        assert answer is not None
-        assert answer.status == 200, path
-        found += faults_of(page, axe, path)
+        response = page.goto(people_service.url + path)
+        assert response is not None
+        assert response.status == 200, path
+        found += errors_of(page, axe, path)
     assert found == []

@@ -36,7 +36,7 @@ PAGES = (
     "/operate/reports",
 )
 # Fields without a label, and headings that skip a level: problems for screen readers.
-FAULTS = """() => {
+ERRORS = """() => {
   const fields = [...document.querySelectorAll("input:not([type=hidden], [hidden]), select")];
   const faults = fields.filter((it) => !it.labels.length).map((it) => it.outerHTML);
   let level = 0;
@@ -94,7 +94,7 @@ def test_every_page_fits_and_can_be_read(
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             assert page.evaluate(CUT_BUTTONS) == [], path
             assert page.evaluate(POOR_CONTRAST) == [], path
-            assert page.evaluate(FAULTS) == [], path
+            assert page.evaluate(ERRORS) == [], path
 
 
 def test_an_author_yanks_and_the_operator_revokes(
@@ -155,7 +155,7 @@ def test_an_owner_makes_the_members_public_and_private_again(
         for scheme in SCHEMES:
             visitor.emulate_media(color_scheme=scheme)
             assert visitor.evaluate("document.documentElement.scrollWidth") == PHONE
-            assert visitor.evaluate(FAULTS) == []
+            assert visitor.evaluate(ERRORS) == []
             assert visitor.evaluate(POOR_CONTRAST) == []
         page.get_by_role("button", name="Make the list private").click()
         expect(page.get_by_role("button", name="Make the list public")).to_be_visible()
@@ -199,5 +199,5 @@ def test_a_token_is_made_copied_and_used(browser: Browser, people_service: Servi
     headers = {"authorization": f"Bearer {token}"}
     requests = [request_body(key, "3.0.0", JS) for key in ("ann/clock", "acme/clock")]
     address = f"{people_service.url}/api/widgets/publish"
-    answers = [httpx.post(address, json=it, headers=headers, timeout=60) for it in requests]
-    assert [it.status_code for it in answers] == [200, 403]
+    responses = [httpx.post(address, json=it, headers=headers, timeout=60) for it in requests]
+    assert [it.status_code for it in responses] == [200, 403]

@@ -317,9 +317,9 @@ def test_pages_work_without_javascript(browser: Browser, demo_service: Service) 
 def test_a_wrong_address_is_shown_on_a_page(browser: Browser, demo_service: Service) -> None:
     context = browser.new_context(viewport={"width": PHONE, "height": 800})
     page = context.new_page()
-    answer = page.goto(f"{demo_service.url}/nowhere")
-    assert answer is not None
-    assert answer.status == 404
+    response = page.goto(f"{demo_service.url}/nowhere")
+    assert response is not None
+    assert response.status == 404
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE
     page.get_by_role("link", name="home page").click()
     assert page.url == f"{demo_service.url}/"

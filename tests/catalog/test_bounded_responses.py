@@ -14,7 +14,7 @@ def test_what_is_sent_is_what_was_given() -> None:
         assert BoundedResponses(Packer()).content(parts).body == b"".join(parts)
 
 
-def test_large_answers_that_nobody_reads_are_bounded() -> None:
+def test_large_responses_that_nobody_reads_are_bounded() -> None:
     responses = BoundedResponses(Packer())
     unread: list[AnyContent] = [responses.content([bytes(10 * MB)]) for _ in range(3)]
     with pytest.raises(Busy):

@@ -46,7 +46,7 @@ def _count(node: Node, *widget_ids: int) -> None:
         add_downloads(tx, dict.fromkeys(widget_ids, 1))
 
 
-def test_every_answer_follows_what_another_process_writes(node: Node, catalog: Catalog) -> None:
+def test_every_response_follows_what_another_process_writes(node: Node, catalog: Catalog) -> None:
     for round_ in range(1, 4):
         day = f"2026-02-{round_:02}T00:00:00Z"
         version = version_line(f"1.0.{round_}", publishedAt=day, sdkVersion=f"^{round_}.0.0")
@@ -74,7 +74,7 @@ def test_every_answer_follows_what_another_process_writes(node: Node, catalog: C
         assert found["downloadCount"] == round_
 
 
-def test_the_same_answer_is_given_while_nothing_changes(node: Node, catalog: Catalog) -> None:
+def test_the_same_response_is_given_while_nothing_changes(node: Node, catalog: Catalog) -> None:
     import_widgets(node, widget_line("acme/clock"), widget_line("acme/other"))
     first = (
         catalog.detail("acme/clock"), catalog.registry("acme"),

@@ -136,7 +136,7 @@ def test_what_was_refused_while_another_wrote_is_not_counted_later(
     assert _counts(node) == {1: 4}
 
 
-def test_a_fault_is_reported_to_all_who_wait_and_passes(
+def test_a_error_is_reported_to_all_who_wait_and_passes(
     node: Node, counter: DownloadCounter
 ) -> None:
     async def count() -> list[BaseException | None]:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from chaos import machine
-from chaos.faults import FAULTS, Faults
+from chaos.errors import ERRORS, Errors
 from chaos.ledger import Ledger
 from chaos.nodes import run_nodes
 from chaos.report import show_report
@@ -58,13 +58,13 @@ def _make_chaos(stage: Stage, options: argparse.Namespace) -> None:
     ends_at = time.monotonic() + options.minutes * 60
     with Traffic(stage.port, stage.tokens, stage.counted, stage.ledger, options.seed) as traffic:
         traffic.is_served.set()
-        faults = Faults(stage, traffic, choose, options.only)
+        errors = Errors(stage, traffic, choose, options.only)
         longest_pause_s = 3 if options.minutes else 0.5
-        while time.monotonic() < ends_at or not faults.all_happened:
+        while time.monotonic() < ends_at or not errors.all_happened:
             time.sleep(choose.uniform(0.2, longest_pause_s))
-            what = faults.happen()
+            what = errors.happen()
             _say(f"{what}, {max(0, ends_at - time.monotonic()):.0f} s left")
-        faults.end()
+        errors.end()
         time.sleep(1)
     _say("")
 
@@ -92,7 +92,7 @@ def _parse() -> argparse.Namespace:
         "--restarts", type=int, metavar="N", help="instead: restart so often, count what fails"
     )
     parser.add_argument(
-        "--only", nargs="+", choices=FAULTS, default=FAULTS, metavar="FAULT", help=", ".join(FAULTS)
+        "--only", nargs="+", choices=ERRORS, default=ERRORS, metavar="FAULT", help=", ".join(ERRORS)
     )
     options = parser.parse_args()
     if options.seed is None:

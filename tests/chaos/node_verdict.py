@@ -84,5 +84,5 @@ def _judge_by_doctor(stage: NodeStage, ledger: Ledger, nodes: range) -> None:
     for index in nodes:
         try:
             stage.run("doctor", node=index)
-        except RuntimeError as fault:
-            ledger.violated(f"doctor: {fault}")
+        except RuntimeError as error:
+            ledger.violated(f"doctor: {error}")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chaos.ledger import Ledger
-from chaos.node_faults import NodeFaults
+from chaos.node_errors import NodeFaults
 from chaos.node_stage import NodeStage
 from chaos.node_verdict import judge_nodes
 from chaos.report import show_node_report
@@ -19,7 +19,7 @@ from chaos.traffic import Traffic
 from support.load import CountingLoad, ReadingLoad
 from support.service import wait_for
 
-_ANSWERS = 100
+_RESPONSES = 100
 # The pause between two requests of a client, so that nodes start in reasonable time on a small
 # machine.
 _PAUSE_S = 0.04
@@ -70,9 +70,9 @@ def _count_failures(
         CountingLoad(stage.nginx_port, stage.counted, clients=3, pause_s=_PAUSE_S) as counts,
     ):
         for index in nodes:
-            reads.wait_for(_ANSWERS)
+            reads.wait_for(_RESPONSES)
             renew(stage, index)
-        reads.wait_for(_ANSWERS)
+        reads.wait_for(_RESPONSES)
     with stage.ledger.writing():
         stage.ledger.counts_attempted += counts.attempted
         stage.ledger.counts_acknowledged += counts.acknowledged
@@ -110,8 +110,8 @@ def _make_chaos(stage: NodeStage, minutes: float, seed: int) -> None:
         stage.nginx_port, stage.tokens, stage.counted, ledger, seed, is_proxied=True
     ) as traffic:
         traffic.is_served.set()
-        with NodeFaults(stage, seed, longest_pause_s, is_short=not minutes) as faults:
-            while faults.is_alive and (time.monotonic() < ends_at or not faults.all_happened):
+        with NodeFaults(stage, seed, longest_pause_s, is_short=not minutes) as errors:
+            while errors.is_alive and (time.monotonic() < ends_at or not errors.all_happened):
                 time.sleep(0.2)
                 _say(f"{max(0, ends_at - time.monotonic()):.0f} s left")
         time.sleep(1)

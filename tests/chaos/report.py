@@ -2,7 +2,7 @@
 
 from chaos.ledger import Ledger
 
-_FAULTS = (
+_ERRORS = (
     "workers killed",
     "parents killed",
     "services killed whole",
@@ -16,7 +16,7 @@ _FAULTS = (
     "clocks set",
     "connections that never read",
 )
-_NODE_FAULTS = (
+_NODE_ERRORS = (
     "primaries killed, standbys promoted",
     "primaries lost without a word, standbys promoted",
     "primaries that hung for a while",
@@ -43,7 +43,7 @@ _TRAFFIC = (
 def show_report(ledger: Ledger, minutes: float, seed: int, took_s: float) -> str:
     return _show(
         f"Chaos for {minutes:g} minutes, seed {seed} ({took_s:.0f} s in all)",
-        _figures(ledger, _FAULTS),
+        _figures(ledger, _ERRORS),
         _figures(ledger, _TRAFFIC),
         [
             _seconds(ledger.longest_start_s, "until a new service answered"),
@@ -57,7 +57,7 @@ def show_node_report(ledger: Ledger, minutes: float, seed: int, took_s: float) -
     return _show(
         f"Chaos with nodes for {minutes:g} minutes, seed {seed} ({took_s:.0f} s in all)",
         [f"  {it}" for it in ledger.restarts],
-        _figures(ledger, _NODE_FAULTS),
+        _figures(ledger, _NODE_ERRORS),
         _figures(ledger, _TRAFFIC),
         [
             _seconds(ledger.longest_start_s, "until a new node answered"),

@@ -14,7 +14,7 @@ from support.widgets import widget_line
 _PATH = "/api/v1/widgets/acme/clock"
 _WORKERS = ("--workers", "2")
 # Responses between two restarts, so that most requests reach a running service.
-_ANSWERS = 1_000
+_RESPONSES = 1_000
 
 
 def count_failures(restarts: int) -> bool:
@@ -40,7 +40,7 @@ def _replace_workers(data: Path, times: int) -> ReadingLoad:
     with running_service(data, *_WORKERS) as service:
         with ReadingLoad(service.port, _PATH) as load:
             for number in range(1, times + 1):
-                load.wait_for(_ANSWERS)
+                load.wait_for(_RESPONSES)
                 service.process.send_signal(signal.SIGHUP)
                 wait_for(_said(lambda: service.log, number), 120)
         return load
@@ -56,10 +56,10 @@ def _restart(data: Path, times: int) -> ReadingLoad:
         try:
             with ReadingLoad(service.port, _PATH) as load:
                 for _ in range(times):
-                    load.wait_for(_ANSWERS)
+                    load.wait_for(_RESPONSES)
                     service.stop()
                     service = activated_service(data, listening, *_WORKERS)
-                load.wait_for(_ANSWERS)
+                load.wait_for(_RESPONSES)
         finally:
             service.kill()
     return load

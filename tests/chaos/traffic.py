@@ -17,7 +17,7 @@ from chaos.ledger import Ledger, Release
 from support.author import Author
 from support.load import Clients
 
-_FAULTS = (OSError, http.client.HTTPException)
+_ERRORS = (OSError, http.client.HTTPException)
 _WIDGETS_PER_AUTHOR = 4
 _VERSIONS_PER_WIDGET = 60
 _STALLED = 30
@@ -43,7 +43,7 @@ class Traffic(Clients):
         """
         self._is_proxied = is_proxied
         self._pause_s = 0.04 if is_proxied else 0.004
-        self._no_answer = (502, 504) if is_proxied else ()
+        self._no_response = (502, 504) if is_proxied else ()
         self.port = port
         self.ledger = ledger
         self.counted = counted
@@ -77,15 +77,17 @@ class Traffic(Clients):
 
     def _publish_one(self, author: Author, release: Release, js: bytes) -> None:
         try:
-            answer = author.publish(release.key, release.version, js)
+            response = author.publish(release.key, release.version, js)
         except httpx.TransportError:
             self.ledger.note("publishes without an answer")
             self._pause()
             return
-        if answer.status_code == 200:
+        if response.status_code == 200:
             release.is_acknowledged = True
             self.ledger.note("publishes acknowledged")
-        elif self._is_refusal(answer.status_code, answer.text, f"publish: {answer.text[:200]}"):
+        elif self._is_refusal(
+            response.status_code, response.text, f"publish: {response.text[:200]}"
+        ):
             self.ledger.note("publishes refused")
             self._is_over.wait(0.1)
 
@@ -101,14 +103,14 @@ class Traffic(Clients):
         release.is_yank_attempted = True
         path = f"/api/widgets/{release.key}/versions/{release.version}/yank"
         try:
-            answer = author.client.post(path, json={"reason": "chaos"})
+            response = author.client.post(path, json={"reason": "chaos"})
         except httpx.TransportError:
             return
-        if answer.is_success:
+        if response.is_success:
             release.is_yank_acknowledged = True
             self.ledger.note("yanks acknowledged")
         else:
-            self._is_refusal(answer.status_code, answer.text, f"yank: {answer.text[:200]}")
+            self._is_refusal(response.status_code, response.text, f"yank: {response.text[:200]}")
 
     def _count(self, choose: random.Random) -> None:
         connection = self._connection()
@@ -123,7 +125,7 @@ class Traffic(Clients):
                 with self.ledger.writing():
                     self.ledger.counts_acknowledged[key] += response.status == 200
                 text = response.read().decode()
-            except _FAULTS:
+            except _ERRORS:
                 connection.close()
                 self._pause()
                 continue
@@ -147,9 +149,9 @@ class Traffic(Clients):
                 connection.request("GET", path)
                 response = connection.getresponse()
                 body = response.read()
-                if response.status in self._no_answer:
+                if response.status in self._no_response:
                     raise http.client.HTTPException
-            except _FAULTS:
+            except _ERRORS:
                 connection.close()
                 self.ledger.note("reads cut off or not answered")
                 if self.is_served.is_set():
@@ -209,7 +211,7 @@ class Traffic(Clients):
 
     def _is_refusal(self, status: int, text: str, what: str) -> bool:
         """Whether it was rejected properly: temporarily, and with a message."""
-        if status in self._no_answer:
+        if status in self._no_response:
             self.ledger.note("changes without an answer")
             return False
         try:

@@ -39,8 +39,8 @@ def judge(stage: Stage, ledger: Ledger) -> None:
         health = client.get("/api/health").json()
         if health["status"] != "ok":
             ledger.violated(f"health says {health}")
-    for fault in _faults_of_doctor(stage):
-        ledger.violated(f"doctor: {fault}")
+    for error in _errors_of_doctor(stage):
+        ledger.violated(f"doctor: {error}")
     stage.service.stop(60)
     for path in _unexplained(stage.data):
         ledger.violated(f"nobody can explain the file {path}")
@@ -52,12 +52,12 @@ def judge_releases(client: httpx.Client, ledger: Ledger, *, is_order_strict: boo
     """`is_order_strict`: an unacknowledged version is published immediately, or never."""
     for key in sorted({it.key for it in ledger.releases}):
         attempted = ledger.releases_of(key)
-        answer = client.get(f"/api/v1/widgets/{key}")
-        if answer.status_code == 404:
+        response = client.get(f"/api/v1/widgets/{key}")
+        if response.status_code == 404:
             if any(it.is_acknowledged and not it.is_yank_attempted for it in attempted):
                 ledger.violated(f"{key} is not there")
             continue
-        shown = {entry["version"]: entry for entry in answer.json()["versions"]}
+        shown = {entry["version"]: entry for entry in response.json()["versions"]}
         for release in attempted:
             entry = shown.pop(release.version, None)
             if entry is not None:
@@ -68,7 +68,7 @@ def judge_releases(client: httpx.Client, ledger: Ledger, *, is_order_strict: boo
             ledger.violated(f"{key} {version} is there, and nobody published it")
         if not is_order_strict:
             attempted = [it for it in attempted if it.is_acknowledged]
-        _judge_order(key, attempted, answer.json()["versions"], ledger)
+        _judge_order(key, attempted, response.json()["versions"], ledger)
 
 
 def _judge_release(
@@ -100,11 +100,11 @@ def _judge_order(
 
 def judge_counts(client: httpx.Client, ledger: Ledger) -> None:
     for key, attempted in ledger.counts_attempted.items():
-        answer = client.get(f"/api/v1/widgets/{key}")
-        if answer.status_code != 200:
-            ledger.violated(f"GET {key} gives {answer.status_code}: {answer.text[:200]}")
+        response = client.get(f"/api/v1/widgets/{key}")
+        if response.status_code != 200:
+            ledger.violated(f"GET {key} gives {response.status_code}: {response.text[:200]}")
             continue
-        counted = answer.json()["widget"]["downloadCount"]
+        counted = response.json()["widget"]["downloadCount"]
         if not ledger.counts_acknowledged[key] <= counted <= attempted:
             ledger.violated(
                 f"{key}: {counted} counted, {ledger.counts_acknowledged[key]} acknowledged, "
@@ -115,14 +115,14 @@ def judge_counts(client: httpx.Client, ledger: Ledger) -> None:
 def _judge_imports(client: httpx.Client, ledger: Ledger) -> None:
     for imported in ledger.imports:
         scope = imported.keys[0].partition("/")[0]
-        answer = client.get(f"/api/widgets/{scope}/registry.json")
-        found = len(answer.json()["widgets"]) if answer.status_code == 200 else 0
+        response = client.get(f"/api/widgets/{scope}/registry.json")
+        found = len(response.json()["widgets"]) if response.status_code == 200 else 0
         whole = len(imported.keys)
         if found != whole and (found or imported.is_acknowledged):
             ledger.violated(f"{found} of {whole} widgets of an import are there")
 
 
-def _faults_of_doctor(stage: Stage) -> list[str]:
+def _errors_of_doctor(stage: Stage) -> list[str]:
     done = run_command("doctor", "--data", str(stage.data))
     return (done.stdout + done.stderr).decode().splitlines() if done.returncode else []
 

@@ -181,7 +181,7 @@ def chromium_runtime(
     context = browser.new_context()
     page = context.new_page()
     complaints: list[str] = []
-    page.on("pageerror", lambda fault: complaints.append(str(fault)))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.add_init_script("window.ready = new Promise((done) => addEventListener('ready', done));")
     page.goto(catalog.dashboard.url)
     page.evaluate("async () => { await ready; }")

@@ -79,8 +79,8 @@ def test_calls_of_the_same_moment_are_one_request(play: Runtime, catalog: Client
 def test_a_catalog_that_was_restored_is_not_waited_for(
     play: Runtime, catalog: ClientCatalog
 ) -> None:
-    fault, seen = play("following", catalog.url, 1_000_000)
-    assert fault[0] == "FeedExpired"
+    error, seen = play("following", catalog.url, 1_000_000)
+    assert error[0] == "FeedExpired"
     assert seen == []
 
 

@@ -31,11 +31,11 @@ PINNED = f"/client/v1/client.{DIGEST.hexdigest()[:16]}.js"
 def test_every_file_of_the_client_is_served_to_every_origin(
     site: InProcessSite, path: str, content_type: str, caching: str
 ) -> None:
-    answer = site.get(path)
+    response = site.get(path)
     name = "client.js" if path == PINNED else path.rpartition("/")[2]
-    assert (answer.status, answer.body) == (200, (CLIENT / name).read_bytes())
-    etag = answer.headers.pop("etag")
-    assert answer.headers == {
+    assert (response.status, response.body) == (200, (CLIENT / name).read_bytes())
+    etag = response.headers.pop("etag")
+    assert response.headers == {
         "content-type": f"{content_type}; charset=utf-8",
         "cache-control": caching,
         "vary": "accept-encoding",

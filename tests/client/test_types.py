@@ -22,7 +22,7 @@ export const catalog: typeof declared.Catalog = made.Catalog;
 export const errors: Record<Errors, new (message: string) => Error> = made;
 export const exported: Record<keyof typeof made, unknown> = declared;
 """
-FAULTS = """\
+ERRORS = """\
 import { Catalog, NotFound } from "widget-catalog-client";
 import { catalogFetch } from "widget-catalog-client/static";
 import type { Mount } from "widget-catalog-client/widget";
@@ -129,10 +129,10 @@ def test_the_committed_types_are_those_of_the_api() -> None:
     assert is_same, f"clients/js/api.d.ts is not what the API says; rewrite it with: {COMMAND}"
 
 
-def test_types_fit_the_client_and_find_faults_of_those_who_use_it(project: Path) -> None:
+def test_types_fit_the_client_and_find_errors_of_those_who_use_it(project: Path) -> None:
     shutil.copy(CLIENT / "client.js", project / "made.js")
     (project / "conforms.ts").write_text(CONFORMS)
-    (project / "faults.ts").write_text(FAULTS)
+    (project / "faults.ts").write_text(ERRORS)
     examples = [it for it in js_blocks() if "widget-catalog-client" in it]
     assert len(examples) >= 2
     for number, example in enumerate(examples):

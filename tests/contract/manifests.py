@@ -30,7 +30,7 @@ FULL: dict[str, Any] = {
 }
 
 
-def faults_of(said: dict[str, Any], request: dict[str, Any] | None = None) -> list[str]:
+def errors_of(said: dict[str, Any], request: dict[str, Any] | None = None) -> list[str]:
     with pytest.raises(InvalidManifest) as raised:
         parse_manifest(json.dumps(said), request)
-    return raised.value.faults
+    return raised.value.errors

@@ -86,10 +86,10 @@ def test_covering_is_transitive(one: Capability, two: Capability, three: Capabil
 def test_whatever_is_stated_is_read_or_refused(stated: Any) -> None:
     for one in (stated, [{"domain": stated, "access": stated}], [{"domain": "a", "access": "read",
                 "entities": stated, "services": stated}]):  # fmt: skip
-        found, faults = parse_capabilities(one)
+        found, errors = parse_capabilities(one)
         count = len(one) if isinstance(one, list) else 0
-        assert one is None or faults or len(found) == count
-        assert all(it.startswith("capabilities") and it.endswith(".") for it in faults)
+        assert one is None or errors or len(found) == count
+        assert all(it.startswith("capabilities") and it.endswith(".") for it in errors)
 
 
 def test_the_valid_ones_of_a_stored_manifest_are_read_whatever_the_others_are() -> None:
@@ -115,10 +115,10 @@ def test_comparing_the_largest_manifests_takes_little_time() -> None:
         """Every pattern is compared with every other one, over its whole length."""
         some = [f"lock.{name}{i}" for i in range(MAX_NARROWED // 2 - 1)]
         stated = {"domain": "lock", "access": "read", "entities": [*some, f"lock.{last}"]}
-        found, faults = parse_capabilities([stated, {**stated, "services": ["x"]}, stated])
-        assert (len(found), len(faults)) == (1, 1)
-        (found, faults) = parse_capabilities([stated, stated])
-        assert (len(found), faults) == (2, [])
+        found, errors = parse_capabilities([stated, {**stated, "services": ["x"]}, stated])
+        assert (len(found), len(errors)) == (1, 1)
+        (found, errors) = parse_capabilities([stated, stated])
+        assert (len(found), errors) == (2, [])
         return found
 
     # All but the last are covered by the last one, and by no other.
@@ -135,8 +135,8 @@ def test_only_so_many_pairs_of_patterns_are_compared() -> None:
         """As many patterns as allowed, in as many capabilities."""
         entities = [[f"lock.*{name}{i}_{at}_*" for at in range(4)] for i in range(MAX_CAPABILITIES)]
         stated = [{"domain": "lock", "access": "read", "entities": some} for some in entities]
-        found, faults = parse_capabilities(stated)
-        assert (len(found), faults) == (MAX_CAPABILITIES, [])
+        found, errors = parse_capabilities(stated)
+        assert (len(found), errors) == (MAX_CAPABILITIES, [])
         return found
 
     def narrower(it: Permission) -> Permission:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.manifests import FULL, LEAST, faults_of
+from contract.manifests import FULL, LEAST, errors_of
 from widget_contract.errors import InvalidManifest
 from widget_contract.manifest_texts import clean_manifest
 from widget_contract.manifests import Manifest, details_in, parse_manifest
@@ -81,7 +81,7 @@ def test_six_keys_are_enough_and_null_is_as_good_as_nothing() -> None:
 
 
 def test_all_that_is_missing_is_reported_at_once() -> None:
-    assert faults_of({}) == [
+    assert errors_of({}) == [
         f"{key}: {MISSING}"
         for key in ("name", "version", "displayName", "minSize", "maxSize", "sdkVersion")
     ]
@@ -91,7 +91,7 @@ def test_all_that_is_missing_is_reported_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "fault"),
+    ("key", "value", "error"),
     [
         ("name", "Clock", "'Clock' is not a widget name: "),
         ("name", "", "'' is not a widget name: "),
@@ -175,16 +175,16 @@ def test_all_that_is_missing_is_reported_at_once() -> None:
         ("style", 1, TEXT),
     ],
 )  # fmt: skip
-def test_every_rule_is_reported_when_it_is_broken(key: str, value: Any, fault: str) -> None:
-    faults = faults_of(FULL | {key: value})
+def test_every_rule_is_reported_when_it_is_broken(key: str, value: Any, error: str) -> None:
+    errors = errors_of(FULL | {key: value})
 
-    assert faults[0].startswith(f"{key}: {fault}")
-    assert len({it.partition(":")[0] for it in faults}) == 1
-    assert all(len(it) < 300 for it in faults)
+    assert errors[0].startswith(f"{key}: {error}")
+    assert len({it.partition(":")[0] for it in errors}) == 1
+    assert all(len(it) < 300 for it in errors)
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "error"),
     [
         ("", "the manifest is not JSON: look at line 1, column 1."),
         ("{", "the manifest is not JSON: look at line 1, column 2."),
@@ -216,12 +216,12 @@ def test_every_rule_is_reported_when_it_is_broken(key: str, value: Any, fault: s
         ("é" * 5_000_000, "the manifest has 10,000,000 bytes; at most 65,536 are allowed."),
     ],
 )
-def test_what_is_no_manifest_at_all_is_reported(text: str, fault: str) -> None:
+def test_what_is_no_manifest_at_all_is_reported(text: str, error: str) -> None:
     with pytest.raises(InvalidManifest) as raised:
         parse_manifest(text)
 
-    assert len(raised.value.faults) == 1
-    assert raised.value.faults[0].startswith(fault)
+    assert len(raised.value.errors) == 1
+    assert raised.value.errors[0].startswith(error)
     raised.value.message.encode()
 
 
@@ -252,10 +252,10 @@ def test_what_nests_deeply_but_is_not_looked_at_is_kept() -> None:
 def test_what_people_see_in_one_line_deceives_nobody(said: Any, place: str, char: str) -> None:
     text = json.dumps({**LEAST, **said}).replace("{}", json.dumps(char)[1:-1])
 
-    (fault,) = faults_of(json.loads(text))
+    (error,) = errors_of(json.loads(text))
 
-    assert fault.startswith(place)
-    assert f": contains the character U+{ord(char):04X}; " in fault
+    assert error.startswith(place)
+    assert f": contains the character U+{ord(char):04X}; " in error
     cleaned = clean_manifest(text)
     assert cleaned != text
     assert parse_manifest(cleaned).name == LEAST["name"]
@@ -274,7 +274,7 @@ def test_what_is_data_or_has_many_lines_is_kept_in_any_language() -> None:
 
     assert parse_manifest(text).text == text
     assert clean_manifest(text) == text
-    assert faults_of({**LEAST, "schema": {"description": "\u202e"}})
+    assert errors_of({**LEAST, "schema": {"description": "\u202e"}})
 
 
 def test_of_a_key_that_stands_twice_the_last_counts() -> None:
@@ -316,8 +316,8 @@ def test_any_value_anywhere_is_read_or_refused(said: Any, request: Any) -> None:
     if isinstance(read, Manifest):
         assert parse_manifest(read.text, request) == read
     else:
-        assert read.faults
-        assert all(it.endswith((".", "…")) for it in read.faults)
+        assert read.errors
+        assert all(it.endswith((".", "…")) for it in read.errors)
         read.message.encode()
 
 
@@ -361,7 +361,7 @@ def test_what_is_accepted_is_what_was_said_and_survives_being_read_again(said: A
         (text or "").encode()
 
 
-def test_faults_are_numbered_when_there_are_several() -> None:
+def test_errors_are_numbered_when_there_are_several() -> None:
     assert str(InvalidManifest(["name: is missing."])) == "name: is missing."
     several = InvalidManifest(["name: is missing.", "icon: must be a text."])
     assert str(several) == "(1) name: is missing. (2) icon: must be a text."
@@ -385,7 +385,7 @@ KEYWORD_RULE = "use 2 to 30 lowercase letters, digits and hyphens, such as time-
 
 
 @pytest.mark.parametrize(
-    ("stated", "fault"),
+    ("stated", "error"),
     [
         ("clock", 'keywords: must be a list of keywords, such as ["clock", "time-zone"].'),
         (["ok", "ok"], "keywords[1]: ok is given twice."),
@@ -396,8 +396,8 @@ KEYWORD_RULE = "use 2 to 30 lowercase letters, digits and hyphens, such as time-
         ],
     ],
 )
-def test_other_keywords_are_refused(stated: Any, fault: str) -> None:
-    assert faults_of({**LEAST, "keywords": stated}) == [fault]
+def test_other_keywords_are_refused(stated: Any, error: str) -> None:
+    assert errors_of({**LEAST, "keywords": stated}) == [error]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contract.manifests import FULL, LEAST, faults_of
+from contract.manifests import FULL, LEAST, errors_of
 from widget_contract.manifests import parse_manifest
 from widget_contract.wire import Size
 
@@ -42,15 +42,15 @@ def test_the_name_in_the_manifest_may_be_anything_where_a_request_has_the_slug(n
 
 def test_a_request_without_a_slug_takes_the_manifests() -> None:
     assert parse_manifest(json.dumps(FULL), {"scope": "ann"}).name == "clock"
-    assert faults_of(FULL | {"name": "Clock"}, {})[0].startswith("name: 'Clock' is not a widget ")
+    assert errors_of(FULL | {"name": "Clock"}, {})[0].startswith("name: 'Clock' is not a widget ")
     without_scope = {key: value for key, value in FULL.items() if key != "scope"}
-    assert faults_of(without_scope, {}) == ["scope: is missing."]
+    assert errors_of(without_scope, {}) == ["scope: is missing."]
 
 
 def test_manifest_and_request_must_agree_about_version_and_sdk() -> None:
     request = LEAST | {"scope": "eve", "name": "x", "version": "2.0.0", "sdkVersion": "^2.0.0"}
 
-    assert faults_of(FULL, request) == [
+    assert errors_of(FULL, request) == [
         "version: the manifest says '1.0.0', but the request says '2.0.0'.",
         "sdkVersion: the manifest says '^1.0.0', but the request says '^2.0.0'.",
     ]

@@ -14,7 +14,7 @@ QUESTIONS = 20_000
 SEED = 20_260_131
 
 # npm accepts a leading v and blanks around a version; a catalog does not.
-NPM_ANSWERS = r"""
+NPM_RESPONSES = r"""
 const semver = require("semver");
 const withPrereleases = { includePrerelease: true };
 const isVersion = (text) => semver.valid(text) !== null && !/^v|\s/.test(text);
@@ -34,7 +34,7 @@ class Question(NamedTuple):
     other_version: str
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     is_range: bool
     is_version: bool
     is_admitted: bool
@@ -162,28 +162,28 @@ class Author:
         return self._random.random() < share
 
 
-def test_npm_gives_the_same_answers(node: Path, npm_folder: Path) -> None:
+def test_npm_gives_the_same_responses(node: Path, npm_folder: Path) -> None:
     author = Author(SEED)
     questions = [author.question() for _ in range(QUESTIONS)]
 
-    answers = ask_npm(node, npm_folder, questions)
+    responses = ask_npm(node, npm_folder, questions)
 
     differences = [
         (question, f"npm: {npms}", f"we: {ours}")
-        for question, npms in zip(questions, answers, strict=True)
-        if npms != (ours := our_answer(question))
+        for question, npms in zip(questions, responses, strict=True)
+        if npms != (ours := our_response(question))
     ]
     assert differences == []
     # The generated cases are useful: every kind of result is frequent enough.
-    assert 0.4 < share(answer.is_admitted for answer in answers) < 0.6
-    assert 0.05 < share(not answer.is_range for answer in answers) < 0.25
-    assert 0.01 < share(not answer.is_version for answer in answers) < 0.25
-    assert {answer.comparison for answer in answers} == {-1, 0, 1, None}
+    assert 0.4 < share(response.is_admitted for response in responses) < 0.6
+    assert 0.05 < share(not response.is_range for response in responses) < 0.25
+    assert 0.01 < share(not response.is_version for response in responses) < 0.25
+    assert {response.comparison for response in responses} == {-1, 0, 1, None}
 
 
-def ask_npm(node: Path, npm_folder: Path, questions: list[Question]) -> list[Answer]:
+def ask_npm(node: Path, npm_folder: Path, questions: list[Question]) -> list[Reply]:
     answered = subprocess.run(
-        [node, "-e", NPM_ANSWERS],
+        [node, "-e", NPM_RESPONSES],
         input=json.dumps(questions),
         cwd=npm_folder,
         capture_output=True,
@@ -191,13 +191,13 @@ def ask_npm(node: Path, npm_folder: Path, questions: list[Question]) -> list[Ans
         encoding="utf-8",
     )
     assert answered.returncode == 0, answered.stderr
-    return [Answer(*answer) for answer in json.loads(answered.stdout)]
+    return [Reply(*response) for response in json.loads(answered.stdout)]
 
 
-def our_answer(question: Question) -> Answer:
+def our_response(question: Question) -> Reply:
     sdk_range = find_range(question.range)
     version, other = find_version(question.version), find_version(question.other_version)
-    return Answer(
+    return Reply(
         is_range=sdk_range is not None,
         is_version=version is not None,
         is_admitted=sdk_range is not None and version is not None and sdk_range.admits(version),

@@ -10,9 +10,9 @@ from widget_contract.texts import (
     clean_line,
     clean_name,
     clean_text,
-    line_fault,
-    name_fault,
-    text_fault,
+    line_error,
+    name_error,
+    text_error,
 )
 
 ANYTHING = st.text(st.characters())  # Including lone surrogates.
@@ -51,8 +51,8 @@ TRICKY = st.text(
     ["Clock", "Zeit 🕰", "時計", "ساعة", "a", "1", "-", "👩‍👩‍👧", "e\u0301", "x" * 20, "हिन्दी"],
 )
 def test_what_people_write_is_taken(text: str) -> None:
-    assert line_fault(text, 20) is None
-    assert text_fault(text, 20) is None
+    assert line_error(text, 20) is None
+    assert text_error(text, 20) is None
 
 
 @pytest.mark.parametrize(
@@ -63,27 +63,27 @@ def test_what_people_write_is_taken(text: str) -> None:
 )  # fmt: skip
 def test_what_nobody_can_see_is_empty(text: str) -> None:
     """Otherwise a widget could have no visible name, or appear to have another's."""
-    for fault_of in (name_fault, line_fault):
-        assert fault_of(text, 20) == EMPTY
-        assert fault_of(text * 3 + " ", 20) == EMPTY
+    for error_of in (name_error, line_error):
+        assert error_of(text, 20) == EMPTY
+        assert error_of(text * 3 + " ", 20) == EMPTY
 
 
 @pytest.mark.parametrize("char", UNWANTED, ids=ascii)
 def test_what_hides_or_reorders_a_line_is_refused_and_named(char: str) -> None:
     for text in (f"a{char}b", f"{char}a", f"a{char}"):
-        assert line_fault(text, 20) == (
+        assert line_error(text, 20) == (
             f"contains the character U+{ord(char):04X}; control characters, invisible characters "
             "and marks that change the direction of writing are not allowed."
         )
-        assert name_fault(text, 20) == line_fault(text, 20)
+        assert name_error(text, 20) == line_error(text, 20)
 
 
 @pytest.mark.parametrize("char", HIDDEN, ids=ascii)
 def test_hidden_characters_of_no_use_are_refused_in_every_text(char: str) -> None:
-    for fault_of in (name_fault, line_fault, text_fault):
-        fault = fault_of(f"a{char}b", 20)
-        assert fault is not None
-        assert f"U+{ord(char):04X}" in fault
+    for error_of in (name_error, line_error, text_error):
+        error = error_of(f"a{char}b", 20)
+        assert error is not None
+        assert f"U+{ord(char):04X}" in error
 
 
 def test_no_invisible_character_is_allowed_in_a_name() -> None:
@@ -95,9 +95,9 @@ def test_no_invisible_character_is_allowed_in_a_name() -> None:
             f"時{char}計",
             f"Clock {char}",
         ):
-            fault = name_fault(text, 20)
-            assert fault is not None, ascii(text)
-            assert f"U+{ord(char):04X}" in fault
+            error = name_error(text, 20)
+            assert error is not None, ascii(text)
+            assert f"U+{ord(char):04X}" in error
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_no_invisible_character_is_allowed_in_a_name() -> None:
 def test_joiners_and_selectors_that_are_part_of_the_writing_are_allowed_in_a_name(
     text: str,
 ) -> None:
-    assert name_fault(text, 40) is None
+    assert name_error(text, 40) is None
     assert clean_name(text) == text
 
 
@@ -119,16 +119,16 @@ def test_joiners_and_selectors_that_are_part_of_the_writing_are_allowed_in_a_nam
      "🏴\U000e0067\U000e007f", "क्\u200d\u200d"],
 )  # fmt: skip
 def test_joiners_and_selectors_elsewhere_are_refused_in_a_name(text: str) -> None:
-    assert name_fault(text, 40) is not None
+    assert name_error(text, 40) is not None
 
 
 def test_running_text_may_say_where_its_lines_break_but_carries_no_hidden_data() -> None:
     for text in ("Donau\xaddampf", "ไทย\u200bไทย", "a\u2060b", "葛\U000e0100城", "می‌خواهم", "☁️"):
-        assert line_fault(text, 40) is None
-        assert text_fault(text, 40) is None
+        assert line_error(text, 40) is None
+        assert text_error(text, 40) is None
     for text in ("👩\ufe00\ufe01", "a\U000e0100\U000e0101", "a\U000e0068\U000e0069"):
-        assert line_fault(text, 40) is not None
-        assert text_fault(text, 40) is not None
+        assert line_error(text, 40) is not None
+        assert text_error(text, 40) is not None
 
 
 def test_cleaning_removes_what_is_refused_and_keeps_words_apart() -> None:
@@ -138,62 +138,62 @@ def test_cleaning_removes_what_is_refused_and_keeps_words_apart() -> None:
 
 
 @given(ANYTHING | TRICKY)
-def test_a_cleaned_text_has_no_fault_but_being_empty_and_stays_as_it_is(text: str) -> None:
-    for clean, fault_of in (
-        (clean_name, name_fault),
-        (clean_line, line_fault),
-        (clean_text, text_fault),
+def test_a_cleaned_text_has_no_error_but_being_empty_and_stays_as_it_is(text: str) -> None:
+    for clean, error_of in (
+        (clean_name, name_error),
+        (clean_line, line_error),
+        (clean_text, text_error),
     ):
         cleaned = clean(text)
-        assert fault_of(cleaned, 1000) in (None, EMPTY)
+        assert error_of(cleaned, 1000) in (None, EMPTY)
         assert clean(cleaned) == cleaned
-        if fault_of(text, 1000) is None:
+        if error_of(text, 1000) is None:
             assert cleaned == text
 
 
 @given(ANYTHING | TRICKY)
 def test_what_is_taken_as_a_name_is_taken_as_a_line(text: str) -> None:
-    if name_fault(text, 1000) is None:
-        assert line_fault(text, 1000) is None
+    if name_error(text, 1000) is None:
+        assert line_error(text, 1000) is None
 
 
 def test_several_lines_may_have_lines_and_tabs_and_no_other_control_characters() -> None:
-    assert text_fault("# A\r\n\n\t- b\u2028c", 20) is None
-    assert text_fault("", 20) is None
+    assert text_error("# A\r\n\n\t- b\u2028c", 20) is None
+    assert text_error("", 20) is None
     for char in {*CONTROL, *DIRECTION, "\ufeff", "\udc00"} - set("\t\r\n"):
-        fault = text_fault(f"a{char}", 20)
-        assert fault is not None
-        assert f"U+{ord(char):04X}" in fault
+        error = text_error(f"a{char}", 20)
+        assert error is not None
+        assert f"U+{ord(char):04X}" in error
 
 
 def test_the_error_about_a_long_text_states_both_lengths() -> None:
-    for fault_of in (name_fault, line_fault, text_fault):
-        assert fault_of("x" * 1000, 1000) is None
-        assert fault_of("x" * 1001, 1000) == (
+    for error_of in (name_error, line_error, text_error):
+        assert error_of("x" * 1000, 1000) is None
+        assert error_of("x" * 1001, 1000) == (
             "is too long: 1,001 characters, and at most 1,000 are taken."
         )
 
 
 def test_ten_million_characters_are_refused_in_no_time() -> None:
     for text in ("x" * 10_000_000, " " * 10_000_000, "\0" * 10_000_000):
-        assert line_fault(text, 100) is not None
-        assert text_fault(text, 100) is not None
+        assert line_error(text, 100) is not None
+        assert text_error(text, 100) is not None
 
 
 @given(ANYTHING)
 def test_what_is_taken_can_be_stored_and_shown_anywhere(text: str) -> None:
-    if line_fault(text, 1000) is None:
+    if line_error(text, 1000) is None:
         text.encode()
         assert not any(unicodedata.category(it) in ("Cc", "Cs", "Zl", "Zp") for it in text)
         assert text.strip()
-        assert text_fault(text, 1000) is None
+        assert text_error(text, 1000) is None
         assert text.splitlines() == [text]
 
 
 @given(ANYTHING, st.integers(1, 50))
-def test_no_text_is_a_fault_of_ours(text: str, most: int) -> None:
-    for fault_of in (name_fault, line_fault, text_fault):
-        fault = fault_of(text, most)
-        assert fault is None or (fault.endswith(".") and fault.isascii())
-        if fault is None:
+def test_no_text_is_a_error_of_ours(text: str, most: int) -> None:
+    for error_of in (name_error, line_error, text_error):
+        error = error_of(text, most)
+        assert error is None or (error.endswith(".") and error.isascii())
+        if error is None:
             assert len(text) <= most

@@ -30,7 +30,7 @@ from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer, 
 from widget_contract.wire_running import Capability
 
 FOLDER = Path(widget_contract.__file__).parent / "vectors"
-NPM_ANSWERS = r"""
+NPM_RESPONSES = r"""
 const semver = require("semver");
 const all = { includePrerelease: true };
 const admits = (range, sdk) => semver.satisfies(sdk, range, all);
@@ -103,15 +103,15 @@ def test_ranges() -> None:
 def test_npm_says_the_same_of_versions_and_ranges(node: Path, npm_folder: Path) -> None:
     versions, ranges = read("versions"), read("ranges")
     asked = subprocess.run(
-        [node, "-e", NPM_ANSWERS],
+        [node, "-e", NPM_RESPONSES],
         cwd=npm_folder,
         input=json.dumps({"versions": versions, "ranges": ranges}),
         capture_output=True,
         text=True,
         check=True,
     )
-    answers = json.loads(asked.stdout)
-    assert answers == {
+    responses = json.loads(asked.stdout)
+    assert responses == {
         "valid": [True] * len(versions["valid"]),
         "ascending": [-1] * (len(versions["ascending"]) - 1),
         "same": [0] * len(versions["same"]),
@@ -128,7 +128,7 @@ def test_manifests(case: dict[str, Any]) -> None:
     if "faults" in case:
         with pytest.raises(InvalidManifest) as raised:
             parse_manifest(case["manifest"], case["request"])
-        assert raised.value.faults == case["faults"]
+        assert raised.value.errors == case["faults"]
     else:
         manifest = parse_manifest(case["manifest"], case["request"])
         assert _values_of(manifest) == case["values"]

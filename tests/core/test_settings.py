@@ -52,7 +52,7 @@ def test_what_switches_off(text: str) -> None:
     assert load_settings(environment={"WIDGET_CATALOG_ACCESS_LOG": text}).access_log is False
 
 
-def test_every_fault_is_reported_at_once_and_names_where_it_is(tmp_path: Path) -> None:
+def test_every_error_is_reported_at_once_and_names_where_it_is(tmp_path: Path) -> None:
     file = tmp_path / "catalog.toml"
     file.write_text('workers = "many"\ncolour = "red"\nlog_format = "xml"\n')
     environment = {"WIDGET_CATALOG_PORT": "70000", "WIDGET_CATALOG_PROT": "1"}
@@ -65,7 +65,7 @@ def test_every_fault_is_reported_at_once_and_names_where_it_is(tmp_path: Path) -
             environment,
         )
 
-    assert sorted(caught.value.faults) == sorted(
+    assert sorted(caught.value.errors) == sorted(
         [
             "WIDGET_CATALOG_PROT: there is no such setting; did you mean WIDGET_CATALOG_PORT?",
             f"{file}: workers: must be a whole number, not 'many'.",
@@ -123,7 +123,7 @@ def test_a_mistyped_name_is_answered_with_the_one_that_may_be_meant(tmp_path: Pa
             {"WIDGET_CATALOG_HOTS": "::1"},
         )
 
-    assert sorted(caught.value.faults) == sorted(
+    assert sorted(caught.value.errors) == sorted(
         [
             f"{file}: base-url: there is no such setting; did you mean base_url?",
             "--set rate-limits: there is no such setting; did you mean rate_limit?",
@@ -133,7 +133,7 @@ def test_a_mistyped_name_is_answered_with_the_one_that_may_be_meant(tmp_path: Pa
     )
 
 
-def test_a_file_that_is_missing_or_not_toml_is_a_fault(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_not_toml_is_a_error(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="cannot be read"):
         load_settings({}, tmp_path / "nothing.toml", environment={})
     (tmp_path / "bad.toml").write_text("port = = 1")
@@ -174,7 +174,7 @@ def test_every_setting_can_come_from_the_environment() -> None:
     assert load_settings(environment=given) == settings_from({})
 
 
-def test_the_variable_of_the_authors_tool_is_no_fault() -> None:
+def test_the_variable_of_the_authors_tool_is_no_error() -> None:
     environment = {"WIDGET_CATALOG_URL": "https://catalog.example"}
     assert load_settings(environment=environment) == load_settings(environment={})
 
@@ -195,7 +195,7 @@ def test_all_numbers_out_of_range_are_reported_at_once() -> None:
     with pytest.raises(InvalidSettings) as caught:
         load_settings({}, None, dict.fromkeys(NUMBERS, "-1"), {})
 
-    named = [it.split(":")[0].removeprefix("--set ") for it in caught.value.faults]
+    named = [it.split(":")[0].removeprefix("--set ") for it in caught.value.errors]
     assert sorted(set(named)) == sorted(NUMBERS)
 
 
@@ -219,10 +219,10 @@ def test_a_secret_that_can_be_guessed_is_refused(secret: str) -> None:
     with pytest.raises(InvalidSettings) as caught:
         load_settings({}, None, {**DATABASE, "secret_key": secret}, {})
 
-    (fault,) = caught.value.faults
-    assert fault.startswith("--set secret_key: must have 32 characters or more")
-    assert fault.endswith("Create one with: openssl rand -hex 32")
-    assert secret not in fault
+    (error,) = caught.value.errors
+    assert error.startswith("--set secret_key: must have 32 characters or more")
+    assert error.endswith("Create one with: openssl rand -hex 32")
+    assert secret not in error
 
 
 def test_a_random_secret_is_taken_even_before_a_weak_one_that_it_replaces() -> None:

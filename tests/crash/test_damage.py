@@ -60,20 +60,20 @@ def _addresses() -> Iterator[str]:
         yield f"/api/v1/widgets/search?scope=s{i}&limit=100&compatSdk=1.0.0"
 
 
-def _answers(client: httpx.Client) -> dict[str, httpx.Response]:
+def _responses(client: httpx.Client) -> dict[str, httpx.Response]:
     return {address: client.get(address) for address in _addresses()}
 
 
-def _assert_sound_or_refused(answers: dict[str, httpx.Response], before: dict[str, bytes]) -> int:
+def _assert_sound_or_refused(responses: dict[str, httpx.Response], before: dict[str, bytes]) -> int:
     """Every response is unchanged, or a 503 in our format; returns how many were rejected."""
     refused = 0
-    for address, answer in answers.items():
-        if answer.status_code == 503:
+    for address, response in responses.items():
+        if response.status_code == 503:
             refused += 1
-            assert answer.json() == {"error": _DAMAGED}, address
-            assert int(answer.headers["retry-after"]) > 0
+            assert response.json() == {"error": _DAMAGED}, address
+            assert int(response.headers["retry-after"]) > 0
         else:
-            assert (answer.status_code, answer.content) == (200, before[address]), address
+            assert (response.status_code, response.content) == (200, before[address]), address
     return refused
 
 
@@ -91,9 +91,9 @@ def before(healthy: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     copy = tmp_path_factory.mktemp("before") / "data"
     shutil.copytree(healthy, copy, ignore=shutil.ignore_patterns("run"))
     with _service(copy) as (_, client):
-        answers = _answers(client)
-    assert {it.status_code for it in answers.values()} == {200}
-    return {address: it.content for address, it in answers.items()}
+        responses = _responses(client)
+    assert {it.status_code for it in responses.values()} == {200}
+    return {address: it.content for address, it in responses.items()}
 
 
 def test_damaged_documents_are_refused_and_reported_and_doctor_rebuilds_them(
@@ -103,7 +103,7 @@ def test_damaged_documents_are_refused_and_reported_and_doctor_rebuilds_them(
     with _service(data, "--metrics-port", str(metrics_port)) as (service, client):
         flip_bits(data, 60, seed=1)
 
-        assert _assert_sound_or_refused(_answers(client), before) > 5
+        assert _assert_sound_or_refused(_responses(client), before) > 5
 
         health = client.get("/api/health")
         assert health.status_code == 503
@@ -116,25 +116,25 @@ def test_damaged_documents_are_refused_and_reported_and_doctor_rebuilds_them(
         mended = widget_catalog("doctor", "--data", data)
         assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
         assert "Repaired: the " in mended.err
-        assert _assert_sound_or_refused(_answers(client), before) == 0
+        assert _assert_sound_or_refused(_responses(client), before) == 0
         assert client.get("/api/health").status_code == 200
     assert widget_catalog("doctor", "--data", data).code == 0
 
 
-def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_answer(
+def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_response(
     data: Path, before: dict[str, bytes]
 ) -> None:
     with _service(data) as (service, client):
         overwrite_pages(data, 12, seed=2)
 
-        assert _assert_sound_or_refused(_answers(client), before) > 0
+        assert _assert_sound_or_refused(_responses(client), before) > 0
 
         assert client.get("/api/health").status_code == 503
         assert "Traceback" not in service.log
         mended = widget_catalog("doctor", "--data", data)
         assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
         assert "Repaired: the " in mended.err
-        assert _assert_sound_or_refused(_answers(client), before) == 0
+        assert _assert_sound_or_refused(_responses(client), before) == 0
         assert client.get("/api/health").status_code == 200
     assert widget_catalog("doctor", "--data", data).code == 0
 
@@ -170,11 +170,11 @@ def test_a_start_on_a_damaged_replica_rebuilds_it(
             shutil.rmtree(data / "replica")
 
     with _service(data) as (service, client):
-        assert _assert_sound_or_refused(_answers(client), before) == 0 or kind == "bits"
+        assert _assert_sound_or_refused(_responses(client), before) == 0 or kind == "bits"
         assert "A worker died" not in service.log
         assert ("Repaired: the " in service.log) == (kind not in ("gone", "folder"))
         widget_catalog("doctor", "--data", data)
-        assert _assert_sound_or_refused(_answers(client), before) == 0
+        assert _assert_sound_or_refused(_responses(client), before) == 0
     assert widget_catalog("doctor", "--data", data).code == 0
 
 
@@ -195,7 +195,7 @@ def test_a_replica_that_ends_a_worker_is_rebuilt(data: Path, before: dict[str, b
 
 def _is_answered(client: httpx.Client, before: dict[str, bytes]) -> bool:
     try:
-        return _assert_sound_or_refused(_answers(client), before) == 0
+        return _assert_sound_or_refused(_responses(client), before) == 0
     except httpx.TransportError:
         return False
 
@@ -223,7 +223,7 @@ def test_nothing_is_made_from_damaged_rows_of_the_truth(
             "rows were not used.\n"
         )
         # The documents are intact, and stay.
-        assert _assert_sound_or_refused(_answers(client), before) == 0
+        assert _assert_sound_or_refused(_responses(client), before) == 0
     exported = widget_catalog("export", "-", "--data", data)
     assert exported.code == 1
     assert "database is damaged" in exported.err

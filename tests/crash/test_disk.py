@@ -16,7 +16,7 @@ from support.folders import filled_folder
 from support.permissions import read_only, without_root_powers
 from support.service import run_command, running_service
 from support.widgets import ndjson, version_line, widget_line
-from support.wire import WireAnswer, WireConnection, connections_to_every_worker
+from support.wire import WireConnection, WireResponse, connections_to_every_worker
 from widget_catalog.catalog.node.wiring import prepare_node
 
 _SCRIPT = b"export default 1;\n" * 100
@@ -229,18 +229,18 @@ def _assert_reads_go_on(connection: WireConnection) -> None:
     assert connection.ask("GET", "/cdn/@acme/clock/1.0.0/index.js").body == _SCRIPT
 
 
-def _assert_refused(answer: WireAnswer) -> None:
-    assert answer.status == 503
-    told = json.loads(answer.body)
+def _assert_refused(response: WireResponse) -> None:
+    assert response.status == 503
+    told = json.loads(response.body)
     assert list(told) == ["error"]
     assert told["error"].endswith("Try again later.")
-    assert answer.headers["content-type"] == "application/json; charset=utf-8"
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert int(answer.headers["retry-after"]) > 0
+    assert response.headers["content-type"] == "application/json; charset=utf-8"
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert int(response.headers["retry-after"]) > 0
 
 
-def _downloads(answer: WireAnswer) -> int:
-    return int(json.loads(answer.body)["widget"]["downloadCount"])
+def _downloads(response: WireResponse) -> int:
+    return int(json.loads(response.body)["widget"]["downloadCount"])
 
 
 def _assert_sound(data: Path, downloads: int) -> None:

@@ -78,8 +78,8 @@ def test_with_the_lock_held_for_ever_reads_are_answered_and_writes_refused(data:
                 for address in ("/api/auth/session", "/api/widgets/scopes"):
                     _assert_read_at_once(author.client, address)
                 _assert_refused(anyone.post(_CLOCK))
-                for answer in refused:
-                    _assert_refused(answer.result())
+                for response in refused:
+                    _assert_refused(response.result())
                 # Later requests do not wait again.
                 for send in (_sign_in_page, _sign_in):
                     _assert_refused(send(service), within_s=_AT_ONCE_S)
@@ -212,17 +212,17 @@ def _publish(service: Service, token: str) -> httpx.Response:
 
 def _assert_read_at_once(client: httpx.Client, address: str) -> None:
     began = time.monotonic()
-    answer = client.get(address)
+    response = client.get(address)
     took_s = time.monotonic() - began
-    assert answer.status_code == 200, (address, answer.text[:500])
+    assert response.status_code == 200, (address, response.text[:500])
     assert took_s < _AT_ONCE_S, address
 
 
-def _assert_refused(answer: httpx.Response, within_s: float = 40) -> None:
-    assert answer.status_code == 503, answer.text[:500]
-    assert answer.headers["retry-after"].isdigit()
-    assert answer.elapsed.total_seconds() < within_s
-    if answer.request.url.path.startswith("/api/"):
-        assert answer.json().keys() == {"error"}
+def _assert_refused(response: httpx.Response, within_s: float = 40) -> None:
+    assert response.status_code == 503, response.text[:500]
+    assert response.headers["retry-after"].isdigit()
+    assert response.elapsed.total_seconds() < within_s
+    if response.request.url.path.startswith("/api/"):
+        assert response.json().keys() == {"error"}
     else:
-        assert answer.headers["content-type"].startswith("text/html")
+        assert response.headers["content-type"].startswith("text/html")

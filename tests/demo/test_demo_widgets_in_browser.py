@@ -83,7 +83,7 @@ class Host:
     """A dashboard with one widget, and a record of all errors."""
 
     page: Page
-    faults: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     requested: list[str] = field(default_factory=list)
 
     def mount(
@@ -124,7 +124,7 @@ class Host:
 
     def note_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.faults.append(message.text)
+            self.errors.append(message.text)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def host(host_page: Page, base_url: str) -> Iterator[Host]:
     host = Host(host_page)
     listeners: dict[Any, Any] = {
         "console": host.note_console,
-        "pageerror": lambda error: host.faults.append(str(error)),
+        "pageerror": lambda error: host.errors.append(str(error)),
         "request": lambda request: host.requested.append(request.url),
     }
     for event, listener in listeners.items():
@@ -193,7 +193,7 @@ def test_every_version_mounts_shows_text_under_a_name_and_leaves_nothing(
 
     assert host.child_count == 0
     assert host.page.evaluate("runningTimers.size") == 0
-    assert host.faults == []
+    assert host.errors == []
     asked = {url.removeprefix(f"{base_url}/") for url in host.requested if url[:5] != "data:"}
     assert asked == {"", "sample-context.js", version["bundleFile"]}
 
@@ -204,7 +204,7 @@ def test_every_version_mounts_in_a_host_that_offers_nothing(host: Host, version:
     expect(host.widget).to_be_visible()
     host.unmount()
     assert host.child_count == 0
-    assert host.faults == []
+    assert host.errors == []
 
 
 def test_new_settings_apply_without_a_second_widget(host: Host, newest: Version) -> None:
@@ -213,7 +213,7 @@ def test_new_settings_apply_without_a_second_widget(host: Host, newest: Version)
     host.page.evaluate("widget.update?.({}); widget.update?.({ unknown: true })")
 
     assert host.child_count == 1
-    assert host.faults == []
+    assert host.errors == []
 
 
 def test_every_widget_has_a_light_and_a_dark_look(host: Host, newest: Version) -> None:
@@ -261,7 +261,7 @@ def test_text_from_settings_and_data_never_becomes_markup(host: Host, version: V
     )
     assert made == 0
     assert host.page.evaluate("window.caught") is None
-    assert [fault for fault in host.faults if "data:," not in fault] == []
+    assert [error for error in host.errors if "data:," not in error] == []
 
 
 def test_the_list_keeps_what_was_written(host: Host, widgets: list[dict[str, Any]]) -> None:
@@ -338,7 +338,7 @@ def test_a_stopwatch_measures_laps(host: Host, widgets: list[dict[str, Any]]) ->
     assert "Lap 1" in str(host.widget.locator("li").text_content())
 
 
-def test_the_yanked_weather_has_the_fault_of_its_reason_and_the_next_one_has_not(
+def test_the_yanked_weather_has_the_error_of_its_reason_and_the_next_one_has_not(
     host: Host, widgets: list[dict[str, Any]]
 ) -> None:
     for number, shown in (("2.0.0", "14 °F"), ("2.0.1", "58 °F")):
@@ -347,7 +347,7 @@ def test_the_yanked_weather_has_the_fault_of_its_reason_and_the_next_one_has_not
         host.unmount()
 
 
-def test_the_yanked_calendar_has_the_fault_of_its_reason_and_the_latest_has_not(
+def test_the_yanked_calendar_has_the_error_of_its_reason_and_the_latest_has_not(
     host: Host, widgets: list[dict[str, Any]]
 ) -> None:
     # 1 March 2026 was a Sunday.

@@ -53,14 +53,14 @@ def test_the_settings_in_them_are_settings_that_the_service_takes(file: str) -> 
     load_settings(environment=environment)
 
 
-def test_nginx_says_in_the_form_of_the_api_that_no_node_answers(tmp_path: Path) -> None:
+def test_nginx_says_in_the_form_of_the_api_that_no_node_responses(tmp_path: Path) -> None:
     path = "/api/v1/widgets/search"
     with nginx_before([free_port(), free_port()], tmp_path / "nginx") as port:
         for ask in (httpx.get, httpx.post):
-            answer = ask(f"http://127.0.0.1:{port}{path}", timeout=60)
-            assert answer.status_code == 502
-            assert answer.json() == {"error": "The catalog does not respond. Try again soon."}
-            headers = answer.headers
+            response = ask(f"http://127.0.0.1:{port}{path}", timeout=60)
+            assert response.status_code == 502
+            assert response.json() == {"error": "The catalog does not respond. Try again soon."}
+            headers = response.headers
             assert headers["content-type"] == "application/json"
             assert headers["access-control-allow-origin"] == "*"
             assert (headers["retry-after"], headers["cache-control"]) == ("5", "no-store")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from support.demo import import_demo
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from widget_catalog.accounts.oauth.clients import parse_clients
 from widget_catalog.accounts.settings import AccountSettings
 from widget_catalog.core.db.migrate import SCHEMA
@@ -58,7 +58,7 @@ def session(page: str) -> list[Shown]:
     return shown
 
 
-def ask(site: InProcessSite, command: str) -> Answer:
+def ask(site: InProcessSite, command: str) -> Reply:
     """The response to a `curl` command, up to its first pipe."""
     _, *words = shlex.split(command.partition(" | ")[0])
     method, address, headers = "GET", "", {}
@@ -76,10 +76,10 @@ def ask(site: InProcessSite, command: str) -> Answer:
     return site.request(method, address, **headers)
 
 
-def is_as_shown(answer: str, shown: str) -> bool:
+def is_as_shown(response: str, shown: str) -> bool:
     """Whether it is equal except for white space, and for anything in place of `…`."""
     pieces = [re.escape("".join(piece.split())) for piece in shown.split("…")]
-    return re.fullmatch(".*".join(pieces), "".join(answer.split())) is not None
+    return re.fullmatch(".*".join(pieces), "".join(response.split())) is not None
 
 
 @pytest.fixture
@@ -93,8 +93,10 @@ def test_the_conversation_in_the_readme_works_as_shown(demo_site: InProcessSite)
     compared = 0
     for command, output in session(README):
         if command.startswith("curl") and " | " not in command:
-            answer = ask(demo_site, command).body.decode()
-            assert is_as_shown(answer.replace(demo_site.settings.public_url, _DEFAULT_URL), output)
+            response = ask(demo_site, command).body.decode()
+            assert is_as_shown(
+                response.replace(demo_site.settings.public_url, _DEFAULT_URL), output
+            )
             compared += 1
     assert compared == 4
 
@@ -134,9 +136,9 @@ def test_every_reason_of_a_400_is_given_in_these_words(demo_site: InProcessSite)
         "q=%",
         "q=%ff",
     )
-    answers = [demo_site.get(f"/api/v1/widgets/search?{query}") for query in queries]
-    assert {answer.json()["error"] for answer in answers} == sentences
-    assert {answer.status for answer in answers} == {400}
+    responses = [demo_site.get(f"/api/v1/widgets/search?{query}") for query in queries]
+    assert {response.json()["error"] for response in responses} == sentences
+    assert {response.status for response in responses} == {400}
 
 
 def test_the_settings_file_is_taken(tmp_path: Path) -> None:

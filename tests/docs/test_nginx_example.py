@@ -8,7 +8,7 @@ _DEPLOYED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 _HSTS = 'add_header Strict-Transport-Security "max-age=31536000" always;'
 
 
-def test_every_answer_over_https_asks_browsers_to_stay_there() -> None:
+def test_every_response_over_https_asks_browsers_to_stay_there() -> None:
     """nginx inherits `add_header` only into locations that have none."""
     example = re.findall(r"```nginx\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
     _, over_http, over_https = re.split(r"^server \{$", example, flags=re.MULTILINE)

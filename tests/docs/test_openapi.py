@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 from support.demo import import_demo
 from support.npm import run_locked
 from support.openapi import closed
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.openapi.document import openapi, printed
 from widget_contract.patterns import COMPAT_SDK, SEMVER
@@ -69,23 +69,23 @@ def validator(schema: Any) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
 
 
-def assert_documented(path: str, method: str, answer: Answer) -> None:
+def assert_documented(path: str, method: str, response: Reply) -> None:
     """Status, headers and body of the response match the document of this operation."""
-    documented = followed(DOCUMENT["paths"][path][method]["responses"][str(answer.status)])
+    documented = followed(DOCUMENT["paths"][path][method]["responses"][str(response.status)])
     for name, header in documented.get("headers", {}).items():
-        assert name.lower() in answer.headers, name
-        value: object = answer.headers[name.lower()]
+        assert name.lower() in response.headers, name
+        value: object = response.headers[name.lower()]
         if followed(header)["schema"]["type"] == "integer":
             value = int(str(value))
         validator(followed(header)["schema"]).validate(value)
     content = documented.get("content")
     if content is None:
-        assert answer.response.body is None
+        assert response.response.body is None
         return
-    media_type, _, charset = answer.headers["content-type"].partition("; ")
+    media_type, _, charset = response.headers["content-type"].partition("; ")
     assert charset == "charset=utf-8"
     media = content[media_type]
-    body = answer.json() if media_type == "application/json" else answer.body.decode()
+    body = response.json() if media_type == "application/json" else response.body.decode()
     validator(media["schema"]).validate(body)
 
 
@@ -157,7 +157,7 @@ def test_every_example_fits_its_schema() -> None:
     assert seen > 100
 
 
-def test_every_parameter_field_header_and_answer_has_an_example_and_a_description() -> None:
+def test_every_parameter_field_header_and_response_has_an_example_and_a_description() -> None:
     components = DOCUMENT["components"]
     for it in [*components["parameters"].values(), *components["headers"].values()]:
         assert it["description"]
@@ -166,8 +166,8 @@ def test_every_parameter_field_header_and_answer_has_an_example_and_a_descriptio
         for field in schema["properties"].values():
             assert field.get("description") or "$ref" in field
     for path, method in OPERATIONS:
-        for answer in DOCUMENT["paths"][path][method]["responses"].values():
-            for media in followed(answer).get("content", {}).values():
+        for response in DOCUMENT["paths"][path][method]["responses"].values():
+            for media in followed(response).get("content", {}).values():
                 assert "example" in media or "examples" in media
 
 
@@ -177,9 +177,9 @@ def test_every_operation_is_answered_as_documented(
 ) -> None:
     sent = DOCUMENT["paths"][path][method].get("requestBody")
     example = "" if sent is None else json.dumps(sent["content"]["application/json"]["example"])
-    answer = demo_site.request(method.upper(), address_of(path), example.encode())
-    assert answer.status == 200
-    assert_documented(path, method, answer)
+    response = demo_site.request(method.upper(), address_of(path), example.encode())
+    assert response.status == 200
+    assert_documented(path, method, response)
 
 
 def test_every_widget_and_every_registry_is_as_documented(demo_site: InProcessSite) -> None:
@@ -232,22 +232,22 @@ def test_refusals_are_as_documented(
     headers: dict[str, str],
     status: int,
 ) -> None:
-    answer = demo_site.request(method, address, **headers)
-    assert answer.status == status
+    response = demo_site.request(method, address, **headers)
+    assert response.status == status
     # Responses to other methods are documented at the methods of the path.
     known = method.lower() if method.lower() in DOCUMENT["paths"][path] else "get"
-    assert_documented(path, known, answer)
+    assert_documented(path, known, response)
 
 
-def test_a_rate_limit_answers_as_documented(tmp_path: Path) -> None:
+def test_a_rate_limit_responses_as_documented(tmp_path: Path) -> None:
     with InProcessSite(tmp_path / "data", rate_limit="1/minute") as site:
         site.get("/api/stats")
-        answer = site.get("/api/stats")
-    assert answer.status == 429
-    assert_documented("/api/stats", "get", answer)
+        response = site.get("/api/stats")
+    assert response.status == 429
+    assert_documented("/api/stats", "get", response)
 
 
-def test_missing_bundles_answer_as_documented(tmp_path: Path) -> None:
+def test_missing_bundles_response_as_documented(tmp_path: Path) -> None:
     with InProcessSite(tmp_path / "data") as site:
         import_demo(site.node)
         site.node.folder.bundles.rename(tmp_path / "elsewhere")
@@ -259,8 +259,8 @@ def test_missing_bundles_answer_as_documented(tmp_path: Path) -> None:
 
 def test_limit_has_no_maximum_because_the_service_clamps_it(demo_site: InProcessSite) -> None:
     assert "maximum" not in DOCUMENT["components"]["parameters"]["limit"]["schema"]
-    answer = demo_site.get("/api/v1/widgets/search?limit=101")
-    assert (answer.status, answer.json()["limit"]) == (200, 100)
+    response = demo_site.get("/api/v1/widgets/search?limit=101")
+    assert (response.status, response.json()["limit"]) == (200, 100)
 
 
 @given(st.from_regex(COMPAT_SDK, fullmatch=True).filter(lambda text: len(text) <= 256))
@@ -289,9 +289,9 @@ def test_requests_are_closed_and_responses_may_get_more_fields(name: str) -> Non
 
 
 def test_a_version_tells_its_style_sheet_as_documented(demo_site: InProcessSite) -> None:
-    answer = demo_site.get("/api/v1/widgets/catalog/styled/2.0.0")
-    assert_documented("/api/v1/widgets/{scope}/{name}/{version}", "get", answer)
-    (_, style) = answer.json()["files"]
+    response = demo_site.get("/api/v1/widgets/catalog/styled/2.0.0")
+    assert_documented("/api/v1/widgets/{scope}/{name}/{version}", "get", response)
+    (_, style) = response.json()["files"]
     assert (style["path"], style["contentType"]) == ("index.css", "text/css")
     schema = DOCUMENT["components"]["schemas"]["PublishedFile"]["properties"]
     assert style["path"] in schema["path"]["examples"]

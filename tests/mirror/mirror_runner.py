@@ -21,7 +21,7 @@ def run_once(data: Path, url: str, _: str) -> int:
         copying = mirroring.Mirroring(node.store, node.bundles, catalog, 1 << 21)
         try:
             copying.begin(mirroring.Wanted())
-            return len(copying.run().faults)
+            return len(copying.run().errors)
         except ClientError:
             return 100  # The upstream was killed.
 

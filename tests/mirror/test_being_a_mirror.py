@@ -69,11 +69,11 @@ def test_nothing_can_be_published_or_changed_there(
 ) -> None:
     ann = a_person(mirrored, "ann", is_operator=True)
     sentence = f"This catalog is a mirror of {service.url}: widgets cannot be published"
-    for answer in (
+    for response in (
         ann.request("ann/clock"),
         ann.post("/api/widgets/acme/clock/versions/1.0.0/yank", {"reason": "Bad."}),
     ):
-        assert (answer.status, answer.json()["error"][: len(sentence)]) == (403, sentence)
+        assert (response.status, response.json()["error"][: len(sentence)]) == (403, sentence)
     store, bundles = mirrored.node.store, mirrored.node.bundles
     before = exported(mirrored.node)
     for change in (
@@ -90,8 +90,8 @@ def test_nothing_can_be_published_or_changed_there(
 
 def test_nobody_registers_at_a_mirror(mirrored: InProcessSite) -> None:
     body = {"username": "bob", "email": "bob@example.org", "password": "correct horse battery"}
-    answer = nobody(mirrored).post("/api/auth/register", body)
-    assert answer.status == 403, answer.body
+    response = nobody(mirrored).post("/api/auth/register", body)
+    assert response.status == 403, response.body
 
 
 def test_it_can_become_an_ordinary_catalog(tmp_path: Path, service: Service) -> None:
@@ -159,7 +159,7 @@ def test_a_mirror_has_one_origin(mirrored: InProcessSite) -> None:
         a_mirror(mirrored.settings.data, "http://127.0.0.1:9").__enter__()
 
 
-def test_an_origin_that_does_not_answer_makes_no_mirror(tmp_path: Path) -> None:
+def test_an_origin_that_does_not_response_makes_no_mirror(tmp_path: Path) -> None:
     data = empty_folder(tmp_path / "data")
     with pytest.raises(CatalogUnavailable):
         a_mirror(data, "http://127.0.0.1:9").__enter__()

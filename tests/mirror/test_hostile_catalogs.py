@@ -87,17 +87,17 @@ def test_a_lie_about_one_widget_is_named_and_the_others_are_copied(
     with a_mirror(tmp_path / "data", between.url) as copying:
         done = copying.mirroring.run()
         if says is None:
-            assert done.faults == []
+            assert done.errors == []
             return
-        (fault,) = done.faults
-        assert fault.startswith("acme/clock: ")
-        assert re.search(re.escape(says), fault), fault
+        (error,) = done.errors
+        assert error.startswith("acme/clock: ")
+        assert re.search(re.escape(says), error), error
         expected = exported(origin)
         del expected["acme/clock"]
         assert exported(copying.node) == expected
         assert_bundles_are_whole(copying.node)
         between.tamper = lambda _path, passed: passed
-        assert copying.mirroring.run().faults == []  # It is retried.
+        assert copying.mirroring.run().errors == []  # It is retried.
         assert exported(copying.node) == exported(origin)
 
 
@@ -113,7 +113,7 @@ def test_a_version_that_is_revoked_in_a_strange_way_is_revoked_all_the_same(
 ) -> None:
     between.tamper = changed(_REVOCATIONS, lambda it: revoke(it, at="2026-01-31T09:05:00"))
     with a_mirror(tmp_path / "data", between.url) as copying:
-        assert copying.mirroring.run().faults == []
+        assert copying.mirroring.run().errors == []
         with copying.node.store.reading() as connection:
             clock = get_widget(connection, Scope("acme"), WidgetName("clock")).widget
         (found,) = [it.revocation for it in clock.versions if it.number == "2.0.0"]
@@ -129,8 +129,8 @@ def test_a_revocation_at_no_time_is_named_and_the_other_widgets_are_copied(
     at = "0001-01-01T00:00:00+14:00"  # Before the year 1 in UTC.
     between.tamper = changed(_REVOCATIONS, lambda it: revoke(it, at=at))
     with a_mirror(tmp_path / "data", between.url) as copying:
-        (fault,) = copying.mirroring.run().faults
-        assert fault.startswith("acme/clock: 2.0.0 is said to be revoked at")
+        (error,) = copying.mirroring.run().errors
+        assert error.startswith("acme/clock: 2.0.0 is said to be revoked at")
         assert exported(copying.node).keys() == exported(origin).keys() - {"acme/clock"}
 
 
@@ -147,8 +147,8 @@ def test_bytes_that_are_not_those_stated_are_not_stored(
 
     between.tamper = tamper
     with a_mirror(tmp_path / "data", between.url) as copying:
-        (fault,) = copying.mirroring.run().faults
-        assert fault.startswith(f"acme/clock: {between.url}{_BUNDLE} has ")
+        (error,) = copying.mirroring.run().errors
+        assert error.startswith(f"acme/clock: {between.url}{_BUNDLE} has ")
         assert "acme/clock" not in exported(copying.node)
         assert_bundles_are_whole(copying.node)
 
@@ -176,7 +176,7 @@ def test_a_catalog_that_dies_half_way_is_tried_again(
             copying.mirroring.run()
         assert "acme/clock" not in exported(copying.node)
         between.tamper = lambda _path, passed: passed
-        assert copying.mirroring.run().faults == []
+        assert copying.mirroring.run().errors == []
         assert exported(copying.node) == exported(origin)
 
 
@@ -187,13 +187,13 @@ def test_a_widget_that_cannot_be_fetched_holds_up_no_other(
     between.tamper = half_of(path)
     with a_mirror(tmp_path / "data", between.url) as copying:
         copying.mirroring._catalog._http.timeout = 1
-        (fault,) = copying.mirroring.run().faults
-        assert fault.startswith(f"acme/clock: {between.url}{path} ")
+        (error,) = copying.mirroring.run().errors
+        assert error.startswith(f"acme/clock: {between.url}{path} ")
         expected = exported(origin)
         del expected["acme/clock"]
         assert exported(copying.node) == expected
         between.tamper = lambda _path, passed: passed
-        assert copying.mirroring.run().faults == []
+        assert copying.mirroring.run().errors == []
         assert exported(copying.node) == exported(origin)
 
 
@@ -250,7 +250,7 @@ def test_a_published_version_never_changes(
 
         between.tamper = changed("/api/v1/widgets/acme/clock", lie)
         deprecate_version(origin.store, OPERATOR, "acme/clock", "1.0.0", "Old.")
-        (fault,) = copying.mirroring.run().faults
-        assert "A published version never changes." in fault
+        (error,) = copying.mirroring.run().errors
+        assert "A published version never changes." in error
         assert exported(copying.node)["acme/clock"] == before
         undeprecate_version(origin.store, OPERATOR, "acme/clock", "1.0.0")

@@ -69,7 +69,7 @@ def test_both_sides_killed_at_any_time_are_the_same_in_the_end(tmp_path: Path) -
         mirror = prepare_node(data)
         assert exported(mirror) == exported(origin)
         assert_bundles_are_whole(mirror)
-        assert check_catalog(mirror.store, mirror.bundles, mirror.replica).faults == []
+        assert check_catalog(mirror.store, mirror.bundles, mirror.replica).errors == []
         mirror.store.close()
     finally:
         service.kill()

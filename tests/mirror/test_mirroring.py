@@ -132,7 +132,7 @@ def test_a_bundle_that_was_revoked_at_first_comes_when_it_no_longer_is(
         a_mirror(tmp_path / "late", service.url) as copying,
         InProcessSite(tmp_path / "late") as at,
     ):
-        assert copying.mirroring.run().faults == []
+        assert copying.mirroring.run().errors == []
         shown = at.get("/api/v1/widgets/acme/clock/2.0.0").json()
         assert shown["revoked"]["reason"] == "Bad."
         unrevoke_version(store, bundles, OPERATOR, "acme/clock", "2.0.0")
@@ -160,7 +160,7 @@ def test_only_what_is_wanted_is_copied(tmp_path: Path, origin: Node, service: Se
         set_official(origin.store, OPERATOR, "acme/clock", True)
         assert copying.mirroring.run() == Round(0, [])
     with a_mirror(folder, service.url, Wanted((), only_official=True)) as copying:
-        assert copying.mirroring.run().faults == []
+        assert copying.mirroring.run().errors == []
         assert set(exported(copying.node)) == {"acme/clock", "core/map"}
         set_official(origin.store, OPERATOR, "acme/clock", False)
         assert copying.mirroring.run() == Round(1, [])
@@ -178,7 +178,7 @@ def test_a_mirror_of_a_mirror_is_the_same(
     with a_mirror(data, service.url) as first, running_service(data) as middle:
         first.mirroring.run()
         with a_mirror(tmp_path / "second", middle.url) as second:
-            assert second.mirroring.run().faults == []
+            assert second.mirroring.run().errors == []
             assert exported(second.node) == exported(origin)
             yank_version(origin.store, OPERATOR, "core/old", "1.0.0", "Oh.")
             first.mirroring.run()

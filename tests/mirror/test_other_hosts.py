@@ -82,13 +82,13 @@ def test_bundles_in_a_private_network_are_not_fetched(
         with_cdn(service, cdn_url) as server,
         a_mirror(tmp_path / "data", server.url) as copying,
     ):
-        faults = copying.mirroring.run().faults
+        errors = copying.mirroring.run().errors
         assert "acme/clock" not in exported(copying.node)
     assert inside.asked == []
-    assert len(faults) == 4
-    for fault in faults:
-        assert "leads into a private network" in fault
-        assert "mirror_networks" in fault
+    assert len(errors) == 4
+    for error in errors:
+        assert "leads into a private network" in error
+        assert "mirror_networks" in error
 
 
 def test_a_network_can_be_allowed(
@@ -114,9 +114,9 @@ def test_what_another_host_says_in_an_error_is_not_shown(
         with_cdn(service, f"{inside.url}/cdn") as server,
         a_mirror(tmp_path / "data", server.url, others=OtherHosts(_HERE)) as copying,
     ):
-        faults = copying.mirroring.run().faults
+        errors = copying.mirroring.run().errors
     assert inside.asked
-    assert all("answers with status 403" in it and "secret" not in it for it in faults)
+    assert all("answers with status 403" in it and "secret" not in it for it in errors)
 
 
 def test_every_address_of_a_name_is_checked_and_the_checked_one_is_used(
@@ -124,24 +124,24 @@ def test_every_address_of_a_name_is_checked_and_the_checked_one_is_used(
 ) -> None:
     """A name server may give another address every time it is asked."""
     asked: list[str] = []
-    answers: Iterator[list[str]] = itertools.cycle(
+    responses: Iterator[list[str]] = itertools.cycle(
         [["93.184.216.34", "127.0.0.1"], ["127.0.0.1"], ["10.0.0.1"]]
     )
 
     def resolve(host: str, _port: int) -> list[str]:
         asked.append(host)
-        return next(answers)
+        return next(responses)
 
     cdn_url = f"{inside.url.replace('127.0.0.1', 'cdn.example')}/cdn"
     with with_cdn(service, cdn_url) as server:
         with a_mirror(tmp_path / "data", server.url, others=OtherHosts((), resolve)) as copying:
-            assert len(copying.mirroring.run().faults) == 4
+            assert len(copying.mirroring.run().errors) == 4
             assert inside.asked == []
         asked.clear()
-        answers = itertools.repeat(["127.0.0.1"])
+        responses = itertools.repeat(["127.0.0.1"])
         one = OtherHosts(_HERE, resolve)
         with a_mirror(tmp_path / "data", server.url, others=one) as copying:
-            assert copying.mirroring.run().faults == []
+            assert copying.mirroring.run().errors == []
     # One look-up a request: between the check and the connection nothing is resolved.
     assert asked == ["cdn.example"] * len(inside.asked)
 
@@ -154,7 +154,7 @@ def test_the_upstream_of_an_upstream_is_not_asked_in_a_private_network(
 
     with upstream(service, "/api/settings", is_mirror) as server:
         with a_mirror(tmp_path / "one", server.url) as copying:
-            assert copying.mirroring.run().faults == []
+            assert copying.mirroring.run().errors == []
         assert inside.asked == []
         with a_mirror(tmp_path / "two", server.url, others=OtherHosts(_HERE)):
             assert inside.asked == ["/api/settings"]
@@ -178,6 +178,6 @@ def test_a_listing_ends_whatever_its_total_says(
         upstream(service, _SEARCH, has_more) as server,
         a_mirror(tmp_path / "data", server.url) as copying,
     ):
-        assert copying.mirroring.run().faults == []
+        assert copying.mirroring.run().errors == []
         assert exported(copying.node).keys() == exported(origin).keys()
     assert len(pages) <= 12

@@ -39,8 +39,8 @@ def test_nobody_takes_over_by_creating_an_organization_not_even_an_operator(
     people: People,
 ) -> None:
     for person in (people.eve, people.olly):
-        answer = person.post("/api/organizations", ORGANIZATION)
-        assert (answer.status, answer.json()) == (409, TAKEN)
+        response = person.post("/api/organizations", ORGANIZATION)
+        assert (response.status, response.json()) == (409, TAKEN)
         assert person.publish("shop/clock", "2.0.0").status == 403
 
 
@@ -49,8 +49,8 @@ def test_nobody_takes_over_by_registering_not_even_an_invited_operator(people: P
     body = {"username": "shop", "email": "shop@example.org", "password": PASSWORD}
 
     for secret in ("", invite(store), invite(store, OPERATOR)):
-        answer = nobody(people.site).post("/api/auth/register", {**body, "invitation": secret})
-        assert (answer.status, answer.json()) == (409, TAKEN)
+        response = nobody(people.site).post("/api/auth/register", {**body, "invitation": secret})
+        assert (response.status, response.json()) == (409, TAKEN)
     with pytest.raises(Conflict, match="3 widgets with 9,555 installs"):
         create_account(store, "shop", "shop@example.org", PASSWORD)
 

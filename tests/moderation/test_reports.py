@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from support.browsing import Browsing, browser_of
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.moderation.report_widget import forget_reports
 from widget_catalog.moderation.store import list_reports
@@ -25,7 +25,7 @@ def olly(people: People) -> Browsing:
     return browser_of(people.olly)
 
 
-def report(browsing: Browsing, place: str = REPORT, **fields: str) -> Answer:
+def report(browsing: Browsing, place: str = REPORT, **fields: str) -> Reply:
     given = {"category": "harmful", "text": TEXT, "version": "", "contact": "", **fields}
     return browsing.post(place, given)
 
@@ -44,7 +44,7 @@ def action(olly: Browsing, word: str) -> str:
     return resolve.removesuffix("resolve") + word
 
 
-def decide(olly: Browsing, word: str, note: str = "") -> Answer:
+def decide(olly: Browsing, word: str, note: str = "") -> Reply:
     olly.get(REPORTS)
     fields = olly.hidden_fields(action(olly, "resolve"))
     return olly.post(action(olly, word), {**fields, "note": note})
@@ -58,9 +58,9 @@ def test_the_widget_page_leads_to_a_form_that_anybody_can_send(
     assert visitor.get(REPORT).status == 200
     assert visitor.title == "Report Clock"
 
-    answer = report(visitor, version="1.0.0", contact="zoe@example.org")
+    response = report(visitor, version="1.0.0", contact="zoe@example.org")
 
-    assert (answer.status, answer.headers["location"]) == (303, f"{REPORT}?done=yes")
+    assert (response.status, response.headers["location"]) == (303, f"{REPORT}?done=yes")
     visitor.get(f"{REPORT}?done=yes")
     assert visitor.title == "Thank you"
     (shown,) = reported(olly)
@@ -109,7 +109,7 @@ def test_a_report_is_decided_about_once(people: People, visitor: Browsing, olly:
     assert olly.post(place, fields).status == 303
 
     assert olly.post(place, fields).status == 409
-    assert olly.faults == ["Somebody has decided about this report already."]
+    assert olly.errors == ["Somebody has decided about this report already."]
     assert olly.post(f"{REPORTS}/{'0' * 24}/dismiss", fields).status == 404
 
 
@@ -127,10 +127,10 @@ def test_a_report_is_decided_about_once(people: People, visitor: Browsing, olly:
 def test_what_is_wrong_is_reported_and_what_was_typed_stays(
     visitor: Browsing, fields: dict[str, str], sentence: str
 ) -> None:
-    answer = report(visitor, **fields)
+    response = report(visitor, **fields)
 
-    assert answer.status == 400
-    assert visitor.faults[0].startswith(sentence)
+    assert response.status == 400
+    assert visitor.errors[0].startswith(sentence)
     if "text" not in fields:
         assert visitor.page.one("textarea").text == " ".join(TEXT.split())
 
@@ -165,7 +165,7 @@ def test_a_page_of_another_site_cannot_send_one(visitor: Browsing, olly: Browsin
 
 def test_few_are_taken_from_one_network_in_a_while(people: People, visitor: Browsing) -> None:
     assert [report(visitor).status for _ in range(6)] == [303] * 5 + [429]
-    assert "Try again in 15 minutes." in visitor.faults[0]
+    assert "Try again in 15 minutes." in visitor.errors[0]
     assert report(visitor).headers["retry-after"] == "900"
     people.clock.forward(minutes=16)
     assert report(visitor).status == 303

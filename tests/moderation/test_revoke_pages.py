@@ -48,7 +48,7 @@ def test_operators_revoke_a_bundle_everywhere_after_they_have_seen_what_that_hit
     late = olly.submit(form, reason="Steals passwords.", sameBundle="ann/clock 1.0.0")
 
     assert late.status == 409
-    assert olly.faults == [
+    assert olly.errors == [
         "This also revokes ann/clock 1.0.0, eve/copy 1.0.0. Check that, and confirm it."
     ]
     others = olly.page.one("input", name="sameBundle").attributes["value"]

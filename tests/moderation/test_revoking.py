@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from support.people import request_body
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import People
 from support.widgets import version_line, widget_line
 from widget_catalog.catalog.store.files import withdraw_files
@@ -28,14 +28,14 @@ def published(people: People) -> None:
     assert people.ann.publish("acme/clock", "2.0.0", BUNDLE).status == 200
 
 
-def told(answer: Answer) -> tuple[int, Any]:
-    return answer.status, answer.json()
+def told(response: Reply) -> tuple[int, Any]:
+    return response.status, response.json()
 
 
 def revoked(people: People) -> list[dict[str, Any]]:
-    answer = people.site.get(REVOCATIONS)
-    assert answer.status == 200
-    found: list[dict[str, Any]] = answer.json()["revocations"]
+    response = people.site.get(REVOCATIONS)
+    assert response.status == 200
+    found: list[dict[str, Any]] = response.json()["revocations"]
     return found
 
 
@@ -48,9 +48,9 @@ def test_a_revoked_version_counts_as_yanked_and_its_bundle_is_gone(people: Peopl
     assert revoked(people) == []
     assert people.site.get(CDN).status == 200
 
-    answer = people.olly.post(f"{VERSION}/revoke", REASON)
+    response = people.olly.post(f"{VERSION}/revoke", REASON)
 
-    assert told(answer) == (200, {"success": True, "sameBundle": []})
+    assert told(response) == (200, {"success": True, "sameBundle": []})
     detail = people.site.get(PUBLIC).json()
     version = detail["versions"][0]
     assert (version["yanked"], version["yankedReason"]) == (True, REASON["reason"])
@@ -94,9 +94,9 @@ def test_only_the_operator_revokes_and_unyanking_does_not_take_it_back(people: P
     people.olly.post(f"{VERSION}/revoke", REASON)
     assert told(people.ann.post(f"{VERSION}/unrevoke")) == refused
 
-    answer = people.ann.post(f"{VERSION}/unyank")
+    response = people.ann.post(f"{VERSION}/unyank")
 
-    assert told(answer) == (
+    assert told(response) == (
         409,
         {"error": "acme/clock 2.0.0 is revoked: only the operator can take that back."},
     )
@@ -128,9 +128,9 @@ def test_what_does_not_exist_cannot_be_revoked(people: People) -> None:
 def test_bytes_that_another_version_has_stay_until_that_is_revoked_too(people: People) -> None:
     assert people.ann.publish("ann/copy", "1.0.0", BUNDLE).status == 200
 
-    answer = people.olly.post(f"{VERSION}/revoke", REASON).json()
+    response = people.olly.post(f"{VERSION}/revoke", REASON).json()
 
-    assert answer["sameBundle"] == ["ann/copy 1.0.0"]
+    assert response["sameBundle"] == ["ann/copy 1.0.0"]
     assert people.site.get(CDN).status == 410
     assert people.site.get("/cdn/@ann/copy/1.0.0/index.js").body == BUNDLE
     people.olly.post("/api/widgets/ann/copy/versions/1.0.0/revoke", REASON)
@@ -159,9 +159,9 @@ def test_revoked_bytes_cannot_be_published_under_a_new_number(people: People) ->
 def test_revoking_a_copy_leaves_the_original_alone(people: People) -> None:
     assert people.eve.publish("eve/copy", "1.0.0", BUNDLE).status == 200
 
-    answer = people.olly.post("/api/widgets/eve/copy/versions/1.0.0/revoke", REASON)
+    response = people.olly.post("/api/widgets/eve/copy/versions/1.0.0/revoke", REASON)
 
-    assert answer.json()["sameBundle"] == ["acme/clock 2.0.0"]
+    assert response.json()["sameBundle"] == ["acme/clock 2.0.0"]
     assert [(it["id"], it["version"]) for it in revoked(people)] == [("eve/copy", "1.0.0")]
     assert people.site.get("/cdn/@eve/copy/1.0.0/index.js").status == 410
     assert people.site.get(CDN).body == BUNDLE
@@ -204,9 +204,9 @@ def test_bytes_are_revoked_everywhere_once_the_operator_has_named_what_that_hits
     assert revoked(people) == []
     assert people.ann.post(f"{VERSION}/revoke", everywhere).status == 403
 
-    answer = people.olly.post(f"{VERSION}/revoke", {**everywhere, "sameBundle": others})
+    response = people.olly.post(f"{VERSION}/revoke", {**everywhere, "sameBundle": others})
 
-    assert told(answer) == (200, {"success": True, "sameBundle": []})
+    assert told(response) == (200, {"success": True, "sameBundle": []})
     assert {(it["id"], it["version"], it["sha256Hash"]) for it in revoked(people)} == {
         ("acme/clock", "2.0.0", HASH),
         ("ann/copy", "1.0.0", HASH),
@@ -253,7 +253,7 @@ def test_an_unlisted_widget_is_still_reported(people: People) -> None:
     assert people.site.get(CDN).status == 410
 
 
-def test_the_answer_is_tagged_and_says_how_new_it_is(people: People) -> None:
+def test_the_response_is_tagged_and_says_how_new_it_is(people: People) -> None:
     first = people.site.get(REVOCATIONS)
     assert people.site.get(REVOCATIONS, if_none_match=first.headers["etag"]).status == 304
     people.olly.post(f"{VERSION}/revoke", REASON)
@@ -275,7 +275,7 @@ def test_doctor_is_content_and_moves_what_a_crash_left_in_place(people: People) 
 
     findings = check_catalog(node.store, node.bundles, node.replica)
 
-    assert (findings.faults, findings.orphans, findings.mended) == ([], [], [])
+    assert (findings.errors, findings.orphans, findings.mended) == ([], [], [])
     assert [it.rpartition(".")[2] for it in stored_files(people)] == ["revoked"]
     withdraw_files(node.store, node.bundles)
     assert len(stored_files(people)) == 1

@@ -174,8 +174,8 @@ def test_nobody_waits_while_many_ended_requests_are_cleaned_up(
             while not tidying.done() or len(statuses) < 3:
                 number = len(statuses)
                 js = JS + b"// %d" % number
-                answer = ann.publish("ann/clock", f"7.0.{number}", js, nodes[number % 2])
-                statuses.append(answer.status_code)
+                response = ann.publish("ann/clock", f"7.0.{number}", js, nodes[number % 2])
+                statuses.append(response.status_code)
             tidying.result()
         node.store.close()
 
@@ -314,7 +314,7 @@ def test_commands_copy_the_catalog_of_nodes_elsewhere(
         ({"s3_endpoint": "http://127.0.0.1:1"}, "Could not connect"),
     ],
 )
-def test_faults_are_reported_at_the_start(
+def test_errors_are_reported_at_the_start(
     server: ObjectStoreServer, tmp_path: Path, wrong: dict[str, str], expected: str
 ) -> None:
     settings = {**settings_of(server.port), **wrong}

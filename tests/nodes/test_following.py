@@ -21,8 +21,8 @@ JS = b"export function mount() {}\n"
 
 
 def latest(node: RunningNode, key: str) -> str | None:
-    answer = node.client.get(f"/api/v1/widgets/{key}")
-    return answer.json()["latestVersion"] if answer.status_code == 200 else None
+    response = node.client.get(f"/api/v1/widgets/{key}")
+    return response.json()["latestVersion"] if response.status_code == 200 else None
 
 
 def count(node: RunningNode, key: str) -> int:

@@ -108,7 +108,7 @@ def test_writes_come_back_when_the_server_takes_them_again(
     assert count_of(pair.primary) > before
 
 
-def test_another_server_takes_over_while_the_former_primary_answers_reads(
+def test_another_server_takes_over_while_the_former_primary_responses_reads(
     pair: PostgresqlPair, site: Site
 ) -> None:
     site.wait_for_writes()

@@ -58,7 +58,7 @@ def secretive(
         yield stack.enter_context(a_node(folder / "node", url, **settings)), metrics_port
 
 
-def test_answers_pages_metrics_and_logs_show_no_secret(
+def test_responses_pages_metrics_and_logs_show_no_secret(
     secretive: tuple[RunningNode, int],
 ) -> None:
     node, metrics_port = secretive
@@ -70,8 +70,8 @@ def test_answers_pages_metrics_and_logs_show_no_secret(
     assert settings.text.count("set (hidden)") == len(ALL)
     assert_none_in(settings.text)
     for path in ("/api/settings", "/api/health", "/api/stats", "/api/nowhere", "/"):
-        answer = node.client.get(path)
-        assert_none_in(answer.text + str(answer.headers))
+        response = node.client.get(path)
+        assert_none_in(response.text + str(response.headers))
     assert_none_in(httpx.get(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60).text)
 
 

@@ -71,20 +71,20 @@ def _untidy(node: Node) -> tuple[Path, Path]:
 class UnusableBundles(LocalBundles):
     """Like an object store that becomes unreachable while doctor runs, or a full disk here."""
 
-    def __init__(self, path: Path, fault: StoreUnavailable) -> None:
+    def __init__(self, path: Path, error: StoreUnavailable) -> None:
         super().__init__(path)
-        self._fault = fault
+        self._error = error
 
     def open(self, *_: object) -> NoReturn:
-        raise self._fault
+        raise self._error
 
 
-@pytest.mark.parametrize("fault", [BundlesDown(), StoreUnavailable("The disk is full.")])
-def test_of_a_store_that_does_not_answer_nothing_is_said(
-    node: Node, fault: StoreUnavailable
+@pytest.mark.parametrize("error", [BundlesDown(), StoreUnavailable("The disk is full.")])
+def test_of_a_store_that_does_not_response_nothing_is_said(
+    node: Node, error: StoreUnavailable
 ) -> None:
-    gone = UnusableBundles(node.folder.bundles, fault)
-    with pytest.raises(type(fault)):
+    gone = UnusableBundles(node.folder.bundles, error)
+    with pytest.raises(type(error)):
         check_catalog(node.store, gone, node.replica)
 
 
@@ -147,7 +147,7 @@ def test_no_transaction_is_open_while_bundles_are_read_or_listed(node: Node) -> 
     assert watched.connections == [0] * 4
 
 
-def test_versions_that_are_added_while_bundles_are_read_are_no_faults(
+def test_versions_that_are_added_while_bundles_are_read_are_no_errors(
     node: Node, beside: Path
 ) -> None:
     (beside / "other.js").write_bytes(BYTES + b"//")
@@ -167,7 +167,7 @@ def test_damaged_rows_do_not_hide_damaged_bundles(node: Node) -> None:
 
     findings = _check(node)
 
-    assert findings.faults == [
+    assert findings.errors == [
         "Widgets of an unfinished import are damaged. Restore the database from a backup.",
         "acme/clock 1.0.0: its bundle is missing or cannot be read.",
         "acme/clock 2.0.0: its bundle is missing or cannot be read.",
@@ -191,12 +191,12 @@ def test_a_sound_catalog_is_checked_while_somebody_writes(node: Node) -> None:
     other.store.close()
 
 
-def test_a_missing_bundle_is_a_fault_of_every_version_that_has_it(node: Node) -> None:
+def test_a_missing_bundle_is_a_error_of_every_version_that_has_it(node: Node) -> None:
     _bundle(node).unlink()
 
     findings = _check(node)
 
-    assert findings.faults == [
+    assert findings.errors == [
         "acme/clock 1.0.0: its bundle is missing or cannot be read.",
         "acme/clock 2.0.0: its bundle is missing or cannot be read.",
     ]
@@ -204,13 +204,13 @@ def test_a_missing_bundle_is_a_fault_of_every_version_that_has_it(node: Node) ->
 
 
 @pytest.mark.parametrize("content", [b"", b"other", BYTES + b"!", BYTES[:-1]])
-def test_a_damaged_bundle_is_a_fault(node: Node, content: bytes) -> None:
+def test_a_damaged_bundle_is_a_error(node: Node, content: bytes) -> None:
     _bundle(node).write_bytes(content)
 
-    faults = _check(node).faults
+    errors = _check(node).errors
 
-    assert len(faults) == 2
-    assert all(": its bundle is damaged (its hash is " in it for it in faults)
+    assert len(errors) == 2
+    assert all(": its bundle is damaged (its hash is " in it for it in errors)
 
 
 def test_bundles_of_no_version_and_leftovers_are_reported(node: Node) -> None:
@@ -218,7 +218,7 @@ def test_bundles_of_no_version_and_leftovers_are_reported(node: Node) -> None:
 
     findings = _check(node)
 
-    assert findings.faults == []
+    assert findings.errors == []
     assert findings.orphans == [str(unknown), str(half)]
     assert not findings.is_healthy
 

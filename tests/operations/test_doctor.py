@@ -64,7 +64,7 @@ def test_a_healthy_folder_is_well(data: Path) -> None:
     assert widget_catalog("doctor", "--data", data) == _WELL
 
 
-def test_a_damaged_bundle_is_a_fault_of_its_version(data: Path) -> None:
+def test_a_damaged_bundle_is_a_error_of_its_version(data: Path) -> None:
     bundle = _bundle(data)
     bundle.chmod(0o644)
     bundle.write_bytes(b"export default 2;\n")
@@ -76,7 +76,7 @@ def test_a_damaged_bundle_is_a_fault_of_its_version(data: Path) -> None:
     assert "No problems found" not in said.err
 
 
-def test_a_missing_bundle_is_a_fault_of_its_version(data: Path) -> None:
+def test_a_missing_bundle_is_a_error_of_its_version(data: Path) -> None:
     _bundle(data).unlink()
 
     said = widget_catalog("doctor", "--data", data)

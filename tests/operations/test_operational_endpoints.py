@@ -18,10 +18,10 @@ CLOSED = {
 
 
 def test_health_is_ok(site: InProcessSite) -> None:
-    answer = site.get("/api/health")
+    response = site.get("/api/health")
 
-    assert answer.status == 200
-    assert answer.json() == {"status": "ok", "checks": {"database": "ok", "bundles": "ok"}}
+    assert response.status == 200
+    assert response.json() == {"status": "ok", "checks": {"database": "ok", "bundles": "ok"}}
 
 
 def test_health_names_the_check_that_fails_and_is_ok_again_when_mended(
@@ -30,16 +30,16 @@ def test_health_names_the_check_that_fails_and_is_ok_again_when_mended(
     bundles = site.node.folder.bundles
     shutil.rmtree(bundles)
 
-    answer = site.get("/api/health", if_none_match="*")
+    response = site.get("/api/health", if_none_match="*")
 
-    assert answer.status == 503
-    assert answer.json() == {
+    assert response.status == 503
+    assert response.json() == {
         "status": "unavailable",
         "checks": {"database": "ok", "bundles": "failing"},
         "error": "The folder of the bundles cannot be read.",
     }
-    assert answer.headers.pop("etag")
-    assert answer.headers == CLOSED
+    assert response.headers.pop("etag")
+    assert response.headers == CLOSED
     bundles.mkdir()
     assert site.get("/api/health").status == 200
 
@@ -48,10 +48,10 @@ def test_health_names_the_check_that_fails_and_is_ok_again_when_mended(
 def test_health_tells_of_a_database_that_cannot_be_read(site: InProcessSite) -> None:
     site.node.folder.database.unlink()
 
-    answer = site.get("/api/health")
+    response = site.get("/api/health")
 
-    assert answer.status == 503
-    assert answer.json() == {
+    assert response.status == 503
+    assert response.json() == {
         "status": "unavailable",
         "checks": {"database": "damaged", "bundles": "ok"},
         "error": "The catalog's database file is gone or was replaced while it was in use, so "
@@ -135,13 +135,13 @@ def test_settings_tell_what_is_needed_before_sign_in_and_no_more(site: InProcess
     "path",
     ["/api/health", "/api/version", "/api/widgets/cli-version", "/api/stats", "/api/settings"],
 )
-def test_operational_answers_have_an_etag_and_no_cors_header(
+def test_operational_responses_have_an_etag_and_no_cors_header(
     site: InProcessSite, path: str
 ) -> None:
-    answer = site.get(f"{path}?unknown=%FF")
+    response = site.get(f"{path}?unknown=%FF")
 
-    assert answer.status == 200
-    etag = answer.headers.pop("etag")
-    assert answer.headers == CLOSED
+    assert response.status == 200
+    etag = response.headers.pop("etag")
+    assert response.headers == CLOSED
     again = site.get(path, if_none_match=etag)
     assert (again.status, again.body) == (304, b"")

@@ -43,10 +43,10 @@ def audit_of(person: Person) -> list[tuple[str, str]]:
 
 
 def test_the_overview_shows_numbers_health_and_settings(people: People, olly: Browsing) -> None:
-    answer = olly.get("/operate")
+    response = olly.get("/operate")
 
-    assert (answer.status, olly.title) == (200, "Overview")
-    assert PERSONAL.items() <= answer.headers.items()
+    assert (response.status, olly.title) == (200, "Overview")
+    assert PERSONAL.items() <= response.headers.items()
     told = olly.page.one("main").text
     numbers = [(it.text, them.text) for it, them in zip(*described(olly), strict=True)][:4]
     assert numbers == [
@@ -57,7 +57,7 @@ def test_the_overview_shows_numbers_health_and_settings(people: People, olly: Br
     ]
     assert "Databaseok Bundlesok Writingok Replication lag of this nodenone" in told
     assert "Free disk space" in told
-    assert len(answer.body) < 60_000
+    assert len(response.body) < 60_000
 
 
 def test_secrets_are_never_shown(built_people: BuiltPeople, tmp_path: Path) -> None:
@@ -78,9 +78,9 @@ def test_the_audit_log_is_filtered_and_downloaded(people: People, olly: Browsing
     assert len(rows(olly)) == 1
     assert rows(olly)[0].startswith("yank acme/clock 1.0.0 reason: Broken <i>.")
     link = next(it for it in olly.page.links if "ndjson" in it)
-    answer = olly.get(link)
-    assert answer.headers["content-disposition"] == 'attachment; filename="audit.ndjson"'
-    (line,) = [json.loads(it) for it in answer.body.splitlines()]
+    response = olly.get(link)
+    assert response.headers["content-disposition"] == 'attachment; filename="audit.ndjson"'
+    (line,) = [json.loads(it) for it in response.body.splitlines()]
     assert (line["actor"], line["action"], line["details"]) == (
         "ann",
         "yank",
@@ -157,7 +157,7 @@ def test_the_overview_tells_when_the_last_backup_was_made(
 )
 def test_a_filter_that_makes_no_sense_is_reported(olly: Browsing, query: str) -> None:
     assert olly.get(f"/operate/audit?{query}").status == 400
-    assert len(olly.faults) == 1
+    assert len(olly.errors) == 1
     assert olly.get(f"/operate/audit.ndjson?{query}").status == 400
 
 
@@ -175,9 +175,9 @@ def test_accounts_are_found_by_name_and_address(olly: Browsing) -> None:
 def test_an_account_is_disabled_and_enabled(people: People, olly: Browsing) -> None:
     olly.get("/operate/accounts/eve")
 
-    answer = olly.submit("/operate/accounts/eve/disable")
+    response = olly.submit("/operate/accounts/eve/disable")
 
-    assert answer.headers["location"] == "/operate/accounts/eve?done=disable"
+    assert response.headers["location"] == "/operate/accounts/eve?done=disable"
     assert people.eve.get("/api/auth/session").status == 401
     assert audit_of(people.olly)[0] == ("olly", "disable account")
     olly.get("/operate/accounts/eve?done=disable")
@@ -190,8 +190,8 @@ def test_an_account_is_disabled_and_enabled(people: People, olly: Browsing) -> N
 
 def test_operators_do_not_disable_themselves(people: People, olly: Browsing) -> None:
     olly.get("/operate/accounts/olly")
-    answer = olly.submit("/operate/accounts/olly/disable")
-    assert (answer.status, olly.faults) == (
+    response = olly.submit("/operate/accounts/olly/disable")
+    assert (response.status, olly.errors) == (
         409,
         ["You cannot disable your own account. Another operator can."],
     )
@@ -222,12 +222,12 @@ def test_a_reset_link_works_once(people: People, olly: Browsing) -> None:
     eve = Browsing(people.site)
     assert eve.get(link).status == 200
     assert eve.submit("/reset-password", password="short").status == 400
-    assert eve.faults == ["The password is too short: at least 12 characters are needed."]
+    assert eve.errors == ["The password is too short: at least 12 characters are needed."]
     assert machine.get("/api/widgets/scopes").status == 200
 
-    answer = eve.submit("/reset-password", password=NEW)
+    response = eve.submit("/reset-password", password=NEW)
 
-    assert (answer.status, answer.headers["location"]) == (303, "/sign-in?next=/account")
+    assert (response.status, response.headers["location"]) == (303, "/sign-in?next=/account")
     assert machine.get("/api/widgets/scopes").status == 401
     assert audit_of(people.olly)[:2] == [
         ("eve", "reset password"),
@@ -275,7 +275,7 @@ def test_invitations_are_made_and_withdrawn(built_people: BuiltPeople, tmp_path:
         olly, guest = browser_of(people.olly), Browsing(people.site)
         olly.get("/operate/invitations")
         assert olly.submit("/operate/invitations", email="nonsense").status == 400
-        assert olly.faults == ["'nonsense' is not an e-mail address."]
+        assert olly.errors == ["'nonsense' is not an e-mail address."]
         links = []
         for email in ("bob@example.org", "cat@example.org"):
             olly.get("/operate/invitations")
@@ -304,8 +304,8 @@ def test_names_are_reserved_and_released(people: People, olly: Browsing) -> None
         ("release", "kept", 303),
     ):
         olly.get("/operate/scopes")
-        answer = olly.submit(f"/operate/scopes/{form}", name=name)
-        assert answer.status == status, (form, name)
+        response = olly.submit(f"/operate/scopes/{form}", name=name)
+        assert response.status == status, (form, name)
         if status != 303:
             assert olly.page.one("div", role="alert").attributes["id"] == f"faults-{form}"
         elif form == "reserve":
@@ -327,10 +327,10 @@ def test_widgets_are_listed_by_scope_and_state(people: People, olly: Browsing) -
         olly.get(f"/operate/widgets?{query}")
         shown = [it.text for it in olly.page.all("code") if "/" in it.text]
         assert shown == keys, query
-    answer = olly.get("/operate/widgets?q=@acme/clock")
-    assert (answer.status, answer.headers["location"]) == (303, "/account/widgets/acme/clock")
+    response = olly.get("/operate/widgets?q=@acme/clock")
+    assert (response.status, response.headers["location"]) == (303, "/account/widgets/acme/clock")
     assert olly.get("/operate/widgets?q=a//b").status == 400
-    assert olly.faults == ["Enter a scope, or a scope and a name such as ann/clock."]
+    assert olly.errors == ["Enter a scope, or a scope and a name such as ann/clock."]
 
 
 def test_anyone_who_is_no_operator_any_more_is_refused_in_the_transaction(people: People) -> None:

@@ -30,7 +30,7 @@ def test_a_scope_is_assigned_by_its_row_which_shows_what_changes_hands(
 
     unknown = olly.submit(f"{SCOPES}/assign", username="nobody")
 
-    assert (unknown.status, olly.faults) == (404, ["There is no account 'nobody'."])
+    assert (unknown.status, olly.errors) == (404, ["There is no account 'nobody'."])
     assert "2 widgets" in olly.page.one("main").text  # The list of ownerless scopes again.
     done = olly.submit(f"{SCOPES}/assign", username="@eve")
     assert (done.status, done.headers["location"]) == (303, f"{SCOPES}?done=assign")
@@ -56,9 +56,9 @@ def test_the_page_to_create_an_organization_says_what_is_in_the_scope(
 ) -> None:
     olly.get("/account/organizations")
 
-    answer = olly.submit("/account/organizations", slug="shop", display_name="Shop")
+    response = olly.submit("/account/organizations", slug="shop", display_name="Shop")
 
-    assert answer.status == 409
-    (fault,) = olly.faults
-    assert "that scope has no owner, but 2 widgets with 9,555 installs. An operator can" in fault
+    assert response.status == 409
+    (error,) = olly.errors
+    assert "that scope has no owner, but 2 widgets with 9,555 installs. An operator can" in error
     assert people.olly.publish("shop/clock", "2.0.0").status == 403

@@ -14,5 +14,5 @@ def roles(person: Person, slug: str = "acme") -> dict[str, str]:
     return {it["username"]: it["role"] for it in members}
 
 
-def told(answer: Any) -> tuple[int, Any]:
-    return answer.status, answer.json()
+def told(response: Any) -> tuple[int, Any]:
+    return response.status, response.json()

@@ -21,9 +21,9 @@ NOT_FOR_YOU = {
 
 
 def invite(people: People, role: str = "member", **whom: str) -> dict[str, Any]:
-    answer = people.ann.post(INVITATIONS, {"role": role, **whom})
-    assert answer.status == 201, answer.body
-    made: dict[str, Any] = answer.json()
+    response = people.ann.post(INVITATIONS, {"role": role, **whom})
+    assert response.status == 201, response.body
+    made: dict[str, Any] = response.json()
     return made
 
 
@@ -43,8 +43,8 @@ def test_an_invitation_by_name_is_seen_and_accepted_by_that_account_alone(people
     assert told(people.abe.get(INVITATIONS)) == (200, {"invitations": [made]})
     assert told(people.olly.get("/api/invitations")) == (200, {"invitations": []})
     for other in (people.olly, people.mia, people.ann):
-        for answer in ("accept", "decline"):
-            refused = other.post(f"/api/invitations/{made['id']}/{answer}", {"secret": ""})
+        for response in ("accept", "decline"):
+            refused = other.post(f"/api/invitations/{made['id']}/{response}", {"secret": ""})
             assert told(refused) == (404, NOT_FOR_YOU)
 
     assert told(people.eve.post(f"/api/invitations/{made['id']}/accept")) == DONE
@@ -58,10 +58,10 @@ def test_an_organization_has_a_hundred_open_invitations_at_most(people: People) 
     made = [invite(people, email=f"guest-{i}@example.org") for i in range(100)]
 
     body = {"role": "member", "email": "one-more@example.org"}
-    answer = people.ann.post(INVITATIONS, body)
+    response = people.ann.post(INVITATIONS, body)
 
-    assert (answer.status, answer.headers["retry-after"]) == (429, "60")
-    assert answer.json()["error"].startswith("acme has 100 open invitations, which is the limit.")
+    assert (response.status, response.headers["retry-after"]) == (429, "60")
+    assert response.json()["error"].startswith("acme has 100 open invitations, which is the limit.")
     assert people.ann.delete(f"{INVITATIONS}/{made[0]['id']}").status == 200
     assert people.ann.post(INVITATIONS, body).status == 201
 
@@ -153,9 +153,9 @@ def test_nobody_is_invited_twice_or_without_being_there(people: People) -> None:
 def test_an_account_that_is_disabled_cannot_be_invited(people: People) -> None:
     set_disabled(people.site.node.store, "eve", is_disabled=True)
 
-    answer = people.ann.post(INVITATIONS, {"username": "eve"})
+    response = people.ann.post(INVITATIONS, {"username": "eve"})
 
-    assert told(answer) == (404, {"error": "There is no account 'eve'."})
+    assert told(response) == (404, {"error": "There is no account 'eve'."})
 
 
 def second_owner(people: People) -> Person:

@@ -31,13 +31,13 @@ def test_an_organization_is_made(people: People) -> None:
     assert "You are not a member of any organization." in eve.page.one("main").text
     for slug, status in (("Not a name", 400), ("acme", 409), ("eves", 303)):
         eve.get(HERE)
-        answer = eve.submit(HERE, slug=slug, display_name="Eve's <b>")
-        assert answer.status == status
+        response = eve.submit(HERE, slug=slug, display_name="Eve's <b>")
+        assert response.status == status
         if status != 303:
             assert eve.page.one("input", id="slug").attributes["value"] == slug
-            assert len(eve.faults) == 1
-    assert answer.headers["location"] == f"{HERE}?done=create"
-    eve.get(answer.headers["location"])
+            assert len(eve.errors) == 1
+    assert response.headers["location"] == f"{HERE}?done=create"
+    eve.get(response.headers["location"])
     assert rows(eve) == ["Eve's <b> @eves owner Widgets"]
 
 
@@ -50,9 +50,9 @@ def test_roles_are_changed_and_members_removed(people: People) -> None:
     assert ann.submit(f"{ACME}/members/mia/remove").headers["location"] == f"{ACME}?done=remove"
     assert "mia" not in roles(people)
     ann.get(ACME)
-    answer = ann.submit(f"{ACME}/members/ann", role="member")
-    assert answer.status == 409
-    assert ann.faults[0].startswith("ann is the last owner of acme")
+    response = ann.submit(f"{ACME}/members/ann", role="member")
+    assert response.status == 409
+    assert ann.errors[0].startswith("ann is the last owner of acme")
 
 
 def test_admins_make_no_owners(people: People) -> None:
@@ -93,8 +93,8 @@ def test_people_are_invited_to_publish_unless_another_role_is_chosen(people: Peo
 def test_somebody_is_invited_by_address_and_the_invitation_withdrawn(people: People) -> None:
     ann = browser_of(people.ann)
     ann.get(ACME)
-    answer = ann.submit(f"{ACME}/invitations", who="bob@example.org", role="member")
-    assert answer.status == 200
+    response = ann.submit(f"{ACME}/invitations", who="bob@example.org", role="member")
+    assert response.status == 200
     link = ann.page.one("pre").text.removeprefix("https://catalog.example")
     assert "The link is shown only once." in ann.page.one("main").text
     assert "they also need an invitation to the catalog" in ann.page.one("p", class_="notice").text
@@ -111,13 +111,13 @@ def test_members_look_on_and_leave(people: People) -> None:
     mia = browser_of(people.mia)
     mia.get(ACME)
     assert actions(mia) == [f"{ACME}/leave"]
-    answer = mia.submit(f"{ACME}/leave", leave="yes")
-    assert answer.headers["location"] == f"{HERE}?done=leave"
+    response = mia.submit(f"{ACME}/leave", leave="yes")
+    assert response.headers["location"] == f"{HERE}?done=leave"
     assert mia.get(ACME).status == 403
     ann = browser_of(people.ann)
     ann.get(ACME)
-    answer = ann.submit(f"{ACME}/leave", leave="yes")
-    assert answer.status == 409
+    response = ann.submit(f"{ACME}/leave", leave="yes")
+    assert response.status == 409
     assert ann.page.one("div", role="alert").attributes["id"] == "faults-leave"
 
 
@@ -174,7 +174,7 @@ def test_owners_make_the_members_public_and_private_again(
 
     ann.get(ACME)
     assert ann.submit(action, public="perhaps").status == 400
-    assert ann.faults == ["Use the button to change the visibility of members."]
+    assert ann.errors == ["Use the button to change the visibility of members."]
     assert ann.submit(action, public="no").status == 303
     assert public_members(people) == []
     assert people.site.get("/scopes/acme").headers["etag"] == before

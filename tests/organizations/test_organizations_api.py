@@ -6,7 +6,7 @@ import pytest
 
 from organizations.organizing import ACME, DONE, INVITATIONS, roles, told
 from support.people import PASSWORD
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import People, join
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.core.clock import iso
@@ -52,9 +52,9 @@ def test_what_cannot_be_an_organization_is_refused(
     shared_people: People, slug: str, name: str, status: int
 ) -> None:
     body = {"slug": slug, "displayName": name}
-    answer = shared_people.eve.post("/api/organizations", body)
+    response = shared_people.eve.post("/api/organizations", body)
 
-    assert (answer.status, list(answer.json())) == (status, ["error"])
+    assert (response.status, list(response.json())) == (status, ["error"])
 
 
 def test_members_see_one_another_and_their_own_role(shared_people: People) -> None:
@@ -122,13 +122,13 @@ def test_an_owner_who_is_disabled_does_not_count(people: People) -> None:
     for name in ("abe", "mia"):
         set_disabled(store, name, is_disabled=True)
 
-    for answer in (
+    for response in (
         ann.delete(f"{ACME}/members/ann"),
         ann.put(f"{ACME}/members/ann", {"role": "member"}),
         ann.post("/api/account/close", {"password": PASSWORD}),
     ):
-        assert answer.status == 409
-        assert " the last owner of acme who can sign in. " in answer.json()["error"]
+        assert response.status == 409
+        assert " the last owner of acme who can sign in. " in response.json()["error"]
     # A disabled member can be removed, and is back when enabled.
     assert told(ann.delete(f"{ACME}/members/mia")) == DONE
     set_disabled(store, "abe", is_disabled=False)
@@ -138,9 +138,9 @@ def test_an_owner_who_is_disabled_does_not_count(people: People) -> None:
 def test_nothing_is_transferred_to_an_account_that_is_disabled(people: People) -> None:
     set_disabled(people.site.node.store, "abe", is_disabled=True)
 
-    answer = people.ann.post(f"{ACME}/transfer", {"username": "abe"})
+    response = people.ann.post(f"{ACME}/transfer", {"username": "abe"})
 
-    assert told(answer) == (
+    assert told(response) == (
         409,
         {"error": "abe cannot sign in at present. Choose another account."},
     )
@@ -203,7 +203,7 @@ def test_there_are_three_roles(shared_people: People, role: str) -> None:
 def test_the_operator_looks_into_organizations_but_does_not_rule_them(people: People) -> None:
     olly = people.olly
     assert olly.get(ACME).status == 200
-    for answer in (
+    for response in (
         olly.put(f"{ACME}/members/mia", {"role": "owner"}),
         olly.delete(f"{ACME}/members/mia"),
         olly.post(INVITATIONS, {"username": "olly", "role": "owner"}),
@@ -211,7 +211,7 @@ def test_the_operator_looks_into_organizations_but_does_not_rule_them(people: Pe
         olly.request("acme/clock", "2.0.0"),
         olly.request("ann/clock", "2.0.0"),
     ):
-        assert answer.status == 403
+        assert response.status == 403
 
 
 def test_everything_about_members_is_in_the_audit_log(people: People) -> None:
@@ -246,7 +246,7 @@ def test_everything_about_members_is_in_the_audit_log(people: People) -> None:
     ids=["removed", "left", "closed"],
 )
 def test_the_log_tells_what_somebody_who_goes_could_publish(
-    people: People, go: Callable[[People], Answer], actor: str, action: str
+    people: People, go: Callable[[People], Reply], actor: str, action: str
 ) -> None:
     people.ann.put("/api/widgets/acme/board/publishers", {"publishers": ["mia", "pia"]})
 
@@ -263,7 +263,7 @@ def test_owners_read_the_log_of_their_organization_and_of_nothing_else(people: P
     people.ann.put(f"{ACME}/members/mia", {"role": "admin"})
     people.ann.post("/api/widgets/acme/clock/unlist", {"reason": "Moved."})
 
-    answer = people.ann.get(f"{ACME}/audit?limit=2")
+    response = people.ann.get(f"{ACME}/audit?limit=2")
 
     who = {
         "at": iso(people.clock.at),
@@ -276,8 +276,8 @@ def test_owners_read_the_log_of_their_organization_and_of_nothing_else(people: P
     }
     unlisted = {"name": "clock", "version": None, "details": {"reason": "Moved."}}
     promoted = {"name": None, "version": None, "details": {"member": "mia", "role": "admin"}}
-    total = answer.json()["total"]
-    assert told(answer) == (
+    total = response.json()["total"]
+    assert told(response) == (
         200,
         {
             "entries": [

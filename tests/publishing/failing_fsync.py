@@ -54,8 +54,8 @@ def main(data: Path, version: str) -> None:
     try:
         publish(data, version, before_confirm=fail_fdatasync)
         print("published")
-    except StoreUnavailable as fault:
-        print(fault.message)
+    except StoreUnavailable as error:
+        print(error.message)
     with open_node(data).store.reading() as connection:
         stored = find_widget(connection, Scope("ann"), WidgetName("clock"))
     print("visible" if stored is not None else "not visible", flush=True)

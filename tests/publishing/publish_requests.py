@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from support.people import request_body
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import People
 from widget_catalog.publishing.store import list_requests
 
@@ -43,13 +43,13 @@ def _files(folder: Path) -> list[Path]:
     return [it for it in folder.rglob("*") if it.is_file()]
 
 
-def told(answer: Answer) -> tuple[int, Any]:
-    return answer.status, answer.json()
+def told(response: Reply) -> tuple[int, Any]:
+    return response.status, response.json()
 
 
-def faults(answer: Answer) -> str:
-    assert answer.status == 400, answer.body
-    return str(answer.json()["error"])
+def errors(response: Reply) -> str:
+    assert response.status == 400, response.body
+    return str(response.json()["error"])
 
 
 def rows(people: People) -> list[Any]:

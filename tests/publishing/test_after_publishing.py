@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from support.people import BUNDLE, Person, with_oauth, with_token
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import People
 from widget_catalog.core.clock import iso
 
@@ -16,8 +16,8 @@ PUBLIC = "/api/v1/widgets/acme/clock"
 DONE = (200, {"success": True})
 
 
-def told(answer: Answer) -> tuple[int, Any]:
-    return answer.status, answer.json()
+def told(response: Reply) -> tuple[int, Any]:
+    return response.status, response.json()
 
 
 def shown(people: People) -> Any:
@@ -27,16 +27,16 @@ def shown(people: People) -> Any:
 
 
 def log(person: Person, query: str = "") -> list[dict[str, Any]]:
-    answer = person.get(f"{CLOCK}/audit{query}")
-    assert answer.status == 200, answer.body
-    entries: list[dict[str, Any]] = answer.json()["entries"]
+    response = person.get(f"{CLOCK}/audit{query}")
+    assert response.status == 200, response.body
+    entries: list[dict[str, Any]] = response.json()["entries"]
     return entries
 
 
 def test_a_yanked_version_is_never_offered_and_still_loads(people: People) -> None:
-    answer = people.abe.post(f"{VERSION}/yank", {"reason": " It breaks dashboards. "})
+    response = people.abe.post(f"{VERSION}/yank", {"reason": " It breaks dashboards. "})
 
-    assert told(answer) == DONE
+    assert told(response) == DONE
     assert (shown(people)["yanked"], shown(people)["yankedReason"]) == (
         True,
         "It breaks dashboards.",
@@ -163,7 +163,7 @@ def test_another_reason_takes_the_place_of_the_first_and_the_log_keeps_both(
     ],
 )
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "error"),
     [
         ("", "must not be empty."),
         (" \u200b", "must not be empty."),
@@ -175,12 +175,12 @@ def test_another_reason_takes_the_place_of_the_first_and_the_log_keeps_both(
     ],
 )
 def test_a_reason_is_one_line_of_text(
-    shared_people: People, path: str, key: str, text: str, fault: str
+    shared_people: People, path: str, key: str, text: str, error: str
 ) -> None:
-    answer = shared_people.ann.post(f"{CLOCK}/{path}", {key: text})
+    response = shared_people.ann.post(f"{CLOCK}/{path}", {key: text})
 
-    assert answer.status == 400
-    assert answer.json()["error"].startswith(f"{key}: {fault}")
+    assert response.status == 400
+    assert response.json()["error"].startswith(f"{key}: {error}")
 
 
 def test_a_yank_and_a_deprecation_must_say_why(shared_people: People) -> None:
@@ -191,14 +191,14 @@ def test_a_yank_and_a_deprecation_must_say_why(shared_people: People) -> None:
 
 @pytest.mark.parametrize("version", ["2.0.0", "1.0", "v1.0.0", "1.0.0-rc.1", "x", "..", "1.0.0 "])
 def test_a_version_that_is_not_there_is_404(shared_people: People, version: str) -> None:
-    answer = shared_people.ann.post(f"{CLOCK}/versions/{version}/yank", {"reason": "Broken."})
+    response = shared_people.ann.post(f"{CLOCK}/versions/{version}/yank", {"reason": "Broken."})
 
-    assert told(answer) == (404, {"error": f"There is no version {version!r} of acme/clock."})
+    assert told(response) == (404, {"error": f"There is no version {version!r} of acme/clock."})
 
 
 def test_a_widget_that_is_not_there_is_404_for_its_scopes_people(shared_people: People) -> None:
     gone = "/api/widgets/acme/gone"
-    answers = [
+    responses = [
         shared_people.ann.get(gone),
         shared_people.ann.post(f"{gone}/unlist"),
         shared_people.ann.post(f"{gone}/versions/1.0.0/unyank"),
@@ -206,8 +206,8 @@ def test_a_widget_that_is_not_there_is_404_for_its_scopes_people(shared_people: 
         shared_people.ann.get(f"{gone}/publishers"),
         shared_people.olly.post(f"{gone}/official", {"isOfficial": True}),
     ]
-    for answer in answers:
-        assert told(answer) == (404, {"error": "There is no widget acme/gone."})
+    for response in responses:
+        assert told(response) == (404, {"error": "There is no widget acme/gone."})
 
 
 def test_build_metadata_is_no_part_of_which_version_is_meant(people: People) -> None:
@@ -313,9 +313,9 @@ def test_the_log_is_paged_newest_first(people: People) -> None:
     assert page("")[1:] == (7, 1, 20)
     for wrong in ("page=0", "page=-1", "page=x", "limit=0", "page=1.5", "limit=", "page=٣",
                   "page=99999999999", "page=%ff", "limit=1e3"):  # fmt: skip
-        answer = people.ann.get(f"{CLOCK}/audit?{wrong}")
+        response = people.ann.get(f"{CLOCK}/audit?{wrong}")
         name = wrong.partition("=")[0]
-        assert told(answer) == (400, {"error": f"{name} must be a whole number, 1 or more."})
+        assert told(response) == (400, {"error": f"{name} must be a whole number, 1 or more."})
 
 
 def test_the_log_of_a_widget_holds_nothing_of_others(people: People) -> None:
@@ -339,7 +339,7 @@ def test_the_log_of_a_widget_holds_nothing_of_others(people: People) -> None:
     ],
 )
 def test_a_change_is_seen_by_caches_at_once(
-    people: People, change: Callable[[People], Answer]
+    people: People, change: Callable[[People], Reply]
 ) -> None:
     known = people.site.get(PUBLIC).headers["etag"]
     registry = people.site.get("/api/widgets/acme/registry.json").headers["etag"]
@@ -358,6 +358,6 @@ def test_a_change_is_seen_by_caches_at_once(
      ("acme/clock%00", 400), ("acme/\x00", 404), ("acme/ clock", 400), ("a" * 65 + "/clock", 400)],
 )  # fmt: skip
 def test_what_cannot_be_a_widget_is_refused(shared_people: People, key: str, status: int) -> None:
-    answer = shared_people.olly.get(f"/api/widgets/{key}")
+    response = shared_people.olly.get(f"/api/widgets/{key}")
 
-    assert (answer.status, list(answer.json())) == (status, ["error"])
+    assert (response.status, list(response.json())) == (status, ["error"])

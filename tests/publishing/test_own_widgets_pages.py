@@ -19,9 +19,9 @@ VERSION = f"{ACME}/versions/1.0.0"
 
 
 def detail(people: People, key: str = "acme/clock") -> dict[str, object]:
-    answer = people.ann.get(f"/api/widgets/{key}")
-    assert answer.status == 200
-    shown: dict[str, object] = answer.json()
+    response = people.ann.get(f"/api/widgets/{key}")
+    assert response.status == 200
+    shown: dict[str, object] = response.json()
     return shown
 
 
@@ -44,10 +44,10 @@ def test_widgets_of_all_scopes_are_shown_and_of_one(people: People) -> None:
     ann = browser_of(people.ann)
     people.ann.post("/api/widgets/acme/clock/unlist", {"reason": "For now."})
 
-    answer = ann.get("/account/widgets")
+    response = ann.get("/account/widgets")
 
-    assert (answer.status, ann.title) == (200, "Your widgets")
-    assert PERSONAL.items() <= answer.headers.items()
+    assert (response.status, ann.title) == (200, "Your widgets")
+    assert PERSONAL.items() <= response.headers.items()
     rows = [it.text for it in ann.page.all("li")]
     assert rows == [
         "Clock unlisted acme/clock 1.0.0 0 installs",
@@ -74,9 +74,9 @@ def test_a_version_is_yanked_and_offered_again(people: People) -> None:
     ann = browser_of(people.ann)
     assert ann.get(VERSION).status == 200
 
-    answer = ann.submit(f"{VERSION}/yank", reason="Shows <b>nothing</b>.")
+    response = ann.submit(f"{VERSION}/yank", reason="Shows <b>nothing</b>.")
 
-    assert (answer.status, answer.headers["location"]) == (303, f"{VERSION}?done=yank")
+    assert (response.status, response.headers["location"]) == (303, f"{VERSION}?done=yank")
     yanked = version_of(people)
     assert (yanked["yanked"], yanked["yankedReason"]) == (True, "Shows <b>nothing</b>.")
     ann.get(f"{VERSION}?done=yank")
@@ -98,17 +98,17 @@ def test_a_version_is_deprecated_with_another_message_and_not_any_more(people: P
 
 
 @pytest.mark.parametrize(("form", "field"), [("yank", "reason"), ("deprecate", "message")])
-def test_a_fault_is_reported_beside_the_form_with_what_was_typed(
+def test_a_error_is_reported_beside_the_form_with_what_was_typed(
     people: People, form: str, field: str
 ) -> None:
     ann = browser_of(people.ann)
     ann.get(VERSION)
     typed = "much too long " * 50
 
-    answer = ann.submit(f"{VERSION}/{form}", **{field: typed})
+    response = ann.submit(f"{VERSION}/{form}", **{field: typed})
 
-    assert answer.status == 400
-    assert len(ann.faults) == 1
+    assert response.status == 400
+    assert len(ann.errors) == 1
     assert ann.page.one("div", role="alert").attributes["id"] == f"faults-{form}"
     box = ann.page.one("input", id=f"{form}-{field}")
     assert (box.attributes["value"], box.attributes["aria-describedby"]) == (
@@ -144,11 +144,11 @@ def test_what_is_over_the_quota_of_changes_is_reported_beside_the_form(
         ann.submit(f"{VERSION}/yank", reason="Slow.")
         ann.get(ACME)
 
-        answer = ann.submit(f"{ACME}/unlist", reason="Out of season.")
+        response = ann.submit(f"{ACME}/unlist", reason="Out of season.")
 
-        assert answer.status == 429
-        assert int(answer.headers["retry-after"]) > 0
-        assert ann.faults[0].startswith("At most 1 changes to widgets can be made in an hour: ")
+        assert response.status == 429
+        assert int(response.headers["retry-after"]) > 0
+        assert ann.errors[0].startswith("At most 1 changes to widgets can be made in an hour: ")
         assert detail(people)["listed"] is True
         ann.get(VERSION)
         assert ann.submit(f"{VERSION}/deprecate", message="Use 2.0.0.").status == 429
@@ -166,15 +166,15 @@ def test_publishers_are_named_and_outsiders_are_refused(people: People) -> None:
         "pia",
     ]
     abe.get(ACME)
-    answer = abe.submit(f"{ACME}/publishers", publishers="mia eve")
-    assert (answer.status, abe.faults) == (400, ["Not a member of acme: eve."])
+    response = abe.submit(f"{ACME}/publishers", publishers="mia eve")
+    assert (response.status, abe.errors) == (400, ["Not a member of acme: eve."])
 
 
 def test_operators_give_and_take_the_official_mark(people: People) -> None:
     olly = browser_of(people.olly)
-    for answer, is_official in (("yes", True), ("no", False)):
+    for response, is_official in (("yes", True), ("no", False)):
         olly.get(ACME)
-        olly.submit(f"{ACME}/official", official=answer)
+        olly.submit(f"{ACME}/official", official=response)
         shown = detail(people)["widget"]
         assert isinstance(shown, dict)
         assert shown["isOfficial"] is is_official
@@ -196,10 +196,10 @@ def test_what_does_not_exist_is_not_found(people: People) -> None:
 def test_build_metadata_in_the_address_leads_to_the_version(people: People) -> None:
     ann = browser_of(people.ann)
     assert ann.get(f"{VERSION}+%C3%A9").status == 200
-    answer = ann.post(
+    response = ann.post(
         f"{VERSION}+%C3%A9/yank", {**ann.hidden_fields(f"{VERSION}/yank"), "reason": "Broken."}
     )
-    assert answer.headers["location"] == f"{VERSION}?done=yank"
+    assert response.headers["location"] == f"{VERSION}?done=yank"
 
 
 def test_many_versions_are_shown_page_by_page(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -209,9 +209,9 @@ def test_many_versions_are_shown_page_by_page(tmp_path_factory: pytest.TempPathF
         versions = [version_line(f"1.{minor}.0", publishedAt=it) for minor, it in enumerate(times)]
         import_widgets(site.node, widget_line("ann/clock", versions=versions), into_owned=True)
         browsing = browser_of(ann)
-        answer = browsing.get("/account/widgets/ann/clock")
+        response = browsing.get("/account/widgets/ann/clock")
         assert "?page=2" in browsing.page.links
-        assert len(answer.body) < 60_000
+        assert len(response.body) < 60_000
         browsing.get("/account/widgets/ann/clock?page=2")
         assert "/account/widgets/ann/clock/versions/1.0.0" in browsing.page.links
 

@@ -51,12 +51,14 @@ def test_two_hundred_publishes_at_once_succeed_or_are_cleanly_refused(tmp_path: 
             )
             for number in range(_PROCESSES)
         ]
-        answers = [it for process in processes for it in json.loads(process.communicate()[0])]
+        responses = [it for process in processes for it in json.loads(process.communicate()[0])]
 
-        assert len(answers) == _PROCESSES * _EACH
-        assert {status for _, _, status, _ in answers} == {200, 409}
-        wanted = {(key, version) for key, version, _, _ in answers}
-        succeeded = Counter((key, version) for key, version, status, _ in answers if status == 200)
+        assert len(responses) == _PROCESSES * _EACH
+        assert {status for _, _, status, _ in responses} == {200, 409}
+        wanted = {(key, version) for key, version, _, _ in responses}
+        succeeded = Counter(
+            (key, version) for key, version, status, _ in responses if status == 200
+        )
         # Of the requests for the same version, exactly one succeeded; none was rejected wrongly.
         assert succeeded == dict.fromkeys(wanted, 1)
         _assert_catalog_shows(service.url, token, wanted)

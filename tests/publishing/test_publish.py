@@ -18,7 +18,7 @@ from publishing.publish_requests import (
     told,
 )
 from support.people import BUNDLE, manifest, request_body, with_token
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import People
 from widget_catalog.core.clock import iso
 
@@ -32,11 +32,11 @@ def test_three_steps_publish_a_version_at_once(people: People) -> None:
         "configVersion": 3,
         "x-unknown": {"kept": [1, 2.5, None, "é"]},
     }
-    answer = ann.request("ann/new", "1.0.0-rc.1+build.5", **more)
+    response = ann.request("ann/new", "1.0.0-rc.1+build.5", **more)
 
-    requested = answer.json()
+    requested = response.json()
     place = "https://catalog.example/cdn/@ann/new/1.0.0-rc.1+build.5"
-    assert (answer.status, requested) == (
+    assert (response.status, requested) == (
         200,
         {
             "uploadUrl": requested["uploadUrl"],
@@ -148,7 +148,7 @@ def test_a_check_passes_every_gate_and_keeps_nothing(people: People) -> None:
     assert rows(people) == []
 
 
-def test_a_repeated_confirmation_gets_the_same_answer(people: People) -> None:
+def test_a_repeated_confirmation_gets_the_same_response(people: People) -> None:
     requested = people.ann.post(PUBLISH, styled()).json()
     people.ann.upload(requested["uploadUrl"], BUNDLE)
     people.ann.upload(requested["cssUploadUrl"], CSS)
@@ -188,7 +188,7 @@ def test_a_foreign_or_unknown_request_is_404(people: People) -> None:
     ids=["not an admin any more", "not a member any more"],
 )
 def test_rights_are_asked_for_again_at_the_confirmation(
-    people: People, lose: Callable[[People], Answer]
+    people: People, lose: Callable[[People], Reply]
 ) -> None:
     requested = people.abe.request("acme/new").json()
     people.abe.upload(requested["uploadUrl"], BUNDLE)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from publishing.publish_requests import PUBLISH, faults, told
+from publishing.publish_requests import PUBLISH, errors, told
 from support.people import BUNDLE, manifest, request_body
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.publishing.store import list_requests
@@ -14,7 +14,7 @@ from widget_catalog.publishing.store import list_requests
 SMALL, LARGE = {"w": 1, "h": 1}, {"w": 4, "h": 2}
 
 
-def test_all_faults_are_reported_at_once_and_each_once(shared_people: People) -> None:
+def test_all_errors_are_reported_at_once_and_each_once(shared_people: People) -> None:
     body = request_body(
         "ann/Clock",
         "v1",
@@ -31,7 +31,7 @@ def test_all_faults_are_reported_at_once_and_each_once(shared_people: People) ->
     )
     body |= {"bundleSize": 2_097_153, "sha256Hash": "AB" * 32, "cssSize": 0}
 
-    told = faults(shared_people.ann.post(PUBLISH, body))
+    told = errors(shared_people.ann.post(PUBLISH, body))
 
     wanted = [
         "bundleSize: the file has 2,097,153 bytes; at most 2,097,152 are taken.",
@@ -51,14 +51,14 @@ def test_all_faults_are_reported_at_once_and_each_once(shared_people: People) ->
         "releaseNotes: contains the character U+0000; control characters, invisible ",
         "configVersion: must be a whole number, 0 or more.",
     ]
-    for i, fault in enumerate(wanted):
-        assert told.count(fault) == 1, (i, fault, told)
+    for i, error in enumerate(wanted):
+        assert told.count(error) == 1, (i, error, told)
     assert f"({len(wanted)}) " in told
     assert f"({len(wanted) + 1}) " not in told
 
 
 @pytest.mark.parametrize(
-    ("change", "fault"),
+    ("change", "error"),
     [
         ({"scope": None}, "scope: is missing."),
         ({"scope": 7}, "scope: must be a text."),
@@ -92,11 +92,11 @@ def test_all_faults_are_reported_at_once_and_each_once(shared_people: People) ->
     ],
 )
 def test_what_is_wrong_with_a_request_is_reported(
-    shared_people: People, change: dict[str, Any], fault: str
+    shared_people: People, change: dict[str, Any], error: str
 ) -> None:
-    answer = shared_people.ann.post(PUBLISH, request_body("ann/new") | change)
+    response = shared_people.ann.post(PUBLISH, request_body("ann/new") | change)
 
-    assert faults(answer).startswith(fault)
+    assert errors(response).startswith(error)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_a_smallest_size_above_the_largest_is_refused(
     body = request_body("ann/new") | sizes | beside
     body["manifestJson"] = json.dumps(manifest("new") | sizes | said)
 
-    answer = shared_people.ann.post(PUBLISH, body)
+    response = shared_people.ann.post(PUBLISH, body)
 
-    assert faults(answer) == "minSize: must not be larger than maxSize."
+    assert errors(response) == "minSize: must not be larger than maxSize."
 
 
 def test_what_the_manifest_lacks_is_taken_from_the_request(people: People) -> None:
@@ -144,9 +144,9 @@ def test_what_the_manifest_lacks_is_taken_from_the_request(people: People) -> No
 def test_a_version_that_exists_is_409_whatever_its_build_metadata(
     shared_people: People, version: str, sentence: str
 ) -> None:
-    answer = shared_people.ann.request("ann/clock", version, b"something else")
+    response = shared_people.ann.request("ann/clock", version, b"something else")
 
-    assert told(answer) == (
+    assert told(response) == (
         409,
         {"error": f"{sentence}A published version never changes: choose another number."},
     )
@@ -179,7 +179,7 @@ def test_a_scope_that_is_not_yours_is_403_whether_it_exists_or_not(shared_people
 def test_the_size_limit_is_the_operators(built_people: BuiltPeople, tmp_path: Path) -> None:
     with People(built_people, tmp_path / "d", max_bundle_bytes=1000) as people:
         assert people.ann.publish("ann/new", "1.0.0", b"x" * 1000).status == 200
-        assert faults(people.ann.request("ann/new", "2.0.0", b"x" * 1001)) == (
+        assert errors(people.ann.request("ann/new", "2.0.0", b"x" * 1001)) == (
             "bundleSize: the file has 1,001 bytes; at most 1,000 are taken."
         )
 

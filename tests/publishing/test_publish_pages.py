@@ -11,7 +11,7 @@ import pytest
 
 from support.browsing import Browsing, browser_of, multipart
 from support.people import BUNDLE, manifest
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.http.http import PlainRequest
 from widget_catalog.publishing.publish_version import tidy_uploads
@@ -31,16 +31,16 @@ def files(
     return {"manifest": json.dumps(manifest(name, **more)).encode(), "bundle": js, "style": css}
 
 
-def send(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> Answer:
+def send(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> Reply:
     browsing.get(PUBLISH)
     return browsing.submit_files(PUBLISH, sent, **fields)
 
 
 def pending(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> str:
     """The page to confirm the upload."""
-    answer = send(browsing, sent, **fields)
-    assert answer.status == 303, browsing.page.one("main").text
-    place = answer.headers["location"]
+    response = send(browsing, sent, **fields)
+    assert response.status == 303, browsing.page.one("main").text
+    place = response.headers["location"]
     assert browsing.get(place).status == 200
     return place
 
@@ -81,9 +81,9 @@ def test_a_widget_is_sent_looked_at_and_published(people: People, ann: Browsing)
     assert (shown["Bundle"], shown["Permissions"]) == (f"{len(BUNDLE)} bytes", "network")
     assert shown["Its SHA-256"] == hashlib.sha256(STYLE).hexdigest()
     assert people.ann.get("/api/widgets/ann/timer").status == 404
-    answer = ann.submit(place)
-    assert answer.headers["location"] == "/account/widgets/ann/timer?done=published"
-    ann.get(answer.headers["location"])
+    response = ann.submit(place)
+    assert response.headers["location"] == "/account/widgets/ann/timer?done=published"
+    ann.get(response.headers["location"])
     assert ann.page.one("p", role="status").text.startswith("The version was published")
     assert people.site.get("/cdn/@ann/timer/1.0.0/index.js").body == BUNDLE
     assert people.site.get("/cdn/@ann/timer/1.0.0/index.css").body == STYLE
@@ -143,12 +143,12 @@ def test_capabilities_are_checked_shown_and_compared(people: People, ann: Browsi
     assert facts(ann)["Permissions"] == "read cameras, control locks (lock.front_*)"
 
 
-def test_all_faults_are_reported_at_once_beside_their_fields(ann: Browsing) -> None:
+def test_all_errors_are_reported_at_once_beside_their_fields(ann: Browsing) -> None:
     broken = {"version": "1", "minSize": {"w": 0, "h": 1}, "icon": "clock"}
-    answer = send(ann, files("A name", js=b"", css=b"", **broken), scope="ACME")
+    response = send(ann, files("A name", js=b"", css=b"", **broken), scope="ACME")
 
-    assert answer.status == 400
-    assert ann.faults == ["There are 6 errors. Nothing was saved: choose the files again."]
+    assert response.status == 400
+    assert ann.errors == ["There are 6 errors. Nothing was saved: choose the files again."]
     (said,) = told(ann, "manifest")
     assert "version: " in said
     assert "icon: must be an Iconify name" in said
@@ -173,18 +173,18 @@ def test_all_faults_are_reported_at_once_beside_their_fields(ann: Browsing) -> N
     ],
 )
 def test_a_manifest_that_is_none(ann: Browsing, manifest_file: bytes, sentence: str) -> None:
-    answer = send(ann, {**files(), "manifest": manifest_file})
+    response = send(ann, {**files(), "manifest": manifest_file})
 
-    assert answer.status == 400
+    assert response.status == 400
     assert told(ann, "manifest")[0].startswith(sentence)
     assert told(ann, "bundle") == []
 
 
 def test_a_bundle_that_is_too_large_is_refused_in_words(people: People, ann: Browsing) -> None:
     most = people.site.settings.max_bundle_bytes
-    answer = send(ann, files(js=b"x" * (most + 5)))
+    response = send(ann, files(js=b"x" * (most + 5)))
 
-    assert answer.status == 400
+    assert response.status == 400
     wanted = f"The file has {most + 5:,} bytes; at most {most:,} are taken."
     assert told(ann, "bundle") == [wanted]
     assert uploaded(people) == []
@@ -194,7 +194,7 @@ def test_a_bundle_that_is_too_large_is_refused_in_words(people: People, ann: Bro
 
 def test_the_same_gates_as_everywhere(people: People, ann: Browsing) -> None:
     assert send(ann, files("clock")).status == 409
-    assert "ann/clock 1.0.0 is already published" in ann.faults[0]
+    assert "ann/clock 1.0.0 is already published" in ann.errors[0]
     eve = browser_of(people.eve)
     assert send(eve, files("clock", version="2.0.0"), scope="acme").status == 403
     assert len(told(eve, "scope")) == 1
@@ -210,10 +210,10 @@ def test_what_was_published_meanwhile_is_reported_on_the_page_to_confirm(
     place = pending(ann, files())
     people.ann.publish("ann/timer", "1.0.0", b"export function mount() {}\n")
 
-    answer = ann.submit(place)
+    response = ann.submit(place)
 
-    assert answer.status == 409
-    assert "ann/timer 1.0.0 is already published" in ann.faults[0]
+    assert response.status == 409
+    assert "ann/timer 1.0.0 is already published" in ann.errors[0]
 
 
 def test_the_form_decides_about_scope_and_name(people: People, ann: Browsing) -> None:
@@ -265,9 +265,9 @@ def test_a_form_of_another_site_or_of_nobody_is_refused(people: People, ann: Bro
     visitor.cookies["session"] = "0" * 43
     visitor.page = ann.page
 
-    answer = visitor.submit_files(PUBLISH, files(), csrf_token="0" * 64)
-    assert answer.status == 302
-    assert answer.headers["location"].startswith("/sign-in")
+    response = visitor.submit_files(PUBLISH, files(), csrf_token="0" * 64)
+    assert response.status == 302
+    assert response.headers["location"].startswith("/sign-in")
     assert ann.submit_files(PUBLISH, files(), csrf_token="0" * 64).status == 403
     assert uploaded(people) == []
 
@@ -285,11 +285,11 @@ def test_slow_forms_of_one_account_leave_room_for_others(people: People, ann: Br
             await come.wait()
             yield body[10:]
 
-    async def post(number: int) -> Answer:
+    async def post(number: int) -> Reply:
         request = PlainRequest("POST", PUBLISH, "", session, f"192.0.2.{number}:9")
-        return Answer(await people.site._worker.answer(request, Slow()))
+        return Reply(await people.site._worker.handle(request, Slow()))
 
-    async def hold() -> set[asyncio.Task[Answer]]:
+    async def hold() -> set[asyncio.Task[Reply]]:
         pending = {asyncio.ensure_future(post(it)) for it in range(10)}
         async with asyncio.timeout(60):
             while len(pending) > 2:
@@ -298,7 +298,7 @@ def test_slow_forms_of_one_account_leave_room_for_others(people: People, ann: Br
                 assert {it.result().headers["retry-after"] for it in done} == {"5"}
         return pending
 
-    async def finish(held: set[asyncio.Task[Answer]]) -> list[int]:
+    async def finish(held: set[asyncio.Task[Reply]]) -> list[int]:
         come.set()
         return [(await it).status for it in held]
 
@@ -322,7 +322,7 @@ def test_no_room_is_kept_for_a_form_of_another_site(people: People, ann: Browsin
     for more in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
         request = PlainRequest("POST", PUBLISH, "", headers | more, "192.0.2.1:9")
         answered = people.site._loop.run_until_complete(
-            people.site._worker.answer(request, Unread())
+            people.site._worker.handle(request, Unread())
         )
         assert answered.status == 403
 
@@ -341,24 +341,24 @@ def test_no_room_is_kept_for_a_form_of_another_site(people: People, ann: Browsin
 )
 def test_a_body_that_is_no_form_is_refused(ann: Browsing, body: bytes, status: int) -> None:
     kind = "multipart/form-data; boundary=b"
-    answer = ann._request("POST", PUBLISH, body, content_type=kind)
+    response = ann._request("POST", PUBLISH, body, content_type=kind)
 
-    assert answer.status == status, ann.page.one("main").text
+    assert response.status == status, ann.page.one("main").text
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary="])
 def test_a_form_that_names_no_boundary_is_refused_in_words(ann: Browsing, kind: str) -> None:
-    answer = ann._request("POST", PUBLISH, b"--b--\r\n", content_type=kind)
+    response = ann._request("POST", PUBLISH, b"--b--\r\n", content_type=kind)
 
-    assert answer.status == 400
+    assert response.status == 400
     assert "its Content-Type names no boundary" in ann.page.one("main").text
 
 
 def test_a_form_with_files_is_refused_where_none_are_taken(ann: Browsing) -> None:
     body, kind = multipart({"name": "CI"}, {})
-    answer = ann._request("POST", "/account/tokens/new", body, content_type=kind)
+    response = ann._request("POST", "/account/tokens/new", body, content_type=kind)
 
-    assert answer.status == 415
+    assert response.status == 415
     assert "must be application/x-www-form-urlencoded" in ann.page.one("main").text
 
 
@@ -373,8 +373,8 @@ def test_quotas_and_limits_hold_here_too(small: People) -> None:
     ann = browser_of(small.ann)
     pending(ann, files())
 
-    answer = send(ann, files("other"))
+    response = send(ann, files("other"))
 
-    assert (answer.status, answer.headers["retry-after"]) == (429, "3600")
-    assert "You have 1 requests to publish that are not confirmed" in ann.faults[0]
+    assert (response.status, response.headers["retry-after"]) == (429, "3600")
+    assert "You have 1 requests to publish that are not confirmed" in ann.errors[0]
     assert send(ann, files("other", js=b"x" * 101)).status == 400

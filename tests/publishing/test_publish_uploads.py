@@ -140,10 +140,10 @@ def test_a_tampered_upload_address_is_invalid(
     first, second = ann.request("ann/one").json(), ann.request("ann/two").json()
     url = tamper(first["uploadUrl"], second["uploadUrl"])
 
-    answer = ann.upload(url, BUNDLE)
+    response = ann.upload(url, BUNDLE)
 
-    assert answer.status == 403
-    assert answer.json() == {
+    assert response.status == 403
+    assert response.json() == {
         "error": "This upload address is not valid, or no longer. Request a new one."
     }
     assert files(shared_people)["uploads"] == []
@@ -154,16 +154,16 @@ def test_a_tampered_upload_address_is_invalid(
     ["/uploads/", "/uploads/x", "/uploads/x/index.html", "/uploads/x/y/index.js", "/uploads//"],
 )
 def test_nothing_else_can_be_uploaded(shared_people: People, path: str) -> None:
-    answer = shared_people.site.request("PUT", path, b"x")
+    response = shared_people.site.request("PUT", path, b"x")
 
-    assert told(answer) == (404, {"error": "There is nothing to upload at this address."})
+    assert told(response) == (404, {"error": "There is nothing to upload at this address."})
 
 
 def test_an_upload_address_takes_a_file_and_gives_none(shared_people: People) -> None:
     url = local(shared_people.ann.request("ann/new").json()["uploadUrl"])
     for method in ("GET", "HEAD", "POST", "DELETE", "OPTIONS"):
-        answer = shared_people.site.request(method, url)
-        assert (answer.status, answer.headers["allow"]) == (405, "PUT")
+        response = shared_people.site.request(method, url)
+        assert (response.status, response.headers["allow"]) == (405, "PUT")
 
 
 def test_an_upload_needs_no_session(people: People) -> None:

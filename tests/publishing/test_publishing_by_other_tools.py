@@ -121,9 +121,9 @@ def test_a_manifest_with_a_name_for_people_is_published_and_kept_whole(
     css: bytes | None,
 ) -> None:
     slug = slug if css is None else f"{slug}-styled"
-    answer = client.post(PUBLISH, json=request_for(slug, manifest, css))
-    assert answer.status_code == 200, answer.text
-    requested = answer.json()
+    response = client.post(PUBLISH, json=request_for(slug, manifest, css))
+    assert response.status_code == 200, response.text
+    requested = response.json()
     js = {"content-type": "application/javascript"}
     assert (
         httpx.put(requested["uploadUrl"], content=BUNDLE, headers=js, timeout=60).status_code == 200
@@ -168,7 +168,7 @@ def test_a_manifest_that_contradicts_the_request_is_refused(client: httpx.Client
     )
 
 
-def test_a_fault_of_the_name_for_people_is_reported_under_the_key_of_the_manifest(
+def test_a_error_of_the_name_for_people_is_reported_under_the_key_of_the_manifest(
     client: httpx.Client,
 ) -> None:
     manifest = PLAIN | {"name": "Clo\u200bck"}

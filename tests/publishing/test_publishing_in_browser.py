@@ -58,7 +58,7 @@ def drop(page: Page, target: Locator, folder: Path) -> None:
         session.send("Input.dispatchDragEvent", {"type": kind, **place, "data": data})
 
 
-def faults_of(page: Page) -> list[str]:
+def errors_of(page: Page) -> list[str]:
     said: list[str] = []
     page.on("console", lambda it: said.append(it.text) if it.type == "error" else None)
     page.on("pageerror", lambda it: said.append(str(it)))
@@ -69,7 +69,7 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     browser: Browser, people_service: Service, tmp_path: Path
 ) -> None:
     page = signed_in(browser, people_service, "/account/widgets")
-    said, elsewhere = faults_of(page), []
+    said, elsewhere = errors_of(page), []
     page.on(
         "request",
         lambda it: (
@@ -98,7 +98,7 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     page.context.close()
 
 
-def test_faults_are_shown_beside_the_fields_and_the_files_stay_chosen(
+def test_errors_are_shown_beside_the_fields_and_the_files_stay_chosen(
     browser: Browser, people_service: Service, tmp_path: Path
 ) -> None:
     page = signed_in(browser, people_service, "/account/publish")

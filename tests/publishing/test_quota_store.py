@@ -39,8 +39,8 @@ def publish(
         with store.publishing() as tx:
             check_may_publish(tx.connection, actor, quotas, load, tx.at_ms)
             count_publication(tx, actor, load)
-    except TooOften as fault:
-        return fault.wait_s
+    except TooOften as error:
+        return error.wait_s
     return None
 
 
@@ -95,7 +95,7 @@ def test_changes_are_found_by_their_kind_and_time_in_a_long_log(store: Store) ->
     [(ONE, 10, HOUR), (sized(300), 3, 24 * HOUR), (NEW, 4, 24 * HOUR)],
     ids=["versions", "bytes", "new widgets"],
 )
-def test_a_window_moves_with_the_time_and_the_answer_says_by_how_much(
+def test_a_window_moves_with_the_time_and_the_response_says_by_how_much(
     store: Store, load: Load, fits: int, span: int
 ) -> None:
     ann = an_account(store)

@@ -9,7 +9,7 @@ import pytest
 
 from support.people import BUNDLE, Person, request_body, with_token
 from support.service import wait_for
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People, join
 from widget_catalog.catalog.settings import CatalogSettings
 from widget_catalog.core.http.http import PlainRequest
@@ -33,14 +33,14 @@ def strict(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
         yield people
 
 
-def create(person: Person, slug: str) -> Answer:
+def create(person: Person, slug: str) -> Reply:
     return person.post("/api/organizations", {"slug": slug, "displayName": slug})
 
 
-def assert_refused(answer: Answer, sentence: str, wait_s: int) -> None:
-    assert (answer.status, answer.headers["retry-after"]) == (429, str(wait_s))
-    assert list(answer.json()) == ["error"]
-    assert answer.json()["error"].startswith(sentence)
+def assert_refused(response: Reply, sentence: str, wait_s: int) -> None:
+    assert (response.status, response.headers["retry-after"]) == (429, str(wait_s))
+    assert list(response.json()) == ["error"]
+    assert response.json()["error"].startswith(sentence)
 
 
 def test_versions_are_limited_by_the_hour_whatever_token_is_used(strict: People) -> None:
@@ -284,12 +284,12 @@ def test_uploads_of_one_address_at_a_time_are_limited(strict: People) -> None:
             await came.wait()
             yield BUNDLE[10:]
 
-    async def put(url: str, client: str = "[2001:db8::1]:9") -> Answer:
+    async def put(url: str, client: str = "[2001:db8::1]:9") -> Reply:
         path, _, query = url.partition("?")
         request = PlainRequest("PUT", path, query, {}, client)
-        return Answer(await strict.site._worker.answer(request, Slow()))
+        return Reply(await strict.site._worker.handle(request, Slow()))
 
-    async def all_at_once() -> tuple[Answer, Answer, list[Answer]]:
+    async def all_at_once() -> tuple[Reply, Reply, list[Reply]]:
         running = [asyncio.ensure_future(put(url)) for url in urls[:2]]
         await asyncio.sleep(0.2)
         refused = await put(urls[2], "[2001:db8::ffff]:9")

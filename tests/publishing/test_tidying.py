@@ -10,7 +10,7 @@ import pytest
 from publishing.publish_requests import files, local, rows, sha
 from publishing.test_write_once import actor_of
 from support.people import BUNDLE, with_token
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.catalog.store.files import list_marked
 from widget_catalog.core.errors import BundlesDown
@@ -141,10 +141,10 @@ def test_an_upload_is_refused_once_its_request_has_been_replaced(strict: People)
     urls = [ann.request("ann/new", version).json()["uploadUrl"] for version in ("1.0.0", "2.0.0")]
     urls.append(ann.request("ann/new", "1.0.0").json()["uploadUrl"])
 
-    answers = [ann.upload(url, BUNDLE) for url in urls]
+    responses = [ann.upload(url, BUNDLE) for url in urls]
 
-    assert [it.status for it in answers] == [404, 200, 200]
-    assert answers[0].json() == {"error": "This request has ended. Request a new one."}
+    assert [it.status for it in responses] == [404, 200, 200]
+    assert responses[0].json() == {"error": "This request has ended. Request a new one."}
     assert len(files(strict)["uploads"]) == 2
 
 
@@ -161,11 +161,11 @@ def test_an_upload_that_began_before_its_request_ended_is_not_kept(strict: Peopl
 
     path, _, query = local(first["uploadUrl"]).partition("?")
     request = PlainRequest("PUT", path, query, {}, "127.0.0.1:1")
-    answering = strict.site._worker.answer(request, Interrupted())
+    responding = strict.site._worker.handle(request, Interrupted())
 
-    answer = Answer(strict.site._loop.run_until_complete(answering))
+    response = Reply(strict.site._loop.run_until_complete(responding))
 
-    assert answer.status == 404
+    assert response.status == 404
     assert files(strict)["uploads"] == []
 
 

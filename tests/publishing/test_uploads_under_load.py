@@ -55,9 +55,9 @@ def test_a_file_has_one_receiver_and_nothing_is_left_of_a_killed_one(data: Path)
             with connections_to_every_worker(service, each=10) as found:
                 for connection in [it for held in found.values() for it in held]:
                     connection.send(_put(address) + _BUNDLE)
-                    answer = connection.answer()
-                    assert answer.status == 409
-                    assert json.loads(answer.body) == {
+                    response = connection.response()
+                    assert response.status == 409
+                    assert json.loads(response.body) == {
                         "error": "This file is being uploaded already. Wait until that upload "
                         "has ended."
                     }
@@ -74,7 +74,7 @@ def test_a_file_has_one_receiver_and_nothing_is_left_of_a_killed_one(data: Path)
         wait_for(lambda: _files(data / "uploads", data / "bundles") == [])
         with WireConnection(service.port) as connection:
             connection.send(_put(address) + _BUNDLE)
-            assert connection.answer().status == 200
+            assert connection.response().status == 200
     assert _sizes(uploads) == [len(_BUNDLE)]
     _leave(uploads / ".incoming-x.js", uploads / "unknown.js", data / "bundles" / ".incoming-y")
 
@@ -106,7 +106,7 @@ def test_on_a_slow_disk_nobody_waits_for_an_upload(data: Path, tmp_path: Path) -
                 took.append(time.monotonic() - asked)
             assert max(took) < _SLOW_S
             assert sum(took) / len(took) < _SLOW_S / 10
-            assert [it.answer().status for it in senders] == [200] * 3
+            assert [it.response().status for it in senders] == [200] * 3
         assert time.monotonic() - began > _SLOW_S
 
 
@@ -124,9 +124,9 @@ def test_a_worker_receives_so_many_bytes_at_a_time_and_waits_for_nobody_too_long
             wait_for(lambda: len(_sizes(data / "uploads")) == 1)
             second.send(_put(addresses[1], 40 << 20) + _BUNDLE)
 
-            refused = second.answer()
+            refused = second.response()
             # The first one sends nothing more, for 30 s.
-            given_up = first.answer()
+            given_up = first.response()
 
         assert (refused.status, refused.headers["retry-after"]) == (503, "5")
         assert json.loads(refused.body) == {
@@ -138,7 +138,7 @@ def test_a_worker_receives_so_many_bytes_at_a_time_and_waits_for_nobody_too_long
         small = _requested(service, "ann/small")
         with WireConnection(service.port) as connection:
             connection.send(_put(small) + _BUNDLE)
-            assert connection.answer().status == 200
+            assert connection.response().status == 200
 
 
 def _requested(service: Service, key: str, size: int = len(_BUNDLE)) -> str:
@@ -146,9 +146,9 @@ def _requested(service: Service, key: str, size: int = len(_BUNDLE)) -> str:
     body = request_body(key, "1.0.0", _BUNDLE)
     body |= {"bundleSize": size, "sha256Hash": hashlib.sha256(_BUNDLE).hexdigest()}
     with Author(service.url, token_of(service, "ann")) as author:
-        answer = author.client.post("/api/widgets/publish", json=body)
-    assert answer.status_code == 200, answer.text
-    parts = urlsplit(answer.json()["uploadUrl"])
+        response = author.client.post("/api/widgets/publish", json=body)
+    assert response.status_code == 200, response.text
+    parts = urlsplit(response.json()["uploadUrl"])
     return f"{parts.path}?{parts.query}"
 
 

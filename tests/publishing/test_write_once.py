@@ -27,9 +27,9 @@ ADDRESS = "/cdn/@ann/new/1.0.0/index.js"
 
 
 def requested(people: People, key: str = "ann/new", version: str = "1.0.0") -> dict[str, str]:
-    answer = people.ann.request(key, version)
-    assert answer.status == 200, answer.body
-    body: dict[str, str] = answer.json()
+    response = people.ann.request(key, version)
+    assert response.status == 200, response.body
+    body: dict[str, str] = response.json()
     assert people.ann.upload(body["uploadUrl"], BUNDLE).status == 200
     return body
 
@@ -45,10 +45,10 @@ def bundles_of(people: People) -> dict[str, bytes]:
 
 
 def versions_of(people: People, key: str = "ann/new") -> list[str]:
-    answer = people.site.get(f"/api/v1/widgets/{key}")
-    if answer.status == 404:
+    response = people.site.get(f"/api/v1/widgets/{key}")
+    if response.status == 404:
         return []
-    return [it["version"] for it in answer.json()["versions"]]
+    return [it["version"] for it in response.json()["versions"]]
 
 
 def all_at_once(work: list[Callable[[], Any]]) -> list[Any]:
@@ -59,8 +59,8 @@ def all_at_once(work: list[Callable[[], Any]]) -> list[Any]:
         gate.wait(30)
         try:
             return one()
-        except Exception as fault:
-            return fault
+        except Exception as error:
+            return error
 
     with ThreadPoolExecutor(len(work)) as threads:
         return list(threads.map(run, work))
@@ -72,8 +72,8 @@ def test_the_upload_address_is_worth_nothing_after_the_confirmation(people: Peop
     before = bundles_of(people)
 
     for content in (EVIL, BUNDLE, b""):
-        answer = people.ann.upload(body["uploadUrl"], content)
-        assert (answer.status, answer.json()) == (
+        response = people.ann.upload(body["uploadUrl"], content)
+        assert (response.status, response.json()) == (
             409,
             {"error": "This version is published: nothing more can be uploaded for it."},
         )
@@ -105,7 +105,7 @@ def test_an_upload_that_began_before_the_confirmation_changes_nothing(people: Pe
     assert people.site.get(ADDRESS).body == BUNDLE
 
 
-def test_of_confirmations_that_race_all_get_the_same_answer_and_one_publishes(
+def test_of_confirmations_that_race_all_get_the_same_response_and_one_publishes(
     people: People,
 ) -> None:
     body, node, actor = requested(people), people.site.node, actor_of(people)
@@ -353,9 +353,9 @@ def test_a_request_is_compared_with_what_is_published_when_it_is_confirmed(
     (node.folder.uploads / f"{other.id}.js").write_bytes(BUNDLE)
     assert people.ann.confirm(other.id).status == 200
 
-    answer = people.ann.confirm(late)
+    response = people.ann.confirm(late)
 
-    assert (answer.status, answer.json()) == (
+    assert (response.status, response.json()) == (
         409,
         {
             "error": "ann/new 1.0.0+x is already published. A published version never changes: "

@@ -54,7 +54,7 @@ def test_nobody_waits_for_a_catalog_that_asks_for_too_much_patience() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         Scripted(200, {"revision": "many"}),
         Scripted(200, b"<!doctype html>"),
@@ -68,15 +68,15 @@ def test_nobody_waits_for_a_catalog_that_asks_for_too_much_patience() -> None:
     ],
     ids=["shape", "html", "bytes", "deep", "redirect", "not packed", "unknown packing", "bomb"],
 )
-def test_what_no_catalog_sends_is_named(answer: Scripted) -> None:
+def test_what_no_catalog_sends_is_named(response: Scripted) -> None:
     with scripted_server() as server, Catalog(server.url) as catalog:
-        server.on("GET", REVOCATIONS, answer)
+        server.on("GET", REVOCATIONS, response)
         with pytest.raises(UnexpectedAnswer):
             catalog.revocations()
 
 
 @contextlib.contextmanager
-def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+def raw_server(response: Callable[[socket.socket], None]) -> Iterator[str]:
     """A server that sends arbitrary bytes, on a real socket."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -86,7 +86,7 @@ def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
                     connection, _ = listening.accept()
                     with connection, contextlib.suppress(OSError):
                         connection.recv(65536)
-                        answer(connection)
+                        response(connection)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -95,7 +95,7 @@ def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
         thread.join()
 
 
-def test_an_endless_answer_is_not_read_to_its_end() -> None:
+def test_an_endless_response_is_not_read_to_its_end() -> None:
     def endless(connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
         while True:
@@ -109,7 +109,7 @@ def test_an_endless_answer_is_not_read_to_its_end() -> None:
         catalog.settings()
 
 
-def test_an_answer_that_ends_half_way_is_no_answer() -> None:
+def test_an_response_that_ends_half_way_is_no_response() -> None:
     def half(connection: socket.socket) -> None:
         connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n{"revision"')
 
@@ -218,9 +218,9 @@ def test_a_stream_that_dies_in_the_middle_of_an_event_is_taken_up_again() -> Non
 
 def test_missed_changes_are_reported() -> None:
     gone = Scripted(410, {"error": "Not all changes are kept."})
-    for answer in (gone, page(1, 0)):  # Second response: its newest change is older than ours.
+    for response in (gone, page(1, 0)):  # Second response: its newest change is older than ours.
         with scripted_server() as server, Catalog(server.url) as catalog:
-            server.on("GET", CHANGES, answer)
+            server.on("GET", CHANGES, response)
             with pytest.raises(FeedExpired):
                 next(iter(catalog.watch(5)))
 

@@ -90,5 +90,5 @@ def _assert_sound(data: Path) -> None:
 def _assert_is(data: Path, origin: Node, tmp_path: Path) -> None:
     node = prepare_node(data)
     assert everything(node, tmp_path / "there") == everything(origin, tmp_path / "here")
-    assert check_catalog(node.store, node.bundles, node.replica).faults == []
+    assert check_catalog(node.store, node.bundles, node.replica).errors == []
     node.store.close()

@@ -15,7 +15,7 @@ from widget_catalog.core.errors import InvalidSnapshot
 from widget_catalog.snapshot.layout import Header, decode_header, encode_header
 
 
-def _faults(file: Path, keys: Pair | None) -> str:
+def _errors(file: Path, keys: Pair | None) -> str:
     with pytest.raises(InvalidSnapshot) as caught:
         verify(file, keys)
     return caught.value.message
@@ -38,19 +38,19 @@ def test_any_changed_byte_and_any_cut_is_found(origin: Node, keys: Pair, tmp_pat
     @example(at=len(whole) - 1, bits=1)
     def flip(at: int, bits: int) -> None:
         broken.write_bytes(whole[:at] + bytes([whole[at] ^ bits]) + whole[at + 1 :])
-        assert _faults(broken, keys)
+        assert _errors(broken, keys)
 
     @settings(max_examples=50, deadline=None)
     @given(size=st.integers(0, len(whole) - 1))
     def cut(size: int) -> None:
         broken.write_bytes(whole[:size])
-        assert _faults(broken, keys)
+        assert _errors(broken, keys)
 
     @settings(max_examples=20, deadline=None)
     @given(more=st.binary(min_size=1, max_size=2000))
     def lengthen(more: bytes) -> None:
         broken.write_bytes(whole + more)
-        assert "added to the end" in _faults(broken, keys)
+        assert "added to the end" in _errors(broken, keys)
 
     flip()
     cut()
@@ -74,12 +74,12 @@ def test_what_was_changed_is_named(origin: Node, keys: Pair, tmp_path: Path) -> 
             if at % 512 == 0 and at != member.offset_data:
                 continue  # No padding.
             broken.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-            assert name in _faults(broken, keys), (member.name, at)
+            assert name in _errors(broken, keys), (member.name, at)
         broken.write_bytes(whole[: member.offset_data + member.size - 1])
-        assert f"{member.name} are missing" in _faults(broken, keys)
+        assert f"{member.name} are missing" in _errors(broken, keys)
 
 
-def test_all_faults_are_reported_at_once(origin: Node, keys: Pair, tmp_path: Path) -> None:
+def test_all_errors_are_reported_at_once(origin: Node, keys: Pair, tmp_path: Path) -> None:
     file = tmp_path / "s"
     make(origin, file, keys)
     content = bytearray(file.read_bytes())
@@ -89,19 +89,19 @@ def test_all_faults_are_reported_at_once(origin: Node, keys: Pair, tmp_path: Pat
         content[it.offset_data] ^= 1
     file.write_bytes(content)
 
-    faults = _faults(file, keys)
+    errors = _errors(file, keys)
 
-    assert all(it.name in faults for it in bundles)
+    assert all(it.name in errors for it in bundles)
 
 
 def test_another_key_is_reported(origin: Node, keys: Pair, tmp_path: Path) -> None:
     other = Pair(tmp_path / "other")
     make(origin, tmp_path / "s", keys)
 
-    faults = _faults(tmp_path / "s", other)
+    errors = _errors(tmp_path / "s", other)
 
-    assert "signed with another key" in faults
-    assert keys.verifying.fingerprint in faults
+    assert "signed with another key" in errors
+    assert keys.verifying.fingerprint in errors
 
 
 def test_without_a_signature_it_is_refused_unless_that_is_asked_for(
@@ -110,9 +110,9 @@ def test_without_a_signature_it_is_refused_unless_that_is_asked_for(
     make(origin, tmp_path / "s", None)
     make(origin, tmp_path / "signed", keys)
 
-    assert "not signed" in _faults(tmp_path / "s", keys)
+    assert "not signed" in _errors(tmp_path / "s", keys)
     assert verify(tmp_path / "s", None).key is None
-    assert "It is signed" in _faults(tmp_path / "signed", None)
+    assert "It is signed" in _errors(tmp_path / "signed", None)
 
 
 def test_a_signature_that_was_taken_out_is_missed(origin: Node, keys: Pair, tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_a_signature_that_was_taken_out_is_missed(origin: Node, keys: Pair, tmp_
         signature, sums = archive.getmember("snapshot.sig"), archive.getmember("SHA256SUMS")
     (tmp_path / "t").write_bytes(whole[: signature.offset] + whole[sums.offset :])
 
-    assert "snapshot.sig is missing" in _faults(tmp_path / "t", keys)
-    assert "snapshot.sig is missing" in _faults(tmp_path / "t", None)
+    assert "snapshot.sig is missing" in _errors(tmp_path / "t", keys)
+    assert "snapshot.sig is missing" in _errors(tmp_path / "t", None)
 
 
 def test_a_newer_format_is_reported(origin: Node, keys: Pair, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_newer_format_is_reported(origin: Node, keys: Pair, tmp_path: Path) ->
         made = make(origin, tmp_path / "s", keys)
     assert b'"format": 2' in encode_header(made)
 
-    assert "newer release" in _faults(tmp_path / "s", keys)
+    assert "newer release" in _errors(tmp_path / "s", keys)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_newer_format_is_reported(origin: Node, keys: Pair, tmp_path: Path) ->
 def test_something_else_is_no_snapshot(content: bytes, keys: Pair, tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes(content)
 
-    assert "not a snapshot" in _faults(tmp_path / "s", keys)
+    assert "not a snapshot" in _errors(tmp_path / "s", keys)
 
 
 @pytest.mark.parametrize("field", ["base_url", "at", "release", "key"])
@@ -158,8 +158,8 @@ def test_what_is_shown_of_a_snapshot_holds_no_escape_sequences(field: str) -> No
 
 
 def test_a_missing_file_and_a_folder_are_reported(keys: Pair, tmp_path: Path) -> None:
-    assert "cannot be read" in _faults(tmp_path / "nowhere", keys)
-    assert "is not a file" in _faults(tmp_path, keys)
+    assert "cannot be read" in _errors(tmp_path / "nowhere", keys)
+    assert "is not a file" in _errors(tmp_path, keys)
 
 
 @pytest.mark.parametrize("path", ["../evil.js", "/evil.js", "bundles/evil.js", "catalog.ndjson"])
@@ -175,4 +175,4 @@ def test_a_signed_list_may_not_name_anything_else(
     monkeypatch.setattr("widget_catalog.snapshot.layout.sums_line", line)
     make(origin, tmp_path / "s", keys)
 
-    assert "SHA256SUMS names what does not belong" in _faults(tmp_path / "s", keys)
+    assert "SHA256SUMS names what does not belong" in _errors(tmp_path / "s", keys)

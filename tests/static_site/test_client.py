@@ -166,13 +166,13 @@ def test_a_revoked_version_is_refused_and_a_change_is_seen(
         ("/api/settings", "application/json", '"baseUrl":'),
     ],
 )
-def test_pages_and_answers_are_files(site: Site, path: str, content_type: str, text: str) -> None:
-    answer = httpx.get(site.url + path, timeout=60)
+def test_pages_and_responses_are_files(site: Site, path: str, content_type: str, text: str) -> None:
+    response = httpx.get(site.url + path, timeout=60)
 
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith(content_type)
-    assert text in answer.text
-    assert "/sign-in" not in answer.text or path.startswith(("/docs", "/openapi"))
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith(content_type)
+    assert text in response.text
+    assert "/sign-in" not in response.text or path.startswith(("/docs", "/openapi"))
 
 
 def test_links_of_pages_lead_somewhere(site: Site) -> None:
@@ -189,9 +189,9 @@ def test_links_of_pages_lead_somewhere(site: Site) -> None:
 
 
 def test_what_is_missing_is_the_page_for_it(site: Site) -> None:
-    answer = httpx.get(f"{site.url}/widgets/acme/nobody", timeout=60)
+    response = httpx.get(f"{site.url}/widgets/acme/nobody", timeout=60)
 
-    assert (answer.status_code, "Page not found" in answer.text) == (404, True)
+    assert (response.status_code, "Page not found" in response.text) == (404, True)
 
 
 @pytest.mark.parametrize("q", ["clock", "@acme/clock", "CME/clo"])

@@ -27,7 +27,7 @@ def outcomes(work: Sequence[Callable[[], object]]) -> list[object]:
     def run(number: int) -> object:
         try:
             return work[number]()
-        except Exception as fault:
-            return fault
+        except Exception as error:
+            return error
 
     return at_once(len(work), run)

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from support.html import Html
 from support.people import PASSWORD, Person
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 
 _FORM = "application/x-www-form-urlencoded"
 _FILES = "multipart/form-data; boundary={}"
@@ -35,18 +35,18 @@ class Browsing:
         self.page = Html(b"")
         self._prefix = "__Host-" if site.settings.public_url.startswith("https:") else ""
 
-    def get(self, address: str, **headers: str) -> Answer:
+    def get(self, address: str, **headers: str) -> Reply:
         return self._request("GET", address, b"", **headers)
 
-    def post(self, address: str, fields: dict[str, str], **headers: str) -> Answer:
+    def post(self, address: str, fields: dict[str, str], **headers: str) -> Reply:
         """Send only these fields, as any site could make a browser do."""
         return self._request("POST", address, urlencode(fields).encode(), **headers)
 
-    def submit(self, action: str, **fields: str) -> Answer:
+    def submit(self, action: str, **fields: str) -> Reply:
         """Fill in the form of the page with this target, and submit it."""
         return self.post(action, {**self.hidden_fields(action), **fields})
 
-    def submit_files(self, action: str, files: dict[str, bytes], **fields: str) -> Answer:
+    def submit_files(self, action: str, files: dict[str, bytes], **fields: str) -> Reply:
         """The same with files; a browser sends an empty one for a field without a file."""
         body, kind = multipart({**self.hidden_fields(action), **fields}, files)
         return self._request("POST", action, body, content_type=kind)
@@ -67,12 +67,12 @@ class Browsing:
 
     def sign_in(self, username: str, password: str = PASSWORD) -> Self:
         self.get("/sign-in")
-        answer = self.submit("/sign-in", username=username, password=password)
-        assert answer.status == 303, answer.body
+        response = self.submit("/sign-in", username=username, password=password)
+        assert response.status == 303, response.body
         return self
 
     @property
-    def faults(self) -> list[str]:
+    def errors(self) -> list[str]:
         """The errors shown on the page."""
         return [it.text for it in self.page.all("div", role="alert")]
 
@@ -84,21 +84,21 @@ class Browsing:
         earlier = self.page.elements[:index]
         return not any(it.tag == "form" and it.attributes["action"] == action for it in earlier)
 
-    def _request(self, method: str, address: str, body: bytes, **headers: str) -> Answer:
+    def _request(self, method: str, address: str, body: bytes, **headers: str) -> Reply:
         headers.setdefault("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
         if body:
             headers.setdefault("content_type", _FORM)
         if self.cookies:
             pairs = "; ".join(f"{self._prefix}{key}={value}" for key, value in self.cookies.items())
             headers.setdefault("cookie", pairs)
-        answer = self.site.request(method, address, body, **headers)
-        for key, value in answer.response.headers:
+        response = self.site.request(method, address, body, **headers)
+        for key, value in response.response.headers:
             if key == "set-cookie":
                 self._keep(value)
-        if answer.headers.get("content-type", "").startswith("text/html"):
-            self.page = Html(answer.body)
+        if response.headers.get("content-type", "").startswith("text/html"):
+            self.page = Html(response.body)
             assert self.page.open_at_end == []
-        return answer
+        return response
 
     def _keep(self, cookie: str) -> None:
         pair, *attributes = cookie.split("; ")

@@ -9,6 +9,6 @@ class EndingProcess(subprocess.Popen[AnyStr]):
     it forever, for example if it ignores the signal it was sent.
     """
 
-    def __exit__(self, *fault: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self.kill()
-        super().__exit__(*fault)  # type: ignore[arg-type]
+        super().__exit__(*error)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from typing import Self
 
 from support.service import Service, wait_for
 
-_FAULTS = (OSError, http.client.HTTPException)
+_ERRORS = (OSError, http.client.HTTPException)
 _TIMEOUT_S = 120
 
 
@@ -81,9 +81,9 @@ class CountingLoad(Clients):
                     if response.status != 200:
                         self.failures.append(f"{response.status}")
                 response.read()
-            except _FAULTS as fault:
+            except _ERRORS as error:
                 with self._lock:
-                    self.failures.append(repr(fault))
+                    self.failures.append(repr(error))
                 connection.close()
                 time.sleep(0.01)
             if self._pause_s:
@@ -107,9 +107,9 @@ class ReadingLoad(Clients):
         self._path = path
         super().__init__([partial(self._read, number) for number in range(clients)])
 
-    def wait_for(self, answers: int) -> None:
+    def wait_for(self, responses: int) -> None:
         """Until there are this many more than when it was called."""
-        wanted = self.answered + answers
+        wanted = self.answered + responses
         wait_for(lambda: self.answered >= wanted, _TIMEOUT_S)
 
     def _read(self, number: int) -> None:
@@ -128,9 +128,9 @@ class ReadingLoad(Clients):
                         self.failures.append(f"{response.status}")
                 if not is_kept:
                     connection.close()
-            except _FAULTS as fault:
+            except _ERRORS as error:
                 with self._lock:
-                    self.failures.append(f"{'kept' if is_kept else 'new'} connection: {fault!r}")
+                    self.failures.append(f"{'kept' if is_kept else 'new'} connection: {error!r}")
                 connection.close()
             if self._pause_s:
                 self._is_over.wait(self._pause_s)

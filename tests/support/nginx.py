@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from support.service import free_port, wait_until_it_answers
+from support.service import free_port, wait_until_it_responses
 
 _DEPLOYED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 
@@ -26,7 +26,7 @@ def nginx_before(ports: Sequence[int], folder: Path) -> Iterator[int]:
         start_new_session=True,
     )
     try:
-        wait_until_it_answers(process, port, "/")
+        wait_until_it_responses(process, port, "/")
         yield port
     finally:
         process.terminate()

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from widget_catalog.accounts.create_account import create_account
 from widget_catalog.accounts.oauth.store import Grant, TokenPair, add_grant, add_pair
 from widget_catalog.accounts.store import get_account
@@ -25,33 +25,33 @@ class Person:
         self.username = username
         self.headers = headers
 
-    def get(self, address: str) -> Answer:
+    def get(self, address: str) -> Reply:
         return self.site.request("GET", address, **self.headers)
 
-    def post(self, address: str, body: object = None) -> Answer:
+    def post(self, address: str, body: object = None) -> Reply:
         return self.send("POST", address, body)
 
-    def put(self, address: str, body: object = None) -> Answer:
+    def put(self, address: str, body: object = None) -> Reply:
         return self.send("PUT", address, body)
 
-    def delete(self, address: str) -> Answer:
+    def delete(self, address: str) -> Reply:
         return self.send("DELETE", address)
 
-    def send(self, method: str, address: str, body: object = None) -> Answer:
+    def send(self, method: str, address: str, body: object = None) -> Reply:
         sent = b"" if body is None else json.dumps(body).encode()
         kind = {"content_type": "application/json"} if sent else {}
         return self.site.request(method, address, sent, **kind, **self.headers)
 
-    def request(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Answer:
+    def request(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Reply:
         return self.post("/api/widgets/publish", request_body(key, version, js, **more))
 
-    def upload(self, url: str, content: bytes) -> Answer:
+    def upload(self, url: str, content: bytes) -> Reply:
         return self.site.request("PUT", url.removeprefix("https://catalog.example"), content)
 
-    def confirm(self, version_id: str) -> Answer:
+    def confirm(self, version_id: str) -> Reply:
         return self.post("/api/widgets/publish", {"action": "confirm", "versionId": version_id})
 
-    def publish(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Answer:
+    def publish(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Reply:
         """All three steps; returns the response of the first that fails, or of the last."""
         requested = self.request(key, version, js, **more)
         if requested.status != 200:
@@ -72,10 +72,10 @@ def a_person(site: InProcessSite, username: str, *, is_operator: bool = False) -
 
 
 def signed_in(site: InProcessSite, username: str, password: str = PASSWORD) -> Person:
-    answer = nobody(site).post("/api/auth/sign-in", {"username": username, "password": password})
-    assert answer.status == 200, answer.json()
-    cookie = answer.headers["set-cookie"].partition(";")[0]
-    return Person(site, username, {"cookie": cookie, "x_csrf_token": answer.json()["csrfToken"]})
+    response = nobody(site).post("/api/auth/sign-in", {"username": username, "password": password})
+    assert response.status == 200, response.json()
+    cookie = response.headers["set-cookie"].partition(";")[0]
+    return Person(site, username, {"cookie": cookie, "x_csrf_token": response.json()["csrfToken"]})
 
 
 def confirm_all(site: InProcessSite) -> None:
@@ -88,9 +88,9 @@ def with_token(person: Person, **limits: Any) -> Person:
     """The same account, with an access token."""
     confirm_all(person.site)
     body = {"name": "a token", "actions": ["publish"], **limits}
-    answer = person.post("/api/tokens", body)
-    assert answer.status == 201, answer.json()
-    headers = {"authorization": f"Bearer {answer.json()['token']}"}
+    response = person.post("/api/tokens", body)
+    assert response.status == 201, response.json()
+    headers = {"authorization": f"Bearer {response.json()['token']}"}
     return Person(person.site, person.username, headers)
 
 

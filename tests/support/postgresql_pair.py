@@ -68,9 +68,9 @@ class PostgresqlServer:
                 start_new_session=True,
                 **_as_user(),
             )
-        wait_for(self._answers, _TIMEOUT_S)
+        wait_for(self._responses, _TIMEOUT_S)
 
-    def _answers(self) -> bool:
+    def _responses(self) -> bool:
         with contextlib.suppress(psycopg.OperationalError):
             self.execute("SELECT 1", database="postgres")
             return True

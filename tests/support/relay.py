@@ -63,8 +63,8 @@ class Relay:
     def _serve(self, client: socket.socket) -> None:
         with client, self._connected() as server:
             self._open |= {client, server}
-            answers = (server, client, self._delay_s)
-            back = threading.Thread(target=self._pass_on, args=answers, daemon=True)
+            responses = (server, client, self._delay_s)
+            back = threading.Thread(target=self._pass_on, args=responses, daemon=True)
             back.start()
             self._pass_on(client, server)
             back.join()

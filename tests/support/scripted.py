@@ -48,17 +48,17 @@ class ScriptedServer:
         self._scripts: dict[tuple[str, str], list[Scripted]] = {}
         self._lock = Lock()
 
-    def on(self, method: str, path: str, *answers: Scripted) -> None:
-        self._scripts[method, path] = list(answers)
+    def on(self, method: str, path: str, *responses: Scripted) -> None:
+        self._scripts[method, path] = list(responses)
 
-    def answer_of(self, method: str, path: str) -> Scripted:
+    def response_of(self, method: str, path: str) -> Scripted:
         """The next scripted response."""
         return self._scripts[method, path][0]
 
     def of(self, method: str, path: str) -> list[Asked]:
         return [it for it in self.asked if (it.method, it.path) == (method, path)]
 
-    def answer(self, asked: Asked) -> Scripted:
+    def response(self, asked: Asked) -> Scripted:
         with self._lock:
             self.asked.append(asked)
             script = self._scripts.get((asked.method, asked.path))
@@ -71,25 +71,25 @@ def _handler(scripted: ScriptedServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def _answer(self) -> None:
+        def _response(self) -> None:
             path, _, query = self.path.partition("?")
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            answer = scripted.answer(Asked(self.command, path, query, headers, body))
-            time.sleep(answer.delay_s)
-            if answer.dropped:
+            response = scripted.response(Asked(self.command, path, query, headers, body))
+            time.sleep(response.delay_s)
+            if response.dropped:
                 self.close_connection = True
                 return
-            sent = answer.body
+            sent = response.body
             content = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
-            self.send_response(answer.status)
-            for name, value in {"Content-Type": "application/json", **answer.headers}.items():
+            self.send_response(response.status)
+            for name, value in {"Content-Type": "application/json", **response.headers}.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815
+        do_GET = do_POST = do_PUT = do_DELETE = _response  # noqa: N815
 
         def log_message(self, *_: object) -> None:
             pass

@@ -84,7 +84,7 @@ class Service:
                     pass_fds=pass_fds,
                 )
         try:
-            wait_until_it_answers(self.process, self.port, "/api/health")
+            wait_until_it_responses(self.process, self.port, "/api/health")
             # The first worker responds before the others are forked.
             if "--workers" in arguments:
                 workers = int(arguments[arguments.index("--workers") + 1])
@@ -125,7 +125,7 @@ class Service:
         return [int(pid) for pid in children.read_text().split()]
 
 
-def wait_until_it_answers(
+def wait_until_it_responses(
     process: subprocess.Popen[bytes] | PreloadedProcess, port: int, path: str
 ) -> None:
     """Until a server that was just started responds to a request for this path, with any status."""

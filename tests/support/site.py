@@ -34,7 +34,7 @@ SECRET_KEY = "0123456789abcdef" * 2
 Sent = tuple[str, str, bytes, Mapping[str, str]]
 
 
-class Answer:
+class Reply:
     """A response, with convenient accessors."""
 
     def __init__(self, response: Response) -> None:
@@ -101,22 +101,22 @@ class InProcessSite:
         """Add widgets with texts from an earlier release, which imported any."""
         add_old_widgets(self.node, *lines)
 
-    def get(self, address: str, **headers: str) -> Answer:
+    def get(self, address: str, **headers: str) -> Reply:
         return self.request("GET", address, **headers)
 
-    def post(self, address: str, **headers: str) -> Answer:
+    def post(self, address: str, **headers: str) -> Reply:
         return self.request("POST", address, **headers)
 
-    def request(self, method: str, address: str, body: bytes = b"", /, **headers: str) -> Answer:
+    def request(self, method: str, address: str, body: bytes = b"", /, **headers: str) -> Reply:
         """Header names are written with underscores: `if_none_match='*'`."""
-        return self._loop.run_until_complete(self._answer(method, address, body, headers))
+        return self._loop.run_until_complete(self._response(method, address, body, headers))
 
-    def together(self, requests: Sequence[Sent]) -> list[tuple[int, Answer]]:
+    def together(self, requests: Sequence[Sent]) -> list[tuple[int, Reply]]:
         """Send all concurrently; yields the number and the response of each, as they arrive."""
-        arrived: list[tuple[int, Answer]] = []
+        arrived: list[tuple[int, Reply]] = []
 
         async def send(number: int, sent: Sent) -> None:
-            arrived.append((number, await self._answer(*sent)))
+            arrived.append((number, await self._response(*sent)))
 
         async def send_all() -> None:
             await asyncio.gather(*(send(*it) for it in enumerate(requests)))
@@ -124,17 +124,17 @@ class InProcessSite:
         self._loop.run_until_complete(send_all())
         return arrived
 
-    async def _answer(
+    async def _response(
         self, method: str, address: str, body: bytes, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> Reply:
         path, _, query = address.partition("?")
         given = {key.replace("_", "-"): value for key, value in headers.items()}
         request = PlainRequest(method, path, query, given, "127.0.0.1:1")
-        return Answer(await self._sent(request, SentBody(body)))
+        return Reply(await self._sent(request, SentBody(body)))
 
     async def _sent(self, request: PlainRequest, body: SentBody) -> Response:
         """Like the bindings: a large body is created when it is sent."""
-        response: Response = await self._worker.answer(request, body)
+        response: Response = await self._worker.handle(request, body)
         if isinstance(response.body, LargeBody):
             is_sent = request.method != "HEAD"
             whole = b"".join(await response.body.pieces()) if is_sent else None

@@ -24,7 +24,7 @@ LONG_FILES = {
     "app/test_hostile_requests.py",
     "catalog/search/test_search_against_oracle.py",
     "catalog/search/test_search_in_a_large_catalog.py",
-    "catalog/test_remembered_answers.py",
+    "catalog/test_remembered_responses.py",
 }
 # The files that take longest, by `--durations`, longest first.
 LONGEST_FILES = (
@@ -52,7 +52,7 @@ LONGEST_FILES = (
     "browser/test_hostile_texts.py",
     "docs/test_samples_in_browser.py",
     "catalog/search/test_search_against_oracle.py",
-    "catalog/test_remembered_answers.py",
+    "catalog/test_remembered_responses.py",
 )
 
 

@@ -13,7 +13,7 @@ _NO_BODY = {204, 304}
 _WORKER_START_TIMEOUT_S = 60
 
 
-class WireAnswer(NamedTuple):
+class WireResponse(NamedTuple):
     """A raw response: header names in lower case, the body not decoded."""
 
     status: int
@@ -21,7 +21,7 @@ class WireAnswer(NamedTuple):
     body: bytes
 
 
-def take_answer(received: bytearray, method: str = "GET") -> WireAnswer | None:
+def take_response(received: bytearray, method: str = "GET") -> WireResponse | None:
     """Take the first complete response out of these bytes; None if it is incomplete.
 
     The service sends a content length with every body; a response without one fails here.
@@ -35,7 +35,7 @@ def take_answer(received: bytearray, method: str = "GET") -> WireAnswer | None:
     status = int(status_text)
     if status == 100:  # An interim response.
         del received[: end + 4]
-        return take_answer(received, method)
+        return take_response(received, method)
     headers: dict[str, str] = {}
     for line in lines:
         name, _, value = line.partition(b":")
@@ -48,7 +48,7 @@ def take_answer(received: bytearray, method: str = "GET") -> WireAnswer | None:
         return None
     body = bytes(received[start : start + length])
     del received[: start + length]
-    return WireAnswer(status, headers, body)
+    return WireResponse(status, headers, body)
 
 
 class WireConnection:
@@ -71,20 +71,20 @@ class WireConnection:
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
 
-    def answer(self, method: str = "GET") -> WireAnswer:
+    def response(self, method: str = "GET") -> WireResponse:
         """The next response; fails if the connection is closed before it is complete."""
         while True:
-            answer = take_answer(self.received, method)
-            if answer is not None:
-                return answer
+            response = take_response(self.received, method)
+            if response is not None:
+                return response
             some = self.socket.recv(1 << 16)
             if not some:
                 raise EOFError(f"The connection ended after {bytes(self.received[:200])!r}")
             self.received += some
 
-    def ask(self, method: str, address: str, *headers: str) -> WireAnswer:
+    def ask(self, method: str, address: str, *headers: str) -> WireResponse:
         self.send(request(method, address, *headers))
-        return self.answer(method)
+        return self.response(method)
 
     def rest(self) -> bytes:
         """Everything until the other side closes the connection."""

@@ -47,13 +47,13 @@ def ask(url: str, path: str, **headers: str) -> tuple[int, bytes, dict[str, str]
     host = url.split("/")[2]
     connection = http.client.HTTPConnection(host, timeout=10)
     connection.request("GET", path, headers={"Host": host, **headers})
-    answer = connection.getresponse()
-    found = answer.status, answer.read(), dict(answer.getheaders())
+    response = connection.getresponse()
+    found = response.status, response.read(), dict(response.getheaders())
     connection.close()
     return found
 
 
-def test_the_widget_runs_again_at_every_save_and_faults_are_shown(dev: Dev, page: Page) -> None:
+def test_the_widget_runs_again_at_every_save_and_errors_are_shown(dev: Dev, page: Page) -> None:
     folder, url = dev
     page.goto(url)
     widget = page.frame_locator("iframe").get_by_role("group")
@@ -127,7 +127,7 @@ def test_a_port_that_is_taken_is_reported(dev: Dev, tmp_path: Path) -> None:
     assert (said.code, f"Cannot listen on port {port}" in said.err) == (1, True)
 
 
-def test_the_terminal_tells_faults_as_they_come(tmp_path: Path) -> None:
+def test_the_terminal_tells_errors_as_they_come(tmp_path: Path) -> None:
     tool = Tool(tmp_path)
     folder = tool.begin("clock")
     (folder / "index.js").write_text("export const a = 1;")

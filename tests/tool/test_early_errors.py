@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tool.tool import Tool
-from widget_cli import syntax_faults
+from widget_cli import syntax_errors
 from widget_cli.javascript import ModuleCheck, ModuleFindings, check_module
 
 
@@ -78,9 +78,9 @@ def findings(source: str, check: ModuleCheck = ModuleCheck.FULL) -> ModuleFindin
 )
 def test_what_no_browser_loads_is_refused(source: str, told: str) -> None:
     for check in (ModuleCheck.FULL, ModuleCheck.SYNTAX):
-        (fault,) = findings(source, check).faults
-        assert fault.startswith("index.js")
-        assert fault.splitlines()[0].endswith(told)
+        (error,) = findings(source, check).errors
+        assert error.startswith("index.js")
+        assert error.splitlines()[0].endswith(told)
 
 
 @pytest.mark.parametrize(
@@ -109,17 +109,17 @@ def test_nothing_of_the_module_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "other.js").write_text("throw new Error('other ran');")
     begun = time.process_time()
     for start in ("", 'import "./other.js";', 'import "other.js";'):
-        assert findings(f"{start} for (;;) {{}} export let mount;").faults == ()
+        assert findings(f"{start} for (;;) {{}} export let mount;").errors == ()
     assert time.process_time() - begun < 4
 
 
-def test_what_only_the_engine_cannot_take_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_only_the_engine_cannot_take_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     many = ",".join(f"v{i}" for i in range(66_000))
-    monkeypatch.setattr(syntax_faults, "_MAX_COMPILE_S", 30.0)
-    assert findings(f"var {many}; export let mount;").faults == ()
-    assert findings("x=" + "[" * 50_000 + "]" * 50_000 + "; export let mount;").faults == ()
-    monkeypatch.setattr(syntax_faults, "_MAX_COMPILE_S", 0.0)
-    assert findings(f"var {many}; let a; let a; export let mount;").faults == ()
+    monkeypatch.setattr(syntax_errors, "_MAX_COMPILE_S", 30.0)
+    assert findings(f"var {many}; export let mount;").errors == ()
+    assert findings("x=" + "[" * 50_000 + "]" * 50_000 + "; export let mount;").errors == ()
+    monkeypatch.setattr(syntax_errors, "_MAX_COMPILE_S", 0.0)
+    assert findings(f"var {many}; let a; let a; export let mount;").errors == ()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_only_the_engine_cannot_take_is_no_fault(monkeypatch: pytest.Monkey
 )
 def test_a_file_that_is_not_published_is_a_warning(line: str) -> None:
     found = findings(f"{line} export function mount() {{}}")
-    assert found.faults == ()
+    assert found.errors == ()
     (warning,) = found.warnings
     assert warning.startswith("The module imports ./other.js, but only this one file is published.")
 
@@ -157,5 +157,5 @@ def test_what_the_engine_compiles_is_right_even_if_the_grammar_does_not_know_it(
     assert findings(f"export function mount() {{}} {names}") == ModuleFindings()
     assert findings(names, ModuleCheck.SYNTAX) == ModuleFindings()
     found = findings(names)
-    assert found.faults == ()
+    assert found.errors == ()
     assert "whether it exports mount" in found.warnings[0]

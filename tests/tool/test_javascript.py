@@ -20,8 +20,8 @@ MODULE = """export function mount(element, context = {}) {
 """
 
 
-def faults_of(source: str, check: ModuleCheck = ModuleCheck.FULL) -> list[str]:
-    return list(check_module("index.js", source.encode(), check).faults)
+def errors_of(source: str, check: ModuleCheck = ModuleCheck.FULL) -> list[str]:
+    return list(check_module("index.js", source.encode(), check).errors)
 
 
 @pytest.mark.parametrize(
@@ -41,17 +41,17 @@ def faults_of(source: str, check: ModuleCheck = ModuleCheck.FULL) -> list[str]:
     ],
 )
 def test_a_syntax_error_is_reported_with_its_line_and_column(line: str, told: str) -> None:
-    (fault,) = faults_of(MODULE % line)
-    assert fault.splitlines()[0] == told
+    (error,) = errors_of(MODULE % line)
+    assert error.splitlines()[0] == told
 
 
 def test_an_error_is_where_the_text_stops_making_sense() -> None:
-    assert faults_of("export function mount( {")[0].splitlines() == [
+    assert errors_of("export function mount( {")[0].splitlines() == [
         "index.js, line 1, column 25: unexpected end.",
         "export function mount( {",
         "                        ^",
     ]
-    assert 'line 2, column 10: unexpected "(".' in faults_of("let a;\nfunction (")[0]
+    assert 'line 2, column 10: unexpected "(".' in errors_of("let a;\nfunction (")[0]
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_an_error_is_where_the_text_stops_making_sense() -> None:
     ],
 )
 def test_typescript_is_named(line: str) -> None:
-    (fault,) = faults_of(MODULE % line)
-    assert "This looks like TypeScript: compile it to JavaScript first." in fault
+    (error,) = errors_of(MODULE % line)
+    assert "This looks like TypeScript: compile it to JavaScript first." in error
 
 
 @pytest.mark.parametrize("tag", ["<b>hi</b>", "<Clock />", "<></>", "<a.b c={1} {...d}/>"])
 def test_jsx_is_refused_although_the_grammar_knows_it(tag: str) -> None:
-    (fault,) = faults_of(MODULE % f"element.append({tag});")
-    assert fault == (
+    (error,) = errors_of(MODULE % f"element.append({tag});")
+    assert error == (
         "index.js, line 3, column 18: this is JSX. Compile it to JavaScript first.\n"
         f"  element.append({tag});\n"
         "                 ^"
@@ -134,15 +134,15 @@ def test_every_way_to_export_mount_is_known(source: str) -> None:
     ],
 )
 def test_what_does_not_export_mount_is_refused_with_the_reason(source: str, reason: str) -> None:
-    (fault,) = faults_of(source)
-    assert fault.startswith("index.js does not export mount(element, context), which dashboards")
-    assert reason in fault
-    assert faults_of(source, ModuleCheck.SYNTAX) == []
+    (error,) = errors_of(source)
+    assert error.startswith("index.js does not export mount(element, context), which dashboards")
+    assert reason in error
+    assert errors_of(source, ModuleCheck.SYNTAX) == []
 
 
 def test_exports_that_are_passed_on_cannot_be_known_and_are_a_warning() -> None:
     found = check_module("index.js", b"export * from './widget.js'", ModuleCheck.FULL)
-    assert found.faults == ()
+    assert found.errors == ()
     assert (
         'index.js has "export * from", so whether it exports mount cannot be checked'
         in found.warnings[0]
@@ -151,7 +151,7 @@ def test_exports_that_are_passed_on_cannot_be_known_and_are_a_warning() -> None:
 
 def test_of_a_long_line_only_the_place_is_shown() -> None:
     source = "let a=1;" * 10_000 + "ä`ö`;let b=;" + "let c=1;" * 10_000
-    first, line, mark = faults_of(source)[0].splitlines()
+    first, line, mark = errors_of(source)[0].splitlines()
     assert first == 'index.js, line 1, column 80,011: unexpected "=".'
     assert line == "…" + ("let a=1;" * 10 + "ä`ö`;let b")[-50:] + ("=;" + "let c=1;" * 5)[:25] + "…"
     assert line[mark.index("^")] == "="
@@ -171,7 +171,7 @@ def test_of_a_long_line_only_the_place_is_shown() -> None:
     ],
 )
 def test_deep_nesting_is_no_trouble(source: str, is_fine: bool) -> None:
-    assert (faults_of(source, ModuleCheck.SYNTAX) == []) is is_fine
+    assert (errors_of(source, ModuleCheck.SYNTAX) == []) is is_fine
 
 
 def test_a_large_module_is_parsed_in_a_moment() -> None:
@@ -179,7 +179,7 @@ def test_a_large_module_is_parsed_in_a_moment() -> None:
     source = "".join(piece.format(i) for i in range(12_000)) + "export{f1 as mount}"
     assert len(source) > 800_000
     begun = time.process_time()
-    assert faults_of(source) == []
+    assert errors_of(source) == []
     assert time.process_time() - begun < 4  # Takes half a second on an idle machine.
 
 
@@ -188,9 +188,9 @@ def test_what_is_no_javascript_at_all_does_not_keep_the_parser_busy(
 ) -> None:
     monkeypatch.setattr("widget_cli.javascript._MAX_PARSE_S", 1.0)
     begun = time.process_time()
-    (fault,) = faults_of("'" * 1_000_000)
-    assert fault.startswith("index.js could not be parsed within 1 seconds.")
-    assert "pass --no-check" in fault
+    (error,) = errors_of("'" * 1_000_000)
+    assert error.startswith("index.js could not be parsed within 1 seconds.")
+    assert "pass --no-check" in error
     assert time.process_time() - begun < 10
 
 

@@ -64,14 +64,14 @@ def address_in(started: subprocess.Popen[str]) -> dict[str, str]:
 def test_a_browser_signs_in(tool: Tool, catalog: ScriptedServer) -> None:
     with tool.start("login", "--no-browser", "--json") as started:
         asked = address_in(started)
-        answer = httpx.get(
+        response = httpx.get(
             asked["redirect_uri"], params={"code": "c1", "state": asked["state"]}, timeout=60
         )
         out, err = started.communicate(timeout=30)
     assert started.returncode == 0, err
     assert json.loads(out) == {"catalog": catalog.url, "username": "ann"}
-    assert answer.status_code == 200
-    assert "You can close this window and go back to your terminal." in answer.text
+    assert response.status_code == 200
+    assert "You can close this window and go back to your terminal." in response.text
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/callback", asked["redirect_uri"])
     (sent,) = catalog.of("POST", TOKEN)
     form = sent.form()
@@ -204,10 +204,10 @@ def test_a_code_on_another_device_signs_in(tool: Tool, catalog: ScriptedServer) 
     ] * 2
 
 
-def poll(server: ScriptedServer, *answers: Scripted, **code: int) -> list[float]:
+def poll(server: ScriptedServer, *responses: Scripted, **code: int) -> list[float]:
     """Sign in by code with these responses to the polls; returns the pauses between them."""
     server.on("POST", DEVICE, Scripted(body=CODE | code))
-    server.on("POST", TOKEN, *answers)
+    server.on("POST", TOKEN, *responses)
     pauses: list[float] = []
     with Transport(pause=lambda _: None) as transport:
         oauth = OAuth(transport, server.url, "widget-cli")
@@ -228,7 +228,7 @@ def test_no_catalog_makes_it_wait_without_end(server: ScriptedServer) -> None:
         poll(server, pending, interval=10**40, expires_in=10**400)
 
 
-def test_an_answer_nested_without_end_is_no_catalogs(server: ScriptedServer) -> None:
+def test_an_response_nested_without_end_is_no_catalogs(server: ScriptedServer) -> None:
     server.on("POST", DEVICE, Scripted(200, b"[" * 100_000))
     with Transport() as transport:
         oauth = OAuth(transport, server.url, "widget-cli")
@@ -237,7 +237,7 @@ def test_an_answer_nested_without_end_is_no_catalogs(server: ScriptedServer) -> 
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"),
+    ("response", "sentence"),
     [
         (Scripted(400, {"error": "access_denied"}), "The sign-in was denied in the browser."),
         (Scripted(400, {"error": "expired_token"}), "The code expired"),
@@ -249,10 +249,10 @@ def test_an_answer_nested_without_end_is_no_catalogs(server: ScriptedServer) -> 
     ],
 )
 def test_a_code_that_leads_nowhere_is_reported(
-    server: ScriptedServer, answer: Scripted, sentence: str
+    server: ScriptedServer, response: Scripted, sentence: str
 ) -> None:
     with pytest.raises(ToolError, match=re.escape(sentence)) as caught:
-        poll(server, answer)
+        poll(server, response)
     assert caught.value.exit_code == ExitCode.NOT_SIGNED_IN
     assert caught.value.hint.startswith(f"Try again: widget login {server.url}")
 

@@ -189,7 +189,7 @@ def test_a_token_is_made_when_it_was_confirmed_in_a_browser(
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("response", "told"),
     [
         (
             Scripted(403, {"error": "The token was refused in the browser."}),
@@ -208,10 +208,10 @@ def test_a_token_is_made_when_it_was_confirmed_in_a_browser(
     ],
 )
 def test_a_token_that_is_not_confirmed_is_not_made(
-    signed_in: Tool, server: ScriptedServer, answer: Scripted, told: str
+    signed_in: Tool, server: ScriptedServer, response: Scripted, told: str
 ) -> None:
     server.on("POST", "/api/tokens", Scripted(202, REQUESTED))
-    server.on("POST", "/api/tokens/requests/r1", answer)
+    server.on("POST", "/api/tokens/requests/r1", response)
 
     said = signed_in.run("tokens", "create", "ci")
 

@@ -172,11 +172,11 @@ def test_without_a_terminal_nothing_is_published_unless_it_was_agreed(
     assert catalog.asked == []
 
 
-@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
+@pytest.mark.parametrize(("response", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
 def test_at_a_terminal_the_person_is_asked(
-    signed_in: Tool, widget: Path, catalog: ScriptedServer, answer: bytes, code: int
+    signed_in: Tool, widget: Path, catalog: ScriptedServer, response: bytes, code: int
 ) -> None:
-    request = catalog.answer_of("POST", PUBLISH)
+    request = catalog.response_of("POST", PUBLISH)
     confirmed = Scripted(body={"success": True, "bundleUrl": BUNDLE_URL})
     catalog.on("POST", PUBLISH, Scripted(body={"success": True}), request, confirmed)
     controller, terminal = pty.openpty()
@@ -188,7 +188,7 @@ def test_at_a_terminal_the_person_is_asked(
         env=signed_in.environ({"TERM": "xterm", "COLUMNS": "80"}),
     )
     os.close(terminal)
-    os.write(controller, answer)
+    os.write(controller, response)
     out, _ = started.communicate(timeout=60)
     os.close(controller)
     assert started.returncode == code

@@ -15,7 +15,7 @@ from widget_cli.errors import ExitCode
 def test_what_is_safe_is_tried_again_and_the_request_is_not(
     signed_in: Tool, widget: Path, catalog: ScriptedServer
 ) -> None:
-    request = catalog.answer_of("POST", PUBLISH)
+    request = catalog.response_of("POST", PUBLISH)
     confirmed = Scripted(body={"success": True, "bundleUrl": BUNDLE_URL})
     busy = Scripted(503, {"error": "Just now not."})
     catalog.on("PUT", "/put", busy, DROPPED, Scripted(body={"success": True}))
@@ -140,7 +140,7 @@ def test_nothing_is_uploaded_in_the_clear_to_anybody_else(
 ) -> None:
     edit(widget, style="look.css")
     (widget / "look.css").write_text("p {}")
-    place = catalog.answer_of("POST", PUBLISH)
+    place = catalog.response_of("POST", PUBLISH)
     assert isinstance(place.body, dict)
     catalog.on("POST", PUBLISH, place._replace(body={**place.body, key: f"{address}?sig=1"}))
     said = signed_in.run("publish", widget, "--yes")
@@ -161,7 +161,7 @@ def test_an_object_store_without_https_is_used_if_a_person_agrees(
 ) -> None:
     with scripted_server() as store:
         store.on("PUT", "/put", Scripted())
-        place = catalog.answer_of("POST", PUBLISH)
+        place = catalog.response_of("POST", PUBLISH)
         assert isinstance(place.body, dict)
         address = f"{store.url}/put?sig=1"
         catalog.on("POST", PUBLISH, place._replace(body={**place.body, "uploadUrl": address}))
@@ -176,7 +176,7 @@ def test_an_object_store_without_https_is_used_if_a_person_agrees(
 def test_what_is_no_web_address_is_refused_whatever_a_person_agrees_to(
     signed_in: Tool, widget: Path, catalog: ScriptedServer, address: str
 ) -> None:
-    place = catalog.answer_of("POST", PUBLISH)
+    place = catalog.response_of("POST", PUBLISH)
     assert isinstance(place.body, dict)
     catalog.on("POST", PUBLISH, place._replace(body={**place.body, "uploadUrl": address}))
     said = signed_in.run("publish", widget, "--yes", "--insecure")

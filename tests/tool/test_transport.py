@@ -42,27 +42,27 @@ def ask(
         return object_in(reply, server.url)
 
 
-@pytest.mark.parametrize("fault", [BUSY, DROPPED, Scripted(502, b"<html>"), Scripted(504, b"")])
+@pytest.mark.parametrize("error", [BUSY, DROPPED, Scripted(502, b"<html>"), Scripted(504, b"")])
 def test_what_may_be_repeated_is_repeated_until_it_works(
-    server: ScriptedServer, fault: Scripted
+    server: ScriptedServer, error: Scripted
 ) -> None:
-    server.on("GET", "/x", fault, fault, FINE)
+    server.on("GET", "/x", error, error, FINE)
     pauses = Pauses()
     assert ask(server, pauses) == {"ok": True}
     assert len(server.asked) == 3
     assert 0.3 < pauses[0] < pauses[1] < 1.3
 
 
-@pytest.mark.parametrize("fault", [BUSY, DROPPED])
-def test_what_may_not_be_repeated_is_sent_once(server: ScriptedServer, fault: Scripted) -> None:
-    server.on("POST", "/x", fault, FINE)
+@pytest.mark.parametrize("error", [BUSY, DROPPED])
+def test_what_may_not_be_repeated_is_sent_once(server: ScriptedServer, error: Scripted) -> None:
+    server.on("POST", "/x", error, FINE)
     with pytest.raises(ToolError) as caught:
         ask(server, Pauses(), "POST", is_repeatable=False)
     assert caught.value.exit_code == ExitCode.UNREACHABLE
     assert len(server.asked) == 1
 
 
-def test_a_fault_that_lasts_is_reported_after_four_attempts(server: ScriptedServer) -> None:
+def test_a_error_that_lasts_is_reported_after_four_attempts(server: ScriptedServer) -> None:
     server.on("GET", "/x", BUSY)
     with pytest.raises(ToolError, match="cannot be written just now") as caught:
         ask(server, Pauses())
@@ -100,7 +100,7 @@ def test_no_connection_is_tried_again_even_for_what_may_not_be_repeated() -> Non
     assert "connection refused" in caught.value.sentence
 
 
-def test_an_answer_that_does_not_come_is_reported(server: ScriptedServer) -> None:
+def test_an_response_that_does_not_come_is_reported(server: ScriptedServer) -> None:
     server.on("POST", "/x", Scripted(delay_s=0.8))
     with pytest.raises(ToolError, match="the request timed out"):
         ask(server, Pauses(), "POST", is_repeatable=False)
@@ -189,7 +189,7 @@ BOMB = gzip.compress(bytes(64 << 20))
         (BOMB, {"Content-Encoding": "GZIP "}),
     ],
 )
-def test_an_answer_that_is_too_large_is_not_read_to_its_end(
+def test_an_response_that_is_too_large_is_not_read_to_its_end(
     server: ScriptedServer, body: bytes, headers: dict[str, str]
 ) -> None:
     server.on("GET", "/x", Scripted(200, body, headers))
@@ -215,7 +215,7 @@ def test_an_encoding_that_was_not_asked_for_is_refused(
 
 
 @pytest.mark.parametrize("size", [0, 2, SMALL_BYTES - 2])
-def test_a_packed_answer_is_unpacked(server: ScriptedServer, size: int) -> None:
+def test_a_packed_response_is_unpacked(server: ScriptedServer, size: int) -> None:
     body = b'{"x": 1}' + b" " * size
     headers = {"Content-Encoding": "gzip"}
     server.on("GET", "/x", Scripted(200, gzip.compress(body), headers))

@@ -57,7 +57,7 @@ def test_a_name_that_is_none_is_wrong_usage(tool: Tool, arguments: str) -> None:
     assert list(tool.home.iterdir()) == []
 
 
-def test_all_faults_are_reported_at_once(tool: Tool, widget: Path) -> None:
+def test_all_errors_are_reported_at_once(tool: Tool, widget: Path) -> None:
     (widget / "widget.json").write_text('{"name": "Clock", "version": "1", "main": "../x.js"}')
     said = tool.run("validate", widget)
     assert (said.code, said.out) == (5, "")
@@ -69,7 +69,7 @@ def test_all_faults_are_reported_at_once(tool: Tool, widget: Path) -> None:
     ]
 
 
-def test_faults_of_the_files_are_reported_with_those_of_the_manifest(
+def test_errors_of_the_files_are_reported_with_those_of_the_manifest(
     tool: Tool, widget: Path
 ) -> None:
     manifest = json.loads((widget / "widget.json").read_text())
@@ -129,7 +129,7 @@ def test_keys_of_other_programs_are_no_warning(tool: Tool, widget: Path) -> None
     assert tool.run("validate", widget).err == ""
 
 
-def test_malformed_capabilities_are_reported_with_every_fault(tool: Tool, widget: Path) -> None:
+def test_malformed_capabilities_are_reported_with_every_error(tool: Tool, widget: Path) -> None:
     stated = [{"domain": "lock", "access": "open"}, {"domain": "lock", "access": "control"}, 1]
     manifest = json.loads((widget / "widget.json").read_text())
     (widget / "widget.json").write_text(json.dumps({**manifest, "capabilities": stated}))
@@ -141,7 +141,7 @@ def test_malformed_capabilities_are_reported_with_every_fault(tool: Tool, widget
     assert tool.json("validate", widget)["permissions"] == ["control:lock"]
 
 
-def test_a_misspelled_key_is_named_beside_the_fault_it_causes(tool: Tool, widget: Path) -> None:
+def test_a_misspelled_key_is_named_beside_the_error_it_causes(tool: Tool, widget: Path) -> None:
     file = widget / "widget.json"
     file.write_text(file.read_text().replace('"sdkVersion"', '"sdkversion"'))
     said = tool.run("validate", widget)
@@ -167,7 +167,7 @@ def test_misspelled_keys_are_named_beside_a_syntax_error(tool: Tool, widget: Pat
 
 
 @pytest.mark.parametrize(
-    ("content", "fault"),
+    ("content", "error"),
     [
         (None, "main: there is no file index.js next to widget.json."),
         (b"", "main: index.js is empty."),
@@ -175,8 +175,8 @@ def test_misspelled_keys_are_named_beside_a_syntax_error(tool: Tool, widget: Pat
         (b"/" * 2_097_153, "main: index.js is too large: 2.0 MiB; the limit is 2.0 MiB."),
     ],
 )
-def test_a_bundle_that_cannot_be_taken_is_a_fault(
-    tool: Tool, widget: Path, content: bytes | None, fault: str
+def test_a_bundle_that_cannot_be_taken_is_a_error(
+    tool: Tool, widget: Path, content: bytes | None, error: str
 ) -> None:
     bundle = widget / "index.js"
     bundle.unlink() if content is None else bundle.write_bytes(content)
@@ -184,7 +184,7 @@ def test_a_bundle_that_cannot_be_taken_is_a_fault(
     assert said.code == 5
     told = json.loads(said.out)
     assert told["exitCode"] == 5
-    assert [it[: len(fault)] for it in told["details"]] == [fault]
+    assert [it[: len(error)] for it in told["details"]] == [error]
 
 
 def test_a_style_sheet_is_looked_at_too(tool: Tool, widget: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_style_sheet_is_looked_at_too(tool: Tool, widget: Path) -> None:
     assert tool.json("validate", widget)["cssSize"] == 4
 
 
-def test_the_limit_is_the_catalogs_if_it_answers(
+def test_the_limit_is_the_catalogs_if_it_responses(
     tool: Tool, widget: Path, server: ScriptedServer
 ) -> None:
     server.on("GET", "/api/settings", Scripted(body={"maxBundleBytes": 100}))
@@ -234,7 +234,7 @@ def test_a_manifest_of_any_size_is_not_read(tool: Tool, widget: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["index.js", "look.css"])
-def test_a_link_that_leads_out_of_the_folder_is_a_fault(
+def test_a_link_that_leads_out_of_the_folder_is_a_error(
     tool: Tool, widget: Path, file: str
 ) -> None:
     secret = tool.home / "secret"
@@ -257,7 +257,7 @@ def test_a_link_that_leads_out_of_the_folder_is_a_fault(
     assert tool.run("publish", widget, "--yes").code == 5
 
 
-def test_a_linked_folder_that_leads_out_is_a_fault_too(tool: Tool, widget: Path) -> None:
+def test_a_linked_folder_that_leads_out_is_a_error_too(tool: Tool, widget: Path) -> None:
     (tool.home / "build").mkdir()
     (widget / "index.js").rename(tool.home / "build" / "index.js")
     (widget / "dist").symlink_to("../build")
@@ -291,7 +291,7 @@ def test_links_inside_the_folder_and_to_it_are_followed(tool: Tool, widget: Path
         assert tool.run("validate", folder) == Said(0, "Valid: clock 0.1.0, 1.6 KiB.\n", "")
 
 
-def test_a_link_in_a_circle_is_a_fault(tool: Tool, widget: Path) -> None:
+def test_a_link_in_a_circle_is_a_error(tool: Tool, widget: Path) -> None:
     (widget / "index.js").unlink()
     (widget / "index.js").symlink_to("index.js")
     said = tool.run("validate", widget)

@@ -14,7 +14,7 @@ from widget_catalog.catalog.store.staging import importing
 from widget_catalog.core import clock
 from widget_catalog.transfer.import_bundles import FileImporter
 from widget_catalog.transfer.import_catalog import ImportLines
-from widget_catalog.transfer.import_checks import ImportFaults
+from widget_catalog.transfer.import_checks import ImportErrors
 from widget_catalog.transfer.ndjson import Rules
 from widget_catalog.transfer.staged_import import Spool, Staging, Started
 
@@ -35,9 +35,9 @@ def staged_import(
     with closing(Spool(node.store.run_folder)) as spool:
         for batch in reading.read():
             spool.add(batch)
-        reading.faults.check()
+        reading.errors.check()
         staging = Staging(started, spool)
-        staging.stage(ImportFaults())
+        staging.stage(ImportErrors())
         yield staging
 
 

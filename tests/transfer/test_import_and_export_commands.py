@@ -95,7 +95,7 @@ def test_a_large_import_leaves_the_search_index_behind(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "index").stat().st_mtime_ns == made_at
 
 
-def test_import_of_nothing_is_no_fault(tmp_path: Path) -> None:
+def test_import_of_nothing_is_no_error(tmp_path: Path) -> None:
     said = widget_catalog("import", "-", "--data", tmp_path / "data", stdin=b"\n\n  \r\n")
 
     assert (said.code, said.err[:15]) == (0, "Added 0 widgets")
@@ -120,7 +120,7 @@ def test_import_of_nothing_is_no_fault(tmp_path: Path) -> None:
     ],
     ids=range(7),
 )
-def test_a_fault_names_its_line_and_field_and_nothing_is_kept(
+def test_a_error_names_its_line_and_field_and_nothing_is_kept(
     tmp_path: Path, line: bytes, complaint: str
 ) -> None:
     good = ndjson(widget_line("acme/a"), widget_line("acme/b"))

@@ -75,13 +75,13 @@ def _importing(store: Store, folder: Path) -> Iterator[Callable[[], bool]]:
     """Another thread imports; yields a function that returns whether it still does."""
     (folder / "bundles").mkdir()
     lines = ndjson(*(widget_line(f"new/w{i}") for i in range(_WIDGETS))).splitlines(keepends=True)
-    faults: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def run() -> None:
         try:
             import_catalog(store, LocalBundles(folder / "bundles"), lines, folder, 1000)
-        except BaseException as fault:
-            faults.append(fault)
+        except BaseException as error:
+            errors.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -89,7 +89,7 @@ def _importing(store: Store, folder: Path) -> Iterator[Callable[[], bool]]:
         yield thread.is_alive
     finally:
         thread.join()
-    assert faults == []
+    assert errors == []
 
 
 def _longest(is_under_way: Callable[[], bool], work: list[Callable[[], None]]) -> tuple[float, int]:

@@ -21,7 +21,7 @@ HASH = hashlib.sha256(BYTES).hexdigest()
 AT = "Line 1: versions[0]"
 
 
-def _fault(node: Node, beside: Path, **fields: Any) -> str:
+def _error(node: Node, beside: Path, **fields: Any) -> str:
     """The error for a version with these fields; nothing is stored."""
     before = state_of(node)
     with pytest.raises(InvalidImport) as refused:
@@ -45,8 +45,8 @@ def test_a_bundle_is_kept_under_its_hash_and_cannot_be_written(node: Node, besid
 def test_size_and_hash_may_be_stated_and_must_be_true(node: Node, beside: Path) -> None:
     (beside / "clock.js").write_bytes(BYTES)
 
-    assert _fault(node, beside, bundleSize=22) == f"{AT}.bundleSize: clock.js has 23 bytes."
-    assert _fault(node, beside, sha256Hash="0" * 64) == f"{AT}.sha256Hash: clock.js has {HASH}."
+    assert _error(node, beside, bundleSize=22) == f"{AT}.bundleSize: clock.js has 23 bytes."
+    assert _error(node, beside, sha256Hash="0" * 64) == f"{AT}.sha256Hash: clock.js has {HASH}."
     stated = stored_line(bundleSize=23, sha256Hash=HASH)
     assert take(node, ndjson(widget_line(versions=[stated])), beside).bundles_stored == 1
 
@@ -112,7 +112,7 @@ def test_a_version_with_other_bytes_is_refused_and_the_bytes_are_not_kept(
     take(node, ndjson(widget_line(versions=[stored_line()])), beside)
     (beside / "clock.js").write_bytes(b"other")
 
-    message = _fault(node, beside)
+    message = _error(node, beside)
 
     assert message == (
         f"Line 1: sha256Hash: acme/clock 1.0.0 is already published with another hash ({HASH}); "
@@ -124,7 +124,7 @@ def test_a_bundle_may_be_as_large_as_the_limit_and_no_larger(node: Node, beside:
     (beside / "fits.js").write_bytes(b"x" * MAX_BUNDLE_BYTES)
     (beside / "large.js").write_bytes(b"x" * (MAX_BUNDLE_BYTES + 1))
 
-    assert _fault(node, beside, file="large.js") == (
+    assert _error(node, beside, file="large.js") == (
         f"{AT}.bundleFile: large.js has 100001 bytes; at most 100000 are allowed."
     )
     fits = widget_line(versions=[stored_line(file="fits.js")])
@@ -156,7 +156,7 @@ def test_a_path_that_leads_elsewhere_is_refused(node: Node, beside: Path, file: 
     (beside / "out.js").symlink_to(beside.parent / "secret.js")
     (beside / "out").symlink_to(beside.parent)
 
-    message = _fault(node, beside, file=file)
+    message = _error(node, beside, file=file)
 
     assert message == f"{AT}.bundleFile: {file} is not in the folder of the file that names it."
 
@@ -167,7 +167,7 @@ def test_an_absolute_path_to_a_file_beside_is_no_way_out(node: Node, beside: Pat
     (sibling / "clock.js").write_bytes(BYTES)
 
     for file in (str(sibling / "clock.js"), "../files-and-more/clock.js"):
-        assert _fault(node, beside, file=file).endswith(
+        assert _error(node, beside, file=file).endswith(
             "is not in the folder of the file that names it."
         )
 
@@ -179,26 +179,26 @@ def test_what_is_no_file_is_refused(node: Node, beside: Path) -> None:
     os.mkfifo(beside / "pipe")
     at = f"{AT}.bundleFile: "
 
-    assert _fault(node, beside, file="folder") == f"{at}folder is not a file."
-    assert _fault(node, beside, file=".") == f"{at}. is not a file."
-    assert _fault(node, beside, file="pipe") == f"{at}pipe is not a file."
-    assert _fault(node, beside, file="missing") == f"{at}There is no file {beside / 'missing'}."
-    assert _fault(node, beside, file="folder/x") == f"{at}There is no file {beside / 'folder/x'}."
-    assert _fault(node, beside, file="dangling") == f"{at}There is no file {beside / 'nothing'}."
-    assert _fault(node, beside, file="loop") in (
+    assert _error(node, beside, file="folder") == f"{at}folder is not a file."
+    assert _error(node, beside, file=".") == f"{at}. is not a file."
+    assert _error(node, beside, file="pipe") == f"{at}pipe is not a file."
+    assert _error(node, beside, file="missing") == f"{at}There is no file {beside / 'missing'}."
+    assert _error(node, beside, file="folder/x") == f"{at}There is no file {beside / 'folder/x'}."
+    assert _error(node, beside, file="dangling") == f"{at}There is no file {beside / 'nothing'}."
+    assert _error(node, beside, file="loop") in (
         f"{at}loop leads to no file.",
         # From Python 3.13 on, a loop is detected when the file is opened.
         f"{at}{beside / 'loop'} cannot be read (Too many levels of symbolic links).",
     )
-    assert _fault(node, beside, file="x" * 5000) == f"{at}{'x' * 200} leads to no file."
-    assert _fault(node, beside, file="") == f"{at}must be the path of a file."
-    assert _fault(node, beside, file="a\0b") == f"{at}a\\x00b leads to no file."
+    assert _error(node, beside, file="x" * 5000) == f"{at}{'x' * 200} leads to no file."
+    assert _error(node, beside, file="") == f"{at}must be the path of a file."
+    assert _error(node, beside, file="a\0b") == f"{at}a\\x00b leads to no file."
 
 
 def test_a_file_is_no_folder_on_the_way_to_another(node: Node, beside: Path) -> None:
     (beside / "clock.js").write_bytes(BYTES)
 
-    message = _fault(node, beside, file="clock.js/inner.js")
+    message = _error(node, beside, file="clock.js/inner.js")
 
     assert message.startswith(f"{AT}.bundleFile: ")
 

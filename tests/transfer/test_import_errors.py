@@ -32,11 +32,11 @@ def _refused(node: Node, beside: Path, faulty: bytes) -> str:
         take(node, content, beside)
 
     assert state_of(node) == before
-    assert all(fault.startswith("Line 4: ") for fault in refused.value.faults)
-    return refused.value.faults[0]
+    assert all(error.startswith("Line 4: ") for error in refused.value.errors)
+    return refused.value.errors[0]
 
 
-WIDGET_FAULTS: list[tuple[dict[str, Any], str]] = [
+WIDGET_ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"scope": "Acme"}, "scope: 'Acme' is not a scope: use 1 to 64 lowercase letters, digits and"),
     ({"scope": "@acme"}, "scope: '@acme' is not a scope: "),
     ({"scope": ""}, "scope: '' is not a scope: "),
@@ -67,7 +67,7 @@ WIDGET_FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"versions": [None]}, "versions[0]: must be an object."),
     ({"owner": "me"}, "owner: there is no such field."),
 ]
-VERSION_FAULTS: list[tuple[dict[str, Any], str]] = [
+VERSION_ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"version": "1.0"}, '.version: "1.0" is not a semantic version: write three numbers, such'),
     ({"version": "v1.0.0"}, '.version: "v1.0.0" is not a semantic version: '),
     ({"version": "1.0.0\n"}, '.version: "1.0.0\\n" is not a semantic version: '),
@@ -112,7 +112,7 @@ VERSION_FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"license": 3}, ".license: must be a text or null."),
     ({"cssUrl": "https://x/y.css"}, ".cssUrl: there is no such field."),
 ]
-RAW_FAULTS: list[tuple[bytes, str]] = [
+RAW_ERRORS: list[tuple[bytes, str]] = [
     (b"hello", "JSON is malformed: invalid character"),
     (b"{}", "scope: is missing."),
     (b"[]", "A line must be a JSON object."),
@@ -138,8 +138,8 @@ RAW_FAULTS: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), WIDGET_FAULTS, ids=lambda it: str(it)[:60])
-def test_a_fault_of_the_widget(
+@pytest.mark.parametrize(("fields", "message"), WIDGET_ERRORS, ids=lambda it: str(it)[:60])
+def test_a_error_of_the_widget(
     node: Node, beside: Path, fields: dict[str, Any], message: str
 ) -> None:
     line = json.dumps(widget_line("acme/third") | fields).encode()
@@ -147,8 +147,8 @@ def test_a_fault_of_the_widget(
     assert _refused(node, beside, line).startswith(f"Line 4: {message}")
 
 
-@pytest.mark.parametrize(("fields", "message"), VERSION_FAULTS, ids=lambda it: str(it)[:60])
-def test_a_fault_of_a_version(
+@pytest.mark.parametrize(("fields", "message"), VERSION_ERRORS, ids=lambda it: str(it)[:60])
+def test_a_error_of_a_version(
     node: Node, beside: Path, fields: dict[str, Any], message: str
 ) -> None:
     versions = [version_line("0.1.0"), version_line() | fields]
@@ -157,20 +157,20 @@ def test_a_fault_of_a_version(
     assert _refused(node, beside, line).startswith(f"Line 4: versions[1]{message}")
 
 
-@pytest.mark.parametrize(("line", "message"), RAW_FAULTS, ids=lambda it: str(it[:60]))
+@pytest.mark.parametrize(("line", "message"), RAW_ERRORS, ids=lambda it: str(it[:60]))
 def test_a_line_that_is_no_widget_at_all(
     node: Node, beside: Path, line: bytes, message: str
 ) -> None:
     assert _refused(node, beside, line).startswith(f"Line 4: {message}")
 
 
-def _all_faults(node: Node, beside: Path, line: dict[str, Any]) -> list[str]:
+def _all_errors(node: Node, beside: Path, line: dict[str, Any]) -> list[str]:
     with pytest.raises(InvalidImport) as refused:
         take(node, ndjson(line), beside)
-    return [it.removeprefix("Line 1: ") for it in refused.value.faults]
+    return [it.removeprefix("Line 1: ") for it in refused.value.errors]
 
 
-def test_all_faults_of_a_line_are_reported_at_once(node: Node, beside: Path) -> None:
+def test_all_errors_of_a_line_are_reported_at_once(node: Node, beside: Path) -> None:
     """A value of the wrong type hides neither other errors nor unknown fields."""
     versions = [
         version_line("1.0.0", revoked={"reason": "", "at": "never"}),
@@ -181,9 +181,9 @@ def test_all_faults_of_a_line_are_reported_at_once(node: Node, beside: Path) -> 
     ]
     line = widget_line("acme/third", versions=versions) | {"name": "Bad Name", "listed": 1}
 
-    faults = _all_faults(node, beside, line)
+    errors = _all_errors(node, beside, line)
 
-    assert sorted(it.partition(": ")[0] for it in faults) == [
+    assert sorted(it.partition(": ")[0] for it in errors) == [
         "listed",
         "name",
         "versions[0].revoked.at",
@@ -199,7 +199,7 @@ def test_all_faults_of_a_line_are_reported_at_once(node: Node, beside: Path) -> 
         "versions[4].bundleFile",
         "versions[4].sha256Hash",
     ]
-    assert "versions[2].version: 1.0.0 is given twice." in faults
+    assert "versions[2].version: 1.0.0 is given twice." in errors
 
 
 def test_an_unknown_field_hides_nothing_and_the_one_that_is_meant_is_named(
@@ -208,16 +208,16 @@ def test_an_unknown_field_hides_nothing_and_the_one_that_is_meant_is_named(
     bidi = widget_line("acme/third", displayName="a\u202eb") | {"owner": "me"}
     line = _without(bidi, "versions") | {"versionz": []}
 
-    faults = _all_faults(node, beside, line)
+    errors = _all_errors(node, beside, line)
 
-    assert faults[:2] == [
+    assert errors[:2] == [
         "owner: there is no such field.",
         "versionz: there is no such field; did you mean versions?",
     ]
-    assert faults[2].startswith("displayName: contains the character U+202E; ")
-    assert len(faults) == 3
+    assert errors[2].startswith("displayName: contains the character U+202E; ")
+    assert len(errors) == 3
     version = _without(version_line(), "minSize") | {"min_size": {"w": 1, "h": 1}}
-    assert _all_faults(node, beside, widget_line("acme/x", versions=[version])) == [
+    assert _all_errors(node, beside, widget_line("acme/x", versions=[version])) == [
         "versions[0].minSize: is missing.",
         "versions[0].min_size: there is no such field; did you mean minSize?",
     ]
@@ -263,7 +263,7 @@ def test_a_published_version_with_another_hash(node: Node, beside: Path, key: st
     )
 
 
-def test_a_fault_after_many_lines_takes_all_of_them_back(node: Node, beside: Path) -> None:
+def test_a_error_after_many_lines_takes_all_of_them_back(node: Node, beside: Path) -> None:
     before = state_of(node)
     content = ndjson(*(widget_line(f"many/w{i}", downloadCount=i) for i in range(1200)))
 

@@ -90,7 +90,7 @@ def test_a_line_in_a_scope_that_belongs_to_somebody_is_refused(owned: Node) -> N
     ]
 
 
-def test_a_line_in_an_owned_scope_is_reported_even_if_it_has_another_fault(owned: Node) -> None:
+def test_a_line_in_an_owned_scope_is_reported_even_if_it_has_another_error(owned: Node) -> None:
     wrong = widget_line("ann/clock", displayName="")
     broken = widget_line("ann/bell", versions=[version_line(bundleSize=-1)])
 
@@ -182,11 +182,11 @@ def test_a_date_in_the_future_is_refused_but_for_the_skew_of_clocks(node: Node) 
     soon, later = ((now + timedelta(minutes=it)).isoformat() for it in (4, 7))
     shown = f"{later[:23]}Z"
 
-    faults = _refused(
+    errors = _refused(
         node, widget_line("a/b", createdAt=later, versions=[version_line(publishedAt=later)])
     )
 
-    assert faults == [
+    assert errors == [
         "The file has 2 faults:",
         f"Line 1: createdAt: {shown} is in the future.",
         f"Line 1: versions[0].publishedAt: {shown} is in the future.",
@@ -239,9 +239,9 @@ VERSION_TEXTS = {
 def test_every_text_of_a_version_is_looked_at(node: Node) -> None:
     line = widget_line("a/b", versions=[version_line(), version_line("2.0.0", **VERSION_TEXTS)])
 
-    faults = _refused(node, line)
+    errors = _refused(node, line)
 
-    told = {it.split(": ")[1] for it in faults[1:]}
+    told = {it.split(": ")[1] for it in errors[1:]}
     keys = {key if key != "permissions" else "permissions[1]" for key in VERSION_TEXTS}
     assert told == {f"versions[1].{key}" for key in keys}
 
@@ -266,7 +266,7 @@ def test_texts_in_any_writing_are_kept_as_they_are(node: Node, text: str) -> Non
     assert (kept["displayName"], kept["versions"][0]["releaseNotes"]) == (text, notes)
 
 
-def test_all_faults_are_reported_at_once_in_the_order_of_lines(node: Node, tmp_path: Path) -> None:
+def test_all_errors_are_reported_at_once_in_the_order_of_lines(node: Node, tmp_path: Path) -> None:
     (tmp_path / "clock.js").write_bytes(b"export default 1;")
     _take(node, widget_line("a/there"))
     first = widget_line("a/b", displayName="", downloadCount="7", odd=1)
@@ -295,7 +295,7 @@ def test_all_faults_are_reported_at_once_in_the_order_of_lines(node: Node, tmp_p
     ]
 
 
-def test_of_very_many_faults_the_first_are_reported_and_the_rest_counted(node: Node) -> None:
+def test_of_very_many_errors_the_first_are_reported_and_the_rest_counted(node: Node) -> None:
     lines = [widget_line(f"a/w{i}", displayName="") for i in range(3_000)]
 
     told = _refused(node, *lines)
@@ -306,7 +306,7 @@ def test_of_very_many_faults_the_first_are_reported_and_the_rest_counted(node: N
     assert told[21:] == ["… and 2,980 more."]
 
 
-def test_what_a_fault_quotes_is_short_and_harmless_to_a_terminal(node: Node) -> None:
+def test_what_a_error_quotes_is_short_and_harmless_to_a_terminal(node: Node) -> None:
     [told] = _refused(node, widget_line("a/b") | {"\x1b[31m" + "x" * 1_000_000: 1})
 
     assert told.startswith("Line 1: \\x1b[31mxxx")

@@ -74,7 +74,7 @@ def test_a_large_file_that_was_imported_changes_nothing_the_second_time(
     assert state_of(node) == before
 
 
-def test_a_fault_far_behind_names_its_line_and_takes_all_back(node: Node, beside: Path) -> None:
+def test_a_error_far_behind_names_its_line_and_takes_all_back(node: Node, beside: Path) -> None:
     before, already = state_of(node), children()
     lines = plain_lines()
     lines[5_432] = ndjson(widget_line("many/bad", displayName=""))
@@ -114,20 +114,20 @@ def test_where_no_helper_can_be_started_it_is_done_without(
     assert take(node, b"".join(plain_lines()), beside).widgets_added == MANY
 
 
-def test_answers_come_in_the_order_of_the_batches_no_matter_who_gives_them() -> None:
+def test_responses_come_in_the_order_of_the_batches_no_matter_who_gives_them() -> None:
     batches = [[number] * 1_000 for number in range(200)]
 
-    answers = list(map_batches(sum, iter(batches), alone=1))
+    responses = list(map_batches(sum, iter(batches), alone=1))
 
-    assert answers == [(batch, sum(batch)) for batch in batches]
+    assert responses == [(batch, sum(batch)) for batch in batches]
 
 
 def test_on_a_single_core_no_other_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_pool, "_cores", lambda: 1)
     already = children()
 
-    for batch, answer in map_batches(sum, ([number] for number in range(50)), alone=1):
-        assert answer == sum(batch)
+    for batch, response in map_batches(sum, ([number] for number in range(50)), alone=1):
+        assert response == sum(batch)
         assert children() == already
 
 

@@ -35,12 +35,12 @@ class Receiver:
 
     def __init__(
         self,
-        answer: Callable[[Received], int] = lambda _: 204,
+        response: Callable[[Received], int] = lambda _: 204,
         *,
         address: tuple[str, int] = ("127.0.0.1", 0),
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self.answer = answer
+        self.response = response
         self.received: list[Received] = []
         receiver = self
 
@@ -51,7 +51,7 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 got = Received(self.path, headers, body)
-                status = receiver.answer(got)
+                status = receiver.response(got)
                 receiver.received.append(got)
                 self.send_response(status)
                 if 300 <= status < 400:

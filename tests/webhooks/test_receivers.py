@@ -30,7 +30,7 @@ def authority(post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Au
     return made
 
 
-def fault_of(post: Post, url: str, key: str = "acme/clock") -> str | None:
+def error_of(post: Post, url: str, key: str = "acme/clock") -> str | None:
     """Why the first delivery to this URL fails."""
     hook = post.hook(url).webhook
     post.publish(key)
@@ -55,8 +55,8 @@ def test_a_receiver_whose_certificate_is_trusted_is_sent_to(
 
 def test_a_certificate_of_another_host_is_refused(post: Post, authority: Authority) -> None:
     with Receiver(tls=authority.server("hooks.example")) as receiver:
-        fault = fault_of(post, receiver.url)
-    assert fault == (
+        error = error_of(post, receiver.url)
+    assert error == (
         "The certificate is not accepted: "
         "IP address mismatch, certificate is not valid for '127.0.0.1'."
     )
@@ -65,8 +65,8 @@ def test_a_certificate_of_another_host_is_refused(post: Post, authority: Authori
 
 def test_a_certificate_that_has_expired_is_refused(post: Post, authority: Authority) -> None:
     with Receiver(tls=authority.server("127.0.0.1", -timedelta(days=1))) as receiver:
-        fault = fault_of(post, receiver.url)
-    assert fault == "The certificate is not accepted: certificate has expired."
+        error = error_of(post, receiver.url)
+    assert error == "The certificate is not accepted: certificate has expired."
     assert receiver.received == []
 
 
@@ -75,16 +75,16 @@ def test_a_certificate_of_an_unknown_authority_is_refused(
 ) -> None:
     del authority
     with Receiver(tls=Authority(tmp_path, "Unknown").server("127.0.0.1")) as receiver:
-        fault = fault_of(post, receiver.url)
-    assert fault == "The certificate is not accepted: unable to get local issuer certificate."
+        error = error_of(post, receiver.url)
+    assert error == "The certificate is not accepted: unable to get local issuer certificate."
     assert receiver.received == []
 
 
 def test_a_receiver_that_speaks_no_tls_gets_nothing(post: Post, authority: Authority) -> None:
     del authority
     with Receiver() as receiver:
-        fault = fault_of(post, receiver.url.replace("http:", "https:"))
-    assert fault == "TLS failed."
+        error = error_of(post, receiver.url.replace("http:", "https:"))
+    assert error == "TLS failed."
     assert receiver.received == []
 
 
@@ -108,22 +108,22 @@ def test_an_unknown_name_fails_like_one_of_an_internal_network(post: Post) -> No
         return ["10.0.0.7"]
 
     post.lookups = NameLookups(resolve)
-    faults = [
-        fault_of(post, f"https://{host}/", f"acme/{number}")
+    errors = [
+        error_of(post, f"https://{host}/", f"acme/{number}")
         for number, host in enumerate(("unknown.example", "wiki.corp.example"))
     ]
-    assert faults == [NOT_REACHED] * 2
+    assert errors == [NOT_REACHED] * 2
 
 
 def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
     post: Post, receiver: Receiver
 ) -> None:
-    answers = [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.1", "127.0.0.2"]]
+    responses = [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.1", "127.0.0.2"]]
     asked = []
 
     def resolve(host: str, port: int) -> list[str]:
         asked.append((host, port))
-        return answers[len(asked) - 1]
+        return responses[len(asked) - 1]
 
     post.lookups = NameLookups(resolve)
     post.settings = WebhookSettings(webhook_http=True, webhook_networks="127.0.0.1/32")
@@ -189,7 +189,7 @@ def test_a_dead_name_server_holds_up_no_other_scope(
     assert len(receiver.received) == 11
 
 
-def test_a_receiver_that_answers_without_end_is_cut_off(post: Post) -> None:
+def test_a_receiver_that_responses_without_end_is_cut_off(post: Post) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
 
     def flood() -> None:

@@ -12,8 +12,8 @@ def test_a_webhook_is_added_looked_after_and_removed(people: People) -> None:
     ann.get(HERE)
     assert [it.text for it in ann.page.all("option")] == ["ann", "acme"]
     assert ann.submit(HERE, url="http://hooks.example/", scope="acme").status == 400
-    (fault,) = ann.faults
-    assert fault == (
+    (error,) = ann.errors
+    assert error == (
         "url: must begin with https://. The setting webhook_http of the catalog allows http://."
     )
     assert ann.page.one("input", id="url").attributes["value"] == "http://hooks.example/"

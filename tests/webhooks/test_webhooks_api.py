@@ -30,9 +30,9 @@ def open_people(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
 
 
 def add(person: Person, scope: str | None = None, url: str = URL, **more: Any) -> Any:
-    answer = person.post("/api/webhooks", {"url": url, "scope": scope, **more})
-    assert answer.status == 201, answer.body
-    return answer.json()
+    response = person.post("/api/webhooks", {"url": url, "scope": scope, **more})
+    assert response.status == 201, response.body
+    return response.json()
 
 
 def test_a_webhook_is_shown_whole_and_its_secret_once(people: People) -> None:
@@ -162,18 +162,18 @@ def test_those_of_a_closed_account_end_and_those_of_a_disabled_one_rest(people: 
 def test_what_is_wrong_is_reported(
     shared_people: People, body: dict[str, Any], status: int, told: str
 ) -> None:
-    answer = shared_people.ann.post("/api/webhooks", body)
-    assert answer.status == status
-    assert told in answer.json()["error"]
+    response = shared_people.ann.post("/api/webhooks", body)
+    assert response.status == status
+    assert told in response.json()["error"]
 
 
 def test_a_scope_has_a_limited_number(open_people: People) -> None:
     for _ in range(2):
         add(open_people.ann, "acme")
     add(open_people.ann, "ann")
-    answer = open_people.ann.post("/api/webhooks", {"url": URL, "scope": "acme"})
-    assert answer.status == 409
-    assert "limit" in answer.json()["error"]
+    response = open_people.ann.post("/api/webhooks", {"url": URL, "scope": "acme"})
+    assert response.status == 409
+    assert "limit" in response.json()["error"]
 
 
 def test_an_event_is_delivered_logged_and_replayed(open_people: People, receiver: Receiver) -> None:

@@ -9,7 +9,7 @@ import pytest
 from support.folders import filled_folder
 from support.service import Service, running_service
 from support.widgets import version_line, widget_line
-from support.wire import WireAnswer, WireConnection
+from support.wire import WireConnection, WireResponse
 
 _BASE_URL = "https://catalog.example"
 _SCRIPT = b"export default { mount(element) { element.textContent = 'a clock'; } };\n" * 40
@@ -101,15 +101,15 @@ class Wire:
 
     def ask(
         self, method: str, address: str, headers: dict[str, str] | list[tuple[str, str]]
-    ) -> WireAnswer:
+    ) -> WireResponse:
         lines = list(headers.items()) if isinstance(headers, dict) else headers
         with WireConnection(self._service.port) as connection:
-            answer = connection.ask(method, address, *[f"{key}: {value}" for key, value in lines])
+            response = connection.ask(method, address, *[f"{key}: {value}" for key, value in lines])
             # Nothing follows the response: the connection can be reused immediately.
             assert connection.ask("GET", "/api/version").status == 200
             assert not connection.received
-        kept = {key: value for key, value in answer.headers.items() if key not in _NOT_OURS}
-        return answer._replace(headers=kept)
+        kept = {key: value for key, value in response.headers.items() if key not in _NOT_OURS}
+        return response._replace(headers=kept)
 
 
 @pytest.fixture(scope="module")
@@ -134,11 +134,11 @@ def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 def test_every_kind_of_response_has_its_status_and_length(
     wire: Wire, status: int, method: str, address: str, headers: dict[str, str]
 ) -> None:
-    answer = wire.ask(method, address, headers)
+    response = wire.ask(method, address, headers)
 
-    assert answer.status == status
+    assert response.status == status
     if method != "HEAD" and status not in (204, 304):
-        assert answer.headers["content-length"] == str(len(answer.body))
+        assert response.headers["content-length"] == str(len(response.body))
 
 
 @pytest.mark.parametrize("address", [*_READABLE, "/api/v1/widgets/acme/nothing", "/nothing"])
@@ -152,10 +152,10 @@ def test_head_has_the_headers_of_get_and_no_body(wire: Wire, address: str, encod
 
 def test_a_head_is_of_the_whole_as_ranges_are_for_get_alone(wire: Wire) -> None:
     for wanted in ("bytes=5-14", "bytes=999999-"):
-        answer = wire.ask("HEAD", _BUNDLE, {"range": wanted})
-        assert (answer.status, answer.body) == (200, b"")
-        assert answer.headers["content-length"] == str(len(_SCRIPT))
-        assert "content-range" not in answer.headers
+        response = wire.ask("HEAD", _BUNDLE, {"range": wanted})
+        assert (response.status, response.body) == (200, b"")
+        assert response.headers["content-length"] == str(len(_SCRIPT))
+        assert "content-range" not in response.headers
 
 
 def test_a_bundle_and_its_parts_are_the_bytes_that_were_imported(wire: Wire) -> None:
@@ -175,17 +175,17 @@ def test_a_count_is_seen_in_the_next_response(wire: Wire) -> None:
 def test_a_tag_may_stand_in_any_line_of_the_header(wire: Wire, address: str) -> None:
     etag = wire.ask("GET", address, {}).headers["etag"]
     for lines in ((etag, '"x"'), ('"x"', etag)):
-        answer = wire.ask("GET", address, [("if-none-match", it) for it in lines])
-        assert (answer.status, answer.body) == (304, b"")
+        response = wire.ask("GET", address, [("if-none-match", it) for it in lines])
+        assert (response.status, response.body) == (304, b"")
 
 
 def test_a_tag_of_a_compressed_response_is_known(wire: Wire) -> None:
     headers = {"accept-encoding": "gzip"}
     etag = wire.ask("GET", _REGISTRY, headers).headers["etag"]
-    answer = wire.ask("GET", _REGISTRY, {**headers, "if-none-match": f'"x", {etag}'})
-    assert (answer.status, answer.body) == (304, b"")
-    assert "content-length" not in answer.headers
-    assert "content-type" not in answer.headers
+    response = wire.ask("GET", _REGISTRY, {**headers, "if-none-match": f'"x", {etag}'})
+    assert (response.status, response.body) == (304, b"")
+    assert "content-length" not in response.headers
+    assert "content-type" not in response.headers
 
 
 def _count(wire: Wire) -> int:

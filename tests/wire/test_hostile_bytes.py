@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 from support.service import Service
-from support.wire import WireAnswer, WireConnection, request, take_answer
+from support.wire import WireConnection, WireResponse, request, take_response
 from wire.hostile_requests import Hostile, HostileRequests
 
 _REQUESTS = 50_000
@@ -92,60 +92,60 @@ async def _throw(port: int, requests: HostileRequests, wanted: int) -> "Counter[
             # A request that may close the connection is sent after all previous ones are answered.
             *pipelined, last = batch
             for together in (pipelined, [last]):
-                for answer in await _ask(connection, together):
-                    seen[answer.status] += 1
+                for response in await _ask(connection, together):
+                    seen[response.status] += 1
     return seen
 
 
-async def _ask(connection: socket.socket, batch: list[Hostile]) -> list[WireAnswer]:
+async def _ask(connection: socket.socket, batch: list[Hostile]) -> list[WireResponse]:
     """Send them all at once, and compare every response with its request."""
     data = b"".join(it.data for it in batch)
     loop = asyncio.get_running_loop()
     sending = asyncio.ensure_future(loop.sock_sendall(connection, data))
     received = bytearray()
-    answers = []
+    responses = []
     for thrown in batch:
-        answers.append(await _read(connection, received, thrown))
-        _assert_proper(thrown, answers[-1])
+        responses.append(await _read(connection, received, thrown))
+        _assert_proper(thrown, responses[-1])
     await sending
     assert not received
-    return answers
+    return responses
 
 
-async def _read(connection: socket.socket, received: bytearray, thrown: Hostile) -> WireAnswer:
+async def _read(connection: socket.socket, received: bytearray, thrown: Hostile) -> WireResponse:
     loop = asyncio.get_running_loop()
-    while (answer := take_answer(received, thrown.method)) is None:
+    while (response := take_response(received, thrown.method)) is None:
         some = await asyncio.wait_for(loop.sock_recv(connection, 1 << 18), 60)
         assert some, f"No answer to {thrown.data[:300]!r}, but {bytes(received[:300])!r}"
         received += some
-    return answer
+    return response
 
 
-def _assert_proper(thrown: Hostile, answer: WireAnswer) -> None:
-    about = f"{thrown.data[:300]!r} got {answer.status} {answer.body[:300]!r}"
-    assert answer.status < 500, about
+def _assert_proper(thrown: Hostile, response: WireResponse) -> None:
+    about = f"{thrown.data[:300]!r} got {response.status} {response.body[:300]!r}"
+    assert response.status < 500, about
     # The HTTP library's own errors do not have this header; ours do.
-    assert answer.headers["x-content-type-options"] == "nosniff", about
-    assert thrown.status in (None, answer.status, 304), about
-    assert (answer.status == 405) <= ("allow" in answer.headers), about
+    assert response.headers["x-content-type-options"] == "nosniff", about
+    assert thrown.status in (None, response.status, 304), about
+    assert (response.status == 405) <= ("allow" in response.headers), about
     path = unquote(thrown.path)
     is_api = path.startswith("/api/")
     is_open = path.startswith("/api/v1/widgets/")
     if is_api:
-        assert (answer.headers.get("access-control-allow-origin") == "*") == is_open, about
-    if is_api and answer.status not in (204, 304):
-        assert answer.headers["content-type"] == "application/json; charset=utf-8", about
-    if is_api and answer.status >= 400 and thrown.method != "HEAD":
-        told = json.loads(answer.body)
+        assert (response.headers.get("access-control-allow-origin") == "*") == is_open, about
+    if is_api and response.status not in (204, 304):
+        assert response.headers["content-type"] == "application/json; charset=utf-8", about
+    if is_api and response.status >= 400 and thrown.method != "HEAD":
+        told = json.loads(response.body)
         # On these three, OAuth errors have a code in addition to the message.
         is_oauth = path in _OAUTH
         assert list(told) == ["error"] + ["error_description"] * is_oauth, about
         assert isinstance(told["error"], str), about
         assert told["error"], about
-    if answer.status == 401:
+    if response.status == 401:
         assert is_api, about
         assert not path.startswith("/api/v1/"), about
-    if answer.status == 400:
+    if response.status == 400:
         assert path in _CHECKED or path.startswith("/api/auth/"), about
 
 
@@ -159,8 +159,8 @@ def test_what_is_not_http_is_refused_after_all_before_it_was_answered(
         connection.send(_GOOD * 3 + data)
 
         for _ in range(3):
-            assert connection.answer().status == 200
-        refused = connection.answer()
+            assert connection.response().status == 200
+        refused = connection.response()
         assert (refused.status, refused.body) == (status, b"")
         assert connection.rest() == b""
 
@@ -181,7 +181,7 @@ def test_what_is_not_http_is_refused_after_all_before_it_was_answered(
     ],
     ids=lambda data: repr(data[:40]),
 )
-def test_what_is_hardly_http_ends_the_connection_at_the_latest_after_one_answer(
+def test_what_is_hardly_http_ends_the_connection_at_the_latest_after_one_response(
     unharmed_service: Service, data: bytes
 ) -> None:
     received = bytearray()
@@ -191,8 +191,8 @@ def test_what_is_hardly_http_ends_the_connection_at_the_latest_after_one_answer(
         connection.send(data)
         connection.socket.shutdown(socket.SHUT_WR)
         received += connection.rest()
-    answer = take_answer(received)
-    assert answer is None or answer.status in (200, 400, 431)
+    response = take_response(received)
+    assert response is None or response.status in (200, 400, 431)
     assert not received
 
 

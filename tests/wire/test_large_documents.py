@@ -103,16 +103,16 @@ def test_a_document_of_megabytes_comes_whole_in_every_encoding(service: Service,
         plain = client.get(path, headers={"Accept-Encoding": "identity"})
         etags = {plain.headers["etag"]}
         for encoding, decode in decoders.items():
-            with client.stream("GET", path, headers={"Accept-Encoding": encoding}) as answer:
-                packed = b"".join(answer.iter_raw())
-            assert answer.headers["content-encoding"] == encoding
-            assert int(answer.headers["content-length"]) == len(packed)
+            with client.stream("GET", path, headers={"Accept-Encoding": encoding}) as response:
+                packed = b"".join(response.iter_raw())
+            assert response.headers["content-encoding"] == encoding
+            assert int(response.headers["content-length"]) == len(packed)
             assert decode(packed) == plain.content
-            etags.add(answer.headers["etag"])
+            etags.add(response.headers["etag"])
             head = client.head(path, headers={"Accept-Encoding": encoding})
-            assert head.headers["content-length"] == answer.headers["content-length"]
-            assert head.headers["etag"] == answer.headers["etag"]
-            known = {"Accept-Encoding": encoding, "If-None-Match": answer.headers["etag"]}
+            assert head.headers["content-length"] == response.headers["content-length"]
+            assert head.headers["etag"] == response.headers["etag"]
+            known = {"Accept-Encoding": encoding, "If-None-Match": response.headers["etag"]}
             assert client.get(path, headers=known).status_code == 304
     assert int(plain.headers["content-length"]) == len(plain.content) > 4 << 20
     assert len(etags) == 3

@@ -9,7 +9,7 @@ from support.widgets import version_line, widget_line
 _MB = 1 << 20
 
 
-def test_answers_that_a_client_has_to_wait_for_are_not_kept(tmp_path: Path) -> None:
+def test_responses_that_a_client_has_to_wait_for_are_not_kept(tmp_path: Path) -> None:
     versions = [version_line(f"1.{i}.0", releaseNotes="n" * 20_000) for i in range(60)]
     lines = [widget_line(f"mid/w{i}", versions=versions) for i in range(8)]
     data = filled_folder(tmp_path / "data", *lines)

@@ -37,7 +37,7 @@ _KNOWN = """
     [("", 60, _ALL_BUT_RESOLVE), (_KNOWN, 100, _ALL_BUT_RESOLVE), (_KNOWN, 30, _ONLY_RESOLVE)],
     ids=["any name", "a known widget", "resolve"],
 )
-def test_every_answer_is_as_the_document_says(
+def test_every_response_is_as_the_document_says(
     unharmed_service: Service, tmp_path: Path, config: str, examples: int, selected: list[str]
 ) -> None:
     (tmp_path / "schemathesis.toml").write_text(config)

@@ -71,13 +71,13 @@ def test_a_request_may_come_in_pieces(unharmed_service: Service) -> None:
     with WireConnection(unharmed_service.port) as connection:
         connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.send(whole)
-        expected = connection.answer()
+        expected = connection.response()
         for size in (1, 2, 7, 30):
             for start in range(0, len(whole), size):
                 connection.send(whole[start : start + size])
-            answer = connection.answer()
-            assert (answer.status, answer.body) == (200, expected.body)
-            assert answer.headers["etag"] == expected.headers["etag"]
+            response = connection.response()
+            assert (response.status, response.body) == (200, expected.body)
+            assert response.headers["etag"] == expected.headers["etag"]
 
 
 def test_who_reads_slowly_gets_every_byte(unharmed_service: Service) -> None:
@@ -88,6 +88,6 @@ def test_who_reads_slowly_gets_every_byte(unharmed_service: Service) -> None:
         )
         sending.start()
         time.sleep(1)  # By now all buffers are full.
-        bodies = {connection.answer().body for _ in range(asked)}
+        bodies = {connection.response().body for _ in range(asked)}
         sending.join()
     assert len(bodies) == 1

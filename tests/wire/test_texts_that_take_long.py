@@ -62,22 +62,22 @@ def _with_readme(key: str, text: str) -> dict[str, Any]:
 @contextlib.contextmanager
 def asking(service: Service, path: str) -> Iterator[list[httpx.Response]]:
     """While one client requests this; then its response."""
-    answers: list[httpx.Response] = []
+    responses: list[httpx.Response] = []
     asked = threading.Thread(
-        target=lambda: answers.append(httpx.get(service.url + path, timeout=240))
+        target=lambda: responses.append(httpx.get(service.url + path, timeout=240))
     )
     asked.start()
-    yield answers
+    yield responses
     asked.join()
 
 
 def test_a_page_of_a_text_that_takes_long_holds_nobody_up(service: Service) -> None:
-    with service.client() as others, asking(service, "/widgets/acme/readme") as answers:
+    with service.client() as others, asking(service, "/widgets/acme/readme") as responses:
         for _ in range(5):
             assert others.get(OTHER).status_code == 200
-        assert not answers, "Either others waited for it, or it did not take long."
-    assert answers[0].status_code == 200
-    assert "|a|a|a" in answers[0].text
+        assert not responses, "Either others waited for it, or it did not take long."
+    assert responses[0].status_code == 200
+    assert "|a|a|a" in responses[0].text
 
 
 def test_a_text_is_rendered_once_however_often_its_widget_is_counted(service: Service) -> None:

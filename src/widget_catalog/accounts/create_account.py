@@ -160,12 +160,12 @@ def remove_first_invitation(tx: Transaction) -> None:
 
 def check_account(username: str, email: str, password: str | None, reserved: Set[str]) -> Scope:
     """The name, or InvalidAccount with all errors."""
-    password_error = actors.password_fault(password) if password is not None else None
-    errors = [error for error in (actors.email_fault(email), password_error) if error]
+    password_error = actors.password_error(password) if password is not None else None
+    errors = [error for error in (actors.email_error(email), password_error) if error]
     try:
         name = actors.parse_username(username, reserved)
     except InvalidAccount as error:
-        raise InvalidAccount([*error.faults, *errors]) from None
+        raise InvalidAccount([*error.errors, *errors]) from None
     if errors:
         raise InvalidAccount(errors)
     return name

@@ -217,7 +217,7 @@ def post_password(services: Services, call: Call) -> Response:
 
 def get_password(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     name, account = services.of(AccountServices).provider_name, call.actor.account
-    template, error = "accounts/password.html", sent.fault
+    template, error = "accounts/password.html", sent.error
     return own_page(services, call, template, error=error, account=account, provider=name)
 
 
@@ -239,7 +239,7 @@ def get_close(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Resp
         "is_fresh": is_fresh(services.store, call.visitor),
         "typed": sent.typed("close", "username"),
     }
-    return own_page(services, call, "accounts/close_account.html", error=sent.fault, **shown)
+    return own_page(services, call, "accounts/close_account.html", error=sent.error, **shown)
 
 
 def post_close_form(services: Services, call: Call) -> Response:

@@ -8,7 +8,7 @@ from ..catalog.events import Unlisted
 from ..catalog.store.audit import Entry, read_account_audit
 from ..catalog.store.events import append
 from ..catalog.store.widgets import list_widgets_in, list_widgets_page, replace_widget
-from ..core.actors import Account, Actor, Session, Visitor, password_fault
+from ..core.actors import Account, Actor, Session, Visitor, password_error
 from ..core.credentials import hash_password, is_password
 from ..core.db.engine import Store, Transaction
 from ..core.errors import InvalidAccount, NotAllowed, NotFound, NotSignedIn
@@ -155,7 +155,7 @@ def check_password(store: Store, visitor: Visitor, account: Account, password: s
 
 def hash_new(password: str) -> str:
     """The hash of a valid password, or InvalidAccount."""
-    if error := password_fault(password):
+    if error := password_error(password):
         raise InvalidAccount([error])
     return hash_password(password)
 

@@ -210,8 +210,8 @@ def run() -> None:
     try:
         build_command(app)()
     except InvalidSettings as error:
-        for fault in error.faults:
-            say.print(f"[red]Setting[/] {escape(fault)}")
+        for problem in error.errors:
+            say.print(f"[red]Setting[/] {escape(problem)}")
         sys.exit(2)
     except BackendDown as error:
         what = "bundles" if isinstance(error, BundlesDown) else "database"

@@ -129,7 +129,7 @@ def serve(
         where = (settings.metrics_host, settings.metrics_port)
         node = NodeStatus(folder.node_status) if settings.database else None
         server.on_startup(partial(serve_metrics, folder.metrics, *where, status, damage, node))
-    server.on_startup(lambda: _when_it_answers(settings, on_ready))
+    server.on_startup(lambda: _when_it_responds(settings, on_ready))
     _let_signals_end_a_starting_worker()
     # Workers share these objects until they are written to, and garbage collection writes to them.
     gc.collect()
@@ -179,7 +179,7 @@ def _end_with_parent(parent: int) -> None:
             os._exit(1)
 
 
-def _when_it_answers(settings: Settings, on_ready: Callable[[], None]) -> None:
+def _when_it_responds(settings: Settings, on_ready: Callable[[], None]) -> None:
     """Call back at the first response: reading a large catalog takes a while."""
 
     def wait() -> None:

@@ -10,7 +10,7 @@ from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import PREFIX as CDN_PREFIX
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.client_files import PREFIX as CLIENT_PREFIX
-from ..catalog.api.client_files import answer_client_file
+from ..catalog.api.client_files import serve_client_file
 from ..catalog.api.health import PREFIX as HEALTHZ_PREFIX
 from ..catalog.api.health import Healthz
 from ..catalog.pages.pages import PublicPages
@@ -18,8 +18,8 @@ from ..catalog.pages.preview import PreviewPages
 from ..core.db.damage import DamageAlarm
 from ..core.errors import StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.errors import damaged, internal_fault, unavailable
-from ..core.http.http import Answer, Body, Request, Response
+from ..core.http.errors import damaged, internal_error, unavailable
+from ..core.http.http import Body, Handler, Request, Response
 
 _log = structlog.get_logger("widget_catalog.web")
 
@@ -28,7 +28,7 @@ _log = structlog.get_logger("widget_catalog.web")
 class Site:
     api: PublicApi
     cdn: Cdn
-    others: Mapping[str, Answer]
+    others: Mapping[str, Handler]
     dispatcher: Dispatcher
     previews: PreviewPages
     pages: PublicPages
@@ -40,31 +40,31 @@ class Site:
         self.healthz.is_draining = True
         self.api.drain()
 
-    async def answer(self, request: Request, body: Body) -> Response:
+    async def handle(self, request: Request, body: Body) -> Response:
         path = request.path
         try:
             if path.startswith("/api/") or path == "/api":
-                return await self.api.answer(request, body)
+                return await self.api.handle(request, body)
             if path.startswith(CDN_PREFIX):
-                return await self.cdn.answer(request)
+                return await self.cdn.handle(request)
             if path.startswith(CLIENT_PREFIX):
-                return answer_client_file(request)
-            for prefix, answer in self.others.items():
+                return serve_client_file(request)
+            for prefix, handler in self.others.items():
                 if path.startswith(prefix):
-                    return await answer(request, body)
+                    return await handler(request, body)
             if path.startswith(HEALTHZ_PREFIX):
-                return self.healthz.answer(request)
+                return self.healthz.handle(request)
             if self.dispatcher.knows(path):
-                return await self.dispatcher.answer(request, body)
-            return await self.previews.answer(request) or await self.pages.answer(request)
-        except (sqlite3.Error, StoreUnavailable) as fault:
-            if self.alarm.report(fault):
+                return await self.dispatcher.handle(request, body)
+            return await self.previews.handle(request) or await self.pages.handle(request)
+        except (sqlite3.Error, StoreUnavailable) as error:
+            if self.alarm.report(error):
                 return self._for_people(request, damaged(path))
-            _log.error("The catalog cannot be read.", path=path, fault=str(fault))
+            _log.error("The catalog cannot be read.", path=path, error=str(error))
             return self._for_people(request, unavailable(path))
         except Exception:
             _log.exception("A request failed.", method=request.method, path=path)
-            return self._for_people(request, internal_fault(path))
+            return self._for_people(request, internal_error(path))
 
     def _for_people(self, request: Request, failure: Response) -> Response:
         """An error as a page, unless a program sent the request."""

@@ -59,8 +59,8 @@ class StartWork:
                 return _complete(node)
         except WriterBusy:
             pass
-        except StoreUnavailable as fault:
-            say.print(f"[yellow]Warning:[/] {escape(fault.message)} Reads continue to work.")
+        except StoreUnavailable as error:
+            say.print(f"[yellow]Warning:[/] {escape(error.message)} Reads continue to work.")
             return None
         self._is_put_off[0] = 1
         say.print(f"[yellow]Warning:[/] {escape(_whom_to_wait_for(node))}")
@@ -78,8 +78,8 @@ class StartWork:
                 self._is_put_off[0] = 0
             node.replica.state_counts(node.store, waits=True)
             invitation = _complete(node)
-        except StoreUnavailable as fault:
-            log.error("The startup could not be completed.", fault=fault.message)
+        except StoreUnavailable as error:
+            log.error("The startup could not be completed.", error=error.message)
             return
         if invitation is not None:
             greet_first(say, self._settings, invitation)
@@ -143,7 +143,7 @@ def check_start(node: Node) -> list[str]:
     if not findings.is_store_intact:
         raise FolderUnusable(
             f"The database in {node.folder.path} is damaged. Restore it from a backup. Fault: "
-            f"{findings.faults[0]}"
+            f"{findings.errors[0]}"
         )
     check_index(node.folder.replica, node.folder.search_index)
     DamageAlarm(node.folder.damage).clear()

@@ -39,7 +39,7 @@ _BACKOFF_S = (0.0, 0.5, 1, 2, 4, 8, 16, 30)
 # The service gives up after this many attempts without any worker becoming ready.
 _START_ATTEMPTS = 3
 # Exit codes of a process that reads a damaged mapped file.
-_MEMORY_FAULTS = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+_MEMORY_ERRORS = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 _CONNECTIONS = 4096
 # Descriptors that are not connections: the database, bundles, log, event loop.
 _RESERVED_DESCRIPTORS = 128
@@ -69,7 +69,7 @@ class WorkerStatus:
     def set_dead(self, index: int, exit_code: int | None) -> None:
         self._words[index] = self._DEAD
         self._words[self.workers] += 1
-        if exit_code in _MEMORY_FAULTS:
+        if exit_code in _MEMORY_ERRORS:
             self._words[self.workers + 1] += 1
 
     def is_ready(self, index: int, pid: int | None) -> bool:
@@ -89,7 +89,7 @@ class WorkerStatus:
         return self._words[self.workers]
 
     @property
-    def memory_faults(self) -> int:
+    def memory_errors(self) -> int:
         return self._words[self.workers + 1]
 
 
@@ -280,8 +280,8 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         """One by one, each when its successor is ready. Returns the loader of further workers."""
         try:
             renewed = self._renew_loader()
-        except Exception as fault:
-            _log.error("The workers are not replaced: the settings are invalid.", faults=str(fault))
+        except Exception as error:
+            _log.error("The workers are not replaced: the settings are invalid.", errors=str(error))
             return load
         for index in range(self.workers):
             if index in self._due:

@@ -45,7 +45,7 @@ from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.http import Answer, Worker, WorkerCounts
+from ..core.http.http import Handler, Worker, WorkerCounts
 from ..core.http.metrics import Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
 from ..core.http.receiving import Receiver
@@ -93,21 +93,21 @@ def build_worker(
     with contextlib.ExitStack() as opened:
         parts = _Parts(opened, settings, now, status)
         site = parts.build_site()
-        answer: Answer = site.answer
+        handler: Handler = site.handle
         trust = settings.trust_forwarded_for
         if settings.rate_limit:
-            answer = rate_limited(answer, settings.rate_limit, trust_forwarded_for=trust)
+            handler = rate_limited(handler, settings.rate_limit, trust_forwarded_for=trust)
         if parts.metrics is not None:
             parts.close_later(WorkerMetrics(parts.metrics.registry, *parts.list_readings()))
-            answer = metered(answer, parts.metrics)
+            handler = metered(handler, parts.metrics)
         if settings.access_log:
-            answer = access_logged(answer, trust_forwarded_for=trust)
+            handler = access_logged(handler, trust_forwarded_for=trust)
         node = parts.node
         if finish_start is not None:
             threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
         if node.status is not None:
             _wait_for_database(node.status)
-        return Worker(answer, opened.pop_all().close, site.drain)
+        return Worker(handler, opened.pop_all().close, site.drain)
 
 
 class _Parts:
@@ -182,7 +182,7 @@ class _Parts:
         return Site(
             self._build_api(health),
             self._cdn,
-            {prefix: answer for some in paths for prefix, answer in some.items()},
+            {prefix: handler for some in paths for prefix, handler in some.items()},
             self._dispatcher,
             PreviewPages(self._catalog, services.renderer, self._settings.cdn_url),
             self._build_pages(),
@@ -259,11 +259,11 @@ class _Parts:
 
     def _open_catalog(self, now: Clock) -> Catalog:
         try:
-            if self._status is not None and self._status.memory_faults:
+            if self._status is not None and self._status.memory_errors:
                 _ensure_intact(self.node)  # Reading a damaged file would crash this process.
             return open_catalog(self.node, self._settings, now)
-        except DataDamaged as fault:
-            self._alarm.report(fault)
+        except DataDamaged as error:
+            self._alarm.report(error)
             raise
 
     def _build_services(self, now: Clock) -> Services:
@@ -307,7 +307,7 @@ class _Parts:
             self._services.check_bundles,
             store.blocked_s,
             self._alarm.current,
-            lambda: self.node.replica.fault,
+            lambda: self.node.replica.error,
             self._status,
         )
 
@@ -315,7 +315,7 @@ class _Parts:
         status = self.node.status
         return Healthz(
             self._catalog,
-            (lambda: self.node.replica.fault) if status is None else status.find_delay,
+            (lambda: self.node.replica.error) if status is None else status.find_delay,
             self._limits.max_lag_s,
             lambda: 0.0 if status is None else status.silent_s,
             self._limits.max_silence_s,
@@ -332,7 +332,7 @@ class _Parts:
             self._counter,
             health,
             self._shown,
-            self._dispatcher.answer,
+            self._dispatcher.handle,
             limits.min_cli_version,
             EventStreams(self._catalog, most, most_of_one),
             partial(remote_client_of, trust_forwarded_for=trust),
@@ -378,5 +378,5 @@ def _ensure_intact(node: Node) -> None:
     _log.error("The read model is damaged, and is rebuilt.")
     try:
         node.replica.rebuild(node.store)
-    except StoreUnavailable as fault:
-        _log.error("The read model cannot be rebuilt.", fault=fault.message)
+    except StoreUnavailable as error:
+        _log.error("The read model cannot be rebuilt.", error=error.message)

@@ -185,15 +185,15 @@ def restore(
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
     _warn_of_missing(found.manifest)
-    if found.faults:
-        _print_some("Damaged:", [it.sentence for it in found.faults])
+    if found.errors:
+        _print_some("Damaged:", [it.sentence for it in found.errors])
         report(
             "Damaged and missing bundles were left out. To see which versions need them, run: "
             f"widget-catalog doctor --data {settings.data}"
         )
     if not check:
         build_replica(settings.data, found.manifest, bar)
-    if found.manifest.missing or found.faults:
+    if found.manifest.missing or found.errors:
         raise typer.Exit(1)
 
 

@@ -26,7 +26,7 @@ Target = Callable[[str], Path | None]
 """Where a file of the backup goes, by its path there; None if it is only looked at."""
 
 
-class Fault(NamedTuple):
+class Error(NamedTuple):
     """An error in a snapshot. Unless it `is_fatal`, the rest is usable."""
 
     sentence: str
@@ -39,12 +39,12 @@ class Snapshot(NamedTuple):
 
     name: str
     manifest: Manifest
-    faults: Sequence[Fault]
+    errors: Sequence[Error]
 
     @property
     def lost(self) -> list[str]:
         """The bundles that are missing from the backup, or damaged there."""
-        return [it.bundle for it in self.faults if it.bundle is not None]
+        return [it.bundle for it in self.errors if it.bundle is not None]
 
 
 def check_backup(
@@ -79,21 +79,21 @@ def read_backup(
         _read_folder(found, source, _chosen(source, name), bar)
     else:
         _read_file(found, source, name, bar)
-    faults = found.faults()
+    errors = found.errors()
     database = target(found.path(layout.DATABASE)) or source / found.path(layout.DATABASE)
-    if not any(it.is_fatal for it in faults):
-        faults += _database_faults(found, database)
-    is_fatal = any(it.is_fatal for it in faults)
-    if is_fatal or (faults and not despite_damage):
-        sentences = [it.sentence for it in faults]
+    if not any(it.is_fatal for it in errors):
+        errors += _database_errors(found, database)
+    is_fatal = any(it.is_fatal for it in errors)
+    if is_fatal or (errors and not despite_damage):
+        sentences = [it.sentence for it in errors]
         raise InvalidBackup(sentences, None if is_fatal else _DESPITE_DAMAGE)
-    manifest = _without(found.manifest, faults, database) if faults else found.manifest
-    return Snapshot(found.name, manifest, faults)
+    manifest = _without(found.manifest, errors, database) if errors else found.manifest
+    return Snapshot(found.name, manifest, errors)
 
 
-def _without(manifest: Manifest, faults: list[Fault], database: Path) -> Manifest:
+def _without(manifest: Manifest, errors: list[Error], database: Path) -> Manifest:
     """The manifest of the same snapshot without the damaged bundles."""
-    gone = {it.bundle for it in faults} | set(manifest.missing)
+    gone = {it.bundle for it in errors} | set(manifest.missing)
     kept = [it for it in list_stored_names(database) if it.path not in gone]
     size_bytes = sum(it.size_bytes for it in kept)
     return msgspec.structs.replace(manifest, bundles=len(kept), bundle_bytes=size_bytes)
@@ -169,15 +169,15 @@ class _Contents:
         if not self.name:
             raise InvalidBackup(["There is no snapshot in it: this is not a backup."])
         if layout.SUMS not in self._kept:
-            fault = f"{self.path(layout.SUMS)} is missing: this snapshot is not complete."
-            raise InvalidBackup([fault], _OTHER_SNAPSHOT)
+            problem = f"{self.path(layout.SUMS)} is missing: this snapshot is not complete."
+            raise InvalidBackup([problem], _OTHER_SNAPSHOT)
         try:
             return layout.decode_sums(self._kept[layout.SUMS])
         except InvalidBackup as error:
-            fault = f"The snapshot {self.name}: {error.message}"
-            raise InvalidBackup([fault], _OTHER_SNAPSHOT) from None
+            problem = f"The snapshot {self.name}: {error.message}"
+            raise InvalidBackup([problem], _OTHER_SNAPSHOT) from None
 
-    def faults(self) -> list[Fault]:
+    def errors(self) -> list[Error]:
         """Files that are missing, damaged, or unexpected. The manifest must be intact."""
         sums, _manifest = self.sums, self.manifest
         found = {path: it for path, it in self.hashes.items() if path != self.path(layout.SUMS)}
@@ -185,37 +185,37 @@ class _Contents:
         missing = [it for it in needed if it not in found and it not in self.unreadable]
         damaged = [path for path, it in sums.items() if found.get(path, it) != it]
         return [
-            *(_fault_of(path, it) for path, it in self.unreadable.items()),
-            *(_fault_of(it, f"{it} is missing.") for it in missing),
-            *(_fault_of(it, _damaged(it)) for it in damaged),
-            *(Fault(f"{it} is not listed in {layout.SUMS}.") for it in found.keys() - sums.keys()),
+            *(_error_of(path, it) for path, it in self.unreadable.items()),
+            *(_error_of(it, f"{it} is missing.") for it in missing),
+            *(_error_of(it, _damaged(it)) for it in damaged),
+            *(Error(f"{it} is not listed in {layout.SUMS}.") for it in found.keys() - sums.keys()),
         ]
 
 
-def _fault_of(path: str, sentence: str) -> Fault:
+def _error_of(path: str, sentence: str) -> Error:
     is_bundle = bundle_hash(path) is not None
-    return Fault(sentence, is_fatal=not is_bundle, bundle=path if is_bundle else None)
+    return Error(sentence, is_fatal=not is_bundle, bundle=path if is_bundle else None)
 
 
 def _damaged(path: str) -> str:
     return f"{path} is damaged: its hash is not the one in {layout.SUMS}."
 
 
-def _database_faults(found: _Contents, database: Path) -> list[Fault]:
+def _database_errors(found: _Contents, database: Path) -> list[Error]:
     """Whether the database is intact, and refers to exactly the bundles that are there."""
     manifest = found.manifest
     check_upgradable(manifest.schema)
     expected = DatabaseFacts(manifest.schema, manifest.rows)
     try:
-        if faults := check_copy(database, expected, is_thorough=True):
-            return [Fault(it) for it in faults]
+        if errors := check_copy(database, expected, is_thorough=True):
+            return [Error(it) for it in errors]
         stored = list_stored_names(database)
     except StoreUnavailable as error:
-        return [Fault(f"{layout.DATABASE}: {error.message}")]
+        return [Error(f"{layout.DATABASE}: {error.message}")]
     missing = sorted({it.path for it in stored} - found.sums.keys() - set(manifest.missing))
     return [
-        *(Fault(it, is_fatal=False) for it in check_rows(database)),
-        *(_fault_of(it, f"{it} is missing, and a version refers to it.") for it in missing),
+        *(Error(it, is_fatal=False) for it in check_rows(database)),
+        *(_error_of(it, f"{it} is missing, and a version refers to it.") for it in missing),
     ]
 
 

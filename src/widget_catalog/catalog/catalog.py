@@ -146,7 +146,7 @@ class Catalog:
     def version(self, key: str) -> AnyContent | None:
         """Everything about the version with this `scope/name/version`, of a listed widget."""
         self._follow()
-        return self._versions.answer(key, self._slots)
+        return self._versions.content(key, self._slots)
 
     def find_resolved(self, body: bytes) -> AnyContent | None:
         """The cached response of `resolve` to a request with exactly this body."""
@@ -168,7 +168,7 @@ class Catalog:
         self._follow()
         index = self._current_index()
         asked = SearchRequest(query, sdk, page, limit)
-        return self._pages.answer(index, asked, is_kept=not self._follower.is_behind)
+        return self._pages.content(index, asked, is_kept=not self._follower.is_behind)
 
     def named(self, scope: str | None, name: str, most: int) -> bytes:
         """The listed widgets of this name, in any scope if none is given, as search results: a
@@ -278,7 +278,7 @@ class Catalog:
 
     def revocations(self) -> AnyContent:
         self._follow()
-        return self._revocations.answer(self._seen)
+        return self._revocations.content(self._seen)
 
     def changes(self, after: int, limit: int) -> AnyContent | None:
         """The changes after this one; None if not all of them are retained."""

@@ -99,7 +99,7 @@ class DownloadCounter:
         return batch
 
     def _commit(self) -> None:
-        fault: BaseException | None = None
+        problem: BaseException | None = None
         batch: _Batch | None = None
         is_due = self._days.is_due
         try:
@@ -119,21 +119,21 @@ class DownloadCounter:
         except StoreUnavailable as error:
             if not self._is_failing:  # Logged once, not for every batch.
                 _log.warning("Downloads cannot be counted just now.", reason=error.message)
-            fault = error
+            problem = error
         except BaseException:
             _log.exception("Downloads could not be counted.")
-            fault = StoreUnavailable("The download could not be counted. Try again later.")
+            problem = StoreUnavailable("The download could not be counted. Try again later.")
         self._is_stuck = False
-        if self._is_failing and fault is None:
+        if self._is_failing and problem is None:
             _log.info("Downloads are counted again.")
-        self._is_failing = fault is not None
+        self._is_failing = problem is not None
         batch = batch or self._take()
         self._committing = 0
         if batch is None:
             return
         loop = batch.committed.get_loop()
         if not loop.is_closed():
-            loop.call_soon_threadsafe(_settle, batch.committed, fault)
+            loop.call_soon_threadsafe(_settle, batch.committed, problem)
 
     def _write_days(self) -> None:
         """Write counts by day without a commit of counts; on failure they wait for the next one."""
@@ -167,10 +167,10 @@ class DownloadCounter:
         _settle(batch.committed, StoreUnavailable(_BUSY))
 
 
-def _settle(committed: "asyncio.Future[None]", fault: BaseException | None) -> None:
+def _settle(committed: "asyncio.Future[None]", error: BaseException | None) -> None:
     if committed.done():
         return
-    if fault is None:
+    if error is None:
         committed.set_result(None)
     else:
-        committed.set_exception(fault)
+        committed.set_exception(error)

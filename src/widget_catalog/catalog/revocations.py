@@ -60,7 +60,7 @@ class Revocations:
         self._read()
         return self._reasons.get((scope, name), _NONE)
 
-    def answer(self, revision: int) -> Content:
+    def content(self, revision: int) -> Content:
         """All of them, as of this number of the feed."""
         if self._content is None or self._revision != revision:
             self._read()

@@ -62,7 +62,7 @@ class _Summary:
         return self.text[self._after + len(_LATEST) : -2]
 
 
-class _Answer:
+class _Response:
     """A response, and what shows whether it is still valid. `revision` is that of the counts.
 
     It has its mark and the counts that it shows once it is cached.
@@ -107,20 +107,20 @@ class SearchPages:
         self._slots = counts.slots
         self._packer = packer
         self._cdn_url = cdn_url
-        for_summaries, for_answers = max_bytes * 3 // 5, max_bytes * 2 // 5
+        for_summaries, for_responses = max_bytes * 3 // 5, max_bytes * 2 // 5
         self._summaries: ByteBoundedCache[int, _Summary]
         self._summaries = ByteBoundedCache(for_summaries, room=room)
-        self._answers: ByteBoundedCache[SearchRequest, _Answer] = ByteBoundedCache(
-            for_answers, room=room
+        self._responses: ByteBoundedCache[SearchRequest, _Response] = ByteBoundedCache(
+            for_responses, room=room
         )
 
-    def answer(self, index: SearchIndex, asked: SearchRequest, *, is_kept: bool) -> AnyContent:
+    def content(self, index: SearchIndex, asked: SearchRequest, *, is_kept: bool) -> AnyContent:
         """What the index finds now. `is_kept`: the index has all changes, so the response may be
         cached.
         """
         revision, slots = self._counts.revision(), self._slots
         index.refresh()
-        known = self._answers.items.get(asked)
+        known = self._responses.items.get(asked)
         mark = None
         if known is not None and index.still_finds(known.mark):
             # If results are in the exact order of their counts, none of them was counted.
@@ -134,17 +134,17 @@ class SearchPages:
             known.note(found, mark or index.mark(found), revision)
             return known.content
         summaries = self._summaries_of(found.ids)
-        answer = _Answer(self._render(asked, found, summaries), found, revision)
-        size = answer.size + 4 * len(asked.query.text) + len(asked.page)
-        if is_kept and self._answers.offer(asked, answer, size):
-            answer.note(found, mark or index.mark(found), revision)
-            answer.counts = [it.count for it in summaries]
-        return answer.content
+        response = _Response(self._render(asked, found, summaries), found, revision)
+        size = response.size + 4 * len(asked.query.text) + len(asked.page)
+        if is_kept and self._responses.offer(asked, response, size):
+            response.note(found, mark or index.mark(found), revision)
+            response.counts = [it.count for it in summaries]
+        return response.content
 
     @property
     def misses(self) -> int:
         """How many pages were rendered because none was cached, or counts had changed."""
-        return self._answers.misses
+        return self._responses.misses
 
     def summaries(self, ids: Sequence[int]) -> bytes:
         """These listed widgets as a JSON array of search results."""
@@ -155,11 +155,11 @@ class SearchPages:
     def forget(self, widget_id: int) -> None:
         """This widget has changed, and with it possibly any response."""
         self._summaries.drop(widget_id)
-        self._answers.clear()
+        self._responses.clear()
 
     def clear(self) -> None:
         self._summaries.clear()
-        self._answers.clear()
+        self._responses.clear()
 
     def _render(
         self, asked: SearchRequest, found: Hits, summaries: Sequence[_Summary]

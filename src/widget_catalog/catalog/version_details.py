@@ -79,7 +79,7 @@ class VersionDetails:
             max_bytes, room=room
         )
 
-    def answer(self, key: str, slots: Sequence[int]) -> AnyContent | None:
+    def content(self, key: str, slots: Sequence[int]) -> AnyContent | None:
         """The version with this `scope/name/version`; None if it does not exist or is
         not listed.
         """

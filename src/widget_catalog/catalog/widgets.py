@@ -19,7 +19,7 @@ from widget_contract.errors import InvalidName
 from widget_contract.manifests import DETAIL_FIELDS, Declared, details_in
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
-from widget_contract.texts import line_fault
+from widget_contract.texts import line_error
 
 from ..core.clock import iso
 from ..core.errors import InvalidRequest, StoreUnavailable
@@ -192,6 +192,6 @@ class Totals(NamedTuple):
 
 def checked_reason(field: str, text: str) -> str:
     """Why a version is yanked, deprecated or revoked."""
-    if fault := line_fault(text, MAX_REASON):
-        raise InvalidRequest(f"{field}: {fault}")
+    if error := line_error(text, MAX_REASON):
+        raise InvalidRequest(f"{field}: {error}")
     return text.strip()

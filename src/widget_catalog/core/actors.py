@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 
 from widget_contract.names import Scope, is_name
-from widget_contract.texts import name_fault
+from widget_contract.texts import name_error
 
 from .errors import InvalidAccount, NotAllowed
 
@@ -244,13 +244,13 @@ def parse_username(text: str, reserved: Set[str] = RESERVED) -> Scope:
     return Scope(text)
 
 
-def email_fault(email: str) -> str | None:
-    if name_fault(email, _MAX_EMAIL) or not _EMAIL.match(email):
+def email_error(email: str) -> str | None:
+    if name_error(email, _MAX_EMAIL) or not _EMAIL.match(email):
         return f"{email[:80]!r} is not an e-mail address."
     return None
 
 
-def password_fault(password: str) -> str | None:
+def password_error(password: str) -> str | None:
     """Only the length is checked."""
     if len(password) < MIN_PASSWORD:
         return f"The password is too short: at least {MIN_PASSWORD} characters are needed."

@@ -17,17 +17,17 @@ class InvalidQuery(CatalogError, ValueError):
 class InvalidWidget(CatalogError, ValueError):
     """An invalid widget; all errors at once, each with its field."""
 
-    def __init__(self, faults: list[str]) -> None:
-        super().__init__(" ".join(faults))
-        self.faults = faults
+    def __init__(self, errors: list[str]) -> None:
+        super().__init__(" ".join(errors))
+        self.errors = errors
 
 
 class InvalidAccount(CatalogError, ValueError):
     """An invalid username, e-mail address or password; all errors at once."""
 
-    def __init__(self, faults: list[str]) -> None:
-        super().__init__(" ".join(faults))
-        self.faults = faults
+    def __init__(self, errors: list[str]) -> None:
+        super().__init__(" ".join(errors))
+        self.errors = errors
 
 
 class InvalidRequest(CatalogError, ValueError):
@@ -89,20 +89,20 @@ class ProviderFailed(CatalogError):
 class InvalidImport(CatalogError, ValueError):
     """A file that cannot be imported; its first errors, and how many more there are."""
 
-    def __init__(self, faults: list[str], more: int = 0) -> None:
-        total = len(faults) + more
+    def __init__(self, errors: list[str], more: int = 0) -> None:
+        total = len(errors) + more
         about = [] if total == 1 else [f"The file has {total:,} faults:"]
         rest = [f"… and {more:,} more."] if more else []
-        super().__init__("\n".join([*about, *faults, *rest]))
-        self.faults = faults
+        super().__init__("\n".join([*about, *errors, *rest]))
+        self.errors = errors
 
 
 class InvalidSettings(CatalogError, ValueError):
     """Invalid settings; all errors at once."""
 
-    def __init__(self, faults: list[str]) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
+    def __init__(self, errors: list[str]) -> None:
+        super().__init__("\n".join(errors))
+        self.errors = errors
 
 
 class BundleNotFound(CatalogError, LookupError):
@@ -206,12 +206,12 @@ class InvalidBackup(CatalogError, ValueError):
 
     SHOWN = 20
 
-    def __init__(self, faults: list[str], advice: str | None = None) -> None:
-        more = len(faults) - self.SHOWN
+    def __init__(self, errors: list[str], advice: str | None = None) -> None:
+        more = len(errors) - self.SHOWN
         rest = [f"… and {more:,} more faults."] if more > 0 else []
-        lines = [*faults[: self.SHOWN], *rest, *([advice] if advice else [])]
+        lines = [*errors[: self.SHOWN], *rest, *([advice] if advice else [])]
         super().__init__("\n".join(lines))
-        self.faults = faults
+        self.errors = errors
 
 
 class InvalidSnapshot(InvalidBackup):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .db.engine import Store
     from .files.contract import Bundles, Uploads
     from .http.dispatcher import Authentication
-    from .http.http import Answer
+    from .http.http import Handler
     from .http.metrics import Metrics
     from .http.receiving import Receiver
     from .http.rendering import Contributions
@@ -70,7 +70,7 @@ class Feature:
     """What its handlers work with, found by type with `Services.of`."""
     authentication: "Callable[[Services], Authentication] | None" = None
     """How requests are authenticated, by the one feature that does it."""
-    paths: "Callable[[Services, Receiver], Mapping[str, Answer]]" = lambda _services, _receiver: {}
+    paths: "Callable[[Services, Receiver], Mapping[str, Handler]]" = lambda _services, _receiver: {}
     """What answers all paths with a prefix, instead of routes."""
     jobs: "Callable[[Services], Sequence[Job]]" = _nothing
     """Run every ten minutes in every worker; safe to run in several at once."""

@@ -199,9 +199,9 @@ class SecretBox:
         try:
             self._make_key()
             return self._fernet().encrypt(secret.encode()).decode()
-        except (OSError, ValueError) as fault:
+        except (OSError, ValueError) as error:
             raise StoreUnavailable(
-                f"The key of the second factors cannot be used just now ({fault}). Try again later."
+                f"The key of the second factors cannot be used just now ({error}). Try again later."
             ) from None
 
     def open(self, sealed: str) -> str | None:

@@ -33,18 +33,18 @@ def load_settings(
     `others` are settings given with `--set`; `defaults` apply if nothing else does.
     """
     environment = os.environ if environment is None else environment
-    faults: list[str] = []
+    problems: list[str] = []
     groups = list_settings()
     known = {it.name: it for members in groups.values() for it in members}
     variables = {f"{PREFIX}{name.upper()}": name for name in known}
     # By name: the value, and where it comes from.
     given = {name: (value, name) for name, value in (defaults or {}).items()}
-    given |= _from_file(_settings_file(file, environment), faults)
+    given |= _from_file(_settings_file(file, environment), problems)
     given |= {name: (environment[it], it) for it, name in variables.items() if it in environment}
     for it in sorted(environment):
         if it.startswith(PREFIX) and it.upper() not in (*variables, *_OF_OTHERS):
             name = it.removeprefix(PREFIX)
-            faults.append(f"{it}: {_no_such(name, known, lambda name: PREFIX + name.upper())}")
+            problems.append(f"{it}: {_no_such(name, known, lambda name: PREFIX + name.upper())}")
     for it in ("AWS_DEFAULT_REGION", "AWS_REGION"):
         if environment.get(it):
             given.setdefault("s3_region", (environment[it], it))
@@ -59,7 +59,7 @@ def load_settings(
                 raise ValueError(_no_such(name, known))
             values[name] = _converted(value, type(known[name].default))
         except ValueError as rejected:
-            faults.append(f"{source}: {rejected}")
+            problems.append(f"{source}: {rejected}")
     complete = {name: it.default for name, it in known.items()} | values
     errors = [
         (name, error)
@@ -68,9 +68,9 @@ def load_settings(
     ]
     for group in groups:
         errors += group.check(complete)
-    faults += [f"{given[name][1] if name in given else name}: {error}" for name, error in errors]
-    if faults:
-        raise InvalidSettings(faults)
+    problems += [f"{given[name][1] if name in given else name}: {error}" for name, error in errors]
+    if problems:
+        raise InvalidSettings(problems)
     return settings_from(values)
 
 
@@ -101,16 +101,16 @@ def _no_such(name: str, known: Iterable[str], write: Callable[[str], str] = lamb
     return "there is no such setting" + (f"; did you mean {write(close[0])}?" if close else ".")
 
 
-def _from_file(file: Path | None, faults: list[str]) -> dict[str, tuple[Any, str]]:
+def _from_file(file: Path | None, errors: list[str]) -> dict[str, tuple[Any, str]]:
     if file is None:
         return {}
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        faults.append(f"{file}: cannot be read ({error.strerror}).")
+        errors.append(f"{file}: cannot be read ({error.strerror}).")
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        faults.append(f"{file}: is not valid TOML ({error}).")
+        errors.append(f"{file}: is not valid TOML ({error}).")
         return {}
     return {name: (value, f"{file}: {name}") for name, value in content.items()}
 

@@ -139,17 +139,17 @@ class NameLookups:
 
     def addresses_of(self, host: str, port: int, owner: str, timeout_s: float) -> list[str]:
         """Raises TimeoutError, TooManyLookups, or the resolver's error."""
-        answer: Future[list[str]] = Future()
+        response: Future[list[str]] = Future()
 
         def look_up() -> None:
             try:
                 addresses = self._resolve(host, port)
-            except Exception as fault:
+            except Exception as error:
                 self._end(owner)
-                answer.set_exception(fault)
+                response.set_exception(error)
             else:
                 self._end(owner)
-                answer.set_result(addresses)
+                response.set_result(addresses)
 
         with self._lock:
             if self._running.total() >= _MOST or self._running[owner] >= _MAX_PER_OWNER:
@@ -161,7 +161,7 @@ class NameLookups:
         except RuntimeError:  # No more threads can be started.
             self._end(owner)
             raise TooManyLookups from None
-        return answer.result(timeout_s)
+        return response.result(timeout_s)
 
     def _end(self, owner: str) -> None:
         with self._lock:

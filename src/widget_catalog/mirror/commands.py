@@ -159,16 +159,16 @@ def _run(node: "Node", mirroring: "Mirroring") -> bool:
     from ..core.progress import counting
 
     done = mirroring.run(partial(counting, say, "Copying"))
-    for sentence in done.faults[:_SHOWN]:
+    for sentence in done.errors[:_SHOWN]:
         say.print(f"[red]Not copied:[/] {escape(printable(sentence))}")
-    if len(done.faults) > _SHOWN:
-        say.print(f"… and {len(done.faults) - _SHOWN:,} more.")
-    if done.changed or not done.faults:
+    if len(done.errors) > _SHOWN:
+        say.print(f"… and {len(done.errors) - _SHOWN:,} more.")
+    if done.changed or not done.errors:
         copied = f"Copied {counted(done.changed, 'widget')}."
         report(copied if done.changed else _nothing(node))
     if done.changed >= _MANY:
         make_index_ready(node)
-    return not done.faults
+    return not done.errors
 
 
 def _nothing(node: "Node") -> str:

@@ -43,7 +43,7 @@ from .store import (
     require_empty,
     save_mirror,
 )
-from .upstream import MirrorFault, Upstream
+from .upstream import MirrorError, Upstream
 
 _CHANGES_PER_PAGE = 1000
 _RESULTS_PER_PAGE = 100
@@ -69,7 +69,7 @@ class Round(NamedTuple):
     """The result of a run. Widgets with errors are retried in the next."""
 
     changed: int
-    faults: list[str]
+    errors: list[str]
 
 
 class Mirroring:
@@ -218,7 +218,7 @@ class Mirroring:
                 raise FeedExpired("It is not the same catalog any more.")
             if page.changes:
                 if page.next <= seq:
-                    raise MirrorFault(f"{self._catalog.url} repeats its changes.")
+                    raise MirrorError(f"{self._catalog.url} repeats its changes.")
                 seq = page.next
                 with self._store.writing() as tx:
                     add_tasks(tx, self._wanted_keys(it.id for it in page.changes))
@@ -264,14 +264,14 @@ class Mirroring:
                     break
                 seen |= ids
                 if len(seen) > MAX_WIDGETS:
-                    raise MirrorFault(f"{self._catalog.url} lists more widgets than can be stored.")
+                    raise MirrorError(f"{self._catalog.url} lists more widgets than can be stored.")
             if len(found) >= results.total:
                 break
         return found
 
     def _copy_all(self, settings: Settings, progress: Progress) -> Round:
         changed: Counter[str] = Counter()
-        faults: list[str] = []
+        errors: list[str] = []
         in_a_row = 0
         with self._store.reading() as connection:
             tasks = list_tasks(connection)
@@ -293,8 +293,8 @@ class Mirroring:
                     in_scope = ScopeCopies(upstream, self._get(), self._store, scope, list(keys))
                     for batch in in_scope.batches():
                         copies = list(pool.map(in_scope.copy, batch))
-                        faults += [it.fault for it in copies if it.fault is not None]
-                        changed[scope] += self._write([it for it in copies if it.fault is None])
+                        errors += [it.error for it in copies if it.error is not None]
+                        changed[scope] += self._write([it for it in copies if it.error is None])
                         for it in copies:
                             in_a_row = in_a_row + 1 if it.unavailable else 0
                             if it.unavailable and in_a_row >= _MAX_UNAVAILABLE:
@@ -302,7 +302,7 @@ class Mirroring:
                         progress(len(batch))
         finally:  # An interrupted round may have changed something, too.
             record_round(self._store, self._catalog.url, changed)
-        return Round(changed.total(), faults)
+        return Round(changed.total(), errors)
 
     def _write(self, copies: list[Copy]) -> int:
         changed = 0

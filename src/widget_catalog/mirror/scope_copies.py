@@ -15,7 +15,7 @@ from ..core.errors import InvalidWidget, StoreUnavailable
 from ..core.files.contract import Bundles
 from ..transfer.copied_widgets import files_of, save_difference
 from .store import Mirror
-from .upstream import Head, MirrorFault, Upstream, head_in_detail, head_in_registry
+from .upstream import Head, MirrorError, Upstream, head_in_detail, head_in_registry
 
 _WIDGETS_PER_COMMIT = 64
 # Scopes with more changed widgets than this are read from the registry.
@@ -27,7 +27,7 @@ class Copy(NamedTuple):
 
     key: Key
     wanted: Widget | None
-    fault: str | None = None
+    error: str | None = None
     unavailable: CatalogUnavailable | None = None
 
 
@@ -60,14 +60,14 @@ class ScopeCopies:
         """Called by several threads at once."""
         try:
             return Copy(key, self._wanted(key))
-        except CatalogUnavailable as fault:
+        except CatalogUnavailable as error:
             # If the catalog does not respond at all, the next request would fail, too.
             self._upstream.catalog.settings()
-            return Copy(key, None, f"{'/'.join(key)}: {fault.message}", fault)
-        except InvalidWidget as fault:
-            return Copy(key, None, f"{'/'.join(key)}: {' '.join(fault.faults)}")
-        except (ClientError, MirrorFault) as fault:
-            return Copy(key, None, f"{'/'.join(key)}: {fault.message}")
+            return Copy(key, None, f"{'/'.join(key)}: {error.message}", error)
+        except InvalidWidget as error:
+            return Copy(key, None, f"{'/'.join(key)}: {' '.join(error.errors)}")
+        except (ClientError, MirrorError) as error:
+            return Copy(key, None, f"{'/'.join(key)}: {error.message}")
 
     def _wanted(self, key: Key) -> Widget | None:
         known = self._known.get(key)

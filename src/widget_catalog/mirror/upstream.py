@@ -38,7 +38,7 @@ _IN_MEMORY_BYTES = 1 << 20
 _CLOCK_SKEW = timedelta(days=1)
 
 
-class MirrorFault(CatalogError):
+class MirrorError(CatalogError):
     """A widget of the upstream cannot be copied."""
 
 
@@ -153,14 +153,14 @@ class Upstream:
             # Without a time zone, it is UTC.
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
-            raise MirrorFault(f"{identity} is said to be revoked at {at[:40]!r}.") from None
+            raise MirrorError(f"{identity} is said to be revoked at {at[:40]!r}.") from None
         # The version must not run here either, so an invalid reason is cleaned up, not rejected.
         return Revocation(printable(reason)[:MAX_REASON], moment)
 
     def _has_all(self, head: Head, entry: VersionEntry, old: Version) -> bool:
         """Whether the files of a version are here. A published version never changes."""
         if (old.sha256_hash, old.bundle_size) != (entry.sha256_hash, entry.bundle_size):
-            raise MirrorFault(
+            raise MirrorError(
                 f"version {old.number} is said to have the SHA-256 {entry.sha256_hash[:64]}, and "
                 f"has {old.sha256_hash} here. A published version never changes."
             )
@@ -182,7 +182,7 @@ class Upstream:
             kind: Kind = "css" if file.path == "index.css" else "js"
             stated = (file.sha256_hash, file.size)
             if kind == "js" and stated != (entry.sha256_hash, entry.bundle_size):
-                raise MirrorFault(f"two hashes or sizes are stated for {entry.version}.")
+                raise MirrorError(f"two hashes or sizes are stated for {entry.version}.")
             if not self._is_own(file.url):
                 continue  # Hosted elsewhere, as on the other catalog.
             self._take(file, kind)
@@ -192,9 +192,9 @@ class Upstream:
 
     def _take(self, file: PublishedFile, kind: Kind) -> None:
         if _HASH.fullmatch(file.sha256_hash) is None:
-            raise MirrorFault(f"{file.url} is said to have the SHA-256 {file.sha256_hash[:80]!r}.")
+            raise MirrorError(f"{file.url} is said to have the SHA-256 {file.sha256_hash[:80]!r}.")
         if file.size > self._max_bundle_bytes:
-            raise MirrorFault(
+            raise MirrorError(
                 f"{file.url} has {file.size:,} bytes; the setting max_bundle_bytes allows "
                 f"{self._max_bundle_bytes:,}."
             )
@@ -232,7 +232,7 @@ def _origin_of(url: str) -> tuple[str, str, int | None]:
         parsed = httpx.URL(url)
         return parsed.scheme, parsed.host, parsed.port
     except httpx.InvalidURL:
-        raise MirrorFault(f"{url[:200]!r} is not the URL of a file.") from None
+        raise MirrorError(f"{url[:200]!r} is not the URL of a file.") from None
 
 
 def _line(entry: VersionEntry) -> dict[str, Any]:

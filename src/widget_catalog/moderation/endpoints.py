@@ -109,7 +109,7 @@ def get_reports(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Re
         "paging": Paging.of(call, page, _REPORTS_PER_PAGE, total),
         "done": _DONE.get(call.query().get("done", "")),
     }
-    return own_page(services, call, "moderation/reports.html", error=sent.fault, **shown)
+    return own_page(services, call, "moderation/reports.html", error=sent.error, **shown)
 
 
 _report_form = forms_of(get_reports, lambda _call: REPORTS)
@@ -145,7 +145,7 @@ def get_scopes(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Res
         "sent": sent,
         "done": _DONE.get(call.query().get("done", "")),
     }
-    return own_page(services, call, "moderation/scopes.html", error=sent.fault, **shown)
+    return own_page(services, call, "moderation/scopes.html", error=sent.error, **shown)
 
 
 _scope_form = forms_of(get_scopes, lambda _call: SCOPES)

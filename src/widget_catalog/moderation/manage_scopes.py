@@ -1,7 +1,7 @@
 """For operators: reserves and releases names of scopes; gives ownerless ones an owner."""
 
 from widget_contract.names import Scope
-from widget_contract.texts import name_fault
+from widget_contract.texts import name_error
 
 from ..accounts.administer_account import get_enabled
 from ..accounts.permissions import require_operator_now
@@ -27,7 +27,7 @@ def assign_scope(
     """
     scope = Scope.parse(name)
     title = display_name.strip() or name
-    if error := name_fault(title, MAX_NAME):
+    if error := name_error(title, MAX_NAME):
         raise InvalidRequest(f"The display name {error}")
     with store.publishing() as tx:
         require_operator_now(tx.connection, actor)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope, WidgetName
-from widget_contract.texts import line_fault, text_fault
+from widget_contract.texts import line_error, text_error
 
 from ..accounts.attempts import count_attempt
 from ..accounts.permissions import require_operator_now
@@ -103,7 +103,7 @@ def report_widget(
 
 def decide_about(store: Store, actor: Actor, id_: str, state: str, note: str) -> None:
     """`state`: `resolved`, if something was done about it, or `dismissed`."""
-    if note and (error := line_fault(note, _MAX_NOTE)):
+    if note and (error := line_error(note, _MAX_NOTE)):
         raise InvalidRequest(f"note: {error}")
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
@@ -126,9 +126,9 @@ def _check(said: ReportForm, widget: Widget) -> None:
     errors = []
     if said.category not in CATEGORIES:
         errors.append("Choose what is wrong.")
-    if error := text_fault(said.text, MAX_TEXT) if said.text else "must not be empty.":
+    if error := text_error(said.text, MAX_TEXT) if said.text else "must not be empty.":
         errors.append(f"What you have seen {error}")
-    if said.contact and (error := line_fault(said.contact, _MAX_CONTACT)):
+    if said.contact and (error := line_error(said.contact, _MAX_CONTACT)):
         errors.append(f"How to reach you {error}")
     if said.version and said.version not in {version.number for version in widget.versions}:
         errors.append("Choose one of the versions.")

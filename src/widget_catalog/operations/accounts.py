@@ -26,7 +26,7 @@ from ..accounts.store import (
 )
 from ..accounts.tokens.store import list_tokens, remove_token
 from ..catalog.store.events import append
-from ..core.actors import Actor, email_fault
+from ..core.actors import Actor, email_error
 from ..core.db.engine import Store
 from ..core.errors import InvalidRequest, NotFound
 from ..core.http.call import Call, Paging
@@ -184,8 +184,8 @@ def post_invitation(services: Services, call: Call) -> Response:
     try:
         if role not in (AUTHOR, OPERATOR):
             raise InvalidRequest("Choose a role: author or operator.")
-        if email is not None and (fault := email_fault(email)):
-            raise InvalidRequest(fault)
+        if email is not None and (error := email_error(email)):
+            raise InvalidRequest(error)
         if role == AUTHOR and _is_mirror(services):
             raise InvalidRequest("This catalog is a mirror: only operators can be invited.")
         secret = invite(services.store, role, email, actor=call.actor)

@@ -67,19 +67,19 @@ def _shown(entries: list[Entry], total: int, page: int, limit: int) -> Response:
 def get_audit_page(services: Services, call: Call) -> Response:
     typed = {key: value.strip() for key, value in call.query().items()}
     page, _ = call.page()
-    faults = []
+    errors = []
     try:
         which = _filter(typed)
-    except InvalidRequest as fault:
-        which, faults = AuditFilter(), [fault.message]
+    except InvalidRequest as error:
+        which, errors = AuditFilter(), [error.message]
     entries, total = search_audit(services.store, call.actor, which, page, _PER_PAGE)
     return own_page(
         services,
         call,
         "operations/audit.html",
-        status=400 if faults else 200,
+        status=400 if errors else 200,
         typed=typed,
-        faults=faults,
+        errors=errors,
         actions=sorted(set(list_actions().values())),
         entries=entries,
         total=total,

@@ -75,8 +75,8 @@ def _check_health(services: Services) -> dict[str, str]:
         try:
             check()
             checks[name] = "ok"
-        except CatalogError as fault:
-            checks[name] = fault.message
+        except CatalogError as error:
+            checks[name] = error.message
     try:
         blocked_s = store.blocked_s()
     except CatalogError:  # The next writer gets the same error.
@@ -146,5 +146,5 @@ def get_widgets(services: Services, call: Call) -> Response:
         widgets=[it.widget for it in found] if is_readable else [],
         total=total if is_readable else 0,
         paging=Paging.of(call, page, _PER_PAGE, total),
-        faults=[] if is_readable else [_RULE],
+        errors=[] if is_readable else [_RULE],
     )

@@ -65,7 +65,7 @@ def doctor(
     moves files into the folder aside in the data folder. --rebuild takes several minutes for a
     million widgets; meanwhile a running service uses the old read model.
     """
-    from ..accounts.second_factor.managing import find_app_faults
+    from ..accounts.second_factor.managing import find_app_errors
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
     from ..catalog.node.wiring import DataFolder, prepare_node
     from ..catalog.store.events import describe_copying
@@ -101,9 +101,9 @@ def doctor(
         findings.mended.insert(0, "unused pages of the database were damaged.")
     if not node.is_replica_intact:
         findings.mended.insert(0, "the read model was damaged and has been rebuilt.")
-    findings.faults += find_app_faults(node.store, open_secret_box(node.folder, settings))
-    findings.faults += find_other_secrets(node.store, settings.secrets)
-    findings.faults += find_stuck_publisher(node.store)
+    findings.errors += find_app_errors(node.store, open_secret_box(node.folder, settings))
+    findings.errors += find_other_secrets(node.store, settings.secrets)
+    findings.errors += find_stuck_publisher(node.store)
     say.print(
         f"Checked {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."
@@ -112,7 +112,7 @@ def doctor(
         say.print(copying)
     if (exposed := find_exposed_secrets(config)) is not None:
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
-    _print_some("[red]Fault:[/]", findings.faults)
+    _print_some("[red]Fault:[/]", findings.errors)
     if clean:
         findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
     if delete_aside is not None:
@@ -133,13 +133,13 @@ def _check_file(database: Path) -> bool:
     """Exits if the file is unusable; whether damaged pages outside the tables were discarded."""
     from ..core.db.damage import check_file, discard_other_pages
 
-    faults = check_file(database)
-    if faults.truth:
-        _print_some("[red]Fault:[/]", faults.truth)
+    errors = check_file(database)
+    if errors.truth:
+        _print_some("[red]Fault:[/]", errors.truth)
         fail("The database is damaged. Restore it from a backup.")
-    if faults.elsewhere:
+    if errors.elsewhere:
         discard_other_pages(database)
-    return bool(faults.elsewhere)
+    return bool(errors.elsewhere)
 
 
 def _print_mended(findings: "Findings") -> None:

@@ -40,7 +40,7 @@ class Findings(msgspec.Struct):
 
     widgets: int = 0
     bundles: int = 0
-    faults: list[str] = msgspec.field(default_factory=list)
+    errors: list[str] = msgspec.field(default_factory=list)
     orphans: list[str] = msgspec.field(default_factory=list)
     mended: list[str] = msgspec.field(default_factory=list)
     counts_mended: int = 0
@@ -48,7 +48,7 @@ class Findings(msgspec.Struct):
 
     @property
     def is_healthy(self) -> bool:
-        return not (self.faults or self.orphans or self.mended or self.counts_mended)
+        return not (self.errors or self.orphans or self.mended or self.counts_mended)
 
 
 def check_catalog(store: Store, bundles: Bundles, replica: Replica, bar: Bar = no_bar) -> Findings:
@@ -74,7 +74,7 @@ def check_database(store: Store, replica: Replica, progress: Advance = lambda _:
     findings = Findings()
     with store.reading() as connection:
         broken = check_integrity(connection)
-    findings.faults += broken.truth
+    findings.errors += broken.truth
     if broken.truth:  # Nothing may be derived from damaged tables.
         findings.is_store_intact = False
         return findings
@@ -84,7 +84,7 @@ def check_database(store: Store, replica: Replica, progress: Advance = lambda _:
         discard_other_pages(Path(database))
         findings.mended.append("unused pages of the database were damaged.")
     found = check_replica(store, replica, progress)
-    findings.faults += found.damaged
+    findings.errors += found.damaged
     findings.is_store_intact = not found.damaged
     findings.mended += found.mended
     findings.counts_mended = found.counts
@@ -104,14 +104,14 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
         for key, found in map_parallel(partial(_measure, bundles), sorted(files)):
             measured[key] = found
             progress(1)
-    faults = []
+    errors = []
     with _damage_noted(findings), store.reading() as connection:
         for it in list_stored_files(connection):
             key = it.key
             # Files that were stored meanwhile have not been read.
-            if key in measured and (fault := _fault(it, measured[key])):
-                faults.append(f"{it.scope}/{it.name} {it.version}: {fault}")
-    findings.faults += sorted(faults)
+            if key in measured and (error := _error(it, measured[key])):
+                errors.append(f"{it.scope}/{it.name} {it.version}: {error}")
+    findings.errors += sorted(errors)
 
 
 @contextlib.contextmanager
@@ -119,10 +119,10 @@ def _damage_noted(findings: Findings) -> Iterator[None]:
     """The check continues after this block."""
     try:
         yield
-    except DataDamaged as fault:
+    except DataDamaged as error:
         findings.is_store_intact = False
-        if fault.message not in findings.faults:
-            findings.faults.append(fault.message)
+        if error.message not in findings.errors:
+            findings.errors.append(error.message)
 
 
 class KnownFiles(NamedTuple):
@@ -164,7 +164,7 @@ def _measure(bundles: Bundles, key: FileKey) -> tuple[FileKey, Hashed | None]:
         return key, None
 
 
-def _fault(file: StoredFile, found: Hashed | None) -> str | None:
+def _error(file: StoredFile, found: Hashed | None) -> str | None:
     what = "style sheet" if file.kind == "css" else "bundle"
     if found is None:
         return f"its {what} is missing or cannot be read."

@@ -81,7 +81,7 @@ def get_organizations_page(services: Services, call: Call, sent: SentForm = NOT_
         "done": _DONE.get(call.query().get("done", "")),
     }
     template = "organizations/organizations.html"
-    return own_page(services, call, template, error=sent.fault, **shown)
+    return own_page(services, call, template, error=sent.error, **shown)
 
 
 def _list_place(_call: Call) -> str:
@@ -126,7 +126,7 @@ def get_organization_page(services: Services, call: Call, sent: SentForm = NOT_S
         "sent": sent,
         "done": _DONE.get(call.query().get("done", "")),
     }
-    return own_page(services, call, "organizations/organization.html", error=sent.fault, **shown)
+    return own_page(services, call, "organizations/organization.html", error=sent.error, **shown)
 
 
 def _place(call: Call) -> str:
@@ -285,18 +285,18 @@ def get_invitations(services: Services, call: Call) -> Response:
     return _invitations(read_own(services.store, call.actor, list_invitations_of))
 
 
-def _answer(services: Services, call: Call, id_: str, secret: str, *, is_accepted: bool) -> str:
+def _response(services: Services, call: Call, id_: str, secret: str, *, is_accepted: bool) -> str:
     what = (id_, secret, max_owned(services))
     return inviting.answer_invitation(services.store, call.actor, *what, is_accepted=is_accepted)
 
 
 def post_accept(services: Services, call: Call) -> Response:
-    _answer(services, call, call.params["id"], call.json(SecretBody).secret, is_accepted=True)
+    _response(services, call, call.params["id"], call.json(SecretBody).secret, is_accepted=True)
     return done()
 
 
 def post_decline(services: Services, call: Call) -> Response:
-    _answer(services, call, call.params["id"], call.json(SecretBody).secret, is_accepted=False)
+    _response(services, call, call.params["id"], call.json(SecretBody).secret, is_accepted=False)
     return done()
 
 
@@ -318,7 +318,7 @@ def get_invitation(services: Services, call: Call) -> Response:
 
 def post_answer(services: Services, call: Call) -> Response:
     is_accepted = call.form().get("decision") == "accept"
-    organization = _answer(services, call, *_which(call), is_accepted=is_accepted)
+    organization = _response(services, call, *_which(call), is_accepted=is_accepted)
     if is_accepted:
         return done_page(services, call, "Welcome", f"You are now a member of {organization}.")
     return done_page(services, call, "Declined", "Nothing was changed.")

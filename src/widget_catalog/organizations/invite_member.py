@@ -6,7 +6,7 @@ from ..accounts import store as accounts
 from ..accounts.events import InvitationWithdrawn
 from ..accounts.permissions import as_now, require_person
 from ..catalog.store.events import append
-from ..core.actors import Account, Actor, Right, Role, Via, email_fault, is_allowed
+from ..core.actors import Account, Actor, Right, Role, Via, email_error, is_allowed
 from ..core.credentials import INVITATION_PREFIX, hash_secret, new_id, new_secret
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
@@ -32,7 +32,7 @@ def invite_member(
     inviter = require_person(actor)
     if bool(username) == bool(email):
         raise InvalidRequest("Give a username or an email, one of the two.")
-    if email and (error := email_fault(email)):
+    if email and (error := email_error(email)):
         raise InvalidRequest(f"email: {error}")
     secret, id_ = new_secret(INVITATION_PREFIX) if email else None, new_id()
     right = _right_to_invite(role)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from widget_contract.texts import name_fault
+from widget_contract.texts import name_error
 
 from ..accounts import store as accounts
 from ..accounts.events import AccountClosed
@@ -51,7 +51,7 @@ def create_organization(
     """
     account = require_person(actor)
     name = parse_username(slug, reserved)
-    if error := name_fault(display_name, MAX_NAME):
+    if error := name_error(display_name, MAX_NAME):
         raise InvalidRequest(f"displayName: {error}")
     with store.publishing() as tx:
         accounts.lock_account(tx, account.id)

@@ -13,7 +13,7 @@ from .settings import PublishingSettings
 if TYPE_CHECKING:
     from ..core.db.engine import Store
     from ..core.files.contract import Bundles, Uploads
-    from ..core.http.http import Answer
+    from ..core.http.http import Handler
     from ..core.http.receiving import Receiver
     from ..core.http.routing import Route
     from ..core.http.services import Services
@@ -31,10 +31,10 @@ def _services(services: "Services") -> Sequence[object]:
     return (quotas_from(services.settings),)
 
 
-def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Answer]":
+def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Handler]":
     from .uploads import PREFIX, Uploads
 
-    return {PREFIX: Uploads(services, receiver).answer}
+    return {PREFIX: Uploads(services, receiver).handle}
 
 
 def _jobs(services: "Services") -> Sequence[Job]:

@@ -54,7 +54,7 @@ _MISSING = {
 }
 
 
-class FieldFaults(NamedTuple):
+class FieldErrors(NamedTuple):
     """Errors by field; `general` has those that belong to no field."""
 
     general: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class _Typed(NamedTuple):
 def get_publish(services: Services, call: Call) -> Response:
     query = call.query()
     typed = _Typed(query.get("scope", "")[:64], query.get("name", "")[:64])
-    return _form(services, call, typed, FieldFaults())
+    return _form(services, call, typed, FieldErrors())
 
 
 def post_publish(services: Services, call: Call) -> Response:
@@ -88,9 +88,9 @@ def post_publish(services: Services, call: Call) -> Response:
     most = services.settings.max_bundle_bytes
     try:
         request = request_version(services.store, call.actor, body, most, services.of(Quotas))
-    except _CORRECTABLE as fault:
+    except _CORRECTABLE as error:
         return _form(
-            services, call, typed, _sorted_faults(fault, call.files), SentForm(fault=fault)
+            services, call, typed, _sorted_errors(error, call.files), SentForm(error=error)
         )
     kinds: dict[str, Kind] = {"bundle": "js", "style": "css"}
     for name, kind in kinds.items():
@@ -113,8 +113,8 @@ def post_pending(services: Services, call: Call) -> Response:
             call.params["id"],
             services.of(Quotas),
         )
-    except _CORRECTABLE as fault:
-        return _confirm_page(services, call, SentForm(fault=fault))
+    except _CORRECTABLE as error:
+        return _confirm_page(services, call, SentForm(error=error))
     return services.renderer.redirect(f"{WIDGETS}/{request.scope}/{request.name}?done=published")
 
 
@@ -167,7 +167,7 @@ def _scope_in(text: str) -> object:
 
 
 def _form(
-    services: Services, call: Call, typed: _Typed, faults: FieldFaults, sent: SentForm = NOT_SENT
+    services: Services, call: Call, typed: _Typed, errors: FieldErrors, sent: SentForm = NOT_SENT
 ) -> Response:
     return own_page(
         services,
@@ -178,7 +178,7 @@ def _form(
         script_rules="connect-src 'self'",
         places=list_publishing_scopes(services.store, call.actor),
         typed=typed,
-        faults=faults,
+        errors=errors,
         max_bundle_bytes=services.settings.max_bundle_bytes,
     )
 
@@ -198,7 +198,7 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         pending=pending,
         place=f"{PUBLISH}/{request.id}",
         preview=_panel(services, pending),
-        faults=sent.faults(""),
+        errors=sent.errors(""),
     )
 
 
@@ -219,14 +219,14 @@ def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
     }
 
 
-def _sorted_faults(fault: CatalogError, files: Mapping[str, FormFile]) -> FieldFaults:
+def _sorted_errors(error: CatalogError, files: Mapping[str, FormFile]) -> FieldErrors:
     """If no file was chosen, that is its only error."""
-    if isinstance(fault, NotAllowed):
-        return FieldFaults(scope=(fault.message,))
-    if not isinstance(fault, InvalidManifest):
-        return FieldFaults(general=(fault.message,))
+    if isinstance(error, NotAllowed):
+        return FieldErrors(scope=(error.message,))
+    if not isinstance(error, InvalidManifest):
+        return FieldErrors(general=(error.message,))
     by_field: dict[str, list[str]] = {}
-    for text in fault.faults:
+    for text in error.errors:
         key, colon, sentence = text.partition(": ")
         field = _FIELDS.get(key, "manifest") if colon else "manifest"
         shown = _capitalized(text if field == "manifest" else sentence)
@@ -237,7 +237,7 @@ def _sorted_faults(fault: CatalogError, files: Mapping[str, FormFile]) -> FieldF
             by_field[field] = [sentence]
     if "manifest" not in files:
         by_field.pop("name", None)  # The name may be in the manifest.
-    return FieldFaults(**{field: tuple(found) for field, found in by_field.items()})
+    return FieldErrors(**{field: tuple(found) for field, found in by_field.items()})
 
 
 def _capitalized(text: str) -> str:

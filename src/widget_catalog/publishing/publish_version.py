@@ -178,8 +178,8 @@ def _put(bundles: Bundles, uploads: Uploads, request_id: str, kind: Kind, spec: 
         # One byte more than announced is enough to refuse it.
         with uploads.open(request_id, kind, spec.size_bytes + 1) as upload:
             sha256_hash, size_bytes = hash_stream(upload)
-            if fault := _difference(spec, sha256_hash, size_bytes):
-                raise InvalidRequest(f"{what} {fault} Nothing was published.")
+            if problem := _difference(spec, sha256_hash, size_bytes):
+                raise InvalidRequest(f"{what} {problem} Nothing was published.")
             return bundles.put(upload, sha256_hash, kind)
     except BundleNotFound:
         raise InvalidRequest(f"{what} was not uploaded yet.") from None

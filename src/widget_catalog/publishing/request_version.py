@@ -200,22 +200,22 @@ def check_limits(
 
 def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
     """The content of the request, or InvalidManifest with all errors."""
-    faults: list[str] = []
+    errors: list[str] = []
     files: dict[Kind, FileSpec] = {}
-    files["js"] = _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, faults)
+    files["js"] = _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, errors)
     if body.get("cssSize") is not None or body.get("cssSha256Hash") is not None:
-        files["css"] = _file(body, "cssSize", "cssSha256Hash", max_bundle_bytes, faults)
+        files["css"] = _file(body, "cssSize", "cssSha256Hash", max_bundle_bytes, errors)
     text = body.get("manifestJson")
     if not isinstance(text, str):
-        faults.append("manifestJson: must be the manifest as a text.")
+        errors.append("manifestJson: must be the manifest as a text.")
         text = "{}"  # So that the other errors of the request are reported, too.
     manifest = None
     try:
         manifest = parse_manifest(text, fields_of(body))
     except InvalidManifest as error:
-        faults += error.faults
-    if faults or manifest is None or manifest.scope is None:
-        raise InvalidManifest(faults)
+        errors += error.errors
+    if errors or manifest is None or manifest.scope is None:
+        raise InvalidManifest(errors)
     return Wanted(manifest.scope, manifest, files)
 
 
@@ -226,17 +226,17 @@ def fields_of(body: Mapping[str, object]) -> dict[str, object]:
 
 
 def _file(
-    body: Mapping[str, object], size_key: str, hash_key: str, max_bytes: int, faults: list[str]
+    body: Mapping[str, object], size_key: str, hash_key: str, max_bytes: int, errors: list[str]
 ) -> FileSpec:
     size, sha256_hash = body.get(size_key), body.get(hash_key)
     if type(size) is not int or size < 0:
         size = 0
-        faults.append(f"{size_key}: must be the size of the file in bytes.")
+        errors.append(f"{size_key}: must be the size of the file in bytes.")
     elif size == 0:
-        faults.append(f"{size_key}: the file is empty.")
+        errors.append(f"{size_key}: the file is empty.")
     elif size > max_bytes:
-        faults.append(f"{size_key}: the file has {size:,} bytes; at most {max_bytes:,} are taken.")
+        errors.append(f"{size_key}: the file has {size:,} bytes; at most {max_bytes:,} are taken.")
     if not isinstance(sha256_hash, str) or not _SHA256.match(sha256_hash):
         sha256_hash = ""
-        faults.append(f"{hash_key}: must be the SHA-256 of the file, 64 hexadecimal digits.")
+        errors.append(f"{hash_key}: must be the SHA-256 of the file, 64 hexadecimal digits.")
     return FileSpec(size, sha256_hash)

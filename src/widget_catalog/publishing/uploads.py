@@ -11,7 +11,7 @@ from ..core.errors import NotAllowed, NotFound
 from ..core.files.contract import Kind
 from ..core.http.call import done
 from ..core.http.dispatcher import client_address
-from ..core.http.errors import STATUSES, TooSlow, error, failure, log_fault
+from ..core.http.errors import STATUSES, TooSlow, error, failure, log_error
 from ..core.http.http import Body, Request, Response
 from ..core.http.receiving import Receiver
 from ..core.http.services import Services
@@ -29,7 +29,7 @@ class Uploads:
         self._services = services
         self._receiver = receiver
 
-    async def answer(self, request: Request, body: Body) -> Response:
+    async def handle(self, request: Request, body: Body) -> Response:
         if request.method != "PUT":
             return error(405, "Only PUT is allowed at an upload address.", ("allow", "PUT"))
         try:
@@ -39,9 +39,9 @@ class Uploads:
                 await self._receive(request_id, kind, body)
         except TimeoutError:
             return failure(TooSlow("The file did not come in time."))
-        except tuple(STATUSES) as fault:
-            log_fault(request, fault)
-            return failure(fault)
+        except tuple(STATUSES) as problem:
+            log_error(request, problem)
+            return failure(problem)
         return done()
 
     async def _receive(self, request_id: str, kind: Kind, body: Body) -> None:

@@ -65,7 +65,7 @@ class Snapshot:
                     errors.append(f"The padding after {part.path} was changed.")
                 progress(1)
         except InvalidSnapshot as error:
-            errors += error.faults
+            errors += error.errors
         if errors:
             raise InvalidSnapshot(errors)
 

@@ -17,7 +17,7 @@ import msgspec
 from widget_contract.addresses import WIDGETS, file_path
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
-from ..catalog.api.client_files import answer_client_file, list_client_files
+from ..catalog.api.client_files import list_client_files, serve_client_file
 from ..catalog.catalog import BundleRef, Catalog
 from ..catalog.node.wiring import Node, open_catalog
 from ..catalog.pages.feeds import BADGES
@@ -205,10 +205,10 @@ class StaticSite:
             await self._page(path)
         for path in ("/", "/search", *self._pages.list_docs()):
             await self._page(path, "index.html")
-        missing = await self._pages.answer(PlainRequest("GET", "/404.html"))
+        missing = await self._pages.handle(PlainRequest("GET", "/404.html"))
         self._target.put("404.html", await _read(missing))
         for path in list_client_files():
-            body = await _read(answer_client_file(PlainRequest("GET", path)))
+            body = await _read(serve_client_file(PlainRequest("GET", path)))
             self._target.put(path.lstrip("/"), body)
         self._entry_points()
 
@@ -263,7 +263,7 @@ class StaticSite:
         await self._page(path, "index.html")
         last = f'href="{self._renderer.root}{path}/page-'.encode()
         for number in range(2, most + 1):
-            response = await self._pages.answer(PlainRequest("GET", path, f"page={number}"))
+            response = await self._pages.handle(PlainRequest("GET", path, f"page={number}"))
             body = await _read(response) if response.status == 200 else b""
             if last + f'{number}"'.encode() not in body:
                 return
@@ -271,7 +271,7 @@ class StaticSite:
 
     async def _page(self, path: str, index: str = "") -> None:
         """The content of a path, if it still exists."""
-        response = await self._pages.answer(PlainRequest("GET", path))
+        response = await self._pages.handle(PlainRequest("GET", path))
         if response.status == 200:
             place = "/".join(filter(None, (path.strip("/"), index)))
             self._target.put(place, await _read(response))

@@ -21,7 +21,7 @@ from ..core.files.contract import Bundles
 from ..core.jobs.process_pool import collector_paused
 from .drafting import Line, draft_lines
 from .import_bundles import BundleImporter, FileImporter
-from .import_checks import ImportChecks, ImportFaults, ImportSummary, Numbered
+from .import_checks import ImportChecks, ImportErrors, ImportSummary, Numbered
 from .ndjson import Rules, decode_line, files_in, scope_in
 from .staged_import import Spool, Started, import_staged, only_import
 
@@ -95,7 +95,7 @@ def _spool(started: Started, lines: "ImportLines") -> ImportSummary:
         for batch in lines.read():
             spool.add(batch)
         if len(spool) > _MAX_AT_ONCE:
-            return import_staged(started, spool, lines.faults, lines.texts_cleaned)
+            return import_staged(started, spool, lines.errors, lines.texts_cleaned)
         return _write_at_once(started, lines, spool)
 
 
@@ -103,7 +103,7 @@ def _write_at_once(
     started: Started, lines: "ImportLines", spool: Spool | None = None
 ) -> ImportSummary:
     """All in one transaction; without a spool, other writers wait until all lines are read."""
-    checks = ImportChecks(lines.faults, started.importer, into_owned=started.into_owned)
+    checks = ImportChecks(lines.errors, started.importer, into_owned=started.into_owned)
     with only_import(started):
         with started.store.publishing() as tx:
             for batch in lines.read() if spool is None else spool:
@@ -111,7 +111,7 @@ def _write_at_once(
                 add_drafts(tx, new)
                 merge_drafts(tx, more)
             checks.check_noted(tx.connection)
-            lines.faults.check()
+            lines.errors.check()
             started.importer.check_present(tx.connection)
             checks.finish(tx, started.file_name, lines.texts_cleaned)
         started.make_index_ready()
@@ -130,7 +130,7 @@ class ImportLines:
         importer: BundleImporter,
         progress: Callable[[int], None],
     ) -> None:
-        self.faults = ImportFaults()
+        self.errors = ImportErrors()
         self.texts_cleaned = 0
         self._lines = lines
         self._rules = rules
@@ -155,10 +155,10 @@ class ImportLines:
         try:
             found = decode_line(line.text, self._importer.add, self._rules)
         except InvalidWidget as error:
-            for fault in error.faults:
-                self.faults.add(line.number, fault)
+            for problem in error.errors:
+                self.errors.add(line.number, problem)
             if scope := scope_in(line.text):
-                self.faults.note_scope(line.number, scope)
+                self.errors.note_scope(line.number, scope)
             return None
         self.texts_cleaned += found.texts_cleaned
         return draft(found.widget, found.downloads, self._prepare(found.widget))

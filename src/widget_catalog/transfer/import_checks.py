@@ -17,7 +17,7 @@ from ..core.errors import InvalidImport
 from .import_bundles import BundleImporter
 
 # Limits: reported errors, listed lines of owned scopes, and characters of an error.
-_MAX_FAULTS = 20
+_MAX_ERRORS = 20
 _MAX_LINES = 5
 _MAX_CHARACTERS = 300
 # For at most this many lines with other errors, the owner of the scope is looked up.
@@ -41,11 +41,11 @@ class ImportSummary(msgspec.Struct, rename="camel"):
     texts_cleaned: int = 0
 
 
-class ImportFaults:
+class ImportErrors:
     """Errors of an import file: the first ones, and how many more there are."""
 
     def __init__(self) -> None:
-        self._faults: list[tuple[int, str]] = []
+        self._errors: list[tuple[int, str]] = []
         self._count = 0
         # The lines that add to owned scopes, and the kind of owner. All lines are one error.
         self._owned: dict[tuple[str, str], list[int]] = {}
@@ -53,7 +53,7 @@ class ImportFaults:
         """Lines with a fault and the scopes they name, which may belong to somebody besides."""
 
     def __bool__(self) -> bool:
-        return bool(self._faults or self._owned)
+        return bool(self._errors or self._owned)
 
     def note_scope(self, line: int, scope: str) -> None:
         if len(self.noted) < _MAX_NOTED:
@@ -62,23 +62,23 @@ class ImportFaults:
     def add(self, line: int, sentence: str) -> None:
         """The errors of the first lines are reported, in whatever order they are found."""
         self._count += 1
-        if len(self._faults) < _MAX_FAULTS or line < self._faults[-1][0]:
-            insort(self._faults, (line, _printable(sentence)), key=lambda it: it[0])
-            del self._faults[_MAX_FAULTS:]
+        if len(self._errors) < _MAX_ERRORS or line < self._errors[-1][0]:
+            insort(self._errors, (line, _printable(sentence)), key=lambda it: it[0])
+            del self._errors[_MAX_ERRORS:]
 
     def add_owned(self, line: int, scope: str, kind: str) -> None:
         insort(self._owned.setdefault((scope, kind), []), line)
 
     def check(self) -> None:
         """Raises InvalidImport if there is any error."""
-        owned = [_owned_fault(*it) for it in list(self._owned.items())[:_MAX_FAULTS]]
-        shown = sorted([*self._faults, *owned], key=lambda it: it[0])[:_MAX_FAULTS]
+        owned = [_owned_error(*it) for it in list(self._owned.items())[:_MAX_ERRORS]]
+        shown = sorted([*self._errors, *owned], key=lambda it: it[0])[:_MAX_ERRORS]
         if shown:
             more = self._count + len(self._owned) - len(shown)
-            raise InvalidImport([f"Line {line}: {fault}" for line, fault in shown], more)
+            raise InvalidImport([f"Line {line}: {error}" for line, error in shown], more)
 
 
-def _owned_fault(owner: tuple[str, str], lines: list[int]) -> tuple[int, str]:
+def _owned_error(owner: tuple[str, str], lines: list[int]) -> tuple[int, str]:
     scope, kind = owner
     first, *others = lines[:_MAX_LINES]
     also = ""
@@ -106,14 +106,14 @@ class ImportChecks:
 
     def __init__(
         self,
-        faults: ImportFaults,
+        errors: ImportErrors,
         importer: BundleImporter,
         *,
         into_owned: bool,
         is_repeated: Callable[[Key], bool] = lambda _key: False,
     ) -> None:
         self.summary = ImportSummary()
-        self._faults = faults
+        self._errors = errors
         self._importer = importer
         self._into_owned = into_owned
         self._is_repeated = is_repeated
@@ -139,7 +139,7 @@ class ImportChecks:
         new, more = [], []
         for number, draft in lines:
             if draft.scope in owned and not self._into_owned:
-                self._faults.add_owned(number, draft.scope, owned[draft.scope])
+                self._errors.add_owned(number, draft.scope, owned[draft.scope])
                 continue
             key = draft.key
             is_new, is_repeated = key not in known, self._is_repeated(key)
@@ -167,10 +167,10 @@ class ImportChecks:
         """For lines with other errors, report if they add to an owned scope as well."""
         if self._into_owned:
             return
-        owned = _find_owned(connection, {scope for _, scope in self._faults.noted})
-        for line, scope in self._faults.noted:
+        owned = _find_owned(connection, {scope for _, scope in self._errors.noted})
+        for line, scope in self._errors.noted:
             if scope in owned:
-                self._faults.add_owned(line, scope, owned[scope])
+                self._errors.add_owned(line, scope, owned[scope])
 
     def still_hold(self, connection: Snapshot, changed_scopes: set[str]) -> bool:
         """Whether the results would be the same if only these scopes have changed."""
@@ -216,7 +216,7 @@ class ImportChecks:
             elif before == sha256_hash:
                 self.summary.versions_skipped += 1
             else:
-                self._faults.add(
+                self._errors.add(
                     line,
                     f"sha256Hash: {draft.scope}/{draft.name} {number} is already "
                     f"published with another hash ({before}); "
@@ -232,7 +232,7 @@ class ImportChecks:
         for _, number, sha256_hash in draft.hashes:
             reason = reasons.get(sha256_hash)
             if reason is not None and number in added and number not in revoked:
-                self._faults.add(
+                self._errors.add(
                     line,
                     f"sha256Hash: the bytes of {draft.scope}/{draft.name} {number} are revoked "
                     f"in this catalog: {reason}",

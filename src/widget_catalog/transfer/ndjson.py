@@ -11,7 +11,7 @@ from widget_contract.errors import InvalidName
 from widget_contract.manifest_texts import (
     clean_manifest,
     is_plain_manifest,
-    manifest_text_faults,
+    manifest_text_errors,
 )
 from widget_contract.manifests import (
     DECLARED_KEYS,
@@ -36,7 +36,7 @@ from ..catalog.widgets import Revocation, Style, Version, Widget, newest_first
 from ..core.clock import iso
 from ..core.errors import BundleNotFound, BundleRefused, InvalidWidget
 from ..core.files.contract import Kind
-from .line_faults import MAX_CELLS, SAFE_INTEGER, Misfits, fault, find_misfits, is_below
+from .line_errors import MAX_CELLS, SAFE_INTEGER, Misfits, field_error, find_misfits, is_below
 
 T = TypeVar("T")
 S = TypeVar("S", str, str | None)
@@ -153,16 +153,16 @@ def decode_line(line: bytes, import_bundle: ImportBundle, rules: Rules) -> Decod
         parsed = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         misfits = find_misfits(line, error, WidgetLine)
-        more = _faults_of_rest(line, misfits, import_bundle, rules)
-        raise InvalidWidget([*misfits.faults, *more]) from None
+        more = _errors_of_rest(line, misfits, import_bundle, rules)
+        raise InvalidWidget([*misfits.errors, *more]) from None
     reader = _LineReader(line, import_bundle, rules)
     widget = reader.widget(parsed)
-    if reader.faults:
-        raise InvalidWidget(reader.faults)
+    if reader.errors:
+        raise InvalidWidget(reader.errors)
     return Decoded(widget, parsed.download_count or 0, reader.texts_cleaned)
 
 
-def _faults_of_rest(
+def _errors_of_rest(
     line: bytes, misfits: Misfits, import_bundle: ImportBundle, rules: Rules
 ) -> list[str]:
     """The errors in the rest of a line that cannot be decoded."""
@@ -170,7 +170,7 @@ def _faults_of_rest(
         return []
     reader = _LineReader(line, import_bundle, rules, misfits.fields)
     reader.widget(msgspec.convert(misfits.rest, WidgetLine))
-    return reader.faults
+    return reader.errors
 
 
 def scope_in(line: bytes) -> Scope | None:
@@ -208,7 +208,7 @@ class _LineReader:
         rules: Rules,
         known_wrong: frozenset[str] = frozenset(),
     ) -> None:
-        self.faults: list[str] = []
+        self.errors: list[str] = []
         self._known_wrong = known_wrong
         self.texts_cleaned = 0
         self._import_bundle = import_bundle
@@ -275,8 +275,8 @@ class _LineReader:
         fields["min_size"] = Size(line.min_size.w, line.min_size.h)
         fields["max_size"] = Size(line.max_size.w, line.max_size.h)
         for name in DETAIL_FIELDS:
-            fields[name], faults = DETAIL_PARSERS[name](fields[name])
-            for place, sentence in faults:
+            fields[name], errors = DETAIL_PARSERS[name](fields[name])
+            for place, sentence in errors:
                 self._complain(f"{at}.{DECLARED_KEYS[name]}{place}", sentence)
         if self._is_plain:
             return fields
@@ -369,7 +369,7 @@ class _LineReader:
         if cleaned != text:
             self.texts_cleaned += 1
             if not self._rules.is_lenient:
-                first = manifest_text_faults(msgspec.json.decode(text))[0]
+                first = manifest_text_errors(msgspec.json.decode(text))[0]
                 self._complain(f"{at}.manifest", f"{first} Give --lenient to clean such texts.")
         return cleaned
 
@@ -378,7 +378,7 @@ class _LineReader:
         at: str,
         key: str,
         text: str,
-        fault_of: Callable[[str], str | None],
+        error_of: Callable[[str], str | None],
         clean: Callable[[str], str],
     ) -> str:
         if text.isascii() and text.isprintable():
@@ -388,14 +388,14 @@ class _LineReader:
             return text
         self.texts_cleaned += 1
         if not self._rules.is_lenient:
-            self._complain(_field(at, key), f"{fault_of(text)} Give --lenient to clean such texts.")
+            self._complain(_field(at, key), f"{error_of(text)} Give --lenient to clean such texts.")
         elif not cleaned and clean is clean_name:
             self._complain(_field(at, key), "must not be empty.")
         return cleaned
 
     def _complain(self, field: str, sentence: str) -> None:
         if not is_below(field, self._known_wrong):
-            self.faults.append(fault(field, sentence))
+            self.errors.append(field_error(field, sentence))
 
 
 def _field(at: str, key: str) -> str:

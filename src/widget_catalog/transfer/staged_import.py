@@ -23,7 +23,7 @@ from ..catalog.store.widgets import Key
 from ..core.db.engine import Store
 from ..core.errors import StoreUnavailable
 from .import_bundles import BundleImporter
-from .import_checks import ImportChecks, ImportFaults, ImportSummary, Numbered
+from .import_checks import ImportChecks, ImportErrors, ImportSummary, Numbered
 
 # Widgets in a staged batch, which is written at once; merging takes longer than adding.
 _MAX_ADDED = 250
@@ -98,13 +98,13 @@ class Spool:
 
 
 def import_staged(
-    started: Started, spool: Spool, faults: ImportFaults, texts_cleaned: int
+    started: Started, spool: Spool, errors: ImportErrors, texts_cleaned: int
 ) -> ImportSummary:
     """Import the spool; `faults` are those of lines that are not in it."""
     with only_import(started):
         staging = Staging(started, spool)
         try:
-            staging.stage(faults)
+            staging.stage(errors)
             summary = staging.accept(texts_cleaned)
         except BaseException:
             if staging.has_begun:
@@ -144,16 +144,16 @@ class Staging:
         self.has_begun = False
         """Whether something may be staged."""
 
-    def stage(self, faults: ImportFaults) -> None:
+    def stage(self, errors: ImportErrors) -> None:
         """Compare everything with the catalog, and stage what must be written. Raises InvalidImport
         with these errors and those found by comparing.
         """
-        self._checks = self._new_checks(faults)
+        self._checks = self._new_checks(errors)
         numbers = itertools.count()
         with self._store.reading() as connection:
             self._seq = latest_seq(connection)
             self._checks.check_noted(connection)
-        if not faults:
+        if not errors:
             self._check_room()
             self.has_begun = True
             with self._store.writing() as tx:
@@ -161,13 +161,13 @@ class Staging:
         for lines in self._spool:
             with self._store.reading() as connection:
                 new, more = self._checks.decide(connection, lines)
-            if faults:
+            if errors:
                 continue  # Only to find the others.
             with self._store.writing() as tx:
                 for drafts, most in ((new, _MAX_ADDED), (more, _MAX_MERGED)):
                     for start in range(0, len(drafts), most):
                         add_batch(tx, next(numbers), drafts[start : start + most])
-        faults.check()
+        errors.check()
 
     def accept(self, texts_cleaned: int) -> ImportSummary:
         with self._store.publishing() as tx:
@@ -176,19 +176,19 @@ class Staging:
                 tx.connection, {it.scope for it in changes}
             )
             if not is_current:
-                faults = ImportFaults()
-                self._checks = self._new_checks(faults)
+                errors = ImportErrors()
+                self._checks = self._new_checks(errors)
                 for lines in self._spool:
                     self._checks.decide(tx.connection, lines)
-                faults.check()
+                errors.check()
             self._started.importer.check_present(tx.connection)
             self._checks.finish(tx, self._started.file_name, texts_cleaned)
             accept_import(tx)
         return self._checks.summary
 
-    def _new_checks(self, faults: ImportFaults) -> ImportChecks:
+    def _new_checks(self, errors: ImportErrors) -> ImportChecks:
         return ImportChecks(
-            faults,
+            errors,
             self._started.importer,
             into_owned=self._started.into_owned,
             is_repeated=self._spool.is_repeated,

@@ -89,11 +89,11 @@ class Deliverer:
         """Failures are retried the next time, and logged now and then."""
         try:
             job()
-        except Exception as fault:
+        except Exception as error:
             if time.monotonic() - self._logged_at >= _LOGGED_EVERY_S and not self._is_ended:
                 self._logged_at = time.monotonic()
-                sentence = " ".join(str(fault).split())
-                _log.warning("Webhooks cannot be delivered just now.", fault=sentence)
+                sentence = " ".join(str(error).split())
+                _log.warning("Webhooks cannot be delivered just now.", error=sentence)
 
     def _report_counts(self) -> None:
         counts = self._dispatcher.counts

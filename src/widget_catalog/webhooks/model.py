@@ -145,29 +145,29 @@ def parse_url(text: str, settings: WebhookSettings) -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         raise InvalidRequest("url: this is not an address.") from None
-    faults = []
+    errors = []
     schemes = ("https", "http") if settings.webhook_http else ("https",)
     if parts.scheme not in schemes:
-        faults.append(f"url: must begin with {' or '.join(f'{it}://' for it in schemes)}.")
+        errors.append(f"url: must begin with {' or '.join(f'{it}://' for it in schemes)}.")
         if parts.scheme == "http":
-            faults.append("The setting webhook_http of the catalog allows http://.")
+            errors.append("The setting webhook_http of the catalog allows http://.")
     if not host or port == 0:
-        faults.append("url: has no host.")
+        errors.append("url: has no host.")
     elif ":" not in host and not _HOST.fullmatch(host.rstrip(".")):
-        faults.append("url: the host is not a host name.")
+        errors.append("url: the host is not a host name.")
     if len(text) > _MAX_URL or not text.isascii():
-        faults.append(f"url: must have at most {_MAX_URL:,} characters, all of them ASCII.")
+        errors.append(f"url: must have at most {_MAX_URL:,} characters, all of them ASCII.")
     elif not text.isprintable() or " " in text:
-        faults.append("url: must have no spaces and no control characters.")
+        errors.append("url: must have no spaces and no control characters.")
     if parts.username is not None or parts.password is not None or "#" in text or "\\" in text:
-        faults.append("url: must have no username, password or fragment.")
-    if not faults and _is_seen_to_be_private(host, settings.networks):
-        faults.append(
+        errors.append("url: must have no username, password or fragment.")
+    if not errors and _is_seen_to_be_private(host, settings.networks):
+        errors.append(
             "url: leads into a private network. The setting webhook_networks of the catalog allows "
             "some."
         )
-    if faults:
-        raise InvalidRequest(" ".join(faults))
+    if errors:
+        raise InvalidRequest(" ".join(errors))
     return text
 
 

@@ -64,8 +64,8 @@ def _create(services: Services, call: Call, scope: str | None, page: Page, back:
     types = [value for name, value in call.form_pairs() if name == "type"]
     try:
         issued = api.create(services, call, fields.get("url", ""), scope, types)
-    except (*CORRECTABLE, NotFound) as fault:
-        return page(services, call, SentForm("create", fields, fault))
+    except (*CORRECTABLE, NotFound) as error:
+        return page(services, call, SentForm("create", fields, error))
     return _secret_page(services, call, issued, "The webhook was added", back)
 
 

@@ -22,7 +22,7 @@ _REQUEST_S = 10.0
 _LOOKUP_S = 5.0
 # After this time a batch ends, to give others a turn.
 _BATCH_S = 5.0
-_MAX_ANSWER_BYTES = 1 << 16
+_MAX_RESPONSE_BYTES = 1 << 16
 _Headers = Mapping[bytes | str, bytes | str]
 _AGENT = f"widget-catalog/{release.VERSION} (webhooks)"
 
@@ -43,12 +43,12 @@ class _Limits:
 
     def restart(self) -> None:
         self._ends_at = time.monotonic() + _REQUEST_S
-        self._bytes_left = _MAX_ANSWER_BYTES
+        self._bytes_left = _MAX_RESPONSE_BYTES
 
-    def left_s(self, timeout: float | None, fault: type[Exception]) -> float:
+    def left_s(self, timeout: float | None, error: type[Exception]) -> float:
         left_s = self._ends_at - time.monotonic()
         if left_s <= 0:
-            raise fault("The time is over.")
+            raise error("The time is over.")
         return left_s if timeout is None else min(left_s, timeout)
 
     def count(self, size: int) -> None:
@@ -196,8 +196,8 @@ def _send(
         return Outcome(delivery, error="Too many host names wait to be resolved.")
     except httpcore.TimeoutException:
         return Outcome(delivery, status, f"There was no answer within {_REQUEST_S:.0f} seconds.")
-    except httpcore.ConnectError as fault:
-        return Outcome(delivery, error=_connect_fault(fault.__cause__ or fault.__context__))
+    except httpcore.ConnectError as error:
+        return Outcome(delivery, error=_connect_error(error.__cause__ or error.__context__))
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError, ValueError):
         if status is None or not 200 <= status < 300:
             return Outcome(delivery, status, "The answer could not be read.")
@@ -207,7 +207,7 @@ def _send(
     return Outcome(delivery, status, f"The receiver responded with {status}.{also}")
 
 
-def _connect_fault(cause: BaseException | None) -> str:
+def _connect_error(cause: BaseException | None) -> str:
     match cause:
         case ssl.SSLCertVerificationError():
             # OpenSSL's reason, such as "certificate has expired".

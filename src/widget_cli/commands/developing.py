@@ -162,11 +162,11 @@ def _report_changes(widget: "PreviewedWidget", look_every_s: float) -> None:
         state = widget.state()
         if state.revision != printed:
             printed = state.revision
-            if state.faults:
+            if state.errors:
                 say.print("[red]Errors:[/]")
             else:
                 say.print("[green]OK[/], with warnings:" if state.warnings else "[green]OK.[/]")
-            for sentence in (*state.faults, *state.warnings):
+            for sentence in (*state.errors, *state.warnings):
                 say.print(f"  - {plain(sentence)}")
         time.sleep(look_every_s)
 

@@ -88,19 +88,19 @@ def publish_(
             _print_result(plan, "already-published")
             return
         # Check before asking for confirmation; without a question, the request itself is checked.
-        answer = check(session, key, local) if is_asked or dry_run else {}
+        response = check(session, key, local) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)
         if dry_run:
-            _print_result(plan, "checked", {**answer, "bundleUrl": answer.get("cdnUrl")})
+            _print_result(plan, "checked", {**response, "bundleUrl": response.get("cdnUrl")})
             return
         if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
             say.print("Nothing was published.")
             raise typer.Exit(ExitCode.FAILED)
         with _progress(local) as advance:
-            answer = publish(session, key, local, advance)
+            response = publish(session, key, local, advance)
     _write_manifest(folder, file_text)
-    _print_result(plan, "published", answer)
+    _print_result(plan, "published", response)
 
 
 def _bumped_text(local: LocalWidget, bump: Bump) -> str:
@@ -148,15 +148,15 @@ def _write_manifest(folder: Path, text: str) -> None:
         warn(f"{file} could not be updated with the new version: {error.strerror}.")
 
 
-def _print_result(plan: Plan, status: str, answer: dict[str, Any] | None = None) -> None:
-    if shows_json(plan_document(plan, status, answer or {})):
+def _print_result(plan: Plan, status: str, response: dict[str, Any] | None = None) -> None:
+    if shows_json(plan_document(plan, status, response or {})):
         return
     name = f"[bold]{plain(plan.key)} {plain(plan.local.manifest.version)}[/]"
     match status:
         case "published":
             say.print(f"[green]Published[/] {name}.")
             out.print(plain(plan.page_url))
-            out.print(plain((answer or {}).get("bundleUrl", "")))
+            out.print(plain((response or {}).get("bundleUrl", "")))
         case "already-published":
             say.print(f"{name} is already published with the same content. Nothing to do.")
             if plan.existing and plan.existing.yanked:

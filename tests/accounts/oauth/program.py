@@ -5,7 +5,7 @@ import hashlib
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from support.browsing import Browsing
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from widget_catalog.accounts.oauth.clients import OWN_CLIENTS
 
 BASE = "/api/auth/oauth2"
@@ -44,16 +44,16 @@ def agree(browsing: Browsing, **changes: str | None) -> dict[str, str]:
     """The person agrees; returns the parameters of the callback."""
     address = authorize_address(**changes)
     assert browsing.get(address).status == 200
-    answer = browsing.submit(address, decision="continue")
-    assert answer.status == 303
-    return query_of(answer)
+    response = browsing.submit(address, decision="continue")
+    assert response.status == 303
+    return query_of(response)
 
 
-def query_of(answer: Answer) -> dict[str, str]:
-    return dict(parse_qsl(urlsplit(answer.headers["location"]).query))
+def query_of(response: Reply) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(response.headers["location"]).query))
 
 
-def ask(site: InProcessSite, endpoint: str, **fields: str) -> Answer:
+def ask(site: InProcessSite, endpoint: str, **fields: str) -> Reply:
     return site.request(
         "POST",
         f"{BASE}/{endpoint}",
@@ -79,9 +79,9 @@ def refresh_fields(token: str, client_id: str = "widget-cli") -> dict[str, str]:
 
 def sign_in_program(browsing: Browsing) -> dict[str, str]:
     """The whole flow: consent, code, tokens."""
-    answer = ask(browsing.site, "token", **code_fields(agree(browsing)["code"]))
-    assert answer.status == 200
-    tokens: dict[str, str] = answer.json()
+    response = ask(browsing.site, "token", **code_fields(agree(browsing)["code"]))
+    assert response.status == 200
+    tokens: dict[str, str] = response.json()
     return tokens
 
 

@@ -19,23 +19,23 @@ def test_who_is_not_signed_in_is_sent_to_do_so_and_comes_back(house: InProcessSi
     browsing = Browsing(house)
     address = authorize_address()
 
-    answer = browsing.get(address)
+    response = browsing.get(address)
 
-    assert (answer.status, answer.body) == (302, b"")
-    assert answer.headers == {
+    assert (response.status, response.body) == (302, b"")
+    assert response.headers == {
         "location": f"/sign-in?next={quote(address, safe='')}",
         "cache-control": "no-store",
         "referrer-policy": "no-referrer",
     }
-    browsing.get(answer.headers["location"])
+    browsing.get(response.headers["location"])
     signed_in = browsing.submit("/sign-in", username="ann", password="correct horse battery")
     assert (signed_in.status, signed_in.headers["location"]) == (303, address)
 
 
 def test_who_is_signed_in_is_asked(ann: Browsing) -> None:
-    answer = ann.get(authorize_address())
+    response = ann.get(authorize_address())
 
-    assert answer.status == 200
+    assert response.status == 200
     assert ann.title == "Widget CLI wants to publish as @ann"
     buttons = [(it.text, it.attributes.get("value")) for it in ann.page.all("button")]
     assert buttons == [
@@ -80,11 +80,11 @@ def test_continue_sends_the_person_back_with_a_code(ann: Browsing) -> None:
     address = authorize_address()
     ann.get(address)
 
-    answer = ann.submit(address, decision="continue")
+    response = ann.submit(address, decision="continue")
 
-    assert answer.status == 303
-    assert answer.headers["location"].startswith(f"{CALLBACK}?code=wca_")
-    told = query_of(answer)
+    assert response.status == 303
+    assert response.headers["location"].startswith(f"{CALLBACK}?code=wca_")
+    told = query_of(response)
     assert told == {"code": told["code"], "state": "a state", "iss": ISSUER}
 
 
@@ -93,10 +93,10 @@ def test_anything_else_sends_them_back_without(ann: Browsing, decision: str) -> 
     address = authorize_address()
     ann.get(address)
 
-    answer = ann.submit(address, decision=decision)
+    response = ann.submit(address, decision=decision)
 
-    assert answer.status == 303
-    assert query_of(answer) == {
+    assert response.status == 303
+    assert query_of(response) == {
         "error": "access_denied",
         "error_description": "The person has not agreed.",
         "state": "a state",
@@ -111,10 +111,10 @@ def test_no_other_site_can_agree_for_somebody(
 ) -> None:
     fields = {"decision": decision} | ({} if token is None else {"csrf_token": token})
 
-    answer = ann.post(authorize_address(), fields)
+    response = ann.post(authorize_address(), fields)
 
-    assert answer.status == 403
-    assert "location" not in answer.headers
+    assert response.status == 403
+    assert "location" not in response.headers
     assert ann.title == "You do not have permission to do this"
 
 
@@ -133,12 +133,12 @@ def test_no_bearer_token_can_agree(ann: Browsing) -> None:
     )
     bearer = {"authorization": f"Bearer {made.json()['token']}"}
 
-    for answer in (
+    for response in (
         visitor.get(authorize_address(), **bearer),
         visitor.post(authorize_address(), {"decision": "continue"}, **bearer),
     ):
-        assert answer.status == 302
-        assert answer.headers["location"].startswith("/sign-in?next=")
+        assert response.status == 302
+        assert response.headers["location"].startswith("/sign-in?next=")
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_nobody_is_ever_sent_to_an_address_that_is_not_registered(
 ) -> None:
     browsing = ann if is_signed_in else Browsing(ann.site)
 
-    answer = browsing.get(authorize_address(**changes))
+    response = browsing.get(authorize_address(**changes))
 
-    assert answer.status == 400
-    assert "location" not in answer.headers
+    assert response.status == 400
+    assert "location" not in response.headers
     assert browsing.title == STRANGE
     assert browsing.page.one("p", class_="lead").text.startswith(sentence)
 
@@ -196,10 +196,10 @@ def test_a_client_that_is_not_registered_is_named_with_the_setting_that_register
 ) -> None:
     browsing = Browsing(house)
 
-    answer = browsing.get(authorize_address(client_id=client_id))
+    response = browsing.get(authorize_address(client_id=client_id))
 
-    assert (answer.status, browsing.title) == (400, UNKNOWN)
-    assert "location" not in answer.headers
+    assert (response.status, browsing.title) == (400, UNKNOWN)
+    assert "location" not in response.headers
     sentence = (
         f"The program that sent you here calls itself {shown}, and no program with this client id "
         "is registered. If you operate this catalog, register it with the setting oauth_clients: "
@@ -214,9 +214,9 @@ def test_the_form_cannot_lead_there_either(ann: Browsing) -> None:
     ann.get(authorize_address())
     fields = {**ann.hidden_fields(authorize_address()), "decision": "continue"}
 
-    answer = ann.post(authorize_address(redirect_uri="https://evil.example/"), fields)
+    response = ann.post(authorize_address(redirect_uri="https://evil.example/"), fields)
 
-    assert (answer.status, ann.title) == (400, STRANGE)
+    assert (response.status, ann.title) == (400, STRANGE)
 
 
 @pytest.mark.parametrize(
@@ -240,23 +240,23 @@ def test_the_form_cannot_lead_there_either(ann: Browsing) -> None:
     ],
 )
 @pytest.mark.parametrize("is_signed_in", [True, False])
-def test_other_faults_are_reported_to_the_program(
+def test_other_errors_are_reported_to_the_program(
     ann: Browsing, changes: dict[str, str | None], error: str, sentence: str, is_signed_in: bool
 ) -> None:
-    answer = (ann if is_signed_in else Browsing(ann.site)).get(authorize_address(**changes))
+    response = (ann if is_signed_in else Browsing(ann.site)).get(authorize_address(**changes))
 
-    assert answer.status == 302
-    assert answer.headers["location"].startswith(f"{CALLBACK}?error=")
-    told = query_of(answer)
+    assert response.status == 302
+    assert response.headers["location"].startswith(f"{CALLBACK}?error=")
+    told = query_of(response)
     assert told.pop("error_description").startswith(sentence)
     assert told == {"error": error, "state": "a state", "iss": ISSUER}
 
 
 @pytest.mark.parametrize("name", ["client_id", "redirect_uri", "state", "code_challenge", "scope"])
 def test_a_parameter_that_comes_twice_is_refused(ann: Browsing, name: str) -> None:
-    answer = ann.get(f"{authorize_address()}&{name}=x")
+    response = ann.get(f"{authorize_address()}&{name}=x")
 
-    assert (answer.status, ann.title) == (400, STRANGE)
+    assert (response.status, ann.title) == (400, STRANGE)
     assert ann.page.one("p", class_="lead").text == f"{name} is there more than once."
 
 
@@ -272,10 +272,12 @@ def test_without_a_state_none_comes_back(ann: Browsing) -> None:
 def test_other_clients_are_asked_for_by_their_own_name(ann: Browsing) -> None:
     address = authorize_address(client_id="other", redirect_uri="https://other.example/back")
 
-    answer = ann.get(address)
+    response = ann.get(address)
 
     assert ann.title == "Other Tool wants to publish as @ann"
-    assert "form-action 'self' https://other.example;" in answer.headers["content-security-policy"]
+    assert (
+        "form-action 'self' https://other.example;" in response.headers["content-security-policy"]
+    )
     sent = ann.submit(address, decision="continue")
     assert sent.headers["location"].startswith("https://other.example/back?code=")
 
@@ -283,9 +285,9 @@ def test_other_clients_are_asked_for_by_their_own_name(ann: Browsing) -> None:
 def test_without_a_session_the_form_leads_to_sign_in(house: InProcessSite) -> None:
     address = authorize_address()
 
-    answer = Browsing(house).post(address, {"decision": "continue"})
+    response = Browsing(house).post(address, {"decision": "continue"})
 
-    assert (answer.status, answer.headers["location"]) == (
+    assert (response.status, response.headers["location"]) == (
         302,
         f"/sign-in?next={quote(address, safe='')}",
     )
@@ -296,9 +298,9 @@ def test_somebody_else_can_sign_in_in_between(house: InProcessSite) -> None:
     address = authorize_address()
     browsing.get(address)
 
-    answer = browsing.submit("/sign-out")
+    response = browsing.submit("/sign-out")
 
-    assert (answer.status, answer.headers["location"]) == (303, address)
+    assert (response.status, response.headers["location"]) == (303, address)
     assert browsing.cookies == {}
 
 
@@ -318,11 +320,11 @@ def test_a_port_that_is_none_is_no_address_of_a_client(house: InProcessSite, por
     fields = {"client_id": "widget-cli", "redirect_uri": address, "response_type": "code"}
     query = urlencode(fields)
 
-    answer = house.get(f"{BASE}/authorize?{query}")
+    response = house.get(f"{BASE}/authorize?{query}")
 
     sentence = (
         f"redirect_uri is not an address of this client. It is {address} - the operator registers "
         "addresses with the setting oauth_clients."
     )
     told = {"error": "invalid_request", "error_description": sentence}
-    assert (answer.status, answer.json()) == (400, told)
+    assert (response.status, response.json()) == (400, told)

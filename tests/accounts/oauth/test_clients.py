@@ -66,7 +66,7 @@ def test_clients_stand_between_semicolons() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "error"),
     [
         ("a", "a needs a name and at least one address to return to."),
         ("a Tool", "a needs a name and at least one address to return to."),
@@ -81,7 +81,7 @@ def test_clients_stand_between_semicolons() -> None:
         ("a A https://[x/", "a: 'https://[x/' must be https, or http on a loopback address"),
     ],
 )
-def test_a_fault_in_the_setting_is_reported(text: str, fault: str) -> None:
+def test_a_error_in_the_setting_is_reported(text: str, error: str) -> None:
     with pytest.raises(ValueError, match=r".") as raised:
         parse_clients(text)
-    assert str(raised.value).startswith(fault)
+    assert str(raised.value).startswith(error)

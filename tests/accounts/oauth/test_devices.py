@@ -8,7 +8,7 @@ import pytest
 from accounts.oauth.program import CLIENTS, DEVICE_GRANT, ask, is_good
 from support.browsing import Browsing
 from support.people import a_person
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from widget_catalog.accounts.administer_account import set_disabled
 
 
@@ -25,18 +25,18 @@ def ann(house: InProcessSite) -> Browsing:
 
 
 def begin(site: InProcessSite) -> dict[str, str]:
-    answer = ask(site, "device", client_id="widget-cli", scope="openid profile email")
-    assert answer.status == 200
-    begun: dict[str, str] = answer.json()
+    response = ask(site, "device", client_id="widget-cli", scope="openid profile email")
+    assert response.status == 200
+    begun: dict[str, str] = response.json()
     return begun
 
 
-def poll(site: InProcessSite, begun: dict[str, str], client_id: str = "widget-cli") -> Answer:
+def poll(site: InProcessSite, begun: dict[str, str], client_id: str = "widget-cli") -> Reply:
     fields = {"grant_type": DEVICE_GRANT, "device_code": begun["device_code"]}
     return ask(site, "token", client_id=client_id, **fields)
 
 
-def decide(ann: Browsing, begun: dict[str, str], decision: str) -> Answer:
+def decide(ann: Browsing, begun: dict[str, str], decision: str) -> Reply:
     ann.get("/device")
     assert ann.submit("/device", user_code=begun["user_code"]).status == 200
     return ann.submit("/device", decision=decision)
@@ -87,9 +87,9 @@ def test_the_page_asks_for_the_code_then_whether_to_let_it_in(ann: Browsing) -> 
     assert ann.page.one("input", id="user_code").attributes["value"] == begun["user_code"]
 
     typed = f" {begun['user_code'].replace('-', '').lower()} "
-    answer = ann.submit("/device", user_code=typed)
+    response = ann.submit("/device", user_code=typed)
 
-    assert answer.status == 200
+    assert response.status == 200
     assert ann.title == "Widget CLI wants to publish as @ann"
     assert ann.page.one("p", class_="code").text == begun["user_code"]
     assert poll(ann.site, begun).json()["error"] == "authorization_pending"
@@ -101,12 +101,12 @@ def test_continue_lets_it_in_once(ann: Browsing) -> None:
     assert decide(ann, begun, "continue").status == 200
 
     assert ann.title == "Device signed in"
-    answer = poll(ann.site, begun)
-    assert answer.status == 200
-    assert is_good(ann.site, answer.json()["access_token"])
+    response = poll(ann.site, begun)
+    assert response.status == 200
+    assert is_good(ann.site, response.json()["access_token"])
     again = poll(ann.site, begun)
     assert (again.status, again.json()["error"]) == (400, "invalid_grant")
-    assert is_good(ann.site, answer.json()["access_token"])
+    assert is_good(ann.site, response.json()["access_token"])
 
 
 @pytest.mark.parametrize("decision", ["cancel", ""])
@@ -116,8 +116,8 @@ def test_cancel_does_not(ann: Browsing, decision: str) -> None:
     assert decide(ann, begun, decision).status == 200
 
     assert ann.title == "Sign-in denied"
-    answer = poll(ann.site, begun)
-    assert (answer.status, answer.json()) == (
+    response = poll(ann.site, begun)
+    assert (response.status, response.json()) == (
         400,
         {"error": "access_denied", "error_description": "The person has not agreed."},
     )
@@ -128,9 +128,9 @@ def test_what_is_decided_nobody_decides_again(ann: Browsing) -> None:
     decide(ann, begun, "cancel")
 
     ann.get("/device")
-    answer = ann.submit("/device", user_code=begun["user_code"], decision="continue")
+    response = ann.submit("/device", user_code=begun["user_code"], decision="continue")
 
-    assert answer.status == 404
+    assert response.status == 404
     assert poll(ann.site, begun).json()["error"] == "access_denied"
 
 
@@ -138,9 +138,9 @@ def test_a_code_for_one_client_is_of_no_use_to_another(ann: Browsing) -> None:
     begun = begin(ann.site)
     decide(ann, begun, "continue")
 
-    answer = poll(ann.site, begun, "other")
+    response = poll(ann.site, begun, "other")
 
-    assert (answer.status, answer.json()) == (
+    assert (response.status, response.json()) == (
         400,
         {
             "error": "unauthorized_client",
@@ -163,30 +163,30 @@ def test_codes_cannot_be_guessed(ann: Browsing) -> None:
     begun = begin(ann.site)
     ann.get("/device")
     for _ in range(10):
-        answer = ann.submit("/device", user_code="BCDF-GHJK")
-        assert answer.status == 404
-        assert ann.faults == ["Nothing waits with this code. Look again, or have a new one shown."]
+        response = ann.submit("/device", user_code="BCDF-GHJK")
+        assert response.status == 404
+        assert ann.errors == ["Nothing waits with this code. Look again, or have a new one shown."]
 
-    answer = ann.submit("/device", user_code=begun["user_code"])
+    response = ann.submit("/device", user_code=begun["user_code"])
 
-    assert answer.status == 429
-    assert 0 < int(answer.headers["retry-after"]) <= 900
-    assert ann.faults[0].startswith("Too many wrong codes. Try again in ")
+    assert response.status == 429
+    assert 0 < int(response.headers["retry-after"]) <= 900
+    assert ann.errors[0].startswith("Too many wrong codes. Try again in ")
 
 
 def test_no_other_site_can_let_a_machine_in(ann: Browsing) -> None:
     begun = begin(ann.site)
 
-    answer = ann.post("/device", {"user_code": begun["user_code"], "decision": "continue"})
+    response = ann.post("/device", {"user_code": begun["user_code"], "decision": "continue"})
 
-    assert answer.status == 403
+    assert response.status == 403
     assert poll(ann.site, begun).json()["error"] == "authorization_pending"
 
 
 def test_who_is_not_signed_in_does_so_first(house: InProcessSite) -> None:
-    answer = Browsing(house).get("/device?user_code=BCDF-GHJK")
+    response = Browsing(house).get("/device?user_code=BCDF-GHJK")
 
-    assert (answer.status, answer.headers["location"]) == (
+    assert (response.status, response.headers["location"]) == (
         302,
         "/sign-in?next=%2Fdevice%3Fuser_code%3DBCDF-GHJK",
     )
@@ -194,7 +194,7 @@ def test_who_is_not_signed_in_does_so_first(house: InProcessSite) -> None:
 
 def test_nobody_has_many_machines_wait_not_from_a_whole_ipv6_network(tmp_path: Path) -> None:
     with InProcessSite(tmp_path, oauth_clients=CLIENTS, trust_forwarded_for=True) as site:
-        answers = [
+        responses = [
             site.request(
                 "POST",
                 "/api/auth/oauth2/device",
@@ -205,20 +205,20 @@ def test_nobody_has_many_machines_wait_not_from_a_whole_ipv6_network(tmp_path: P
             for i in range(31)
         ]
 
-    assert [it.status for it in answers] == [200] * 30 + [429]
-    answer = answers[-1]
+    assert [it.status for it in responses] == [200] * 30 + [429]
+    response = responses[-1]
 
-    assert answer.status == 429
-    assert answer.json()["error"].startswith(
+    assert response.status == 429
+    assert response.json()["error"].startswith(
         "Too many devices from this address are waiting for authorization."
     )
-    assert 0 < int(answer.headers["retry-after"]) <= 900
+    assert 0 < int(response.headers["retry-after"]) <= 900
 
 
 def test_an_unknown_client_gets_no_code(house: InProcessSite) -> None:
-    answer = ask(house, "device", client_id="nobody")
+    response = ask(house, "device", client_id="nobody")
 
-    assert (answer.status, answer.json()) == (
+    assert (response.status, response.json()) == (
         400,
         {
             "error": "No program with the client id 'nobody' is registered here. The operator "

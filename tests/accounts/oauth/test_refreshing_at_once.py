@@ -37,9 +37,9 @@ def ann(store: Store) -> Account:
 
 def sign_in(store: Store, account: Account) -> dict[str, Any]:
     visitor = Visitor(Actor(via=Via.SESSION, account=account))
-    answer = authorize(store, HOUSE, list(WANTED.items()), visitor)
-    assert isinstance(answer, OAuthResponse)
-    code = dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
+    response = authorize(store, HOUSE, list(WANTED.items()), visitor)
+    assert isinstance(response, OAuthResponse)
+    code = dict(parse_qsl(urlsplit(response.location or "").query))["code"]
     return exchange(store, HOUSE, list(code_fields(code).items()), "192.0.2.1").body
 
 
@@ -56,11 +56,11 @@ def test_all_who_refresh_at_once_get_the_same_pair_and_stay_signed_in(
         )
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        answers = list(threads.map(refresh, range(AT_ONCE)))
+        responses = list(threads.map(refresh, range(AT_ONCE)))
 
-    assert {it.status for it in answers} == {200}
-    (access_token,) = {it.body["access_token"] for it in answers}
-    (refresh_token,) = {it.body["refresh_token"] for it in answers}
+    assert {it.status for it in responses} == {200}
+    (access_token,) = {it.body["access_token"] for it in responses}
+    (refresh_token,) = {it.body["refresh_token"] for it in responses}
     assert identify_bearer(store, access_token, "192.0.2.1").actor.name == "ann"
     again = exchange(store, HOUSE, list(refresh_fields(refresh_token).items()), "192.0.2.1")
     assert again.status == 200

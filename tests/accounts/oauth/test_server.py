@@ -56,9 +56,9 @@ def visitor(account: Account) -> Visitor:
 
 
 def new_code(store: Store, account: Account) -> str:
-    answer = authorize(store, HOUSE, list(WANTED.items()), visitor(account))
-    assert isinstance(answer, OAuthResponse)
-    return dict(parse_qsl(urlsplit(answer.location or "").query))["code"]
+    response = authorize(store, HOUSE, list(WANTED.items()), visitor(account))
+    assert isinstance(response, OAuthResponse)
+    return dict(parse_qsl(urlsplit(response.location or "").query))["code"]
 
 
 def ask(store: Store, fields: dict[str, str]) -> OAuthResponse:
@@ -185,10 +185,10 @@ def test_an_old_refresh_token_gets_the_same_pair_for_thirty_seconds_then_ends_th
     new = ask(store, old).body
     moving.forward(seconds=seconds)
 
-    answer = ask(store, old)
+    response = ask(store, old)
 
     expected = new | {"expires_in": 3600 - int(seconds)}
-    assert (answer.body == expected) is is_refreshed
+    assert (response.body == expected) is is_refreshed
     assert is_good(store, new) is is_refreshed
     assert (ask(store, refresh_fields(new["refresh_token"])).status == 200) is is_refreshed
 
@@ -222,10 +222,10 @@ def test_of_many_that_come_at_once_with_a_code_one_wins_and_then_all_is_over(
     fields = code_fields(new_code(store, ann))
 
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda _: ask(store, fields), range(8)))
+        responses = list(threads.map(lambda _: ask(store, fields), range(8)))
 
-    assert sorted(it.status for it in answers) == [200] + [400] * 7
-    (won,) = (it.body for it in answers if it.status == 200)
+    assert sorted(it.status for it in responses) == [200] + [400] * 7
+    (won,) = (it.body for it in responses if it.status == 200)
     assert not is_good(store, won)
     assert ask(store, refresh_fields(won["refresh_token"])).status == 400
 
@@ -235,6 +235,6 @@ def test_of_many_polls_at_once_one_gets_the_tokens(store: Store, ann: Account) -
     decide_device(store, HOUSE, visitor(ann), begun["user_code"], is_agreed=True)
 
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda _: poll(store, begun), range(8)))
+        responses = list(threads.map(lambda _: poll(store, begun), range(8)))
 
-    assert sorted(it.status for it in answers) == [200] + [400] * 7
+    assert sorted(it.status for it in responses) == [200] + [400] * 7

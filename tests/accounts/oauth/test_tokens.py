@@ -18,7 +18,7 @@ from accounts.oauth.program import (
 )
 from support.browsing import Browsing
 from support.people import PASSWORD, a_person
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from widget_catalog.accounts.administer_account import set_disabled
 
 NOT_GOOD = (
@@ -33,16 +33,16 @@ NOT_REGISTERED = (
 )
 
 
-def is_refused(answer: Answer, error: str, sentence: str) -> bool:
+def is_refused(response: Reply, error: str, sentence: str) -> bool:
     told = {"error": error, "error_description": sentence}
-    return (answer.status, answer.json(), answer.headers) == (400, told, HEADERS)
+    return (response.status, response.json(), response.headers) == (400, told, HEADERS)
 
 
 def test_a_code_becomes_tokens(ann: Browsing) -> None:
-    answer = ask(ann.site, "token", **code_fields(agree(ann)["code"]))
+    response = ask(ann.site, "token", **code_fields(agree(ann)["code"]))
 
-    tokens = answer.json()
-    assert (answer.status, answer.headers) == (200, HEADERS)
+    tokens = response.json()
+    assert (response.status, response.headers) == (200, HEADERS)
     assert tokens == {
         "access_token": tokens["access_token"],
         "refresh_token": tokens["refresh_token"],
@@ -66,8 +66,8 @@ def test_a_code_becomes_tokens(ann: Browsing) -> None:
 def test_a_scope_is_what_is_known_of_what_is_asked_for(
     ann: Browsing, asked: str | None, given: str
 ) -> None:
-    answer = ask(ann.site, "token", **code_fields(agree(ann, scope=asked)["code"]))
-    assert answer.json()["scope"] == given
+    response = ask(ann.site, "token", **code_fields(agree(ann, scope=asked)["code"]))
+    assert response.json()["scope"] == given
 
 
 def test_the_redirect_address_need_not_come_again(ann: Browsing) -> None:
@@ -91,9 +91,9 @@ def test_a_code_is_good_only_with_what_belongs_to_it(
 ) -> None:
     code = agree(ann)["code"]
 
-    answer = ask(ann.site, "token", **code_fields(code, **changes))
+    response = ask(ann.site, "token", **code_fields(code, **changes))
 
-    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert is_refused(response, "invalid_grant", NOT_GOOD)
     assert ask(ann.site, "token", **code_fields(code)).status == 200
 
 
@@ -120,8 +120,8 @@ def test_what_is_missing_is_reported(
 
 @pytest.mark.parametrize("kind", ["password", "client_credentials", "implicit", 'x"é\\'])
 def test_there_are_no_other_grants(house: InProcessSite, kind: str) -> None:
-    answer = ask(house, "token", grant_type=kind, client_id="widget-cli", username="ann")
-    assert (answer.status, answer.json()["error"]) == (400, "unsupported_grant_type")
+    response = ask(house, "token", grant_type=kind, client_id="widget-cli", username="ann")
+    assert (response.status, response.json()["error"]) == (400, "unsupported_grant_type")
 
 
 def test_a_client_that_is_not_registered_is_named(ann: Browsing) -> None:
@@ -131,14 +131,14 @@ def test_a_client_that_is_not_registered_is_named(ann: Browsing) -> None:
 
 def test_a_client_has_no_secret(ann: Browsing) -> None:
     fields = code_fields(agree(ann)["code"], client_secret="guess")
-    answer = ask(ann.site, "token", **fields)
-    assert is_refused(answer, "invalid_client", "There is no such client here.")
+    response = ask(ann.site, "token", **fields)
+    assert is_refused(response, "invalid_client", "There is no such client here.")
 
 
 def test_a_field_that_comes_twice_is_refused(ann: Browsing) -> None:
     body = urlencode([*code_fields(agree(ann)["code"]).items(), ("code", "x")]).encode()
-    answer = ann.site.request("POST", f"{BASE}/token", body)
-    assert is_refused(answer, "invalid_request", "code is there more than once.")
+    response = ann.site.request("POST", f"{BASE}/token", body)
+    assert is_refused(response, "invalid_request", "code is there more than once.")
 
 
 def test_a_code_that_comes_twice_ends_the_sign_in(ann: Browsing) -> None:
@@ -148,9 +148,9 @@ def test_a_code_that_comes_twice_ends_the_sign_in(ann: Browsing) -> None:
     bystander = sign_in_program(ann)
     assert is_good(ann.site, renewed["access_token"])
 
-    answer = ask(ann.site, "token", **fields)
+    response = ask(ann.site, "token", **fields)
 
-    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert is_refused(response, "invalid_grant", NOT_GOOD)
     assert not is_good(ann.site, renewed["access_token"])
     again = ask(ann.site, "token", **refresh_fields(renewed["refresh_token"]))
     assert is_refused(again, "invalid_grant", NOT_GOOD)
@@ -160,10 +160,10 @@ def test_a_code_that_comes_twice_ends_the_sign_in(ann: Browsing) -> None:
 def test_a_refresh_token_is_exchanged_for_a_new_pair(ann: Browsing) -> None:
     old = sign_in_program(ann)
 
-    answer = ask(ann.site, "token", **refresh_fields(old["refresh_token"]))
+    response = ask(ann.site, "token", **refresh_fields(old["refresh_token"]))
 
-    new = answer.json()
-    assert (answer.status, answer.headers, new.keys()) == (200, HEADERS, old.keys())
+    new = response.json()
+    assert (response.status, response.headers, new.keys()) == (200, HEADERS, old.keys())
     assert new["refresh_token"] != old["refresh_token"]
     assert is_good(ann.site, new["access_token"])
     assert not is_good(ann.site, old["access_token"])
@@ -171,12 +171,12 @@ def test_a_refresh_token_is_exchanged_for_a_new_pair(ann: Browsing) -> None:
 
 def test_a_refresh_token_that_comes_twice_at_once_gets_the_same_pair(ann: Browsing) -> None:
     first = sign_in_program(ann)
-    answer = ask(ann.site, "token", **refresh_fields(first["refresh_token"]))
+    response = ask(ann.site, "token", **refresh_fields(first["refresh_token"]))
 
     again = ask(ann.site, "token", **refresh_fields(first["refresh_token"]))
 
     assert (again.status, again.headers) == (200, HEADERS)
-    second = answer.json()
+    second = response.json()
     assert 3590 <= again.json()["expires_in"] <= second["expires_in"] == 3600
     assert again.json() | {"expires_in": 3600} == second
     assert is_good(ann.site, second["access_token"])
@@ -190,9 +190,9 @@ def test_a_refresh_token_that_comes_twice_is_for_its_own_client_alone(ann: Brows
     tokens = sign_in_program(ann)
     renewed = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"])).json()
 
-    answer = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"], "other"))
+    response = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"], "other"))
 
-    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert is_refused(response, "invalid_grant", NOT_GOOD)
     assert is_good(ann.site, renewed["access_token"])
 
 
@@ -203,17 +203,17 @@ def test_a_refresh_token_that_comes_twice_after_the_sign_in_ended_gets_nothing(
     renewed = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"])).json()
     ask(ann.site, "revoke", token=renewed["refresh_token"], client_id="widget-cli")
 
-    answer = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"]))
+    response = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"]))
 
-    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert is_refused(response, "invalid_grant", NOT_GOOD)
 
 
 def test_a_refresh_token_is_valid_for_its_own_client_alone(ann: Browsing) -> None:
     tokens = sign_in_program(ann)
 
-    answer = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"], "other"))
+    response = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"], "other"))
 
-    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert is_refused(response, "invalid_grant", NOT_GOOD)
     assert ask(ann.site, "token", **refresh_fields(tokens["refresh_token"])).status == 200
 
 
@@ -222,25 +222,25 @@ def test_a_refresh_cannot_ask_for_more(ann: Browsing) -> None:
     tokens = ask(ann.site, "token", **code_fields(code)).json()
     fields = {**refresh_fields(tokens["refresh_token"]), "scope": "openid email"}
 
-    answer = ask(ann.site, "token", **fields)
+    response = ask(ann.site, "token", **fields)
 
-    assert is_refused(answer, "invalid_scope", "This is more than was agreed to.")
+    assert is_refused(response, "invalid_scope", "This is more than was agreed to.")
 
 
 @pytest.mark.parametrize("token", ["", "wcr_unknown", "é\x00\udcff"])
 def test_what_was_never_a_refresh_token_is_refused(house: InProcessSite, token: str) -> None:
     sent = urlencode(refresh_fields(token), errors="surrogatepass").encode()
-    answer = house.request("POST", f"{BASE}/token", sent)
-    assert answer.status == 400
-    assert answer.json()["error"] == ("invalid_grant" if token else "invalid_request")
+    response = house.request("POST", f"{BASE}/token", sent)
+    assert response.status == 400
+    assert response.json()["error"] == ("invalid_grant" if token else "invalid_request")
 
 
 def test_an_access_token_is_no_refresh_token_and_no_session(ann: Browsing) -> None:
     tokens = sign_in_program(ann)
 
-    answer = ask(ann.site, "token", **refresh_fields(tokens["access_token"]))
+    response = ask(ann.site, "token", **refresh_fields(tokens["access_token"]))
 
-    assert is_refused(answer, "invalid_grant", NOT_GOOD)
+    assert is_refused(response, "invalid_grant", NOT_GOOD)
     assert not is_good(ann.site, tokens["refresh_token"])
     visitor = Browsing(ann.site)
     visitor.cookies["session"] = tokens["access_token"]
@@ -289,8 +289,8 @@ def test_revoking_either_token_ends_the_sign_in(ann: Browsing, kind: str, hint: 
     more = {} if hint is None else {"token_type_hint": hint}
 
     for _ in range(2):
-        answer = ask(ann.site, "revoke", token=tokens[kind], client_id="widget-cli", **more)
-        assert (answer.status, answer.json(), answer.headers) == (200, {}, HEADERS)
+        response = ask(ann.site, "revoke", token=tokens[kind], client_id="widget-cli", **more)
+        assert (response.status, response.json(), response.headers) == (200, {}, HEADERS)
 
     assert not is_good(ann.site, tokens["access_token"])
     again = ask(ann.site, "token", **refresh_fields(tokens["refresh_token"]))
@@ -300,9 +300,9 @@ def test_revoking_either_token_ends_the_sign_in(ann: Browsing, kind: str, hint: 
 def test_nobody_revokes_what_is_another_client_s(ann: Browsing) -> None:
     tokens = sign_in_program(ann)
 
-    answer = ask(ann.site, "revoke", token=tokens["refresh_token"], client_id="other")
+    response = ask(ann.site, "revoke", token=tokens["refresh_token"], client_id="other")
 
-    assert (answer.status, answer.json()) == (200, {})
+    assert (response.status, response.json()) == (200, {})
     assert is_good(ann.site, tokens["access_token"])
 
 
@@ -317,9 +317,9 @@ def test_nobody_revokes_what_is_another_client_s(ann: Browsing) -> None:
 def test_a_revocation_needs_a_token_and_a_client(
     house: InProcessSite, fields: dict[str, str], sentence: str
 ) -> None:
-    answer = ask(house, "revoke", **fields)
+    response = ask(house, "revoke", **fields)
 
-    assert (answer.status, answer.json()) == (400, {"error": sentence})
+    assert (response.status, response.json()) == (400, {"error": sentence})
 
 
 @pytest.mark.in_the_folder

@@ -19,10 +19,10 @@ INVALID_TOKEN = "This token is unknown, expired or revoked. Sign in again."
 def test_userinfo_tells_who_it_is(ann: Browsing) -> None:
     token = sign_in_program(ann)["access_token"]
 
-    answer = ann.site.get(f"{BASE}/userinfo", authorization=f"bearer {token}")
+    response = ann.site.get(f"{BASE}/userinfo", authorization=f"bearer {token}")
 
-    told = answer.json()
-    assert (answer.status, answer.headers) == (200, HEADERS)
+    told = response.json()
+    assert (response.status, response.headers) == (200, HEADERS)
     assert told == {
         "sub": told["sub"],
         "name": "ann",
@@ -49,13 +49,13 @@ def test_userinfo_is_for_those_with_a_good_token(
 ) -> None:
     headers = {} if given is None else {"authorization": given}
 
-    answer = ann.get(f"{BASE}/userinfo", **headers)
+    response = ann.get(f"{BASE}/userinfo", **headers)
 
-    assert (answer.status, answer.json()) == (
+    assert (response.status, response.json()) == (
         401,
         {"error": "invalid_token", "error_description": sentence},
     )
-    assert answer.headers == {**HEADERS, "www-authenticate": 'Bearer error="invalid_token"'}
+    assert response.headers == {**HEADERS, "www-authenticate": 'Bearer error="invalid_token"'}
 
 
 def test_a_cookie_plays_no_role_where_programs_ask(ann: Browsing) -> None:
@@ -73,34 +73,34 @@ def test_a_cookie_plays_no_role_where_programs_ask(ann: Browsing) -> None:
 
 @pytest.mark.parametrize("endpoint", ["revoke", "device"])
 def test_what_stands_aside_refuses_in_our_own_way(house: InProcessSite, endpoint: str) -> None:
-    answer = house.get(f"{BASE}/{endpoint}")
+    response = house.get(f"{BASE}/{endpoint}")
     sentence = "GET is not possible here; use POST."
-    assert (answer.status, answer.json()) == (405, {"error": sentence})
+    assert (response.status, response.json()) == (405, {"error": sentence})
 
 
 def test_other_methods_are_refused_in_oauth_s_way(house: InProcessSite) -> None:
-    answer = house.get(f"{BASE}/token")
-    assert (answer.status, answer.json()) == (
+    response = house.get(f"{BASE}/token")
+    assert (response.status, response.json()) == (
         405,
         {
             "error": "invalid_request",
             "error_description": "GET is not possible here; use POST.",
         },
     )
-    assert answer.headers == {**HEADERS, "allow": "POST"}
+    assert response.headers == {**HEADERS, "allow": "POST"}
 
 
 def test_a_body_without_end_is_refused_in_oauth_s_way(house: InProcessSite) -> None:
-    answer = house.request("POST", f"{BASE}/token", b"x" * 20_000)
-    assert (answer.status, answer.json()["error"]) == (413, "invalid_request")
+    response = house.request("POST", f"{BASE}/token", b"x" * 20_000)
+    assert (response.status, response.json()["error"]) == (413, "invalid_request")
 
 
 def test_the_metadata_tell_what_is_offered(house: InProcessSite) -> None:
-    answer = house.get("/.well-known/oauth-authorization-server")
+    response = house.get("/.well-known/oauth-authorization-server")
 
     here = "https://catalog.example/api/auth/oauth2"
-    assert (answer.status, answer.headers) == (200, HEADERS)
-    assert answer.json() == {
+    assert (response.status, response.headers) == (200, HEADERS)
+    assert response.json() == {
         "issuer": "https://catalog.example",
         "authorization_endpoint": f"{here}/authorize",
         "token_endpoint": f"{here}/token",
@@ -116,4 +116,4 @@ def test_the_metadata_tell_what_is_offered(house: InProcessSite) -> None:
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
     }
-    AuthorizationServerMetadata(answer.json()).validate()
+    AuthorizationServerMetadata(response.json()).validate()

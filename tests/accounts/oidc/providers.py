@@ -16,7 +16,7 @@ import httpx
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 
-from support.service import NO_CERTIFICATES, free_port, wait_until_it_answers
+from support.service import NO_CERTIFICATES, free_port, wait_until_it_responses
 
 PEOPLE: tuple[dict[str, Any], ...] = (
     {"sub": "1", "preferred_username": "Bob.Smith@example.com", "email": "bob@example.com"},
@@ -35,9 +35,9 @@ class Provider:
 
     def sign_in(self, address: str, subject: str) -> str:
         """Open the URL, sign in, and return the redirect URL."""
-        answer = self._post(address, {"sub": subject})
-        assert answer.status_code in (302, 303), answer.text
-        return answer.headers["location"]
+        response = self._post(address, {"sub": subject})
+        assert response.status_code in (302, 303), response.text
+        return response.headers["location"]
 
     def deny(self, address: str) -> str:
         return self._post(address, {"action": "deny"}).headers["location"]
@@ -56,7 +56,7 @@ def running_provider(folder: Path) -> Iterator[Provider]:
     with (folder / "provider.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
-        wait_until_it_answers(process, port, "/.well-known/openid-configuration")
+        wait_until_it_responses(process, port, "/.well-known/openid-configuration")
         yield Provider(f"http://127.0.0.1:{port}")
     finally:
         process.kill()
@@ -92,7 +92,7 @@ class LyingProvider:
         self.claims = {**standard, "nonce": query["nonce"], **self.claims}
         return f"{query['redirect_uri']}?code=c&state={query['state']}"
 
-    def answer(self, path: str) -> tuple[int, bytes]:
+    def response(self, path: str) -> tuple[int, bytes]:
         match path:
             case "/.well-known/openid-configuration":
                 names = {"authorization_endpoint": "authorize", "token_endpoint": "token"}
@@ -124,7 +124,7 @@ def lying_provider() -> Iterator[LyingProvider]:
             form = dict(parse_qsl(self.rfile.read(length).decode()))
             headers = {key.lower(): value for key, value in self.headers.items()}
             liar.asked.append((self.path, headers, form))
-            status, body = liar.answer(self.path)
+            status, body = liar.response(self.path)
             self.send_response(status)
             self.send_header("content-length", str(len(body)))
             self.end_headers()

@@ -46,23 +46,23 @@ def test_a_provider_that_is_down_is_reported_in_a_friendly_way(tmp_path: Path) -
     with InProcessSite(tmp_path / "data", **given) as site:
         browsing = Browsing(site)
 
-        answer = browsing.get("/api/auth/oidc")
+        response = browsing.get("/api/auth/oidc")
 
-        assert (answer.status, browsing.title) == (502, "Temporarily unavailable")
+        assert (response.status, browsing.title) == (502, "Temporarily unavailable")
         assert browsing.page.one("p", class_="lead").text == SORRY
         assert browsing.get("/sign-in").status == 200
 
 
-def test_a_truthful_answer_is_believed(deceived: InProcessSite, liar: LyingProvider) -> None:
+def test_a_truthful_response_is_believed(deceived: InProcessSite, liar: LyingProvider) -> None:
     """Otherwise the tests of invalid responses would prove nothing."""
     liar.claims = {"sub": "t"}
     liar.told = {"sub": "t", "preferred_username": "tom", "email": "tom@example.org"}
     browsing = Browsing(deceived)
 
     address = begin(browsing)
-    answer = come_back(browsing, liar.sign_in(address))
+    response = come_back(browsing, liar.sign_in(address))
 
-    assert (answer.status, answer.headers["location"]) == (303, "/account")
+    assert (response.status, response.headers["location"]) == (303, "/account")
     assert browsing.get("/api/auth/session").json()["username"] == "tom"
     (exchanged,) = [(headers, form) for path, headers, form in liar.asked if path == "/token"]
     headers, form = exchanged
@@ -85,9 +85,9 @@ def test_userinfo_of_somebody_else_is_not_believed(
     liar.told = {"sub": "other", "preferred_username": "tom", "email": "tom@example.org"}
     browsing = Browsing(deceived)
 
-    answer = come_back(browsing, liar.sign_in(begin(browsing)))
+    response = come_back(browsing, liar.sign_in(begin(browsing)))
 
-    assert answer.headers["location"] == "/join/name"
+    assert response.headers["location"] == "/join/name"
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_an_id_token_that_is_not_for_this_sign_in_is_not_believed(
     liar.claims = claims
     browsing, before = Browsing(deceived), usernames(deceived)
 
-    answer = come_back(browsing, liar.sign_in(begin(browsing)))
+    response = come_back(browsing, liar.sign_in(begin(browsing)))
 
-    assert (answer.status, browsing.page.one("p", class_="lead").text) == (502, SORRY)
+    assert (response.status, browsing.page.one("p", class_="lead").text) == (502, SORRY)
     assert (usernames(deceived), "session" in browsing.cookies) == (before, False)
 
 
@@ -154,15 +154,15 @@ def test_an_id_token_without_a_signature_is_not_believed(
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [(500, b"{}"), (400, b'{"error":"invalid_grant"}'), (200, b"<html>"), (200, b"[]"),
      (200, b"{}"), (200, b'{"id_token":7}'), (200, b'{"id_token":"x.y"}'), (302, b"{}"),
      (200, b"\xff")],
 )  # fmt: skip
-def test_whatever_else_it_answers_is_reported_in_a_friendly_way(
-    deceived: InProcessSite, liar: LyingProvider, answer: tuple[int, bytes]
+def test_whatever_else_it_responses_is_reported_in_a_friendly_way(
+    deceived: InProcessSite, liar: LyingProvider, response: tuple[int, bytes]
 ) -> None:
-    liar.exchanged = answer
+    liar.exchanged = response
     browsing = Browsing(deceived)
     assert come_back(browsing, liar.sign_in(begin(browsing))).status == 502
 
@@ -180,7 +180,9 @@ def test_a_discovery_that_does_not_fit_is_reported_in_a_friendly_way(
         assert Browsing(site).get("/api/auth/oidc").status == 502
 
 
-def test_another_provider_s_answer_is_refused(deceived: InProcessSite, liar: LyingProvider) -> None:
+def test_another_provider_s_response_is_refused(
+    deceived: InProcessSite, liar: LyingProvider
+) -> None:
     browsing = Browsing(deceived)
     place = f"{liar.sign_in(begin(browsing))}&iss=https://evil.example"
     assert come_back(browsing, place).status == 400

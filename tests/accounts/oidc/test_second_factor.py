@@ -49,8 +49,8 @@ def test_the_provider_is_responsible_for_its_own(tmp_path: Path, provider: Provi
         sent = again.submit("/account/connect")
         assert sent.headers["location"] == f"{CONFIRM}?next=%2Faccount"
         again.get(CONFIRM)
-        answer = again.submit(CONFIRM, credential=json.dumps(key.get(options_on(again))))
-        assert answer.status == 303
+        response = again.submit(CONFIRM, credential=json.dumps(key.get(options_on(again))))
+        assert response.status == 303
         assert again.get(f"{FACTORS}/new-app").status == 200
 
 
@@ -157,8 +157,8 @@ def test_where_one_is_required_it_is_asked_for_after_the_provider(
 
         assert again.get("/account").headers["location"] == f"{CONFIRM}?next=%2Faccount"
         again.get(f"{CONFIRM}?next=/account")
-        answer = again.submit(CONFIRM, credential=json.dumps(key.get(options_on(again))))
-        assert answer.headers["location"] == "/account"
+        response = again.submit(CONFIRM, credential=json.dumps(key.get(options_on(again))))
+        assert response.headers["location"] == "/account"
         assert again.get("/account").status == 200
 
 
@@ -174,6 +174,6 @@ def test_without_password_and_factor_one_confirms_at_the_provider(
         (link,) = [it for it in browsing.page.links if "oidc" in it]
         address = browsing.get(link).headers["location"]
         assert dict(parse_qsl(urlsplit(address).query))["prompt"] == "login"
-        answer = come_back(browsing, provider.sign_in(address, "1"))
-        assert answer.headers["location"] == f"{FACTORS}/new-app"
+        response = come_back(browsing, provider.sign_in(address, "1"))
+        assert response.headers["location"] == f"{FACTORS}/new-app"
         assert browsing.get(f"{FACTORS}/new-app").status == 200

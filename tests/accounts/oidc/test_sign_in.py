@@ -13,7 +13,7 @@ from accounts.oidc.providers import Provider, running_provider
 from accounts.oidc.through_provider import CLIENT, HERE, begin, come_back, usernames
 from support.browsing import Browsing
 from support.people import PASSWORD, a_person
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.accounts.oidc.account_linking import Newcomer
 from widget_catalog.catalog.node.opening import open_keys
@@ -34,7 +34,7 @@ def house(tmp_path: Path, provider: Provider) -> Iterator[InProcessSite]:
         yield site
 
 
-def sign_in(browsing: Browsing, provider: Provider, subject: str, next_: str = "") -> Answer:
+def sign_in(browsing: Browsing, provider: Provider, subject: str, next_: str = "") -> Reply:
     return come_back(browsing, provider.sign_in(begin(browsing, next_), subject))
 
 
@@ -97,9 +97,9 @@ def test_one_is_sent_there_with_everything_that_protects_the_way_back(
 ) -> None:
     browsing = Browsing(house)
 
-    answer = browsing.get("/api/auth/oidc")
+    response = browsing.get("/api/auth/oidc")
 
-    place = urlsplit(answer.headers["location"])
+    place = urlsplit(response.headers["location"])
     assert f"{place.scheme}://{place.netloc}{place.path}" == f"{provider.url}/oauth2/authorize"
     query = dict(parse_qsl(place.query))
     assert query == {
@@ -113,16 +113,16 @@ def test_one_is_sent_there_with_everything_that_protects_the_way_back(
         "code_challenge_method": "S256",
     }
     assert len({query["state"], query["nonce"], query["code_challenge"]}) == 3
-    cookie = answer.headers["set-cookie"]
+    cookie = response.headers["set-cookie"]
     assert cookie.endswith("; Max-Age=900; Path=/; HttpOnly; SameSite=Lax; Secure")
 
 
 def test_a_newcomer_gets_an_account_and_keeps_it(house: InProcessSite, provider: Provider) -> None:
     for _ in range(2):
         browsing = Browsing(house)
-        answer = sign_in(browsing, provider, "1", "/device")
+        response = sign_in(browsing, provider, "1", "/device")
 
-        assert (answer.status, answer.headers["location"]) == (303, "/device")
+        assert (response.status, response.headers["location"]) == (303, "/device")
         assert list(browsing.cookies) == ["session"]
         session = browsing.get("/api/auth/session").json()
         assert (session["username"], session["email"]) == ("bob-smith", "bob@example.com")
@@ -133,22 +133,22 @@ def test_a_newcomer_gets_an_account_and_keeps_it(house: InProcessSite, provider:
 def test_who_came_that_way_has_no_password(house: InProcessSite, provider: Provider) -> None:
     sign_in(Browsing(house), provider, "1")
     for password in ("", PASSWORD):
-        answer = Browsing(house).post("/sign-in", {"username": "bob-smith", "password": password})
-        assert answer.status == 400
+        response = Browsing(house).post("/sign-in", {"username": "bob-smith", "password": password})
+        assert response.status == 400
 
 
 def test_a_name_that_is_taken_is_asked_for(house: InProcessSite, provider: Provider) -> None:
     browsing = Browsing(house)
 
-    answer = sign_in(browsing, provider, "2", "/device")
+    response = sign_in(browsing, provider, "2", "/device")
 
-    assert (answer.status, answer.headers["location"]) == (303, "/join/name")
+    assert (response.status, response.headers["location"]) == (303, "/join/name")
     browsing.get("/join/name")
     assert browsing.title == "Choose a name"
     values = [it.attributes["value"] for it in browsing.page.all("input")]
     assert values == ["ann", "ann@elsewhere.example"]
     refused = browsing.submit("/join/name", username="ann", email="ann@elsewhere.example")
-    assert (refused.status, browsing.faults) == (409, ["The name ann is taken. Choose another."])
+    assert (refused.status, browsing.errors) == (409, ["The name ann is taken. Choose another."])
     made = browsing.submit("/join/name", username="ann-b", email="ann@elsewhere.example")
     assert (made.status, made.headers["location"]) == (303, "/device")
     assert list(browsing.cookies) == ["session"]
@@ -175,9 +175,9 @@ def test_an_e_mail_address_gives_nobody_an_account_that_is_there_already(
 ) -> None:
     browsing = Browsing(house)
 
-    answer = sign_in(browsing, provider, "3")
+    response = sign_in(browsing, provider, "3")
 
-    assert answer.headers["location"] == "/join/name"
+    assert response.headers["location"] == "/join/name"
     assert "session" not in browsing.cookies
     browsing.get("/join/name")
     assert "Already have an account?" in browsing.page.one("main").text
@@ -194,9 +194,9 @@ def test_who_is_signed_in_can_connect(house: InProcessSite, provider: Provider) 
     assert ann.title == "Connect Example"
     place = ann.page.one("a", class_="button").attributes["href"] or ""
 
-    answer = come_back(ann, provider.sign_in(place, "3"))
+    response = come_back(ann, provider.sign_in(place, "3"))
 
-    assert (answer.status, answer.headers["location"]) == (303, "/account")
+    assert (response.status, response.headers["location"]) == (303, "/account")
     later = Browsing(house)
     assert sign_in(later, provider, "3").headers["location"] == "/account"
     assert later.get("/api/auth/session").json()["username"] == "ann"
@@ -212,9 +212,9 @@ def test_a_person_is_one_account(house: InProcessSite, provider: Provider) -> No
     ann.submit("/account/connect")
     place = ann.page.one("a", class_="button").attributes["href"] or ""
 
-    answer = come_back(ann, provider.sign_in(place, "1"))
+    response = come_back(ann, provider.sign_in(place, "1"))
 
-    assert answer.status == 409
+    assert response.status == 409
     sentence = "You are connected with another account here already."
     assert ann.page.one("p", class_="lead").text == sentence
 
@@ -258,9 +258,9 @@ def test_who_signs_out_on_the_way_connects_nothing(
     place = ann.page.one("a", class_="button").attributes["href"] or ""
     del ann.cookies["session"]
 
-    answer = come_back(ann, provider.sign_in(place, "3"))
+    response = come_back(ann, provider.sign_in(place, "3"))
 
-    assert answer.status == 400
+    assert response.status == 400
     assert "session" not in ann.cookies
 
 
@@ -278,9 +278,9 @@ def test_who_may_make_an_account_that_way_is_a_setting(
 ) -> None:
     given = {**CLIENT, **settings, "oidc_issuer": provider.url}
     with InProcessSite(tmp_path / "data", **given) as site:
-        answer = sign_in(Browsing(site), provider, "1")
+        response = sign_in(Browsing(site), provider, "1")
 
-        assert answer.status == status
+        assert response.status == status
         assert usernames(site) == (["bob-smith"] if status == 303 else [])
 
 
@@ -292,10 +292,10 @@ def test_at_a_mirror_only_those_who_have_an_account_come_in_that_way(
         save_mirror(tx, Mirror("https://origin.example", "id"))
     before = usernames(house)
 
-    answer = sign_in(Browsing(house), provider, "2")
+    response = sign_in(Browsing(house), provider, "2")
 
-    assert answer.status == 403
-    assert b"This catalog is a mirror, where nobody makes an account." in answer.body
+    assert response.status == 403
+    assert b"This catalog is a mirror, where nobody makes an account." in response.body
     assert usernames(house) == before
     assert sign_in(Browsing(house), provider, "1").status == 303
 
@@ -307,17 +307,17 @@ def test_a_disabled_account_does_not_come_in_that_way(
     set_disabled(house.node.store, "bob-smith", is_disabled=True)
     browsing = Browsing(house)
 
-    answer = sign_in(browsing, provider, "1")
+    response = sign_in(browsing, provider, "1")
 
-    assert (answer.status, "session" in browsing.cookies) == (403, False)
+    assert (response.status, "session" in browsing.cookies) == (403, False)
 
 
 def test_who_denies_is_not_signed_in(house: InProcessSite, provider: Provider) -> None:
     browsing = Browsing(house)
 
-    answer = come_back(browsing, provider.deny(begin(browsing)))
+    response = come_back(browsing, provider.deny(begin(browsing)))
 
-    assert (answer.status, browsing.title) == (400, "That did not work")
+    assert (response.status, browsing.title) == (400, "That did not work")
     assert browsing.page.one("p", class_="lead").text == "Example has not signed you in."
 
 
@@ -342,9 +342,9 @@ def test_what_was_changed_on_the_way_is_noticed(
     changed = address.replace(f"{change}={value}", f"{change}={value[::-1]}")
     assert changed != address
 
-    answer = come_back(browsing, provider.sign_in(changed, "1"))
+    response = come_back(browsing, provider.sign_in(changed, "1"))
 
-    assert answer.status == (400 if change == "state" else 502)
+    assert response.status == (400 if change == "state" else 502)
     assert "session" not in browsing.cookies
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from support.browsing import Browsing
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from widget_catalog.accounts.store import list_accounts
 
 CLIENT: dict[str, Any] = {
@@ -15,12 +15,12 @@ HERE = "https://catalog.example"
 
 
 def begin(browsing: Browsing, next_: str = "") -> str:
-    answer = browsing.get(f"/api/auth/oidc{f'?next={next_}' if next_ else ''}")
-    assert answer.status == 302
-    return answer.headers["location"]
+    response = browsing.get(f"/api/auth/oidc{f'?next={next_}' if next_ else ''}")
+    assert response.status == 302
+    return response.headers["location"]
 
 
-def come_back(browsing: Browsing, place: str) -> Answer:
+def come_back(browsing: Browsing, place: str) -> Reply:
     assert place.startswith(f"{HERE}/api/auth/oidc/callback?")
     return browsing.get(place.removeprefix(HERE))
 

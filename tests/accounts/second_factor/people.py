@@ -32,18 +32,18 @@ def add_passkey(browsing: Browsing, authenticator: Authenticator, name: str = "P
     """Returns the recovery codes, if it is the first factor."""
     assert browsing.get(f"{HERE}/new-passkey").status == 200
     made = json.dumps(authenticator.create(options_on(browsing)))
-    answer = browsing.submit(f"{HERE}/new-passkey", name=name, credential=made)
-    assert answer.status in (200, 303), answer.body
-    return recovery_codes(browsing) if answer.status == 200 else []
+    response = browsing.submit(f"{HERE}/new-passkey", name=name, credential=made)
+    assert response.status in (200, 303), response.body
+    return recovery_codes(browsing) if response.status == 200 else []
 
 
 def add_app(browsing: Browsing, now_s: float) -> tuple[pyotp.TOTP, list[str]]:
     """The app, and the recovery codes if it is the first factor."""
     assert browsing.get(f"{HERE}/new-app").status == 200
     app = pyotp.TOTP(browsing.page.one("code", id="secret").text.replace(" ", ""))
-    answer = browsing.submit(f"{HERE}/new-app", code=app.at(int(now_s)))
-    assert answer.status in (200, 303), answer.body
-    return app, recovery_codes(browsing) if answer.status == 200 else []
+    response = browsing.submit(f"{HERE}/new-app", code=app.at(int(now_s)))
+    assert response.status in (200, 303), response.body
+    return app, recovery_codes(browsing) if response.status == 200 else []
 
 
 def recovery_codes(browsing: Browsing) -> list[str]:
@@ -55,8 +55,8 @@ def begin(site: InProcessSite, username: str, password: str = PASSWORD) -> Brows
     """A browser in which the password was entered, and that is asked for the second factor."""
     browsing = Browsing(site)
     browsing.get("/sign-in")
-    answer = browsing.submit("/sign-in", username=username, password=password)
-    assert (answer.status, answer.headers["location"]) == (303, STEP), answer.body
+    response = browsing.submit("/sign-in", username=username, password=password)
+    assert (response.status, response.headers["location"]) == (303, STEP), response.body
     assert browsing.get(STEP).status == 200
     return browsing
 

@@ -46,9 +46,9 @@ class Home:
     def confirm(self, browsing: Browsing, location: str) -> str:
         """Where the page to confirm leads."""
         assert browsing.get(location).status == 200
-        answer = browsing.submit(CONFIRM, code=code_now(self.app, self.clock))
-        assert answer.status == 303
-        return answer.headers["location"]
+        response = browsing.submit(CONFIRM, code=code_now(self.app, self.clock))
+        assert response.status == 303
+        return response.headers["location"]
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_a_session_that_has_not_shown_the_factor_approves_no_program(home: Home)
     assert (sent.status, sent.headers["location"]) == (303, confirm)
     assert home.confirm(weak, confirm) == address
     assert weak.get(address).status == 200
-    answer = weak.submit(address, decision="continue")
-    assert answer.status == 303
-    told = query_of(answer)
+    response = weak.submit(address, decision="continue")
+    assert response.status == 303
+    told = query_of(response)
     assert told["state"] == STATE
     assert ask(home.site, "token", **code_fields(told["code"])).status == 200
 
@@ -84,10 +84,10 @@ def test_nor_does_one_that_has_shown_it_long_ago(home: Home) -> None:
     assert home.browsing.get(address).status == 200
     home.clock.forward(minutes=10)
 
-    answer = home.browsing.submit(address, decision="continue")
+    response = home.browsing.submit(address, decision="continue")
 
-    assert answer.headers["location"] == f"{CONFIRM}?next={quote(address, safe='')}"
-    assert home.confirm(home.browsing, answer.headers["location"]) == address
+    assert response.headers["location"] == f"{CONFIRM}?next={quote(address, safe='')}"
+    assert home.confirm(home.browsing, response.headers["location"]) == address
     home.browsing.get(address)
     assert "code" in query_of(home.browsing.submit(address, decision="continue"))
 
@@ -134,5 +134,5 @@ def test_without_a_second_factor_a_program_is_approved_without_confirming(
         assert "code" in query_of(ann.submit(address, decision="continue"))
         assert ann.get("/device").status == 200
         ann.get("/account/close")
-        answer = ann.submit("/account/close", username="ann", password=PASSWORD)
-        assert answer.status == 200
+        response = ann.submit("/account/close", username="ann", password=PASSWORD)
+        assert response.status == 200

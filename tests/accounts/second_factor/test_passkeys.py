@@ -23,7 +23,7 @@ WRONG_PARTS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def test_a_passkey_s_answer_works_once(house: House) -> None:
+def test_a_passkey_s_response_works_once(house: House) -> None:
     half, told = house.begin()
     credential = house.key.get(told["passkeyOptions"])
     assert half.post(FACTOR, {"passkey": credential}).status == 200
@@ -53,8 +53,8 @@ def test_a_passkey_that_lies_is_refused(house: House) -> None:
         liar = Authenticator()
         liar.__dict__.update(house.key.__dict__ | attributes)
         half, told = house.begin()
-        answer = half.post(FACTOR, {"passkey": liar.get(told["passkeyOptions"])})
-        assert (answer.status, answer.json()) == (401, NOT_ACCEPTED), about
+        response = half.post(FACTOR, {"passkey": liar.get(told["passkeyOptions"])})
+        assert (response.status, response.json()) == (401, NOT_ACCEPTED), about
 
 
 def test_the_passkey_of_somebody_else_is_refused(house: House) -> None:
@@ -62,9 +62,9 @@ def test_the_passkey_of_somebody_else_is_refused(house: House) -> None:
     add_passkey(browsing_as(house.site, "eve"), eves)
     half, told = house.begin()
 
-    answer = half.post(FACTOR, {"passkey": eves.get(told["passkeyOptions"])})
+    response = half.post(FACTOR, {"passkey": eves.get(told["passkeyOptions"])})
 
-    assert (answer.status, answer.json()) == (401, NOT_ACCEPTED)
+    assert (response.status, response.json()) == (401, NOT_ACCEPTED)
 
 
 def test_a_passkey_alone_signs_in_its_owner(house: House) -> None:
@@ -72,10 +72,10 @@ def test_a_passkey_alone_signs_in_its_owner(house: House) -> None:
     assert options["userVerification"] == "required"
     assert options.get("allowCredentials", []) == []
 
-    answer = browser.post(PASSKEY, {"passkey": house.key.get(options)})
+    response = browser.post(PASSKEY, {"passkey": house.key.get(options)})
 
-    assert answer.json()["username"] == "ann"
-    assert is_open(house.site, answer)
+    assert response.json()["username"] == "ann"
+    assert is_open(house.site, response)
 
 
 def test_a_passkey_alone_must_have_made_sure_of_the_person(house: House) -> None:
@@ -100,18 +100,18 @@ def test_a_passkey_alone_is_refused_for_whom_it_does_not_name_or_who_is_disabled
     assert browser.post(PASSKEY, {"passkey": house.key.get(options)}).json() == NOT_ACCEPTED
 
 
-def test_a_passkey_for_one_question_does_not_answer_the_other(house: House) -> None:
+def test_a_passkey_for_one_question_does_not_response_the_other(house: House) -> None:
     """A challenge for the second factor is not valid for a passkey alone, and vice versa."""
     half, told = house.begin()
     browser, options = house.ask_for_passkey()
     cookies = {"cookie": half.headers["cookie"].replace("half-signed-in", "passkey-asked")}
-    answer = Person(house.site, "", cookies).post(
+    response = Person(house.site, "", cookies).post(
         PASSKEY, {"passkey": house.key.get(told["passkeyOptions"])}
     )
-    assert answer.status == 401
+    assert response.status == 401
     cookies = {"cookie": browser.headers["cookie"].replace("passkey-asked", "half-signed-in")}
-    answer = Person(house.site, "", cookies).post(FACTOR, {"passkey": house.key.get(options)})
-    assert answer.status == 401
+    response = Person(house.site, "", cookies).post(FACTOR, {"passkey": house.key.get(options)})
+    assert response.status == 401
 
 
 def test_a_synced_passkey_says_so(house: House) -> None:
@@ -128,9 +128,9 @@ def test_nothing_that_is_no_passkey_breaks_anything(house: House) -> None:
         credential = house.key.get(options)
         (key,) = change
         (credential["response"] if key in parts else credential).update(change)
-        answer = browser.post(PASSKEY, {"passkey": credential})
-        assert answer.status == 401, change
-        assert list(answer.json()) == ["error"]
+        response = browser.post(PASSKEY, {"passkey": credential})
+        assert response.status == 401, change
+        assert list(response.json()) == ["error"]
         house.clock.forward(minutes=1)
     browser, _ = house.ask_for_passkey()
     bodies: list[Any] = [{"passkey": "x"}, {"passkey": []}, {"passkey": None}, {}]

@@ -23,9 +23,9 @@ def test_passkeys_are_made_for_a_host_name(url: str, host: str, origin: str) -> 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "https://192.0.2.7", "https://[::1]:8"])
 def test_an_address_is_no_host_name(url: str) -> None:
-    fault = site_at(url, "Widgets").passkey_error
-    assert fault is not None
-    assert fault.startswith("Passkeys need a host name, and this catalog is reached by the address")
+    error = site_at(url, "Widgets").passkey_error
+    assert error is not None
+    assert error.startswith("Passkeys need a host name, and this catalog is reached by the address")
 
 
 def test_without_https_there_are_none() -> None:

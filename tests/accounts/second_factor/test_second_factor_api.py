@@ -17,7 +17,7 @@ from accounts.second_factor.two_factor import (
 )
 from accounts.signing_in import SIGN_IN
 from support.people import PASSWORD, Person, nobody
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.site_with_people import MovableClock
 from widget_catalog.accounts.administer_account import (
     reset_password,
@@ -28,17 +28,17 @@ from widget_catalog.catalog.store.audit import list_entries
 
 
 def test_the_password_alone_opens_nothing_and_says_what_is_missing(house: House) -> None:
-    answer = nobody(house.site).post(SIGN_IN, {"username": "ann", "password": PASSWORD})
+    response = nobody(house.site).post(SIGN_IN, {"username": "ann", "password": PASSWORD})
 
-    assert answer.status == 202
-    (told,) = answer.json().values()
+    assert response.status == 202
+    (told,) = response.json().values()
     assert told["ways"] == ["passkey", "authenticator app", "recovery code"]
     assert told["passkeyOptions"]["rpId"] == "catalog.example"
     assert len(told["passkeyOptions"]["allowCredentials"]) == 1
-    cookie = answer.headers["set-cookie"]
+    cookie = response.headers["set-cookie"]
     assert cookie.startswith("__Host-half-signed-in=")
     assert cookie.endswith("; Max-Age=300; Path=/; HttpOnly; SameSite=Lax; Secure")
-    half = with_cookie(house.site, answer)
+    half = with_cookie(house.site, response)
     assert half.get("/api/auth/session").status == 401
     sealed = half.headers["cookie"].partition("=")[2]
     assert (
@@ -50,22 +50,22 @@ def test_the_password_alone_opens_nothing_and_says_what_is_missing(house: House)
 def test_a_code_of_the_app_opens_the_session(house: House) -> None:
     half, _ = house.begin()
 
-    answer = half.post(FACTOR, {"code": house.code})
+    response = half.post(FACTOR, {"code": house.code})
 
-    assert answer.status == 200
-    assert list(answer.json()) == [
+    assert response.status == 200
+    assert list(response.json()) == [
         "username", "email", "isOperator", "via", "csrfToken", "expiresAt"
     ]  # fmt: skip
-    assert is_open(house.site, answer)
+    assert is_open(house.site, response)
 
 
 def test_a_code_works_once(house: House) -> None:
     code = house.code
     assert house.begin()[0].post(FACTOR, {"code": code}).status == 200
 
-    answer = house.begin()[0].post(FACTOR, {"code": code})
+    response = house.begin()[0].post(FACTOR, {"code": code})
 
-    assert (answer.status, answer.json()) == (401, WRONG)
+    assert (response.status, response.json()) == (401, WRONG)
     # Nor does the previous one, which would still be valid according to the clock.
     earlier = str(house.app.at(int(house.clock.at.timestamp()) - 30))
     assert house.begin()[0].post(FACTOR, {"code": earlier}).json() == WRONG
@@ -77,9 +77,9 @@ def test_guesses_are_few_no_matter_who_makes_them_and_counted_before_they_are_ch
     half, _ = house.begin()
     for _ in range(5):
         assert half.post(FACTOR, {"code": "000000"}).json() == WRONG
-    answer = half.post(FACTOR, {"code": house.code})
-    assert answer.status == 429
-    assert 0 < int(answer.headers["retry-after"]) <= 900
+    response = half.post(FACTOR, {"code": house.code})
+    assert response.status == 429
+    assert 0 < int(response.headers["retry-after"]) <= 900
     # A new sign-in with the password does not reset the limit.
     assert house.begin()[0].post(FACTOR, {"code": house.code}).status == 429
     # Passkeys cannot be guessed, so they still work.
@@ -113,9 +113,9 @@ def test_one_account_is_guessed_at_ten_times_from_everywhere(tmp_path: Path) -> 
         assert is_open(site, half.post(FACTOR, {"code": house.codes[0]}))
         house.browsing.get("/account/confirm?next=/account")
         house.browsing.submit("/account/confirm", password=PASSWORD, code="")
-        assert house.browsing.faults == ["Enter a code."]
+        assert house.browsing.errors == ["Enter a code."]
         house.browsing.submit("/account/confirm", password="", code=house.code)
-        assert house.browsing.faults == ["Enter your password."]
+        assert house.browsing.errors == ["Enter your password."]
         right = {"password": PASSWORD, "code": house.code}
         confirmed = house.browsing.submit("/account/confirm", **right)
         assert (confirmed.status, confirmed.headers["location"]) == (303, "/account")
@@ -126,7 +126,7 @@ def test_guesses_from_elsewhere_keep_nobody_out_where_they_have_signed_in(tmp_pa
     with InProcessSite(tmp_path / "data", clock, trust_forwarded_for=True) as site:
         house = House(site, clock)
 
-        def give(code: str, address: str) -> Answer:
+        def give(code: str, address: str) -> Reply:
             half = house.begin()[0]
             there = Person(site, "", {**half.headers, "x_forwarded_for": address})
             return there.post(FACTOR, {"code": code})
@@ -158,8 +158,8 @@ def test_wrong_recovery_codes_are_counted_by_address(tmp_path: Path) -> None:
 def test_a_recovery_code_works_once_and_is_in_the_audit_log(house: House) -> None:
     code = house.codes[3]
     half, _ = house.begin()
-    answer = half.post(FACTOR, {"code": code.upper().replace("-", " ")})
-    assert is_open(house.site, answer)
+    response = half.post(FACTOR, {"code": code.upper().replace("-", " ")})
+    assert is_open(house.site, response)
 
     again = house.begin()[0].post(FACTOR, {"code": code})
 
@@ -182,10 +182,10 @@ def test_half_a_sign_in_ends_after_five_minutes(house: House) -> None:
     half, _ = house.begin()
     house.clock.forward(minutes=5, seconds=1)
 
-    answer = half.post(FACTOR, {"code": house.code})
+    response = half.post(FACTOR, {"code": house.code})
 
-    assert answer.status == 401
-    assert "has expired" in answer.json()["error"]
+    assert response.status == 401
+    assert "has expired" in response.json()["error"]
 
 
 def test_half_a_sign_in_ends_with_the_password_the_factor_and_the_account(house: House) -> None:
@@ -246,18 +246,18 @@ def test_one_s_own_factors_are_listed(house: House) -> None:
 
 def test_without_a_factor_nothing_changes(house: House) -> None:
     browsing_as(house.site, "eve")
-    answer = nobody(house.site).post(SIGN_IN, {"username": "eve", "password": PASSWORD})
-    assert answer.status == 200
-    assert is_open(house.site, answer)
+    response = nobody(house.site).post(SIGN_IN, {"username": "eve", "password": PASSWORD})
+    assert response.status == 200
+    assert is_open(house.site, response)
 
 
 @pytest.mark.in_the_folder
 def test_a_lost_key_makes_codes_useless_and_leaves_the_rest(house: House) -> None:
     house.site.node.folder.second_factor_key.unlink()
     half, _ = house.begin()
-    answer = half.post(FACTOR, {"code": house.code})
-    assert answer.status == 400
-    assert "can no longer be checked here" in answer.json()["error"]
+    response = half.post(FACTOR, {"code": house.code})
+    assert response.status == 400
+    assert "can no longer be checked here" in response.json()["error"]
     assert is_open(house.site, half.post(FACTOR, {"code": house.codes[0]}))
 
 

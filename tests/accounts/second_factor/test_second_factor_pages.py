@@ -48,9 +48,9 @@ def test_only_pages_that_ask_for_a_passkey_have_a_script(site: InProcessSite) ->
         assert browsing.get(path).headers == PERSONAL, path
         assert not browsing.page.all("script")
     for visitor, path in ((browsing, f"{HERE}/new-passkey"), (Browsing(site), "/sign-in/passkey")):
-        answer = visitor.get(path)
-        answer.headers.pop("set-cookie", None)
-        assert answer.headers == WITH_SCRIPT, path
+        response = visitor.get(path)
+        response.headers.pop("set-cookie", None)
+        assert response.headers == WITH_SCRIPT, path
         (script,) = visitor.page.all("script")
         assert list(script.attributes) == ["src", "defer"]
         served = site.get(script.attributes["src"] or "")
@@ -93,9 +93,9 @@ def test_signing_in_goes_on_to_where_one_wanted_to_go(
     clock.forward(seconds=30)
     browsing = Browsing(site)
     browsing.get("/sign-in?next=/device%3Fuser_code%3DA")
-    answer = browsing.submit("/sign-in", username="ann", password=PASSWORD)
-    assert answer.headers["location"] == f"{STEP}?next=%2Fdevice%3Fuser_code%3DA"
-    browsing.get(answer.headers["location"])
+    response = browsing.submit("/sign-in", username="ann", password=PASSWORD)
+    assert response.headers["location"] == f"{STEP}?next=%2Fdevice%3Fuser_code%3DA"
+    browsing.get(response.headers["location"])
 
     wrong = browsing.submit(STEP, code="000000")
     assert wrong.status == 400
@@ -103,9 +103,9 @@ def test_signing_in_goes_on_to_where_one_wanted_to_go(
     assert field["aria-describedby"] == "faults"
     assert field["autocomplete"] == "one-time-code"
     assert field["inputmode"] == "numeric"
-    answer = browsing.submit(STEP, code=code_now(app, clock))
+    response = browsing.submit(STEP, code=code_now(app, clock))
 
-    assert (answer.status, answer.headers["location"]) == (303, "/device?user_code=A")
+    assert (response.status, response.headers["location"]) == (303, "/device?user_code=A")
     assert "half-signed-in" not in browsing.cookies
     assert is_in(browsing)
 
@@ -118,10 +118,10 @@ def test_a_program_signs_somebody_in_who_gives_a_second_factor(
     browsing = Browsing(site)
     address = authorize_address()
     browsing.get(browsing.get(address).headers["location"])
-    answer = browsing.submit("/sign-in", username="ann", password=PASSWORD)
-    browsing.get(answer.headers["location"])
-    answer = browsing.submit(STEP, code=code_now(app, clock))
-    assert answer.headers["location"] == address
+    response = browsing.submit("/sign-in", username="ann", password=PASSWORD)
+    browsing.get(response.headers["location"])
+    response = browsing.submit(STEP, code=code_now(app, clock))
+    assert response.headers["location"] == address
 
     told = agree(browsing)
 
@@ -150,17 +150,17 @@ def test_anyone_who_comes_too_late_begins_again(site: InProcessSite, clock: Mova
     browsing.get(STEP)  # Reloading the page does not extend the time limit.
     clock.forward(minutes=1, seconds=1)
 
-    answer = browsing.submit(STEP, code=code_now(app, clock))
+    response = browsing.submit(STEP, code=code_now(app, clock))
 
-    assert (answer.status, browsing.title) == (400, "Sign in")
-    assert "has expired" in browsing.faults[0]
+    assert (response.status, browsing.title) == (400, "Sign in")
+    assert "has expired" in browsing.errors[0]
     assert "half-signed-in" not in browsing.cookies
 
 
 def test_the_second_step_is_nothing_without_the_first(site: InProcessSite) -> None:
     browsing = Browsing(site)
-    answer = browsing.get(STEP)
-    assert (answer.status, browsing.title) == (400, "Sign in")
+    response = browsing.get(STEP)
+    assert (response.status, browsing.title) == (400, "Sign in")
     assert browsing.post(STEP, {"code": "123456"}).status == 400
 
 
@@ -169,12 +169,12 @@ def test_a_passkey_that_fails_can_be_tried_again(site: InProcessSite) -> None:
     add_passkey(browsing_as(site, "ann"), key)
     browsing = begin(site, "ann")
     wrong = Authenticator()
-    answer = browsing.submit(STEP, credential=json.dumps(wrong.get(options_on(browsing))))
-    assert answer.status == 400
+    response = browsing.submit(STEP, credential=json.dumps(wrong.get(options_on(browsing))))
+    assert response.status == 400
 
-    answer = browsing.submit(STEP, credential=json.dumps(key.get(options_on(browsing))))
+    response = browsing.submit(STEP, credential=json.dumps(key.get(options_on(browsing))))
 
-    assert answer.status == 303
+    assert response.status == 303
 
 
 @pytest.mark.parametrize("credential", ["x", "[]", "null", "{", "[" * 3000, "\ud83d", '"\\ud800"'])
@@ -236,16 +236,16 @@ def test_a_passkey_must_be_new_and_made_for_this_page(site: InProcessSite) -> No
     excluded = [it["id"] for it in options["excludeCredentials"]]
     assert len(excluded) == 1
     made = key.create(options)
-    answer = browsing.submit(f"{HERE}/new-passkey", name="Again", credential=json.dumps(made))
-    assert (answer.status, browsing.faults) == (409, ["This passkey is known here already."])
+    response = browsing.submit(f"{HERE}/new-passkey", name="Again", credential=json.dumps(made))
+    assert (response.status, browsing.errors) == (409, ["This passkey is known here already."])
     for wrong in (
         Authenticator(origin="https://evil.example").create(options),
         Authenticator(host="evil.example").create(options),
         {},
         {"id": "x", "rawId": "x", "type": "public-key", "response": {"attestationObject": "AA"}},
     ):
-        answer = browsing.submit(f"{HERE}/new-passkey", name="New", credential=json.dumps(wrong))
-        assert (answer.status, browsing.faults) == (
+        response = browsing.submit(f"{HERE}/new-passkey", name="New", credential=json.dumps(wrong))
+        assert (response.status, browsing.errors) == (
             400,
             ["This passkey was not accepted. Try again."],
         )
@@ -253,9 +253,9 @@ def test_a_passkey_must_be_new_and_made_for_this_page(site: InProcessSite) -> No
     asked = browsing.hidden_fields(f"{HERE}/new-passkey")["asked"]
     eve = browsing_as(site, "eve")
     eve.get(f"{HERE}/new-passkey")
-    answer = eve.submit(f"{HERE}/new-passkey", name="Mine", asked=asked, credential="{}")
-    assert answer.status == 400
-    assert "made for another account" in eve.faults[0]
+    response = eve.submit(f"{HERE}/new-passkey", name="Mine", asked=asked, credential="{}")
+    assert response.status == 400
+    assert "made for another account" in eve.errors[0]
 
 
 def test_forms_of_these_pages_need_their_token(site: InProcessSite) -> None:
@@ -294,11 +294,11 @@ def test_an_account_that_is_closed_has_no_factors_left(site: InProcessSite) -> N
     browsing.get("/account")
     token = browsing.hidden_fields("/sign-out")["csrf_token"]
     cookie = f"__Host-session={browsing.cookies['session']}"
-    answer = site.request(
+    response = site.request(
         "POST", "/api/account/close", json.dumps({"password": PASSWORD}).encode(),
         content_type="application/json", cookie=cookie, x_csrf_token=token,
     )  # fmt: skip
-    assert answer.status == 200
+    assert response.status == 200
     with site.node.store.reading() as connection:
         assert find_factors(connection, 1) == ((), None, 0)
 

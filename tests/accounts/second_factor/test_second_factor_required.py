@@ -11,7 +11,7 @@ from accounts.second_factor.people import HERE, add_app, add_passkey
 from support.browsing import Browsing, browser_of
 from support.people import Person, request_body, with_oauth, with_token
 from support.routes import ACCOUNT_PAGES, API, WORK_PAGES
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import BuiltPeople, People, join
 from widget_catalog.core.http.routing import AuthMode, Route, Who
 
@@ -38,7 +38,7 @@ def address_of(route: Route) -> str:
     return re.sub(r"{(\w+)}", lambda it: {**VALUES, "username": "mia"}[it[1]], route.path)
 
 
-def ask(route: Route, person: Person) -> Answer:
+def ask(route: Route, person: Person) -> Reply:
     return person.send(route.method, address_of(route))
 
 
@@ -48,8 +48,8 @@ def test_without_one_an_operator_reaches_nothing_by_whatever_means(strict: Peopl
     assert len(closed) > 30
     for route in closed:
         for person in ways:
-            answer = ask(route, person)
-            assert (answer.status, answer.json()) == (403, {"error": SENTENCE}), route
+            response = ask(route, person)
+            assert (response.status, response.json()) == (403, {"error": SENTENCE}), route
 
 
 def test_what_is_open_even_so(strict: People) -> None:
@@ -74,11 +74,11 @@ def test_every_other_page_leads_to_setting_one_up_and_back(strict: People) -> No
     for route in closed:
         if route.method == "GET":
             path = address_of(route)
-            answer = browsing.get(f"{path}?a=b")
+            response = browsing.get(f"{path}?a=b")
             wanted = f"{HERE}?next={path.replace('/', '%2F')}%3Fa%3Db"
-            assert (answer.status, answer.headers["location"]) == (302, wanted), route
-    answer = browsing.get("/sign-in?next=/device")
-    assert answer.headers["location"] == f"{HERE}?next=%2Fsign-in%3Fnext%3D%2Fdevice"
+            assert (response.status, response.headers["location"]) == (302, wanted), route
+    response = browsing.get("/sign-in?next=/device")
+    assert response.headers["location"] == f"{HERE}?next=%2Fsign-in%3Fnext%3D%2Fdevice"
 
 
 def test_an_access_token_of_such_a_person_is_refused_with_the_sentence(
@@ -92,9 +92,9 @@ def test_an_access_token_of_such_a_person_is_refused_with_the_sentence(
         second_factor_required="owners",
     ) as people:
         for headers in tokens:
-            answer = Person(people.site, "", headers).get("/api/widgets/scopes")
-            assert answer.status == 403
-            assert answer.json()["error"].startswith(
+            response = Person(people.site, "", headers).get("/api/widgets/scopes")
+            assert response.status == 403
+            assert response.json()["error"].startswith(
                 "This catalog requires a second factor of operators and of owners of organizations."
             )
             publish = Person(people.site, "", headers).post(
@@ -112,8 +112,8 @@ def test_with_one_everything_is_open_again_for_tokens_too(strict: People) -> Non
     assert strict.olly.get("/api/audit").json() == {
         "error": "Confirm with your second factor that it is you, then try again."
     }
-    answer = browser_of(strict.olly).get("/account")
-    assert answer.headers["location"] == "/account/confirm?next=%2Faccount"
+    response = browser_of(strict.olly).get("/account")
+    assert response.headers["location"] == "/account/confirm?next=%2Faccount"
 
 
 def test_the_last_one_cannot_be_removed_where_it_is_required(strict: People) -> None:
@@ -127,9 +127,9 @@ def test_the_last_one_cannot_be_removed_where_it_is_required(strict: People) -> 
         it.attributes["action"] for it in browsing.page.all("form")
         if "/passkeys/" in (it.attributes["action"] or "")
     }  # fmt: skip
-    answer = browsing.submit(passkey or "", do="remove")
-    assert answer.status == 409
-    assert browsing.faults == [
+    response = browsing.submit(passkey or "", do="remove")
+    assert response.status == 409
+    assert browsing.errors == [
         "This catalog requires you to have a second factor. Add another one first."
     ]
 

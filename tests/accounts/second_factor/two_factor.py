@@ -6,7 +6,7 @@ from accounts.second_factor.authenticator import Authenticator
 from accounts.second_factor.people import add_app, add_passkey, browsing_as
 from accounts.signing_in import SIGN_IN
 from support.people import PASSWORD, Person, nobody
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.site_with_people import MovableClock
 
 FACTOR = f"{SIGN_IN}/second-factor"
@@ -34,30 +34,30 @@ class House:
 
     def begin(self, password: str = PASSWORD) -> tuple[Person, dict[str, Any]]:
         """A browser in which the password was entered, and the response."""
-        answer = nobody(self.site).post(SIGN_IN, {"username": "ann", "password": password})
-        assert answer.status == 202, answer.body
-        return with_cookie(self.site, answer), answer.json()["secondFactor"]
+        response = nobody(self.site).post(SIGN_IN, {"username": "ann", "password": password})
+        assert response.status == 202, response.body
+        return with_cookie(self.site, response), response.json()["secondFactor"]
 
     def ask_for_passkey(self) -> tuple[Person, dict[str, Any]]:
-        answer = nobody(self.site).post(f"{SIGN_IN}/passkey-options")
-        assert answer.status == 200, answer.body
-        return with_cookie(self.site, answer), answer.json()["passkeyOptions"]
+        response = nobody(self.site).post(f"{SIGN_IN}/passkey-options")
+        assert response.status == 200, response.body
+        return with_cookie(self.site, response), response.json()["passkeyOptions"]
 
 
-def with_cookie(site: InProcessSite, answer: Answer) -> Person:
+def with_cookie(site: InProcessSite, response: Reply) -> Person:
     """The browser that received this response: it stores the first cookie, and
     removes the second.
     """
-    cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
+    cookies = [value for key, value in response.response.headers if key == "set-cookie"]
     return Person(site, "ann", {"cookie": cookies[0].partition(";")[0]})
 
 
-def is_open(site: InProcessSite, answer: Answer) -> bool:
+def is_open(site: InProcessSite, response: Reply) -> bool:
     """Whether the response has opened a session."""
-    cookies = [value for key, value in answer.response.headers if key == "set-cookie"]
+    cookies = [value for key, value in response.response.headers if key == "set-cookie"]
     session = next(
         (it.partition(";")[0] for it in cookies if it.startswith("__Host-session=w")), None
     )
-    if answer.status != 200 or session is None:
+    if response.status != 200 or session is None:
         return False
     return site.get("/api/auth/session", cookie=session).status == 200

@@ -60,7 +60,7 @@ def test_what_is_wrong_is_reported_and_what_was_typed_stays(
 ) -> None:
     assert make(ann, **fields) == 400
 
-    assert ann.faults[0].startswith(sentence)
+    assert ann.errors[0].startswith(sentence)
     places = ann.page.one("input", id="places").attributes["value"]
     assert places == fields.get("places", "")
 

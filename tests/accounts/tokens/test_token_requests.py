@@ -7,7 +7,7 @@ from accounts.oauth.program import ask, sign_in_program
 from accounts.signing_in import is_in
 from support.browsing import PERSONAL, Browsing
 from support.people import PASSWORD, Person, signed_in, with_oauth, with_token
-from support.site import Answer
+from support.site import Reply
 from support.site_with_people import People
 from widget_catalog.accounts.administer_account import reset_password, set_disabled
 
@@ -17,13 +17,13 @@ WANTED = {"name": " ci ", "actions": ["publish"], "widgets": ["ann/clock"], "exp
 
 
 def request(program: Person) -> dict[str, Any]:
-    answer = program.post(TOKENS, WANTED)
-    assert answer.status == 202, answer.body
-    asked: dict[str, Any] = answer.json()
+    response = program.post(TOKENS, WANTED)
+    assert response.status == 202, response.body
+    asked: dict[str, Any] = response.json()
     return asked
 
 
-def claim(program: Person, asked: dict[str, Any]) -> Answer:
+def claim(program: Person, asked: dict[str, Any]) -> Reply:
     return program.post(f"{TOKENS}/requests/{asked['requestId']}")
 
 
@@ -124,7 +124,7 @@ def test_a_request_is_for_one_person_and_one_sign_in(people: People) -> None:
     eve = Browsing(people.site).sign_in("eve")
     for code in (asked["userCode"], "BCDF-GHJK", "x"):
         assert eve.get(f"{PAGE}?code={code}").status == 404
-        assert eve.faults == [
+        assert eve.errors == [
             (
                 "No program waits for @eve with this code. Check the code, and that you are signed "
                 "in as the account that the program uses; or start again there."
@@ -143,8 +143,8 @@ def test_a_request_that_is_refused_or_too_old_gives_no_token(people: People) -> 
     program = with_oauth(people.ann)
     refused = request(program)
     assert decide(people, refused, "cancel").title == "Refused"
-    answer = claim(program, refused)
-    assert (answer.status, answer.json()) == (
+    response = claim(program, refused)
+    assert (response.status, response.json()) == (
         403,
         {"error": "The token was refused in the browser."},
     )
@@ -162,9 +162,9 @@ def test_the_code_can_be_typed(people: People) -> None:
     assert ann.get(PAGE).status == 200
     assert ann.title == "Confirm an access token"
 
-    answer = ann.submit(PAGE, user_code=asked["userCode"])
+    response = ann.submit(PAGE, user_code=asked["userCode"])
 
-    assert (answer.status, ann.title) == (200, "Widget CLI asks for an access token")
+    assert (response.status, ann.title) == (200, "Widget CLI asks for an access token")
 
 
 def test_signing_a_program_out_ends_the_tokens_that_it_asked_for(people: People) -> None:

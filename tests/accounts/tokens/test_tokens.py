@@ -28,11 +28,11 @@ def test_a_token_is_shown_once_with_its_secret(people: People) -> None:
         widgets=["@ann/clock", "ann/other"],
         expiresInDays=1,
     )
-    answer = people.ann.post(TOKENS, body)
+    response = people.ann.post(TOKENS, body)
 
-    made = answer.json()
+    made = response.json()
     secret = made.pop("token")
-    assert (answer.status, made) == (
+    assert (response.status, made) == (
         201,
         {
             "id": made["id"],
@@ -70,9 +70,9 @@ def test_anyone_who_signed_in_long_ago_makes_no_token(people: People) -> None:
     """A session that was left open, or stolen, does not become a token that lasts for a year."""
     people.clock.forward(minutes=10)
 
-    answer = people.ann.post(TOKENS, a_token())
+    response = people.ann.post(TOKENS, a_token())
 
-    assert (answer.status, answer.json()) == (
+    assert (response.status, response.json()) == (
         403,
         {"error": "Confirm at /account/confirm that it is you, then try again."},
     )
@@ -90,10 +90,10 @@ def test_an_account_has_a_hundred_tokens_at_most(people: People) -> None:
     last = people.ann.post(TOKENS, a_token())
     assert last.status == 201
 
-    answer = people.ann.post(TOKENS, a_token())
+    response = people.ann.post(TOKENS, a_token())
 
-    assert (answer.status, answer.headers["retry-after"]) == (429, "60")
-    assert answer.json() == {
+    assert (response.status, response.headers["retry-after"]) == (429, "60")
+    assert response.json() == {
         "error": "You have 100 access tokens, which is the limit. Revoke one first."
     }
     assert people.ann.delete(f"{TOKENS}/{last.json()['id']}").status == 200
@@ -174,13 +174,13 @@ def test_when_a_token_was_used_is_reported_within_minutes(people: People) -> Non
 def test_what_cannot_be_a_token_is_refused(
     shared_people: People, change: dict[str, Any], sentence: str
 ) -> None:
-    answer = shared_people.ann.post(TOKENS, a_token(**change))
+    response = shared_people.ann.post(TOKENS, a_token(**change))
 
-    assert answer.status == 400
-    assert answer.json()["error"].startswith(sentence)
+    assert response.status == 400
+    assert response.json()["error"].startswith(sentence)
 
 
-def test_all_faults_are_reported_at_once(shared_people: People) -> None:
+def test_all_errors_are_reported_at_once(shared_people: People) -> None:
     body = {"name": "", "actions": [], "scopes": ["A", "B"], "widgets": ["C/d"], "expiresInDays": 0}
 
     told = shared_people.ann.post(TOKENS, body).json()["error"]
@@ -202,8 +202,8 @@ def test_a_token_makes_and_sees_no_tokens_organizations_or_invitations(people: P
         ("POST", "/api/organizations", {"slug": "new", "displayName": "New"}),
         ("GET", "/api/invitations", None),
     ]:
-        answer = machine.send(method, path, body)
-        assert (answer.status, answer.json()) == (
+        response = machine.send(method, path, body)
+        assert (response.status, response.json()) == (
             403,
             {"error": "An access token cannot do this; sign in as a person."},
         )
@@ -232,8 +232,8 @@ def test_scopes_to_publish_in_are_those_the_token_is_for(people: People) -> None
 
 def test_a_token_for_a_place_of_somebody_else_is_refused(people: People) -> None:
     def made(person: Person, **limits: Any) -> tuple[int, str | None]:
-        answer = person.post(TOKENS, a_token(**limits))
-        return answer.status, answer.json().get("error")
+        response = person.post(TOKENS, a_token(**limits))
+        return response.status, response.json().get("error")
 
     foreign = made(people.ann, scopes=["acme", "eve"], widgets=["nobody/clock", "ann/new"])
     assert foreign == (

@@ -53,9 +53,9 @@ def summary(widget: dict[str, Any], **fields: Any) -> dict[str, Any]:
 def found(site: InProcessSite, query: str = "", /, **parameters: str) -> list[str]:
     """The `scope/name` of every result, in order; all of them fit on one page."""
     pairs = [f"{key}={quote(value, safe='')}" for key, value in parameters.items()]
-    answer = site.get(f"{SEARCH}?{'&'.join(filter(None, [query, *pairs]))}")
-    assert answer.status == 200, answer.body
-    body = answer.json()
+    response = site.get(f"{SEARCH}?{'&'.join(filter(None, [query, *pairs]))}")
+    assert response.status == 200, response.body
+    body = response.json()
     keys = [f"{it['scope']}/{it['name']}" for it in body["widgets"]]
     assert body["total"] == len(keys)
     return keys

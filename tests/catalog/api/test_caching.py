@@ -32,7 +32,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
 
 
 @pytest.mark.parametrize("path", [*LARGE, *SMALL, "/api/settings"])
-def test_every_answer_has_a_strong_etag_that_stays_while_nothing_changes(
+def test_every_response_has_a_strong_etag_that_stays_while_nothing_changes(
     shop: InProcessSite, path: str
 ) -> None:
     first, second = shop.get(path), shop.get(path)
@@ -50,13 +50,13 @@ def test_a_known_etag_is_304_without_a_body_and_keeps_its_headers(
 ) -> None:
     known = shop.get(path)
 
-    answer = shop.get(path, if_none_match=form.format(known.headers["etag"]))
+    response = shop.get(path, if_none_match=form.format(known.headers["etag"]))
 
-    assert (answer.status, answer.response.body) == (304, None)
-    assert answer.headers == {
+    assert (response.status, response.response.body) == (304, None)
+    assert response.headers == {
         key: value for key, value in known.headers.items() if key != "content-type"
     }
-    assert {"etag", "vary", "x-content-type-options"} <= set(answer.headers)
+    assert {"etag", "vary", "x-content-type-options"} <= set(response.headers)
 
 
 @pytest.mark.parametrize("path", [*LARGE, *SMALL])
@@ -67,18 +67,18 @@ def test_another_etag_is_answered_in_full(shop: InProcessSite, path: str, form: 
     known = shop.get(path)
 
     unquoted = known.headers["etag"].strip('"')
-    answer = shop.get(path, if_none_match=form.format(unquoted=unquoted))
+    response = shop.get(path, if_none_match=form.format(unquoted=unquoted))
 
-    assert (answer.status, answer.body) == (200, known.body)
+    assert (response.status, response.body) == (200, known.body)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/widgets/acme/none", f"{SEARCH}?page=0", "/api/none"])
 def test_an_error_is_never_304(shop: InProcessSite, path: str) -> None:
-    answer = shop.get(path, if_none_match="*", accept_encoding="gzip")
+    response = shop.get(path, if_none_match="*", accept_encoding="gzip")
 
-    assert answer.status in (400, 401, 404)
-    assert list(answer.json()) == ["error"]
-    assert "etag" not in answer.headers
+    assert response.status in (400, 401, 404)
+    assert list(response.json()) == ["error"]
+    assert "etag" not in response.headers
 
 
 @pytest.mark.parametrize("path", LARGE)
@@ -89,15 +89,15 @@ def test_each_encoding_decodes_to_the_same_bytes_and_has_an_etag_of_its_own(
     assert "content-encoding" not in plain.headers
     etags = {plain.headers["etag"]}
     for encoding, decode in DECODERS.items():
-        answer = shop.get(path, accept_encoding=encoding)
+        response = shop.get(path, accept_encoding=encoding)
 
-        assert answer.status == 200
-        assert answer.headers.pop("content-encoding") == encoding
-        assert decode(answer.body) == plain.body
-        assert len(answer.body) < len(plain.body)
-        etags.add(answer.headers.pop("etag"))
-        assert answer.headers == {k: it for k, it in plain.headers.items() if k != "etag"}
-        assert answer.headers["vary"] == "accept-encoding"
+        assert response.status == 200
+        assert response.headers.pop("content-encoding") == encoding
+        assert decode(response.body) == plain.body
+        assert len(response.body) < len(plain.body)
+        etags.add(response.headers.pop("etag"))
+        assert response.headers == {k: it for k, it in plain.headers.items() if k != "etag"}
+        assert response.headers["vary"] == "accept-encoding"
     assert len(etags) == 4
 
 
@@ -107,20 +107,20 @@ def test_304_is_decided_by_the_etag_of_the_encoding_that_would_be_sent(
 ) -> None:
     known = shop.get(DETAIL, accept_encoding=encoding).headers["etag"]
     for other in [*DECODERS, "identity"]:
-        answer = shop.get(DETAIL, accept_encoding=other, if_none_match=known)
+        response = shop.get(DETAIL, accept_encoding=other, if_none_match=known)
 
-        assert answer.status == (304 if other == encoding else 200)
+        assert response.status == (304 if other == encoding else 200)
         if other == encoding:
-            assert answer.headers["etag"] == known
-            assert "content-encoding" not in answer.headers
+            assert response.headers["etag"] == known
+            assert "content-encoding" not in response.headers
 
 
 @pytest.mark.parametrize("path", SMALL)
 def test_a_small_body_is_sent_as_it_is(shop: InProcessSite, path: str) -> None:
-    answer = shop.get(path, accept_encoding="zstd, br, gzip")
+    response = shop.get(path, accept_encoding="zstd, br, gzip")
 
-    assert "content-encoding" not in answer.headers
-    assert answer.json() == shop.get(path).json()
+    assert "content-encoding" not in response.headers
+    assert response.json() == shop.get(path).json()
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ def test_a_count_changes_the_etags_that_show_it_and_no_others(site: InProcessSit
     site.post(DETAIL)
 
     for path in paths:
-        answer = site.get(path, if_none_match=before[path])
-        assert answer.status == (200 if path in paths[:3] else 304)
-        if answer.status == 200:
-            assert answer.headers["etag"] != before[path]
+        response = site.get(path, if_none_match=before[path])
+        assert response.status == (200 if path in paths[:3] else 304)
+        if response.status == 200:
+            assert response.headers["etag"] != before[path]
 
 
 def test_a_change_of_content_changes_the_etags_that_show_it(site: InProcessSite) -> None:
@@ -171,8 +171,8 @@ def test_a_change_of_content_changes_the_etags_that_show_it(site: InProcessSite)
     site.add(widget_line("acme/clock", versions=[version_line("1.1.0")]))
 
     for (path, encoding), etag in before.items():
-        answer = site.get(path, accept_encoding=encoding, if_none_match=etag)
-        assert answer.status == (304 if path == paths[-1] else 200)
+        response = site.get(path, accept_encoding=encoding, if_none_match=etag)
+        assert response.status == (304 if path == paths[-1] else 200)
 
 
 def test_different_questions_have_different_etags(shop: InProcessSite) -> None:

@@ -71,9 +71,9 @@ def entries(shop: InProcessSite, path: str = DOOR) -> dict[str, Any]:
 def resolved(shop: InProcessSite, installed: str, offered: str, id_: str = "ann/door") -> Any:
     widget = {"id": id_, "installed": installed, "range": offered}
     body = json.dumps({"sdk": "1.5.0", "widgets": [widget]}).encode()
-    answer = shop.request("POST", "/api/v1/widgets/resolve", body)
-    assert answer.status == 200, answer.body
-    (only,) = answer.json()["results"]
+    response = shop.request("POST", "/api/v1/widgets/resolve", body)
+    assert response.status == 200, response.body
+    (only,) = response.json()["results"]
     return only
 
 
@@ -183,7 +183,7 @@ def _with_checksum(row: list[Any]) -> list[Any]:
     return [*values, row_checksum(("ann", "door", *values)), details]
 
 
-def test_malformed_ones_are_refused_with_every_fault(shop: InProcessSite) -> None:
+def test_malformed_ones_are_refused_with_every_error(shop: InProcessSite) -> None:
     ann = signed_in(shop, "ann")
     stated = [{"domain": "Lock", "access": "write", "entities": ["front"], "services": []}, None]
     refused = ann.request("ann/door", "0.13.0", capabilities=stated)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.core.files.local import LocalBundles
 
@@ -57,10 +57,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
         yield site
 
 
-def assert_whole(answer: Answer) -> None:
-    assert answer.status == 200
-    assert answer.headers == HEADERS
-    assert answer.body == BYTES
+def assert_whole(response: Reply) -> None:
+    assert response.status == 200
+    assert response.headers == HEADERS
+    assert response.body == BYTES
 
 
 def test_the_bundle_is_served_byte_for_byte_at_the_address_the_api_tells(
@@ -134,20 +134,20 @@ def test_a_cdn_elsewhere_is_reported_in_every_address(shop: InProcessSite, tmp_p
 def test_a_range_is_206_with_just_those_bytes(
     shop: InProcessSite, wanted: str, start: int, stop: int
 ) -> None:
-    answer = shop.get(BUNDLE, range=wanted)
+    response = shop.get(BUNDLE, range=wanted)
 
-    assert answer.status == 206
-    assert answer.headers == HEADERS | {"content-range": f"bytes {start}-{stop - 1}/{SIZE}"}
-    assert answer.body == BYTES[start:stop]
+    assert response.status == 206
+    assert response.headers == HEADERS | {"content-range": f"bytes {start}-{stop - 1}/{SIZE}"}
+    assert response.body == BYTES[start:stop]
 
 
 @pytest.mark.parametrize("wanted", [f"bytes={SIZE}-", f"bytes={SIZE}-{SIZE + 9}", "bytes=-0"])
 def test_a_range_of_no_bytes_is_416(shop: InProcessSite, wanted: str) -> None:
-    answer = shop.get(BUNDLE, range=wanted)
+    response = shop.get(BUNDLE, range=wanted)
 
-    assert answer.status == 416
-    assert answer.json() == {"error": "The bundle has no such bytes."}
-    assert answer.headers == {
+    assert response.status == 416
+    assert response.json() == {"error": "The bundle has no such bytes."}
+    assert response.headers == {
         "content-type": "application/json; charset=utf-8",
         "x-content-type-options": "nosniff",
         "content-range": f"bytes */{SIZE}",
@@ -188,10 +188,10 @@ def test_a_known_bundle_is_304_even_where_a_range_is_asked_for(
     shop: InProcessSite, known: str
 ) -> None:
     for headers in ({}, {"range": "bytes=0-9"}):
-        answer = shop.get(BUNDLE, if_none_match=known, **headers)
+        response = shop.get(BUNDLE, if_none_match=known, **headers)
 
-        assert (answer.status, answer.response.body) == (304, None)
-        assert answer.headers == {k: it for k, it in HEADERS.items() if k != "content-type"}
+        assert (response.status, response.response.body) == (304, None)
+        assert response.headers == {k: it for k, it in HEADERS.items() if k != "content-type"}
 
 
 def test_another_etag_gives_the_bundle(shop: InProcessSite) -> None:
@@ -206,10 +206,10 @@ def test_head_has_the_headers_of_get(shop: InProcessSite) -> None:
 
 def test_an_empty_bundle_is_served_and_has_no_range(shop: InProcessSite) -> None:
     path = "/cdn/@acme/empty/1.0.0/index.js"
-    answer = shop.get(path)
+    response = shop.get(path)
 
-    assert (answer.status, answer.body) == (200, b"")
-    assert answer.headers["etag"] == f'"{hashlib.sha256(b"").hexdigest()}"'
+    assert (response.status, response.body) == (200, b"")
+    assert response.headers["etag"] == f'"{hashlib.sha256(b"").hexdigest()}"'
     for wanted in ("bytes=0-", "bytes=0-0", "bytes=-1"):
         assert shop.get(path, range=wanted).status == 416
 
@@ -254,11 +254,11 @@ def test_an_empty_bundle_is_served_and_has_no_range(shop: InProcessSite) -> None
     ],
 )
 def test_any_other_path_is_404(shop: InProcessSite, path: str) -> None:
-    answer = shop.get(path, range="bytes=0-1", if_none_match="*")
+    response = shop.get(path, range="bytes=0-1", if_none_match="*")
 
-    assert answer.status == 404
-    assert answer.json() == {"error": f"There is no bundle at {path[:200]}."}
-    assert answer.headers == {
+    assert response.status == 404
+    assert response.json() == {"error": f"There is no bundle at {path[:200]}."}
+    assert response.headers == {
         "content-type": "application/json; charset=utf-8",
         "x-content-type-options": "nosniff",
         "access-control-allow-origin": "*",
@@ -267,11 +267,11 @@ def test_any_other_path_is_404(shop: InProcessSite, path: str) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "BREW"])
 def test_a_bundle_can_only_be_read(shop: InProcessSite, method: str) -> None:
-    answer = shop.request(method, BUNDLE)
+    response = shop.request(method, BUNDLE)
 
-    assert answer.status == 405
-    assert list(answer.json()) == ["error"]
-    assert answer.headers == {
+    assert response.status == 405
+    assert list(response.json()) == ["error"]
+    assert response.headers == {
         "content-type": "application/json; charset=utf-8",
         "x-content-type-options": "nosniff",
         "allow": "GET, HEAD, OPTIONS",
@@ -281,10 +281,10 @@ def test_a_bundle_can_only_be_read(shop: InProcessSite, method: str) -> None:
 
 
 def test_preflight(shop: InProcessSite) -> None:
-    answer = shop.request("OPTIONS", BUNDLE)
+    response = shop.request("OPTIONS", BUNDLE)
 
-    assert (answer.status, answer.response.body) == (204, None)
-    assert answer.headers == {
+    assert (response.status, response.response.body) == (204, None)
+    assert response.headers == {
         "access-control-allow-origin": "*",
         "access-control-allow-methods": "GET, HEAD, OPTIONS",
         "access-control-allow-headers": "*",
@@ -297,13 +297,13 @@ def test_a_bundle_that_is_lost_is_503_and_not_cached(site: InProcessSite, tmp_pa
     import_widgets(site.node, widget_line(versions=[_stored()]), beside=tmp_path)
     LocalBundles(site.node.folder.bundles).local_path(HASH).unlink()
 
-    answer = site.get(BUNDLE)
+    response = site.get(BUNDLE)
 
-    assert (answer.status, answer.json()) == (
+    assert (response.status, response.json()) == (
         503,
         {"error": "This bundle is missing on the server."},
     )
-    assert "cache-control" not in answer.headers
+    assert "cache-control" not in response.headers
 
 
 def test_a_bundle_that_was_not_there_is_served_once_it_is(

@@ -7,7 +7,7 @@ import pytest
 
 from support.passwords import quick_passwords
 from support.people import a_person
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.widgets import version_line, widget_line
 from widget_catalog.catalog.replica import writing as replica_writing
 
@@ -22,9 +22,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
 
 
 def page(shop: InProcessSite, query: str = "") -> Any:
-    answer = shop.get(f"{CHANGES}?{query}")
-    assert answer.status == 200, answer.body
-    return answer.json()
+    response = shop.get(f"{CHANGES}?{query}")
+    assert response.status == 200, response.body
+    return response.json()
 
 
 def told(shop: InProcessSite, since: int = 0) -> list[tuple[Any, ...]]:
@@ -114,11 +114,11 @@ def test_a_stream_from_a_number_that_is_yet_to_come_is_410(shop: InProcessSite) 
     shop.add(widget_line())
 
     for since in ("since=2", "since=" + "9" * 400):
-        answer = shop.get(f"{CHANGES}?{since}", accept="text/event-stream")
-        assert answer.status == 410
-        assert "restored from a backup" in answer.json()["error"]
-    answer = shop.get(CHANGES, accept="text/event-stream", last_event_id="2")
-    assert answer.status == 410
+        response = shop.get(f"{CHANGES}?{since}", accept="text/event-stream")
+        assert response.status == 410
+        assert "restored from a backup" in response.json()["error"]
+    response = shop.get(CHANGES, accept="text/event-stream", last_event_id="2")
+    assert response.status == 410
     assert shop.request("HEAD", f"{CHANGES}?since=1", accept="text/event-stream").status == 200
 
 
@@ -131,10 +131,10 @@ def test_what_is_no_longer_kept_is_410(
 
     assert [it["seq"] for it in page(shop, "since=3")["changes"]] == [4, 5, 6]
     for accept in ("application/json", "text/event-stream"):
-        answer = shop.get(f"{CHANGES}?since=2", accept=accept)
-        assert answer.status == 410
-        assert "Start over from the registries or from a snapshot" in answer.json()["error"]
-        assert answer.headers["access-control-allow-origin"] == "*"
+        response = shop.get(f"{CHANGES}?since=2", accept=accept)
+        assert response.status == 410
+        assert "Start over from the registries or from a snapshot" in response.json()["error"]
+        assert response.headers["access-control-allow-origin"] == "*"
 
 
 @pytest.mark.parametrize(
@@ -142,15 +142,15 @@ def test_what_is_no_longer_kept_is_410(
               "since=%FF", "since=%D9%A1"],
 )  # fmt: skip
 def test_a_wrong_parameter_is_400(shop: InProcessSite, query: str) -> None:
-    answer = shop.get(f"{CHANGES}?{query}")
-    assert answer.status == 400
-    assert list(answer.json()) == ["error"]
+    response = shop.get(f"{CHANGES}?{query}")
+    assert response.status == 400
+    assert list(response.json()) == ["error"]
 
 
 def test_a_wrong_last_event_id_is_400(shop: InProcessSite) -> None:
-    answer = shop.get(CHANGES, accept="text/event-stream", last_event_id="x")
-    assert answer.status == 400
-    assert answer.json()["error"].startswith("Last-Event-ID must be")
+    response = shop.get(CHANGES, accept="text/event-stream", last_event_id="x")
+    assert response.status == 400
+    assert response.json()["error"].startswith("Last-Event-ID must be")
 
 
 def test_tags_and_methods(shop: InProcessSite) -> None:
@@ -180,10 +180,10 @@ def test_a_rebuilt_replica_has_the_same_changes(shop: InProcessSite) -> None:
     assert shop.get(CHANGES).body == before
 
 
-def line(answer: Answer) -> tuple[int, bytes]:
-    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
-    assert "access-control-allow-origin" not in answer.headers
-    return answer.status, answer.body
+def line(response: Reply) -> tuple[int, bytes]:
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert "access-control-allow-origin" not in response.headers
+    return response.status, response.body
 
 
 def test_healthz_is_a_line(shop: InProcessSite) -> None:

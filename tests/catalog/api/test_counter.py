@@ -18,15 +18,15 @@ def _counts(site: InProcessSite) -> tuple[int, int, int]:
     return detail, found["downloadCount"], site.get("/api/stats").json()["downloads"]
 
 
-def test_a_count_answers_success_and_is_shown_everywhere_at_once(site: InProcessSite) -> None:
+def test_a_count_responses_success_and_is_shown_everywhere_at_once(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock", downloadCount=41))
     assert _counts(site) == (41, 41, 41)
 
-    answer = site.post(CLOCK)
+    response = site.post(CLOCK)
 
-    assert answer.status == 200
-    assert answer.json() == {"success": True}
-    assert answer.headers == {
+    assert response.status == 200
+    assert response.json() == {"success": True}
+    assert response.headers == {
         "content-type": "application/json; charset=utf-8",
         "access-control-allow-origin": "*",
         "x-content-type-options": "nosniff",
@@ -56,9 +56,9 @@ def test_counts_survive_a_restart(site: InProcessSite) -> None:
 def test_an_unlisted_widget_counts_but_shows_nowhere(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock"), widget_line("acme/hidden", listed=False))
 
-    answer = site.post("/api/v1/widgets/acme/hidden")
+    response = site.post("/api/v1/widgets/acme/hidden")
 
-    assert (answer.status, answer.json()) == (200, {"success": True})
+    assert (response.status, response.json()) == (200, {"success": True})
     assert site.get("/api/v1/widgets/acme/hidden").status == 404
     assert site.get("/api/stats").json()["downloads"] == 0
     counted = sqlite3.connect(site.node.folder.database)
@@ -71,9 +71,9 @@ def test_an_unknown_widget_is_404_and_nothing_is_counted(site: InProcessSite, me
     site.add(widget_line("acme/clock"))
 
     for key in ("acme/nothing", "nobody/clock"):
-        answer = site.request(method, f"/api/v1/widgets/{key}")
-        assert answer.status == 404
-        assert answer.json() == {"error": f"There is no widget '{key}'."}
+        response = site.request(method, f"/api/v1/widgets/{key}")
+        assert response.status == 404
+        assert response.json() == {"error": f"There is no widget '{key}'."}
 
     assert _counts(site) == (0, 0, 0)
 
@@ -82,14 +82,14 @@ def test_content_type_query_and_conditions_are_ignored(site: InProcessSite) -> N
     site.add(widget_line("acme/clock"))
 
     for content_type in ("application/json", "text/plain", "multipart/form-data", "nonsense"):
-        answer = site.post(
+        response = site.post(
             f"{CLOCK}?by=10&x=%FF",
             content_type=content_type,
             content_length="7",
             if_none_match="*",
             accept_encoding="gzip",
         )
-        assert (answer.status, answer.body) == (200, b'{"success":true}')
+        assert (response.status, response.body) == (200, b'{"success":true}')
 
     assert _counts(site) == (4, 4, 4)
 
@@ -110,10 +110,10 @@ def test_a_count_that_cannot_be_kept_is_not_acknowledged(site: InProcessSite) ->
     database.execute("DROP TABLE downloads")
     database.close()
 
-    answer = site.post(CLOCK)
+    response = site.post(CLOCK)
 
-    assert answer.status == 503
-    assert list(answer.json()) == ["error"]
-    assert answer.headers["retry-after"] == "5"
-    assert answer.headers["access-control-allow-origin"] == "*"
+    assert response.status == 503
+    assert list(response.json()) == ["error"]
+    assert response.headers["retry-after"] == "5"
+    assert response.headers["access-control-allow-origin"] == "*"
     assert site.get(CLOCK).json()["widget"]["downloadCount"] == 0

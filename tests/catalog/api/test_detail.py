@@ -10,11 +10,11 @@ from support.widgets import version_line, widget_line
 def test_detail_shows_the_widget_and_all_its_versions(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock", downloadCount=7))
 
-    answer = site.get("/api/v1/widgets/acme/clock")
+    response = site.get("/api/v1/widgets/acme/clock")
 
-    assert answer.status == 200
-    assert answer.headers["content-type"].startswith("application/json")
-    assert answer.json() == {
+    assert response.status == 200
+    assert response.headers["content-type"].startswith("application/json")
+    assert response.json() == {
         "widget": {
             "scope": "acme",
             "name": "clock",
@@ -92,16 +92,16 @@ def test_a_version_that_another_process_adds_is_shown_at_once(site: InProcessSit
     assert second.json()["latestVersion"] == "1.1.0"
 
 
-def test_the_whole_answer_of_a_widget_with_nothing_but_what_it_must_have(
+def test_the_whole_response_of_a_widget_with_nothing_but_what_it_must_have(
     site: InProcessSite,
 ) -> None:
     site.add(
         widget_line("0/a", description=None, icon=None, isOfficial=None, versions=[]),
     )
 
-    answer = site.get("/api/v1/widgets/0/a")
+    response = site.get("/api/v1/widgets/0/a")
 
-    assert answer.json() == {
+    assert response.json() == {
         "widget": {
             "scope": "0",
             "name": "a",
@@ -115,8 +115,8 @@ def test_the_whole_answer_of_a_widget_with_nothing_but_what_it_must_have(
         "versions": [],
         "latestVersion": None,
     }
-    assert answer.headers.pop("etag")
-    assert answer.headers == {
+    assert response.headers.pop("etag")
+    assert response.headers == {
         "content-type": "application/json; charset=utf-8",
         "access-control-allow-origin": "*",
         "vary": "accept-encoding",

@@ -67,12 +67,12 @@ def read_until(opened: socket.socket, wanted: bytes) -> bytes:
 def events(client: httpx.Client, count: int, query: str = "", **headers: str) -> list[Any]:
     """The next events: numbers and data."""
     found: list[Any] = []
-    with client.stream("GET", f"{CHANGES}?{query}", headers=STREAM | headers) as answer:
-        assert answer.status_code == 200
-        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
-        assert answer.headers["access-control-allow-origin"] == "*"
+    with client.stream("GET", f"{CHANGES}?{query}", headers=STREAM | headers) as response:
+        assert response.status_code == 200
+        assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert response.headers["access-control-allow-origin"] == "*"
         number = ""
-        for line in answer.iter_lines():
+        for line in response.iter_lines():
             if line.startswith("id: "):
                 number = line.removeprefix("id: ")
             elif line.startswith("data: "):

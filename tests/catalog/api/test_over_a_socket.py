@@ -28,10 +28,14 @@ def _ask(
     """Status, CORS header and body. The target is sent unchanged."""
     connection = HTTPConnection("127.0.0.1", served.port, timeout=30)
     connection.request(method, target, body, {k.replace("_", "-"): v for k, v in headers.items()})
-    answer = connection.getresponse()
+    response = connection.getresponse()
     try:
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        return answer.status, answer.headers.get("access-control-allow-origin", ""), answer.read()
+        assert response.headers["x-content-type-options"] == "nosniff"
+        return (
+            response.status,
+            response.headers.get("access-control-allow-origin", ""),
+            response.read(),
+        )
     finally:
         connection.close()
 
@@ -92,8 +96,8 @@ def test_a_body_is_ignored_whatever_it_is_and_counted_once(served: Service) -> N
     bodies = [b"", b"{}", b"not json", b"\xff" * 100, b"x" * 300_000]
     for body in bodies:
         for content_type in ("application/json", "text/weird", ""):
-            answer = _ask(served, "POST", CLOCK, body, content_type=content_type)
-            assert answer == (200, "*", b'{"success":true}')
+            response = _ask(served, "POST", CLOCK, body, content_type=content_type)
+            assert response == (200, "*", b'{"success":true}')
 
     counted = len(bodies) * 3
     assert b'"downloadCount":%d,' % counted in _ask(served, "GET", CLOCK)[2]
@@ -107,6 +111,6 @@ def test_a_get_with_a_body_is_answered_like_one_without(served: Service) -> None
 def test_any_other_method_is_405_in_our_shape(served: Service, method: str) -> None:
     sentence = f"{method} is not possible here; use GET, HEAD, POST, OPTIONS."
 
-    answer = _ask(served, method, CLOCK)
+    response = _ask(served, method, CLOCK)
 
-    assert answer == (405, "*", b'{"error":"%b"}' % sentence.encode())
+    assert response == (405, "*", b'{"error":"%b"}' % sentence.encode())

@@ -31,10 +31,10 @@ def test_the_registry_shows_the_scopes_listed_widgets_with_all_versions(
 ) -> None:
     site.add(CLOCK, BARE, widget_line("acme/hidden", listed=False), widget_line("other/thing"))
 
-    answer = site.get(ACME)
+    response = site.get(ACME)
 
-    assert answer.status == 200
-    assert answer.json() == {
+    assert response.status == 200
+    assert response.json() == {
         "version": 1,
         "scope": "acme",
         "generatedAt": _last_change(site, "acme"),
@@ -62,11 +62,11 @@ def test_the_registry_shows_the_scopes_listed_widgets_with_all_versions(
             },
         ],
     }
-    changed_at = answer.json()["generatedAt"]
-    modified = parsedate_to_datetime(answer.headers.pop("last-modified"))
+    changed_at = response.json()["generatedAt"]
+    modified = parsedate_to_datetime(response.headers.pop("last-modified"))
     assert modified.isoformat()[:19] == changed_at[:19]
-    assert answer.headers.pop("etag").startswith('"')
-    assert answer.headers == {
+    assert response.headers.pop("etag").startswith('"')
+    assert response.headers == {
         "content-type": "application/json; charset=utf-8",
         "vary": "accept-encoding",
         "x-content-type-options": "nosniff",
@@ -98,10 +98,10 @@ def test_a_scope_with_nothing_listed_is_empty_and_an_unknown_one_is_404(
 
 @pytest.mark.parametrize("scope", ["Quiet", "@quiet", "quiet ", "-", "ö", "a" * 65, "%41", "*"])
 def test_what_cannot_be_a_scope_is_404(site: InProcessSite, scope: str) -> None:
-    answer = site.get(f"/api/widgets/{scope}/registry.json")
+    response = site.get(f"/api/widgets/{scope}/registry.json")
 
-    assert answer.status == 404
-    assert answer.json() == {"error": f"There is no scope {scope!r}."}
+    assert response.status == 404
+    assert response.json() == {"error": f"There is no scope {scope!r}."}
 
 
 def test_body_and_etag_stay_the_same_until_the_scopes_catalog_changes(
@@ -166,7 +166,7 @@ def test_the_date_of_the_last_change_is_no_condition(site: InProcessSite) -> Non
     site.add(widget_line("acme/bell"))
 
     modified = first.headers["last-modified"]
-    answer = site.get("/api/widgets/acme/registry.json", if_modified_since=modified)
+    response = site.get("/api/widgets/acme/registry.json", if_modified_since=modified)
 
-    assert answer.status == 200
-    assert [it["name"] for it in answer.json()["widgets"]] == ["bell", "clock"]
+    assert response.status == 200
+    assert [it["name"] for it in response.json()["widgets"]] == ["bell", "clock"]

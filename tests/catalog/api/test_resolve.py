@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.site import Answer, InProcessSite, Sent
+from support.site import InProcessSite, Reply, Sent
 from support.widgets import version_line, widget_line
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.moderation.revoke_version import revoke_version
 
 RESOLVE = "/api/v1/widgets/resolve"
-MANY_FAULTS = (
+MANY_ERRORS = (
     b'{"sdk":1,"minAgeDays":-1,"widgets":[1,{"id":"x"},'
     b'{"id":"a/b","installed":"v1","range":"wrong"},{"id":"a/b","range":7}]}'
 )
@@ -54,14 +54,16 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
         yield site
 
 
-def ask(shop: InProcessSite, body: object) -> Answer:
+def ask(shop: InProcessSite, body: object) -> Reply:
     return shop.request("POST", RESOLVE, json.dumps(body).encode())
 
 
 def result(shop: InProcessSite, sdk: str = "1.5.0", age: float | None = None, **widget: Any) -> Any:
-    answer = ask(shop, {"sdk": sdk, "minAgeDays": age, "widgets": [{"id": "acme/clock", **widget}]})
-    assert answer.status == 200, answer.body
-    (only,) = answer.json()["results"]
+    response = ask(
+        shop, {"sdk": sdk, "minAgeDays": age, "widgets": [{"id": "acme/clock", **widget}]}
+    )
+    assert response.status == 200, response.body
+    (only,) = response.json()["results"]
     return only
 
 
@@ -173,9 +175,9 @@ def test_a_minimum_age_depends_on_the_time(tmp_path: Path) -> None:
 
 def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:
     ids = ["acme/none", "acme/clock", "acme/clock", "acme/bad"] * 60
-    answer = ask(shop, {"sdk": "1.0.0-rc.1", "widgets": [{"id": it} for it in ids]})
+    response = ask(shop, {"sdk": "1.0.0-rc.1", "widgets": [{"id": it} for it in ids]})
 
-    body = answer.json()
+    body = response.json()
     assert [it["id"] for it in body["results"]] == ids
     assert (body["sdk"], body["revision"]) == (
         "1.0.0-rc.1",
@@ -185,7 +187,7 @@ def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "faults"),
+    ("body", "errors"),
     [
         (b"", ["The body must be JSON"]),
         (b"{", ["The body must be JSON"]),
@@ -195,7 +197,7 @@ def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:
         (b"{}", ["sdk: must be", "widgets: must be a list."]),
         (b'{"sdk":"1","widgets":{}}', ['sdk: "1" is not', "widgets: must be a list."]),
         (
-            MANY_FAULTS,
+            MANY_ERRORS,
             ["sdk: must", "minAgeDays: must", "widgets[0]: must", "widgets[1].id: must",
              'widgets[2].installed: "v1"', 'widgets[2].range: "wrong"', "widgets[3].range: must"],
         ),
@@ -223,16 +225,16 @@ def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:
         (b'{"sdk":"1.0.0","minAgeDays":1e308,"widgets":[]}', ["minAgeDays: must"]),
     ],
 )  # fmt: skip
-def test_every_fault_of_a_body_is_named(
-    shop: InProcessSite, body: bytes, faults: list[str]
+def test_every_error_of_a_body_is_named(
+    shop: InProcessSite, body: bytes, errors: list[str]
 ) -> None:
-    answer = shop.request("POST", RESOLVE, body)
+    response = shop.request("POST", RESOLVE, body)
 
-    assert answer.status == 400
-    assert list(answer.json()) == ["error"]
-    for fault in faults:
-        assert fault in answer.json()["error"]
-    assert answer.headers["access-control-allow-origin"] == "*"
+    assert response.status == 400
+    assert list(response.json()) == ["error"]
+    for error in errors:
+        assert error in response.json()["error"]
+    assert response.headers["access-control-allow-origin"] == "*"
 
 
 def test_many_unknown_keys_are_refused_quickly(shop: InProcessSite) -> None:
@@ -240,25 +242,25 @@ def test_many_unknown_keys_are_refused_quickly(shop: InProcessSite) -> None:
     keys = ",".join(f'"installedd{number:x}":0' for number in range(3000))
     body = f'{{"sdk":"1.0.0","widgets":[{{{keys}}}]}}'.encode()
     began = time.process_time()
-    answer = shop.request("POST", RESOLVE, body)
+    response = shop.request("POST", RESOLVE, body)
     assert time.process_time() - began < 0.5
-    assert answer.status == 400
-    assert len(answer.body) < 4000
+    assert response.status == 400
+    assert len(response.body) < 4000
 
 
 def test_a_body_has_64_kb_at_most(shop: InProcessSite) -> None:
     body = json.dumps({"sdk": "1.0.0", "widgets": []}).encode()
     assert shop.request("POST", RESOLVE, body.ljust(65_536)).status == 200
-    answer = shop.request("POST", RESOLVE, body.ljust(65_537))
-    assert answer.status == 400
-    assert "65,536 bytes" in answer.json()["error"]
+    response = shop.request("POST", RESOLVE, body.ljust(65_537))
+    assert response.status == 400
+    assert "65,536 bytes" in response.json()["error"]
 
 
 def test_a_body_that_is_announced_as_too_large_is_not_waited_for(shop: InProcessSite) -> None:
-    for length, fault in ((65_537, "too large: at most 65,536"), (3, "is incomplete")):
-        answer = shop.request("POST", RESOLVE, b"{}", content_length=str(length))
-        assert answer.status == 400
-        assert fault in answer.json()["error"]
+    for length, error in ((65_537, "too large: at most 65,536"), (3, "is incomplete")):
+        response = shop.request("POST", RESOLVE, b"{}", content_length=str(length))
+        assert response.status == 400
+        assert error in response.json()["error"]
 
 
 @settings(max_examples=40)
@@ -270,9 +272,9 @@ def test_a_body_that_is_announced_as_too_large_is_not_waited_for(shop: InProcess
                                            "minAgeDays", "version", "", "\x00"]), it, max_size=6),
     )
 )  # fmt: skip
-def test_any_json_gets_an_answer(shop: InProcessSite, body: Any) -> None:
-    answer = ask(shop, body)
-    assert answer.status in (200, 400)
+def test_any_json_gets_an_response(shop: InProcessSite, body: Any) -> None:
+    response = ask(shop, body)
+    assert response.status in (200, 400)
 
 
 def test_other_methods_and_encodings(shop: InProcessSite) -> None:
@@ -282,8 +284,8 @@ def test_other_methods_and_encodings(shop: InProcessSite) -> None:
     packed = shop.request("POST", RESOLVE, body, accept_encoding="gzip")
     assert packed.headers["content-encoding"] == "gzip"
     for method in ("GET", "HEAD", "PUT"):
-        answer = shop.request(method, RESOLVE)
-        assert (answer.status, answer.headers["allow"]) == (405, "POST, OPTIONS")
+        response = shop.request(method, RESOLVE)
+        assert (response.status, response.headers["allow"]) == (405, "POST, OPTIONS")
     assert shop.request("OPTIONS", RESOLVE).status == 204
 
 

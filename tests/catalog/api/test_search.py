@@ -44,18 +44,18 @@ def shop(
 
 
 def test_a_result_shows_the_widget_and_its_latest_version(shop: InProcessSite) -> None:
-    answer = shop.get(f"{SEARCH}?q=world")
+    response = shop.get(f"{SEARCH}?q=world")
 
-    assert answer.status == 200
-    assert answer.json() == {"widgets": [summary(CLOCK)], "total": 1, "page": 1, "limit": 20}
+    assert response.status == 200
+    assert response.json() == {"widgets": [summary(CLOCK)], "total": 1, "page": 1, "limit": 20}
 
 
 def test_q_matches_names_and_descriptions_and_leaves_unlisted_widgets_out(
     shop: InProcessSite,
 ) -> None:
-    answer = shop.get(f"{SEARCH}?q=clock")
+    response = shop.get(f"{SEARCH}?q=clock")
 
-    assert answer.json() == {
+    assert response.json() == {
         "widgets": [summary(CLOCK), summary(TIMER)],
         "total": 2,
         "page": 1,

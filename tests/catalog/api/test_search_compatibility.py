@@ -45,10 +45,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
 
 def _offered(site: InProcessSite, sdk: str) -> dict[str, int | None]:
     """The offered version of every widget; the whole entry is checked."""
-    answer = site.get(f"{SEARCH}?limit=100&compatSdk={sdk}")
-    assert answer.status == 200, answer.body
+    response = site.get(f"{SEARCH}?limit=100&compatSdk={sdk}")
+    assert response.status == 200, response.body
     offered = {}
-    for shown in answer.json()["widgets"]:
+    for shown in response.json()["widgets"]:
         widget = _widget(shown["name"])
         entries = [entry(widget, it) for it in widget["versions"]]
         best = shown["latestCompatibleVersion"]
@@ -152,9 +152,9 @@ def test_an_offer_follows_the_catalog_at_once(site: InProcessSite) -> None:
      "9007199254740992.0.0", "1.0.0-" + "a" * 300, "1" * 5000],
 )  # fmt: skip
 def test_compat_sdk_that_is_not_strict_semver_is_400(shop: InProcessSite, sdk: str) -> None:
-    answer = shop.get(f"{SEARCH}?compatSdk={sdk}")
+    response = shop.get(f"{SEARCH}?compatSdk={sdk}")
 
-    assert (answer.status, answer.json()) == (400, {"error": INVALID})
+    assert (response.status, response.json()) == (400, {"error": INVALID})
 
 
 def test_the_first_compat_sdk_counts_and_its_name_is_case_sensitive(shop: InProcessSite) -> None:

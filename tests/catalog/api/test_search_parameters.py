@@ -86,9 +86,9 @@ def test_filters_and_q_hold_together(shop: InProcessSite) -> None:
     ["", "1", "0", "yes", "no", "null", "true ", "+true", "truefalse", "%E7%9C%9F", "tru%C4%B1"],
 )
 def test_other_values_of_official_are_400(shop: InProcessSite, value: str) -> None:
-    answer = shop.get(f"{SEARCH}?official={value}")
+    response = shop.get(f"{SEARCH}?official={value}")
 
-    assert (answer.status, answer.json()) == (400, {"error": OFFICIAL})
+    assert (response.status, response.json()) == (400, {"error": OFFICIAL})
 
 
 @pytest.mark.parametrize("name", ["page", "limit"])
@@ -100,10 +100,10 @@ def test_other_values_of_official_are_400(shop: InProcessSite, value: str) -> No
 def test_page_and_limit_that_are_no_whole_number_of_at_least_1_are_400(
     shop: InProcessSite, name: str, value: str
 ) -> None:
-    answer = shop.get(f"{SEARCH}?{name}={value}")
+    response = shop.get(f"{SEARCH}?{name}={value}")
 
-    assert answer.status == 400
-    assert answer.json() == {"error": PAGE if name == "page" else LIMIT}
+    assert response.status == 400
+    assert response.json() == {"error": PAGE if name == "page" else LIMIT}
 
 
 @pytest.mark.parametrize("query", ["page", "page&limit=5", "limit", "official", "page=&page=2"])
@@ -140,11 +140,11 @@ def test_a_parameter_without_a_value_has_an_empty_one(shop: InProcessSite, query
 def test_pages_are_windows_of_the_order_and_limits_above_100_are_clamped(
     shop: InProcessSite, query: str, first: int, count: int, page: int, limit: int
 ) -> None:
-    answer = shop.get(f"{SEARCH}?scope=many&{query}")
+    response = shop.get(f"{SEARCH}?scope=many&{query}")
 
     wanted = [widget_line(f"many/w{i:03}", downloadCount=200 - i) for i in range(120)]
-    assert answer.status == 200
-    assert answer.json() == {
+    assert response.status == 200
+    assert response.json() == {
         "widgets": [summary(it) for it in wanted[first : first + count]],
         "total": 120,
         "page": page,
@@ -160,10 +160,10 @@ def test_pages_are_windows_of_the_order_and_limits_above_100_are_clamped(
 def test_an_absurd_page_is_empty_and_tells_the_true_total(
     shop: InProcessSite, page: int, limit: int
 ) -> None:
-    answer = shop.get(f"{SEARCH}?scope=many&page={page}&limit={limit}")
+    response = shop.get(f"{SEARCH}?scope=many&page={page}&limit={limit}")
 
-    assert answer.status == 200
-    assert answer.json() == {"widgets": [], "total": 120, "page": page, "limit": limit}
+    assert response.status == 200
+    assert response.json() == {"widgets": [], "total": 120, "page": page, "limit": limit}
 
 
 @pytest.mark.parametrize("digits", [400, 4000, 8000])
@@ -172,10 +172,10 @@ def test_a_page_of_thousands_of_digits_is_answered_with_all_of_them(
 ) -> None:
     page = "7" * digits
 
-    answer = shop.get(f"{SEARCH}?scope=many&page={page}")
+    response = shop.get(f"{SEARCH}?scope=many&page={page}")
 
-    assert answer.status == 200
-    assert answer.body == b'{"widgets":[],"total":120,"page":%b,"limit":20}' % page.encode()
+    assert response.status == 200
+    assert response.body == b'{"widgets":[],"total":120,"page":%b,"limit":20}' % page.encode()
 
 
 def test_the_first_of_a_repeated_parameter_counts(shop: InProcessSite) -> None:
@@ -248,9 +248,9 @@ def test_queries_are_decoded_once_and_a_plus_is_a_space(
     ],
 )
 def test_undecodable_queries_are_400(shop: InProcessSite, query: str, sentence: str) -> None:
-    answer = shop.get(f"{SEARCH}?{query}")
+    response = shop.get(f"{SEARCH}?{query}")
 
-    assert (answer.status, answer.json()) == (400, {"error": sentence})
+    assert (response.status, response.json()) == (400, {"error": sentence})
 
 
 def test_text_that_is_not_percent_encoded_is_read_as_utf8(site: InProcessSite) -> None:

@@ -54,9 +54,9 @@ def olly(shop: InProcessSite) -> Person:
 
 
 def version(shop: InProcessSite, path: str) -> Any:
-    answer = shop.get(f"/api/v1/widgets/{path}")
-    assert answer.status == 200, answer.body
-    return answer.json()
+    response = shop.get(f"/api/v1/widgets/{path}")
+    assert response.status == 200, response.body
+    return response.json()
 
 
 def test_it_has_the_whole_manifest_and_what_detail_says(shop: InProcessSite) -> None:
@@ -123,14 +123,14 @@ def test_build_metadata_is_ignored(shop: InProcessSite, number: str) -> None:
      "ann/clock/1.0.0/x"],
 )  # fmt: skip
 def test_what_is_not_there_is_404(shop: InProcessSite, path: str) -> None:
-    answer = shop.get(f"/api/v1/widgets/{path}")
+    response = shop.get(f"/api/v1/widgets/{path}")
 
-    assert answer.status == 404
-    assert list(answer.json()) == ["error"]
-    assert answer.headers["access-control-allow-origin"] == "*"
+    assert response.status == 404
+    assert list(response.json()) == ["error"]
+    assert response.headers["access-control-allow-origin"] == "*"
 
 
-def test_the_tag_changes_only_when_the_answer_does(shop: InProcessSite, olly: Person) -> None:
+def test_the_tag_changes_only_when_the_response_does(shop: InProcessSite, olly: Person) -> None:
     path = f"{CLOCK}/1.0.0"
     first = shop.get(path)
     assert shop.get(path, if_none_match=first.headers["etag"]).status == 304
@@ -176,8 +176,8 @@ def test_other_methods(shop: InProcessSite) -> None:
     get, head = shop.get(path), shop.request("HEAD", path)
     assert (head.status, head.headers) == (200, get.headers)
     for method in ("POST", "PUT", "DELETE"):
-        answer = shop.request(method, path)
-        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+        response = shop.request(method, path)
+        assert (response.status, response.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
     assert shop.request("OPTIONS", path).status == 204
     assert shop.get(path, accept_encoding="gzip").headers["content-encoding"] == "gzip"
 

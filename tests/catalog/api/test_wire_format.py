@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from support.demo import import_demo
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from widget_contract import wire
 from widget_contract.addresses import CLI_VERSION, SEARCH, detail_path
 
@@ -18,9 +18,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
         yield site
 
 
-def assert_shaped(answer: Answer, shape: type[wire.Shape]) -> None:
+def assert_shaped(response: Reply, shape: type[wire.Shape]) -> None:
     """Decoded and encoded again, it has the same bytes."""
-    assert msgspec.json.encode(msgspec.json.decode(answer.body, type=shape)) == answer.body
+    assert msgspec.json.encode(msgspec.json.decode(response.body, type=shape)) == response.body
 
 
 @pytest.mark.parametrize("query", ["", "?compatSdk=1.2.0", "?q=clock&compatSdk=9.0.0", "?q=none"])
@@ -49,7 +49,7 @@ def test_every_detail_and_registry(site: InProcessSite) -> None:
         ("/api/widgets/nobody/registry.json", wire.Error),
     ],
 )
-def test_other_answers(site: InProcessSite, path: str, shape: type[wire.Shape]) -> None:
+def test_other_responses(site: InProcessSite, path: str, shape: type[wire.Shape]) -> None:
     assert_shaped(site.get(path), shape)
 
 

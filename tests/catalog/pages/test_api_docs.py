@@ -38,9 +38,9 @@ TRIED = {
 
 
 def page_of(site: InProcessSite, path: str = "") -> Html:
-    answer = site.get(f"/docs/api{path}")
-    assert answer.status == 200
-    return Html(answer.body)
+    response = site.get(f"/docs/api{path}")
+    assert response.status == 200
+    return Html(response.body)
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +54,10 @@ def schemas(demo_site: InProcessSite) -> Html:
 
 
 def test_openapi_json_is_the_document_of_this_very_service(demo_site: InProcessSite) -> None:
-    answer = demo_site.get("/openapi.json")
-    assert answer.json() == DOCUMENT
-    assert answer.headers["content-type"] == "application/json; charset=utf-8"
-    assert "access-control-allow-origin" not in answer.headers
+    response = demo_site.get("/openapi.json")
+    assert response.json() == DOCUMENT
+    assert response.headers["content-type"] == "application/json; charset=utf-8"
+    assert "access-control-allow-origin" not in response.headers
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ def test_whatever_only_reads_json_can_be_tried(demo_site: InProcessSite) -> None
 
 
 @pytest.mark.parametrize("name", TRIED)
-def test_a_form_leads_to_the_answer(demo_site: InProcessSite, name: str) -> None:
+def test_a_form_leads_to_the_response(demo_site: InProcessSite, name: str) -> None:
     query, address = TRIED[name]
-    answer = demo_site.get(f"/docs/api/{name}/try?{query}")
-    assert (answer.status, answer.headers["location"]) == (303, address)
+    response = demo_site.get(f"/docs/api/{name}/try?{query}")
+    assert (response.status, response.headers["location"]) == (303, address)
     assert demo_site.get(address).status == 200
 
 

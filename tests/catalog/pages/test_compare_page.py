@@ -30,16 +30,16 @@ def test_the_latest_two_are_compared_unless_others_are_asked_for(demo_site: InPr
 
 
 def test_facts_permissions_and_lines_are_shown(demo_site: InProcessSite) -> None:
-    answer = demo_site.get(f"{ADDRESS}?from=1.0.0&to=2.0.0")
-    assert len(answer.body) < 60_000
-    page = Html(answer.body)
+    response = demo_site.get(f"{ADDRESS}?from=1.0.0&to=2.0.0")
+    assert len(response.body) < 60_000
+    page = Html(response.body)
     changed = [it.text for it in page.all("tr", class_="changed")]
     assert any(it.startswith("Runs on SDK ^1.0.0 1.x || 2.x") for it in changed)
     assert any(it.startswith("Published 3 Mar 2025 9 Feb 2026") for it in changed)
     assert "lines added" in page.one("main").text
     assert page.all("ins")
     assert page.all("del")
-    assert demo_site.get(f"{ADDRESS}?from=1.0.0&to=2.0.0").response.body is answer.response.body
+    assert demo_site.get(f"{ADDRESS}?from=1.0.0&to=2.0.0").response.body is response.response.body
 
 
 def test_what_cannot_be_compared_is_said(site: InProcessSite) -> None:
@@ -79,9 +79,9 @@ def test_a_comparison_that_has_to_wait_for_others_is_postponed(
     import_demo(site.node)
     with monkeypatch.context() as patch:
         patch.setattr(subprocess, "Popen", _no_process)
-        answer = site.get(ADDRESS)
-    assert answer.status == 200
-    assert "Other bundles are being compared" in Html(answer.body).one("main").text
+        response = site.get(ADDRESS)
+    assert response.status == 200
+    assert "Other bundles are being compared" in Html(response.body).one("main").text
     # The page is not cached.
     assert Html(site.get(ADDRESS).body).all("ins")
 

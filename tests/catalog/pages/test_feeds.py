@@ -14,10 +14,10 @@ HOSTILE = '</title>"<&'
 
 
 def xml_of(site: InProcessSite, path: str, kind: str) -> ET.Element:
-    answer = site.get(path)
-    assert (answer.status, answer.headers["content-type"]) == (200, f"{kind}; charset=utf-8")
-    assert answer.headers["etag"]
-    return ET.fromstring(answer.body)
+    response = site.get(path)
+    assert (response.status, response.headers["content-type"]) == (200, f"{kind}; charset=utf-8")
+    assert response.headers["etag"]
+    return ET.fromstring(response.body)
 
 
 @pytest.fixture
@@ -73,10 +73,10 @@ def test_pages_name_their_feed(shop: InProcessSite) -> None:
     ],
 )
 def test_badges(shop: InProcessSite, path: str, told: str) -> None:
-    answer = shop.get(f"/badges/{path}")
-    assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml")
-    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
-    assert ET.fromstring(answer.body).attrib["aria-label"] == told
+    response = shop.get(f"/badges/{path}")
+    assert (response.status, response.headers["content-type"]) == (200, "image/svg+xml")
+    assert response.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert ET.fromstring(response.body).attrib["aria-label"] == told
 
 
 def test_there_are_no_other_badges(shop: InProcessSite) -> None:

@@ -106,8 +106,8 @@ def test_the_search_box_leads_to_the_search_page(demo_site: InProcessSite) -> No
     box = page.one("input", type="search")
     assert page.one("label", **{"for": box.attributes["id"] or ""}).text == "Search the catalog"
     assert "autofocus" in box.attributes
-    answer = demo_site.get(f"{form.attributes['action']}?{box.attributes['name']}=clock")
-    assert "/widgets/catalog/clock" in Html(answer.body).links
+    response = demo_site.get(f"{form.attributes['action']}?{box.attributes['name']}=clock")
+    assert "/widgets/catalog/clock" in Html(response.body).links
 
 
 def test_commands_have_the_real_address(demo_site: InProcessSite) -> None:
@@ -260,10 +260,10 @@ def test_pages_are_compressed(
 def test_any_other_address_is_a_friendly_404(
     demo_site: InProcessSite, path: str, method: str
 ) -> None:
-    answer = demo_site.request(method, path)
-    assert answer.status == 404
-    assert answer.headers.items() >= HTML_HEADERS.items()
-    page = Html(answer.body)
+    response = demo_site.request(method, path)
+    assert response.status == 404
+    assert response.headers.items() >= HTML_HEADERS.items()
+    page = Html(response.body)
     assert page.one("h1").text == "Page not found"
     assert "/docs/api" in page.links
 
@@ -281,20 +281,20 @@ def test_only_reading_is_redirected_from_a_trailing_slash(
 @pytest.mark.parametrize("path", RESOURCES)
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_another_method_is_405(demo_site: InProcessSite, path: str, method: str) -> None:
-    answer = demo_site.request(method, path)
-    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
-    assert answer.headers.items() >= HTML_HEADERS.items()
-    assert "Only GET and HEAD are allowed" in Html(answer.body).one("main").text
+    response = demo_site.request(method, path)
+    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
+    assert response.headers.items() >= HTML_HEADERS.items()
+    assert "Only GET and HEAD are allowed" in Html(response.body).one("main").text
 
 
 def test_the_style_may_be_kept_for_good(demo_site: InProcessSite) -> None:
     path = page_of(demo_site).one("link", rel="stylesheet").attributes["href"] or ""
-    answer = demo_site.get(path)
-    assert answer.headers["content-type"] == "text/css; charset=utf-8"
-    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert answer.headers["etag"].strip('"') in path
-    assert b"url(" not in answer.body
-    assert b"@import" not in answer.body
+    response = demo_site.get(path)
+    assert response.headers["content-type"] == "text/css; charset=utf-8"
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert response.headers["etag"].strip('"') in path
+    assert b"url(" not in response.body
+    assert b"@import" not in response.body
 
 
 def test_browsers_and_robots_find_what_they_ask_for(demo_site: InProcessSite) -> None:
@@ -320,7 +320,7 @@ def test_behind_a_path_of_its_own_all_links_begin_with_it(site: InProcessSite) -
         site.node.bundles,
     )
     for path in [*EVERYWHERE, "/widgets/acme/clock", "/scopes/acme", "/widgets/acme/clock/1.0.0"]:
-        body = asyncio.run(pages.answer(PlainRequest("GET", path))).body
+        body = asyncio.run(pages.handle(PlainRequest("GET", path))).body
         assert isinstance(body, bytes)
         page = Html(body)
         addresses = [*page.links, *(it.attributes["href"] or "" for it in page.all("link"))]

@@ -19,9 +19,9 @@ def test_every_page_of_the_docs_is_small_and_every_link_leads_somewhere(
     for guide in guides.values():
         for part in guide.parts:
             path = f"/docs/{guide.name}/{part.slug}".rstrip("/")
-            answer = demo_site.get(path)
-            assert (answer.status, len(answer.body) < 60_000) == (200, True), path
-            pages[path] = Html(answer.body)
+            response = demo_site.get(path)
+            assert (response.status, len(response.body) < 60_000) == (200, True), path
+            pages[path] = Html(response.body)
     for path, page in pages.items():
         assert not page.open_at_end
         for link in page.links:

@@ -33,17 +33,17 @@ def panel(page: bytes) -> dict[str, object]:
 
 
 def test_the_page_describes_what_to_run(demo_site: InProcessSite) -> None:
-    answer = demo_site.get(CLOCK)
+    response = demo_site.get(CLOCK)
     described = demo_site.get("/api/v1/widgets/catalog/clock").json()["versions"][0]
-    assert answer.status == 200
-    assert Html(answer.body).open_at_end == []
+    assert response.status == 200
+    assert Html(response.body).open_at_end == []
     same = ("displayName", "bundleUrl", "sha256Hash", "minSize", "maxSize", "permissions")
     manifest = demo_site.get("/api/v1/widgets/catalog/clock/2.0.0").json()["manifest"]
     shown = {key: manifest[key] for key in ("configSchema", "defaultSize")}
     wanted = {key: described[key] for key in same} | {"styleUrl": None, "manifest": shown}
-    assert panel(answer.body) == wanted
+    assert panel(response.body) == wanted
     # The form shows the settings in the author's order.
-    in_order = re.findall(rb'"(face|seconds|hour12|timeZone|label)": {"', answer.body)
+    in_order = re.findall(rb'"(face|seconds|hour12|timeZone|label)": {"', response.body)
     assert in_order[:5] == [b"face", b"seconds", b"hour12", b"timeZone", b"label"]
 
 
@@ -67,25 +67,25 @@ def test_a_cdn_of_its_own_may_be_fetched_from(tmp_path: Path) -> None:
         (tmp_path / "x.js").write_text("export function mount() {}")
         line = stored_version("x.js")
         import_widgets(site.node, widget_line(versions=[line]), beside=tmp_path)
-        answer = site.get("/preview/acme/clock/1.0.0")
-        policy = answer.headers["content-security-policy"]
+        response = site.get("/preview/acme/clock/1.0.0")
+        policy = response.headers["content-security-policy"]
         assert "connect-src 'self' https://cdn.example:8443; " in policy
         url = "https://cdn.example:8443/w/@acme/clock/1.0.0/index.js"
-        assert panel(answer.body)["bundleUrl"] == url
+        assert panel(response.body)["bundleUrl"] == url
 
 
 def test_the_frame_allows_its_own_script_and_nothing_of_any_network(
     demo_site: InProcessSite,
 ) -> None:
-    answer = demo_site.get(address_of(demo_site, "frame.html"))
-    [script] = re.findall(rb"<script>(.*?)</script>", answer.body, re.DOTALL)
+    response = demo_site.get(address_of(demo_site, "frame.html"))
+    [script] = re.findall(rb"<script>(.*?)</script>", response.body, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
-    assert answer.headers["content-security-policy"] == (
+    assert response.headers["content-security-policy"] == (
         f"sandbox allow-scripts; default-src 'none'; script-src 'sha256-{digest}' blob:; "
         "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; "
         "worker-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
     )
-    assert answer.headers["x-dns-prefetch-control"] == "off"
+    assert response.headers["x-dns-prefetch-control"] == "off"
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_the_frame_allows_its_own_script_and_nothing_of_any_network(
     [("panel.js", "text/javascript"), ("preview.css", "text/css"), ("frame.html", "text/html")],
 )
 def test_files_may_be_kept_for_good(demo_site: InProcessSite, name: str, content_type: str) -> None:
-    answer = demo_site.get(address_of(demo_site, name))
-    assert answer.headers["content-type"] == f"{content_type}; charset=utf-8"
-    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert answer.headers["x-content-type-options"] == "nosniff"
+    response = demo_site.get(address_of(demo_site, name))
+    assert response.headers["content-type"] == f"{content_type}; charset=utf-8"
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert response.headers["x-content-type-options"] == "nosniff"
 
 
 def test_style_and_scripts_of_the_page_are_small(demo_site: InProcessSite) -> None:
@@ -127,8 +127,8 @@ def test_what_is_not_there_is_404(demo_site: InProcessSite, path: str) -> None:
 
 def test_only_reading_is_allowed(demo_site: InProcessSite) -> None:
     for path in (CLOCK, address_of(demo_site, "panel.js")):
-        answer = demo_site.request("POST", path)
-        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+        response = demo_site.request("POST", path)
+        assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
 
 
 def test_a_version_that_was_taken_back_says_so(demo_site: InProcessSite) -> None:

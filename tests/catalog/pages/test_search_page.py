@@ -12,9 +12,9 @@ from support.widgets import version_line, widget_line
 
 
 def search(site: InProcessSite, **asked: str) -> Html:
-    answer = site.get(f"/search?{urlencode(asked)}")
-    assert answer.status == 200
-    return Html(answer.body)
+    response = site.get(f"/search?{urlencode(asked)}")
+    assert response.status == 200
+    return Html(response.body)
 
 
 def keys(page: Html) -> list[str]:

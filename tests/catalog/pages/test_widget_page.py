@@ -18,10 +18,10 @@ NOTES = """# New
 
 
 def page_of(site: InProcessSite, path: str) -> Html:
-    answer = site.get(path)
-    assert answer.status == 200, path
-    assert len(answer.body) < MAX_BYTES
-    return Html(answer.body)
+    response = site.get(path)
+    assert response.status == 200, path
+    assert len(response.body) < MAX_BYTES
+    return Html(response.body)
 
 
 @pytest.fixture
@@ -164,9 +164,9 @@ def test_an_old_version_names_the_newer_one(shop: InProcessSite) -> None:
 )
 def test_what_is_not_there_is_404_with_suggestions(shop: InProcessSite, path: str) -> None:
     shop.add(widget_line("acme/hidden", listed=False))
-    answer = shop.get(path)
-    assert answer.status == 404
-    page = Html(answer.body)
+    response = shop.get(path)
+    assert response.status == 404
+    page = Html(response.body)
     assert page.one("h1").text == "Page not found"
     if path.lower().endswith("clock"):
         assert "/widgets/acme/clock" in page.links

@@ -8,7 +8,7 @@ from widget_catalog.catalog.replica.node_status import NodeStatus
 
 def test_connections_to_a_host_that_the_database_has_left_are_stale(tmp_path: Path) -> None:
     ours, theirs = NodeStatus(tmp_path / "node"), NodeStatus(tmp_path / "node")
-    ours.database_answered(1)
+    ours.database_responded(1)
     before = time.monotonic()
     assert theirs.stale_before_s() == 0
     time.sleep(0.002)

@@ -203,14 +203,14 @@ def test_what_could_not_be_applied_is_true_and_is_shown_later(
         import_widgets(node, widget_line("acme/later"))
 
         assert not _is_found(documents, "acme/later")
-        assert node.replica.fault is not None
-        assert f"process {holder.pid} " in node.replica.fault
+        assert node.replica.error is not None
+        assert f"process {holder.pid} " in node.replica.error
         with pytest.raises(StoreUnavailable, match="The read model cannot be changed just now"):
             node.replica.apply(node.store)
     node.replica.apply(node.store)
 
     assert _is_found(documents, "acme/later")
-    assert node.replica.fault is None
+    assert node.replica.error is None
     assert _differences(node) == 0
     documents.close()
 

@@ -22,7 +22,7 @@ from accounts.second_factor.authenticator import Authenticator
 from accounts.second_factor.people import add_app, add_passkey
 from support.browsing import Browsing
 from support.people import BUNDLE, Person, a_person
-from support.site import Answer, InProcessSite
+from support.site import InProcessSite, Reply
 from support.site_with_people import PEOPLE, MovableClock, join
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.accounts.administer_account import set_disabled
@@ -148,8 +148,8 @@ def _watch_over(site: InProcessSite, ann: Person, olly: Person) -> None:
         save_loaded(tx, SNAPSHOT)
 
 
-def _done(*answers: Answer) -> None:
-    assert {it.status for it in answers} <= {200, 201}, [it.body for it in answers]
+def _done(*responses: Reply) -> None:
+    assert {it.status for it in responses} <= {200, 201}, [it.body for it in responses]
 
 
 def _without_traces(member: tarfile.TarInfo) -> tarfile.TarInfo:

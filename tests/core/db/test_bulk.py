@@ -40,7 +40,7 @@ def test_texts_arrive_as_they_were_sent(store: Store, descriptions: list[str | N
     assert [it.widget.description for it in found] == descriptions
 
 
-def test_a_fault_in_the_midst_of_many_rows_is_named_and_keeps_none(store: Store) -> None:
+def test_a_error_in_the_midst_of_many_rows_is_named_and_keeps_none(store: Store) -> None:
     rows = [(number, 1, "acme", 0, "imported", None) for number in [*range(1, 30), 1]]
 
     with pytest.raises(StoreUnavailable) as caught, store.publishing() as tx:

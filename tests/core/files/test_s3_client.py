@@ -71,7 +71,7 @@ class _Refusing(http.server.BaseHTTPRequestHandler):
 
     def do_PUT(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))
-        status, code = self.server.fault  # type: ignore[attr-defined]
+        status, code = self.server.error  # type: ignore[attr-defined]
         body = f"<Error><Code>{code}</Code><Message>As it is.</Message></Error>".encode()
         self.send_response(status)
         self.send_header("content-type", "application/xml")
@@ -99,7 +99,7 @@ def test_what_a_store_refuses_is_said_with_what_to_do(
     status: int, code: str, expected: str
 ) -> None:
     server = http.server.HTTPServer(("127.0.0.1", 0), _Refusing)
-    server.fault = (status, code)  # type: ignore[attr-defined]
+    server.error = (status, code)  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -113,7 +113,7 @@ def test_what_a_store_refuses_is_said_with_what_to_do(
     assert SECRET not in caught.value.message
 
 
-def test_a_store_that_does_not_answer_is_said_to_be_unreachable() -> None:
+def test_a_store_that_does_not_response_is_said_to_be_unreachable() -> None:
     with pytest.raises(BundlesUnusable, match="does not answer: check s3_endpoint"):
         Bucket(object_store(free_port())).check_writable()
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.folders import empty_folder
 from support.service import Service, running_service
-from support.wire import WireAnswer, WireConnection
+from support.wire import WireConnection, WireResponse
 
 _PATH = "/api/v1/widgets/search"
 _LIMIT = ("--rate-limit", "2/hour")
@@ -22,7 +22,7 @@ def trusting(tmp_path: Path) -> Iterator[Service]:
         yield service
 
 
-def _ask(service: Service, *forwarded: str) -> WireAnswer:
+def _ask(service: Service, *forwarded: str) -> WireResponse:
     with WireConnection(service.port) as connection:
         return connection.ask("GET", _PATH, *[f"X-Forwarded-For: {it}" for it in forwarded])
 

@@ -45,9 +45,9 @@ def test_an_ipv6_client_is_known_without_its_port() -> None:
 def test_no_limit_unless_switched_on(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock"))
 
-    answers = [site.post("/api/v1/widgets/acme/clock") for _ in range(200)]
+    responses = [site.post("/api/v1/widgets/acme/clock") for _ in range(200)]
 
-    assert {(it.status, it.body) for it in answers} == {(200, b'{"success":true}')}
+    assert {(it.status, it.body) for it in responses} == {(200, b'{"success":true}')}
 
 
 def test_the_limit_is_a_clients_own_and_says_when_to_come_back(tmp_path: Path) -> None:
@@ -72,11 +72,11 @@ def test_a_64_of_ipv6_is_one_client_and_the_log_keeps_the_whole_address(tmp_path
         InProcessSite(tmp_path, access_log=True, **switches) as site,
         structlog.testing.capture_logs() as log,
     ):
-        answers = [site.get(VERSION, x_forwarded_for=it) for it in addresses]
+        responses = [site.get(VERSION, x_forwarded_for=it) for it in addresses]
         mapped = [site.get(VERSION, x_forwarded_for="::ffff:192.0.2.1") for _ in range(2)]
         plain = site.get(VERSION, x_forwarded_for="192.0.2.1")
 
-    assert [it.status for it in answers] == [200, 200, 429, 200]
+    assert [it.status for it in responses] == [200, 200, 429, 200]
     assert [it.status for it in (*mapped, plain)] == [200, 200, 429]
     assert [it["client"] for it in log][:4] == addresses
 

@@ -13,7 +13,7 @@ def test_links_begin_with_the_path_the_service_is_reached_under() -> None:
         "accounts/sign_in.html",
         next="",
         username="",
-        faults=[],
+        errors=[],
         can_register=True,
         has_passkeys=True,
         asks_code=True,

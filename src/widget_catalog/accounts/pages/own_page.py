@@ -22,8 +22,8 @@ def form_page(
     if error is not None:
         values.setdefault("status", status_of(error))
         headers = (*headers, *headers_of(error))
-        messages = list(error.faults) if isinstance(error, InvalidAccount) else [error.message]
-    return services.renderer.page(template, *headers, **{"faults": messages, **values})
+        messages = list(error.errors) if isinstance(error, InvalidAccount) else [error.message]
+    return services.renderer.page(template, *headers, **{"errors": messages, **values})
 
 
 def own_page(

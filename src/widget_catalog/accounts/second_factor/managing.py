@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from widget_contract.texts import name_fault
+from widget_contract.texts import name_error
 
 from ...catalog.store.events import append
 from ...core.actors import Account, Visitor
@@ -45,7 +45,7 @@ class AppOffered(msgspec.Struct, frozen=True):
 
 def passkey_name_error(name: str) -> str | None:
     """What is wrong with the name of a passkey."""
-    error = name_fault(name, _MAX_NAME)
+    error = name_error(name, _MAX_NAME)
     return f"The name {error}" if error else None
 
 
@@ -155,15 +155,15 @@ def make_recovery_codes(store: Store, visitor: Visitor) -> list[str]:
         return _new_codes(tx, visitor, account)
 
 
-def find_app_faults(store: Store, box: SecretBox) -> list[str]:
+def find_app_errors(store: Store, box: SecretBox) -> list[str]:
     """For doctor: whether the codes of all authenticator apps can be checked."""
     with store.reading() as connection:
         apps = factors.list_apps(connection)
     unreadable = sum(1 for app in apps if box.open(app.sealed_secret) is None)
     if not unreadable:
         return []
-    fault = f"{unreadable} of {len(apps)} authenticator apps cannot be used, because"
-    return [f"second factor: {fault} second-factor.key is missing or is another one."]
+    error = f"{unreadable} of {len(apps)} authenticator apps cannot be used, because"
+    return [f"second factor: {error} second-factor.key is missing or is another one."]
 
 
 def _require_offered(visitor: Visitor, offered_to: int) -> None:

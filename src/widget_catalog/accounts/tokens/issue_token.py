@@ -13,7 +13,7 @@ import msgspec
 
 from widget_contract.errors import InvalidName
 from widget_contract.names import Scope
-from widget_contract.texts import name_fault
+from widget_contract.texts import name_error
 
 from ...catalog.store.events import append
 from ...catalog.widgets import parse_key
@@ -116,7 +116,7 @@ def parse_wanted(
     operator's token may be for any.
     """
     errors, days = [], form.expires_in_days
-    if error := name_fault(form.name, _MAX_NAME):
+    if error := name_error(form.name, _MAX_NAME):
         errors.append(f"{called.name}: {error}")
     known = [right.value for right in TOKEN_RIGHTS]
     if not form.actions or not set(form.actions) <= set(known):

@@ -24,9 +24,9 @@ from ...core.http.errors import TooLarge, error
 from ...core.http.http import (
     CORS,
     NOSNIFF,
-    Answer,
     Body,
     EventBody,
+    Handler,
     Headers,
     PlainRequest,
     Request,
@@ -94,7 +94,7 @@ class PublicApi:
         counter: DownloadCounter,
         health: Health,
         public_settings: CurrentSettings,
-        internal: Answer,
+        internal: Handler,
         min_cli_version: str,
         streams: EventStreams,
         stream_client: Callable[[Request], str | None],
@@ -108,7 +108,7 @@ class PublicApi:
         self._newest_stored = newest_stored
         self._settings = public_settings
         # Below `/api/v1/widgets/`, with the allowed methods.
-        self._open: dict[str, tuple[str, Answer]] = {
+        self._open: dict[str, tuple[str, Handler]] = {
             _SEARCH: (_READ_OPEN, self._search),
             "changes": (_READ_OPEN, self._changes),
             "revocations": (_READ_OPEN, self._revocations),
@@ -117,7 +117,7 @@ class PublicApi:
         cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
         self._operational: dict[str, Callable[[Request], Response]] = {
-            "/api/health": health.answer,
+            "/api/health": health.handle,
             _STATS: lambda request: content_response(request, self._catalog.stats(), _CLOSED),
             "/api/version": _fixed(version),
             CLI_VERSION: _fixed(cli_version),
@@ -127,12 +127,12 @@ class PublicApi:
         """End responses that would not end by themselves."""
         self._streams.close()
 
-    async def answer(self, request: Request, body: Body) -> Response:
+    async def handle(self, request: Request, body: Body) -> Response:
         path = request.path
         if not path.startswith(WIDGETS):
             if path == _STATS:
                 await self._catalog.catch_up()
-            public = await self._answer_closed(request)
+            public = await self._handle_closed(request)
             return await self._internal(request, body) if public is None else public
         key = path[_WIDGETS_LENGTH:]
         method = request.method
@@ -146,7 +146,7 @@ class PublicApi:
         if method == "OPTIONS":
             return _PREFLIGHT
         if key in self._open:
-            return await self._answer_open(request, body, *self._open[key])
+            return await self._handle_open(request, body, *self._open[key])
         if key.count("/") == 2:
             return self._version(request, key)
         if not is_widget_key(key):
@@ -158,15 +158,15 @@ class PublicApi:
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)
 
-    async def _answer_open(
-        self, request: Request, body: Body, allowed: str, answer: Answer
+    async def _handle_open(
+        self, request: Request, body: Body, allowed: str, handler: Handler
     ) -> Response:
         if request.method not in allowed.split(", "):
             return _wrong_method(request, allowed, CORS)
         try:
-            return await answer(request, body)
-        except (InvalidQuery, InvalidRequest, TooLarge) as fault:
-            return error(400, fault.message, CORS)
+            return await handler(request, body)
+        except (InvalidQuery, InvalidRequest, TooLarge) as problem:
+            return error(400, problem.message, CORS)
 
     async def _search(self, request: Request, _: Body) -> Response:
         wanted = parse_search(request.query_string)
@@ -236,8 +236,8 @@ class PublicApi:
                 content = await self._catalog.resolve(await parse_resolve(sent), sent)
         except TimeoutError:
             return error(408, "The body did not come in time.", CORS, ("connection", "close"))
-        except Busy as fault:
-            return error(503, fault.message, CORS, ("retry-after", str(fault.wait_s)))
+        except Busy as problem:
+            return error(503, problem.message, CORS, ("retry-after", str(problem.wait_s)))
         # Responses to POST are not cached, so conditional headers are ignored.
         accepted = {"accept-encoding": request.headers.get("accept-encoding") or ""}
         return content_response(PlainRequest("POST", "", "", accepted), content, _OPEN)
@@ -248,11 +248,11 @@ class PublicApi:
             return _no_widget(key)
         try:
             await self._counter.count(widget_id)
-        except StoreUnavailable as fault:
-            return error(503, fault.message, CORS, ("retry-after", "5"))
+        except StoreUnavailable as problem:
+            return error(503, problem.message, CORS, ("retry-after", "5"))
         return _COUNTED
 
-    async def _answer_closed(self, request: Request) -> Response | None:
+    async def _handle_closed(self, request: Request) -> Response | None:
         """Everything public under /api/ without CORS headers; None for other paths."""
         path = request.path
         if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:

@@ -12,7 +12,7 @@ from widget_contract.addresses import PublishedFile, parse_file_path
 from ...core.errors import BundleNotFound, StoreUnavailable
 from ...core.files.contract import Fetch, Kind, LocalFiles
 from ...core.http.conditional import choose_range, is_known
-from ...core.http.errors import error, log_fault
+from ...core.http.errors import error, log_error
 from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
 from ..catalog import BundleRef, Catalog
 
@@ -49,7 +49,7 @@ class Cdn:
     def close(self) -> None:
         self._threads.shutdown()
 
-    async def answer(self, request: Request) -> Response:
+    async def handle(self, request: Request) -> Response:
         if request.method == "OPTIONS":
             allowed = [("access-control-allow-methods", "GET, HEAD, OPTIONS")]
             allowed += [("access-control-allow-headers", "*")]
@@ -69,8 +69,8 @@ class Cdn:
         if self._fetch is not None and not _is_whole(path, found.size_bytes):
             try:
                 await self._have(self._fetch, path, found, file.kind)
-            except StoreUnavailable as fault:
-                log_fault(request, fault)
+            except StoreUnavailable as problem:
+                log_error(request, problem)
                 sentence = "This bundle cannot be fetched just now. Try again soon."
                 return error(503, sentence, ("retry-after", "5"), CORS)
             except BundleNotFound:

@@ -22,7 +22,7 @@ _FOR_GOOD = "public, max-age=31536000, immutable"
 _File = tuple[Content, Headers]
 
 
-def answer_client_file(request: Request) -> Response:
+def serve_client_file(request: Request) -> Response:
     if request.method != "GET" and request.method != "HEAD":
         sentence = "The client can be read, and nothing else; use GET, HEAD."
         return error(405, sentence, ("allow", "GET, HEAD"), CORS)

@@ -47,43 +47,43 @@ class Health:
     find_delay: Callable[[], str | None]
     workers: WorkerCounts | None
 
-    def answer(self, request: Request) -> Response:
+    def handle(self, request: Request) -> Response:
         checks = {"database": "ok", "bundles": "ok"}
-        faults = []
+        errors = []
         try:
             self.catalog.check()
             self.check_store()
-        except StoreUnavailable as fault:
-            checks["database"] = _STATES.get(type(fault), "failing")
-            faults.append(fault.message)
+        except StoreUnavailable as error:
+            checks["database"] = _STATES.get(type(error), "failing")
+            errors.append(error.message)
         damage = self.find_damage()
-        if damage and damage not in faults:
+        if damage and damage not in errors:
             checks["database"] = "damaged"
-            faults.append(f"The database is damaged, and doctor must be run: {damage}")
+            errors.append(f"The database is damaged, and doctor must be run: {damage}")
         try:
             self.check_bundles()
-        except CatalogError as fault:
+        except CatalogError as error:
             checks["bundles"] = "failing"
-            faults.append(fault.message)
+            errors.append(error.message)
         blocked_s = self.find_blocked_s()
         if blocked_s >= TOO_LONG_S:
             checks["writing"] = "failing"
-            faults.append(
+            errors.append(
                 f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
                 "the log names it. Everything can be read."
             )
         if self.find_delay():
             checks["replica"] = "behind"
-            faults.append("Not all that was changed can be shown yet; the log says why.")
+            errors.append("Not all that was changed can be shown yet; the log says why.")
         if (workers := self.workers) is not None and workers.missing:
             # This request works, and so do the other workers, but monitoring should know.
             running = workers.workers - workers.missing
             checks["workers"] = f"{running} of {workers.workers} running"
         body: dict[str, object] = {"status": "ok", "checks": checks}
-        if faults:
-            body = {"status": "unavailable", "checks": checks, "error": " ".join(faults)}
+        if errors:
+            body = {"status": "unavailable", "checks": checks, "error": " ".join(errors)}
         content = Content(msgspec.json.encode(body))
-        return content_response(request, content, _JSON, status=503 if faults else 200)
+        return content_response(request, content, _JSON, status=503 if errors else 200)
 
     def find_blocked_s(self) -> float:
         """How long another process has been writing, as far as known."""
@@ -112,7 +112,7 @@ class Healthz:
     is_draining: bool = False
     _behind_since: float | None = None
 
-    def answer(self, request: Request) -> Response:
+    def handle(self, request: Request) -> Response:
         if request.path not in (LIVE, READY):
             return _line(404, "Not found.")
         if request.method not in ("GET", "HEAD"):
@@ -121,11 +121,11 @@ class Healthz:
         if request.path == LIVE:
             response = _line(200, "ok")
         else:
-            fault = self._find_fault()
-            response = _line(200, self._describe()) if fault is None else _line(503, fault)
+            error = self._find_error()
+            response = _line(200, self._describe()) if error is None else _line(503, error)
         return response._replace(body=None) if request.method == "HEAD" else response
 
-    def _find_fault(self) -> str | None:
+    def _find_error(self) -> str | None:
         """Why this node should not receive reads."""
         if self.is_draining:
             return "draining: this worker is about to end"

@@ -44,18 +44,18 @@ async def parse_resolve(body: bytes) -> Resolve:
     """
     try:
         given = _decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        reason = str(fault) if isinstance(fault, msgspec.DecodeError) else "it cannot be read"
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        reason = str(error) if isinstance(error, msgspec.DecodeError) else "it cannot be read"
         raise InvalidQuery(f"The body must be JSON: {reason}.") from None
     if not isinstance(given, dict):
         raise InvalidQuery("The body must be a JSON object.")
     reader = _Reader()
-    reader.faults += unknown_keys(given, _KEYS, synonyms=_SYNONYMS)
+    reader.errors += unknown_keys(given, _KEYS, synonyms=_SYNONYMS)
     sdk = reader.parsed(_version, given.get("sdk"), "sdk")
     age = reader.age(given.get("minAgeDays"))
     widgets = await reader.widgets(given.get("widgets"))
-    if reader.faults or sdk is None:
-        raise InvalidQuery(sentence_of(reader.faults))
+    if reader.errors or sdk is None:
+        raise InvalidQuery(sentence_of(reader.errors))
     return Resolve(sdk, age, widgets)
 
 
@@ -63,7 +63,7 @@ class _Reader:
     """Collects errors."""
 
     def __init__(self) -> None:
-        self.faults: list[str] = []
+        self.errors: list[str] = []
 
     def parsed(
         self, parse: Callable[[object], T], value: object, field: str, number: int | None = None
@@ -71,9 +71,9 @@ class _Reader:
         """`field` of the body, or of the widget with this number."""
         try:
             return parse(value)
-        except (InvalidVersion, InvalidRange) as fault:
+        except (InvalidVersion, InvalidRange) as error:
             at = field if number is None else f"widgets[{number}].{field}"
-            self.faults.append(f"{at}: {fault}")
+            self.errors.append(f"{at}: {error}")
             return None
 
     def age(self, value: object) -> float:
@@ -82,16 +82,16 @@ class _Reader:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and math.isfinite(value) and 0 <= value <= _MAX_AGE_DAYS:  # type: ignore[arg-type,operator]
             return float(value)  # type: ignore[arg-type]
-        self.faults.append(f"minAgeDays: must be a number from 0 to {_MAX_AGE_DAYS:,}.")
+        self.errors.append(f"minAgeDays: must be a number from 0 to {_MAX_AGE_DAYS:,}.")
         return 0
 
     async def widgets(self, value: object) -> list[Installed]:
         if not isinstance(value, list):
-            self.faults.append("widgets: must be a list.")
+            self.errors.append("widgets: must be a list.")
             return []
         if len(value) > MAX_WIDGETS:
             count = f"{len(value):,} are too many"
-            self.faults.append(f"widgets: {count}; at most {MAX_WIDGETS} are taken.")
+            self.errors.append(f"widgets: {count}; at most {MAX_WIDGETS} are taken.")
             return []
         time_slice = TimeSlice()
         widgets = []
@@ -103,16 +103,16 @@ class _Reader:
 
     def _widget(self, number: int, value: object) -> Installed:
         if not isinstance(value, dict):
-            self.faults.append(f"widgets[{number}]: must be an object.")
+            self.errors.append(f"widgets[{number}]: must be an object.")
             return _NONE
         if not _are_widget_keys(value):
             at = f"widgets[{number}]."
-            self.faults += unknown_keys(value, _WIDGET_KEYS, at, _WIDGET_SYNONYMS)
+            self.errors += unknown_keys(value, _WIDGET_KEYS, at, _WIDGET_SYNONYMS)
         key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
         version = allowed = None
         if not (isinstance(key, str) and is_widget_key(key)):
             sentence = "must be a scope and a name, such as acme/clock."
-            self.faults.append(f"widgets[{number}].id: {sentence}")
+            self.errors.append(f"widgets[{number}].id: {sentence}")
             key = ""
         if installed is not None:
             version = self.parsed(_version, installed, "installed", number)

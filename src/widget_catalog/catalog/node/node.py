@@ -176,10 +176,10 @@ def prepare_node(
     try:
         if applies:
             check_bundles(backends)
-    except BundlesUnusable as fault:
+    except BundlesUnusable as problem:
         if report is None:
             raise
-        report(fault.message)
+        report(problem.message)
     try:
         if not may_begin_anew and is_new(node.store):
             require_no_traces_of(folder, is_opened=True)
@@ -191,14 +191,14 @@ def prepare_node(
         if node.status is not None:
             # Before the counts are read, so that concurrent counts are not missed.
             node.status.counted = transaction_horizon(node.store)
-            node.status.database_answered(node.replica.applied_seq())
+            node.status.database_responded(node.replica.applied_seq())
             node.status.applied(node.replica.applied_seq())
         if states_counts or not had_counts:
             node = node._replace(is_prepared=node.replica.state_counts(node.store))
-    except DatabaseDown as fault:
+    except DatabaseDown as problem:
         if report is None or node.status is None:
             raise
-        report(f"The database cannot be used: {fault.reason}")
+        report(f"The database cannot be used: {problem.reason}")
         node.status.database_failed()
         node = node._replace(is_cut_off=True)
     except StoreUnavailable as error:

@@ -120,9 +120,9 @@ def check_bundles(backends: Backends) -> None:
     bucket = Bucket(backends.bundles)
     try:
         bucket.check_writable()
-    except BundlesUnusable as fault:
+    except BundlesUnusable as error:
         raise BundlesUnusable(
-            f"The bundles at {bucket.address()} cannot be used. {fault.message}"
+            f"The bundles at {bucket.address()} cannot be used. {error.message}"
         ) from None
 
 

@@ -47,7 +47,7 @@ def schemas() -> dict[str, Schema]:
         **{it.__name__: object_schema(it) for it in shapes},
         **{it.__name__: _request_schema(it) for it in requests},
         "Health": _health(),
-        "HealthFault": _health_fault(),
+        "HealthFault": _health_error(),
         **{it.__name__: object_schema(it) for it in operational},
     }
 
@@ -135,7 +135,7 @@ def _health() -> Schema:
     return _object("The service is healthy.", properties)
 
 
-def _health_fault() -> Schema:
+def _health_error() -> Schema:
     about = "Whether the database is readable and not damaged."
     checks = {
         "database": _check(about, "failing", enum=["ok", "failing", "damaged"]),

@@ -36,8 +36,8 @@ def typescript(document: dict[str, Any]) -> str:
 
 def _exchanged(operation: dict[str, Any]) -> list[Any]:
     """The bodies of requests and successful responses; errors are classes of the client."""
-    answers = operation["responses"].items()
-    return [operation.get("requestBody"), *(it for status, it in answers if status < "300")]
+    responses = operation["responses"].items()
+    return [operation.get("requestBody"), *(it for status, it in responses if status < "300")]
 
 
 def _needed(it: Any, document: dict[str, Any]) -> set[str]:

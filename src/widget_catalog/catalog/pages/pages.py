@@ -176,7 +176,7 @@ class PublicPages:
         """The paths of all pages that do not depend on what is published."""
         return ["/", "/search", *self.list_docs()]
 
-    async def answer(self, request: Request) -> Response:
+    async def handle(self, request: Request) -> Response:
         found = self._routes.find(request.path)
         if not self._are_icons_loaded:
             await asyncio.to_thread(self._icons.load)
@@ -186,8 +186,8 @@ class PublicPages:
         try:
             if found is not None and route is not None:
                 content = await route.find(PageRequest(found.params, request.query_string))
-        except Busy as fault:
-            return failure_page(self._renderer, request, fault)
+        except Busy as error:
+            return failure_page(self._renderer, request, error)
         if route is None or content is None:
             if (target := _without_more_slashes(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
@@ -200,14 +200,14 @@ class PublicPages:
             return content
         return content_response(request, content, route.headers)
 
-    def failure(self, request: Request, answer: Response) -> Response:
+    def failure(self, request: Request, response: Response) -> Response:
         """The error page for an internal error, which programs get as JSON."""
         return self._renderer.page(
             "message.html",
-            *(it for it in answer.headers if it[0] == "retry-after"),
-            status=answer.status,
-            title=_FAILURES[answer.status],
-            sentence=message_of(answer),
+            *(it for it in response.headers if it[0] == "retry-after"),
+            status=response.status,
+            title=_FAILURES[response.status],
+            sentence=message_of(response),
             can_be_repeated=request.method in ("GET", "HEAD"),
         )
 

@@ -44,7 +44,7 @@ class PreviewPages:
             for name, file in renderer.preview_files.items()
         }
 
-    async def answer(self, request: Request) -> Response | None:
+    async def handle(self, request: Request) -> Response | None:
         """None: there is no such page."""
         found = self._files.get(request.path)
         if found is None:

@@ -109,7 +109,9 @@ class ReferenceReader:
             "about": self._block(self._document["info"]["description"]),
             "groups": groups,
             # Responses that every operation may return, described once.
-            "everywhere": [self._answer(status, answer) for status, answer in everywhere.items()],
+            "everywhere": [
+                self._response(status, response) for status, response in everywhere.items()
+            ],
             "headers": [
                 {
                     "name": name,
@@ -129,14 +131,14 @@ class ReferenceReader:
         }
 
     def _operation(self, path: str, method: str, it: Object, everywhere: Object) -> Object:
-        answers = [
-            self._answer(status, answer)
-            for status, answer in it["responses"].items()
+        responses = [
+            self._response(status, response)
+            for status, response in it["responses"].items()
             if status not in everywhere
         ]
         # It changes nothing, and its response is readable for people.
         is_read = method == "get" or it["operationId"] == _RESOLVE
-        has_result = any(one["status"] == "200" and one["schema"] for one in answers)
+        has_result = any(one["status"] == "200" and one["schema"] for one in responses)
         return {
             "id": it["operationId"],
             "method": method.upper(),
@@ -146,7 +148,7 @@ class ReferenceReader:
             "curl": it["x-codeSamples"][0]["source"],
             "parameters": [self._parameter(self._followed(one)) for one in it["parameters"]],
             "body": _body(it),
-            "answers": answers,
+            "answers": responses,
             "can_be_tried": is_read and has_result,
         }
 
@@ -163,7 +165,7 @@ class ReferenceReader:
             "choices": ("true", "false") if it["schema"]["type"] == "boolean" else (),
         }
 
-    def _answer(self, status: str, it: Object) -> Object:
+    def _response(self, status: str, it: Object) -> Object:
         it = self._followed(it)
         schema, examples = None, []
         for kind, media in it.get("content", {}).items():
@@ -221,9 +223,9 @@ def _common(all_responses: Iterable[Object]) -> Object:
     """The responses that all of these have in common."""
     first, *others = all_responses
     return {
-        status: answer
-        for status, answer in first.items()
-        if all(other.get(status) == answer for other in others)
+        status: response
+        for status, response in first.items()
+        if all(other.get(status) == response for other in others)
     }
 
 

@@ -14,7 +14,7 @@ from ..store import feed, widgets
 from ..store.rows import StoredWidget
 from .documents import Reading
 from .encoding import records_of
-from .file import ReplicaFile, faults_named
+from .file import ReplicaFile, errors_named
 from .integrity import are_scopes_intact
 from .listings import decode_listing
 from .mapped_memory import release_mapped
@@ -70,7 +70,7 @@ def check_replica(
 def _differences(file: ReplicaFile, stored: Sequence[StoredWidget]) -> dict[int, str]:
     """Which of these widgets differ between the replica and the store, and how."""
     found = {}
-    with faults_named(), file.reading() as reading:
+    with errors_named(), file.reading() as reading:
         for it in stored:
             number, key = number_key(it.id), key_of(it.widget.scope, it.widget.name)
             listing = reading.get(number, db=file.listings)
@@ -132,7 +132,7 @@ def _check_tables(store: Store, replica: Replica) -> list[str]:
             count, newest = widgets.count_widgets(connection), feed.latest_seq(connection)
         if newest != replica.applied_seq():
             return []  # Another process is writing, so the reads are not consistent.
-        with faults_named(), file.reading() as reading:
+        with errors_named(), file.reading() as reading:
             entries = [reading.stat(it)["entries"] for it in (file.keys, file.documents)]
     if max(entries) > count:
         return [f"{max(entries) - count} documents belonged to no widget, and were removed."]

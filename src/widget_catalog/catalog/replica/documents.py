@@ -296,25 +296,25 @@ class _Snapshot:
                 raise StoreUnavailable("The read model is closed.")
             try:
                 transaction = self._transaction = self._of.file.reading()
-            except lmdb.Error as fault:
-                raise named(fault) from fault
+            except lmdb.Error as error:
+                raise named(error) from error
         self._depth += 1
         return transaction
 
     def __exit__(
         self,
         _type: type[BaseException] | None,
-        fault: BaseException | None,
+        error: BaseException | None,
         _traceback: TracebackType | None,
     ) -> None:
         self._depth -= 1
         if not self._depth and self._transaction is not None:
             transaction, self._transaction = self._transaction, None
             transaction.abort()
-        if isinstance(fault, lmdb.Error):
-            raise named(fault) from fault
-        if isinstance(fault, struct.error):  # The record is truncated.
-            raise damaged("something") from fault
+        if isinstance(error, lmdb.Error):
+            raise named(error) from error
+        if isinstance(error, struct.error):  # The record is truncated.
+            raise damaged("something") from error
 
 
 def read_change(key: memoryview, value: memoryview) -> ChangeRow | None:

@@ -77,7 +77,7 @@ class ReplicaFile:
         self.path = path
         self.id = path.stem
         self._users = 1
-        with faults_named(), contextlib.ExitStack() as stack:
+        with errors_named(), contextlib.ExitStack() as stack:
             existing = None if is_new else stack.enter_context(_opened_existing(path))
             _reserve_readers(path)
             self.environment = lmdb.open(
@@ -107,7 +107,7 @@ class ReplicaFile:
         self.documents, self.beside, self.revocations, self.changes, self._state = rest
 
     def sync(self) -> None:
-        with faults_named():
+        with errors_named():
             self.environment.sync(True)
 
     def reading(self) -> "lmdb.Transaction[memoryview]":
@@ -116,7 +116,7 @@ class ReplicaFile:
     @contextlib.contextmanager
     def writing(self) -> "Iterator[lmdb.Transaction[bytes]]":
         """An atomic write. The writer holds the replica's lock."""
-        with faults_named(), self.environment.begin(write=True) as transaction:
+        with errors_named(), self.environment.begin(write=True) as transaction:
             yield transaction
 
     def state(self, transaction: "lmdb.Transaction[bytes] | lmdb.Transaction[memoryview]") -> State:
@@ -188,7 +188,7 @@ def find_current(folder: Path) -> Path | None:
 
 def new_path(folder: Path) -> Path:
     """A path for a new file."""
-    with faults_named():
+    with errors_named():
         folder.mkdir(exist_ok=True, mode=0o700)
     return folder / f"{secrets.token_hex(6)}{_SUFFIX}"
 
@@ -196,7 +196,7 @@ def new_path(folder: Path) -> Path:
 def make_current(path: Path) -> None:
     """Make this the current file, and remove the others."""
     folder = path.parent
-    with faults_named():
+    with errors_named():
         draft = folder / f"{_CURRENT}.part"
         with draft.open("w", encoding="ascii") as file:
             file.write(path.name)
@@ -226,7 +226,7 @@ def remove_others(folder: Path) -> None:
 
 def discard(folder: Path) -> None:
     """Remove the replica; the next `apply` rebuilds it."""
-    with faults_named():
+    with errors_named():
         (folder / _CURRENT).unlink(missing_ok=True)
 
 
@@ -257,25 +257,25 @@ def _replaced() -> StoreUnavailable:
 _PASSING = (lmdb.MapFullError, lmdb.ReadersFullError, lmdb.LockError)
 
 
-def named(fault: lmdb.Error) -> StoreUnavailable:
+def named(error: lmdb.Error) -> StoreUnavailable:
     """Converts an LMDB error to one of ours."""
-    if type(fault) in (lmdb.Error, lmdb.DiskError):
+    if type(error) in (lmdb.Error, lmdb.DiskError):
         # Of the operating system: LMDB's own errors have a class each. If the disk is full, LMDB
         # often reports an input/output error.
         return StoreUnavailable(
-            f"The read model cannot be used just now ({fault}). The disk may be full."
+            f"The read model cannot be used just now ({error}). The disk may be full."
         )
-    if isinstance(fault, _PASSING):
-        return StoreUnavailable(f"The read model cannot be used just now ({fault}).")
-    return damaged(f"something ({fault})")
+    if isinstance(error, _PASSING):
+        return StoreUnavailable(f"The read model cannot be used just now ({error}).")
+    return damaged(f"something ({error})")
 
 
 @contextlib.contextmanager
-def faults_named() -> Iterator[None]:
+def errors_named() -> Iterator[None]:
     try:
         yield
-    except lmdb.Error as fault:
-        raise named(fault) from fault
-    except OSError as fault:
-        reason = fault.strerror or fault
-        raise StoreUnavailable(f"The read model cannot be written ({reason}).") from fault
+    except lmdb.Error as error:
+        raise named(error) from error
+    except OSError as error:
+        reason = error.strerror or error
+        raise StoreUnavailable(f"The read model cannot be written ({reason}).") from error

@@ -172,8 +172,8 @@ class NewReplica:
                 self._add(numbered(decode_prepared(packed), number, self._at_ms), len(packed))
         except (msgspec.DecodeError, TypeError):  # Prepared by another release.
             self.close()
-        except StoreUnavailable as fault:
-            self._give_up(fault)
+        except StoreUnavailable as error:
+            self._give_up(error)
 
     def complete(self, connection: Snapshot) -> None:
         if not self._is_open:
@@ -185,8 +185,8 @@ class NewReplica:
             self._file.sync()
             # From before the commit on: another process would apply all of it to the old file.
             self._held.enter_context(self._lock())
-        except StoreUnavailable as fault:
-            self._give_up(fault)
+        except StoreUnavailable as error:
+            self._give_up(error)
 
     def use(self) -> None:
         if not self._is_open:
@@ -194,8 +194,8 @@ class NewReplica:
         try:
             make_current(self._file.path)
             self._show(self._file)
-        except StoreUnavailable as fault:
-            self._give_up(fault)
+        except StoreUnavailable as error:
+            self._give_up(error)
         else:
             self.close()
 
@@ -208,8 +208,8 @@ class NewReplica:
         remove_others(self._file.path.parent)
         self._held.close()
 
-    def _give_up(self, fault: StoreUnavailable) -> None:
-        _log.warning("The read model is updated after the import.", fault=fault.message)
+    def _give_up(self, error: StoreUnavailable) -> None:
+        _log.warning("The read model is updated after the import.", error=error.message)
         self.close()
 
     def _add(self, it: Records, size_bytes: int) -> None:

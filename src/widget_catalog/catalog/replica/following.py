@@ -104,18 +104,18 @@ class Follower:
                     self._status.host = listening.host
                     self._is_new.set()
                     self._hear(listening)
-            except ReadOnlyServer as fault:
+            except ReadOnlyServer as error:
                 # In this order, so that no connection is opened in between.
                 self._status.database_became_read_only()
                 self._status.end_connections()
-                self._note_fault("The database takes no writes. Reads go on.", fault)
-            except Exception as fault:  # An error of the driver or the network.
+                self._note_error("The database takes no writes. Reads go on.", error)
+            except Exception as error:  # An error of the driver or the network.
                 self._status.database_failed()
-                self._note_fault("The database does not answer. Reads go on.", fault)
+                self._note_error("The database does not answer. Reads go on.", error)
 
-    def _note_fault(self, what: str, fault: Exception) -> None:
+    def _note_error(self, what: str, error: Exception) -> None:
         if not self._is_failing:
-            _log.error(what, fault=" ".join(str(fault).split()))
+            _log.error(what, error=" ".join(str(error).split()))
         self._is_failing = True
         self._ended.wait(_RETRY_S)
 
@@ -143,7 +143,7 @@ class Follower:
             self._note_release(schema)
             if schema >= SCHEMA:  # Otherwise it is migrated first.
                 listening.start()
-                self._status.database_answered(newest_seq, is_newer=schema > SCHEMA)
+                self._status.database_responded(newest_seq, is_newer=schema > SCHEMA)
                 if self._is_failing:
                     _log.info("The database answers again.")
                 self._is_failing = False
@@ -186,9 +186,9 @@ class Follower:
                     counted_at = time.monotonic()
                     self._follow_counts()
                 is_failing = False
-            except StoreUnavailable as fault:
+            except StoreUnavailable as error:
                 if not is_failing:
-                    _log.error(_NOT_SHOWN, fault=fault.message)
+                    _log.error(_NOT_SHOWN, error=error.message)
                 is_failing = True
                 self._ended.wait(_RETRY_S)
             except Exception:

@@ -18,7 +18,7 @@ import lmdb
 import numpy as np
 
 from ...core.errors import DataDamaged, StoreUnavailable
-from .file import ReplicaFile, faults_named, find_current
+from .file import ReplicaFile, errors_named, find_current
 from .listings import count_listed
 from .records import KEYS, LISTED, SCOPE, DocumentRecord, member_key, scope_checksum
 
@@ -45,11 +45,11 @@ def is_intact(folder: Path, *, is_thorough: bool = False) -> bool:
 def _walk_all(path: Path, *, is_thorough: bool) -> int:
     try:
         file = ReplicaFile(path)
-        with faults_named(), file.environment.begin() as reading:
+        with errors_named(), file.environment.begin() as reading:
             _walk(file, reading, is_thorough=is_thorough)
-    except (StoreUnavailable, OSError) as fault:
+    except (StoreUnavailable, OSError) as error:
         # Other errors, such as a full disk, are not damage.
-        return _DAMAGED if isinstance(fault, DataDamaged) else _UNKNOWN
+        return _DAMAGED if isinstance(error, DataDamaged) else _UNKNOWN
     return _INTACT
 
 
@@ -73,7 +73,7 @@ def _walk(file: ReplicaFile, reading: Reading, *, is_thorough: bool) -> None:
 
 def are_scopes_intact(file: ReplicaFile) -> bool:
     try:
-        with faults_named(), file.environment.begin() as reading:
+        with errors_named(), file.environment.begin() as reading:
             _check_scopes(file, reading)
         return True
     except ValueError:

@@ -31,7 +31,7 @@ class NodeStatus:
 
     # Called by the follower
 
-    def database_answered(self, newest_seq: int, *, is_newer: bool = False) -> None:
+    def database_responded(self, newest_seq: int, *, is_newer: bool = False) -> None:
         """`is_newer`: a newer release than this one has migrated it."""
         self._words[_IS_NEWER] = int(is_newer)
         self._words[_NEWEST] = newest_seq

@@ -69,7 +69,7 @@ class Replica:
         # A value of the revision word, and the number of the corresponding change.
         self._shown = (0, -1)
         # Why the last attempt to apply has failed.
-        self.fault: str | None = None
+        self.error: str | None = None
 
     # Called by the store
 
@@ -109,10 +109,10 @@ class Replica:
             return
         try:
             self.apply(store, prepared)
-        except StoreUnavailable as fault:
-            if self._on_damage is not None and isinstance(fault, DataDamaged):
-                self._on_damage(fault)
-            _log.error("What was changed cannot be shown yet.", fault=fault.message)
+        except StoreUnavailable as error:
+            if self._on_damage is not None and isinstance(error, DataDamaged):
+                self._on_damage(error)
+            _log.error("What was changed cannot be shown yet.", error=error.message)
 
     # Applying
 
@@ -129,10 +129,10 @@ class Replica:
         try:
             if not self._is_done(store) and not self._apply(store, prepared, timeout_s):
                 self.rebuild(store, bar, is_needed=self._is_needed)
-        except StoreUnavailable as fault:
-            self.fault = fault.message
+        except StoreUnavailable as error:
+            self.error = error.message
             raise
-        self.fault = None
+        self.error = None
 
     def applied_seq(self) -> int:
         if (file := self._current()) is None:
@@ -248,7 +248,7 @@ class Replica:
         return found
 
     def _report_damage(self, sentence: str) -> None:
-        _log.error("A widget cannot be shown.", fault=sentence)
+        _log.error("A widget cannot be shown.", error=sentence)
         if self._on_damage is not None:
             self._on_damage(DataDamaged(sentence))
 

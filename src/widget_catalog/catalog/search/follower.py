@@ -94,7 +94,7 @@ class IndexFollower:
                 self.changed.clear()
         elif (source := self._large_source) and (loop := _running_loop()):
             # Requests that do not wait for it are served from the old index.
-            self._build_apart(source, loop).add_done_callback(_log_fault)
+            self._build_apart(source, loop).add_done_callback(_log_error)
         else:
             self.index = self.index.rebuilt()
             self.changed.clear()
@@ -161,13 +161,13 @@ class IndexFollower:
             self.is_outdated = later is None or len(later) > _MAX_LISTED
             self.changed = set() if self.is_outdated else {it.widget_id for it in later or ()}
             building.set_result(None)
-        except Exception as fault:
-            building.set_exception(fault)
+        except Exception as error:
+            building.set_exception(error)
 
 
-def _log_fault(building: "asyncio.Future[None]") -> None:
-    if not building.cancelled() and (fault := building.exception()):
-        _log.error("The search index could not be built.", fault=str(fault))
+def _log_error(building: "asyncio.Future[None]") -> None:
+    if not building.cancelled() and (error := building.exception()):
+        _log.error("The search index could not be built.", error=str(error))
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -101,10 +101,10 @@ def unpack(packed: bytes) -> list[Draft]:
     try:
         drafts = _decode(zstandard.ZstdDecompressor().decompress(packed))
         return [it.with_every_column() for it in drafts]
-    except (zstandard.ZstdError, msgspec.MsgspecError) as fault:
+    except (zstandard.ZstdError, msgspec.MsgspecError) as error:
         raise DataDamaged(
             "Widgets of an unfinished import are damaged. Restore the database from a backup."
-        ) from fault
+        ) from error
 
 
 def find_import(connection: Connection) -> StagedImport | None:

@@ -44,8 +44,8 @@ def slice_of(rows: Sequence[WidgetRows]) -> Slice:
         number, scope, name = it.widget[:3]
         try:
             found.intact.append(stored_widget(it))
-        except DataDamaged as fault:
-            found.damaged[number] = DamagedWidget(scope, name, fault.message)
+        except DataDamaged as error:
+            found.damaged[number] = DamagedWidget(scope, name, error.message)
     return found
 
 

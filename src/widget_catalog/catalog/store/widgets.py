@@ -153,8 +153,8 @@ def _read(
 ) -> list[WidgetRows]:
     try:
         return _with_parts(connection, connection.execute(query).all(), are_neighbours)
-    except sa.exc.OperationalError as fault:
-        if not is_damage(fault.orig or fault):
+    except sa.exc.OperationalError as error:
+        if not is_damage(error.orig or error):
             raise
     # Only as a fallback, because it takes 50% longer.
     with any_text(connection):

@@ -67,11 +67,11 @@ def _copy_rows(connection: Connection, table: sa.Table, rows: Sequence[tuple[Any
         with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
             for row in rows:
                 copy.write_row(row)
-    except psycopg.Error as fault:
+    except psycopg.Error as error:
         # As raised by SQLAlchemy.
         raise sa.exc.DBAPIError.instance(
-            statement, None, fault, psycopg.Error, hide_parameters=True, dialect=connection.dialect
-        ) from fault
+            statement, None, error, psycopg.Error, hide_parameters=True, dialect=connection.dialect
+        ) from error
 
 
 def value_rows(dialect: str, rows: int, columns: int) -> str:

@@ -27,12 +27,12 @@ _LOGGED_EVERY_S = 60
 _log = structlog.get_logger("widget_catalog.damage")
 
 
-def is_damage(fault: BaseException) -> bool:
+def is_damage(error: BaseException) -> bool:
     """Whether an error means that stored data is damaged: retrying does not help."""
-    if isinstance(fault, DataDamaged) or type(fault) is sqlite3.DatabaseError:
+    if isinstance(error, DataDamaged) or type(error) is sqlite3.DatabaseError:
         return True
     # Text that is not UTF-8 is detected by the driver, so the error has no SQLite error code.
-    return isinstance(fault, sqlite3.OperationalError) and not hasattr(fault, "sqlite_errorcode")
+    return isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode")
 
 
 @contextlib.contextmanager
@@ -57,15 +57,15 @@ class DamageAlarm:
         self._file = file
         self._logged_at = float("-inf")
 
-    def report(self, fault: BaseException) -> bool:
+    def report(self, error: BaseException) -> bool:
         """Whether this is damage; if so, raise the alarm."""
-        if not is_damage(fault):
+        if not is_damage(error):
             return False
-        sentence = str(fault)
+        sentence = str(error)
         now = time.monotonic()
         if now - self._logged_at >= _LOGGED_EVERY_S:  # Not logged for every request that fails.
             self._logged_at = now
-            _log.error("The database is damaged. Run doctor.", fault=sentence)
+            _log.error("The database is damaged. Run doctor.", error=sentence)
         # On a full disk, the damage is only logged.
         with contextlib.suppress(OSError), self._file.open("x", encoding="utf-8") as file:
             file.write(sentence)
@@ -100,17 +100,17 @@ def row_checksum(values: Sequence[Any]) -> int:
 _Rows = list[Any]
 
 
-class FileFaults(NamedTuple):
+class FileErrors(NamedTuple):
     """`elsewhere` are errors outside the tables of this release."""
 
     truth: list[str]
     elsewhere: list[str]
 
 
-NO_FAULTS = FileFaults([], [])
+NO_ERRORS = FileErrors([], [])
 
 
-def check_file(path: Path) -> FileFaults:
+def check_file(path: Path) -> FileErrors:
     """Check the structure of the file, before anything relies on it.
 
     Raises StoreUnavailable if the file cannot be opened or locked.
@@ -120,33 +120,33 @@ def check_file(path: Path) -> FileFaults:
             return _check(lambda pragma: db.execute(pragma).fetchall(), "quick_check")
     except sqlite3.DatabaseError as error:
         if is_damage(error):
-            return FileFaults([f"database: {error}."], [])
+            return FileErrors([f"database: {error}."], [])
         raise StoreUnavailable(f"The database cannot be read just now ({error}).") from None
 
 
-def check_integrity(connection: Connection) -> FileFaults:
+def check_integrity(connection: Connection) -> FileErrors:
     """The same, and whether indexes match their tables, and foreign keys are valid."""
     if connection.dialect.name != "sqlite":
-        return NO_FAULTS
+        return NO_ERRORS
     found = _check(lambda it: list(connection.exec_driver_sql(it)), "integrity_check")
     broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
     dangling = [f"database: a row of {row[0]} refers to nothing." for row in broken]
-    return FileFaults(found.truth + dangling[:20], found.elsewhere)
+    return FileErrors(found.truth + dangling[:20], found.elsewhere)
 
 
-def _check(ask: Callable[[str], _Rows], pragma: str) -> FileFaults:
-    faults = list(_faults(ask(f"PRAGMA {pragma}(20)")))
-    if not faults:
-        return NO_FAULTS
+def _check(ask: Callable[[str], _Rows], pragma: str) -> FileErrors:
+    errors = list(_errors(ask(f"PRAGMA {pragma}(20)")))
+    if not errors:
+        return NO_ERRORS
     tables = {row[0] for row in ask("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     load_tables()
     truth: list[str] = []
     for table in sorted({*metadata.tables, "alembic_version"} & tables):
-        truth += _faults(ask(f"PRAGMA {pragma}('{table}')"))
-    return FileFaults(truth[:20], []) if truth else FileFaults([], faults)
+        truth += _errors(ask(f"PRAGMA {pragma}('{table}')"))
+    return FileErrors(truth[:20], []) if truth else FileErrors([], errors)
 
 
-def _faults(rows: _Rows) -> Iterator[str]:
+def _errors(rows: _Rows) -> Iterator[str]:
     """A row may have several lines, and one that only says which database it is about."""
     lines = (line for row in rows if row[0] != "ok" for line in str(row[0]).splitlines())
     return (f"database: {line}" for line in lines if line and not line.startswith("***"))

@@ -82,7 +82,7 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """One consistent snapshot."""
-        with self._faults_named(), self._connected() as connection:
+        with self._errors_named(), self._connected() as connection:
             check_file_is_there(connection)
             with connection.begin():
                 yield connection
@@ -113,13 +113,13 @@ class Store:
             return
         if self._lock is None:
             self._check_release()
-            with self._faults_named(), self._connected() as opened, self._limit(opened):
+            with self._errors_named(), self._connected() as opened, self._limit(opened):
                 once = opened.execution_options(isolation_level="AUTOCOMMIT")
                 tx = Transaction(once, self.now_ms(), self._listener, PreparedRecords())
                 yield tx
                 tx.committed()
             return
-        with self._faults_named(), self._lock.held(), self._kept_connection() as connection:
+        with self._errors_named(), self._lock.held(), self._kept_connection() as connection:
             driver: Any = connection.driver_connection
             driver.execute("BEGIN IMMEDIATE")
             write = SqliteWrite(driver, self.now_ms(), self._listener)
@@ -176,7 +176,7 @@ class Store:
     ) -> Iterator[Transaction]:
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
         self._check_release()
-        with self._faults_named(), turn, self._connected() as connection, self._limit(connection):
+        with self._errors_named(), turn, self._connected() as connection, self._limit(connection):
             check_file_is_there(connection)
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:
@@ -220,14 +220,14 @@ class Store:
         return prepare_nothing if self._listener is None else self._listener.prepare
 
     @contextlib.contextmanager
-    def _faults_named(self) -> Iterator[None]:
+    def _errors_named(self) -> Iterator[None]:
         """Convert database and disk errors to errors of ours, and report damage."""
         try:
-            with faults_named():
+            with errors_named():
                 yield
-        except DataDamaged as fault:
+        except DataDamaged as error:
             if self._on_damage is not None:
-                self._on_damage(fault)
+                self._on_damage(error)
             raise
         except DatabaseDown:
             # A connection may have been closed because the server takes no writes any more.
@@ -236,7 +236,7 @@ class Store:
 
     def blocked_s(self) -> float:
         """How long writes have been blocked by another writer, as far as known."""
-        with faults_named():
+        with errors_named():
             return self._blocked_s() if self._lock is None else self._lock.blocked_s()
 
     def writer(self) -> str:
@@ -262,7 +262,7 @@ class Store:
 
 
 @contextlib.contextmanager
-def faults_named() -> Iterator[None]:
+def errors_named() -> Iterator[None]:
     """Convert database and disk errors to errors of ours."""
     try:
         yield
@@ -272,28 +272,28 @@ def faults_named() -> Iterator[None]:
         raise InvalidRequest("This has characters or numbers that cannot be looked for.") from None
     except sa.exc.DBAPIError as error:
         # The driver's error, because SQLAlchemy's includes the statement.
-        fault = error.orig or error
-        raise _named(fault) from fault
+        problem = error.orig or error
+        raise _named(problem) from problem
     except sa.exc.TimeoutError as error:
         raise DatabaseDown from error
     except (sqlite3.Error, OSError) as error:
         raise _named(error) from error
 
 
-def _named(fault: BaseException) -> StoreUnavailable:
-    reason = (isinstance(fault, OSError) and fault.strerror) or str(fault).strip()
-    if is_damage(fault):
+def _named(error: BaseException) -> StoreUnavailable:
+    reason = (isinstance(error, OSError) and error.strerror) or str(error).strip()
+    if is_damage(error):
         return DataDamaged(
             f"The catalog's database is damaged ({reason}). Run doctor: it repairs what can be "
             "rebuilt, and says if a backup must be restored."
         )
-    if is_waiting_over(fault):
+    if is_waiting_over(error):
         return WriterBusy(BUSY)
-    if is_read_only(fault):
+    if is_read_only(error):
         return DatabaseReadOnly()
-    if not isinstance(fault, sqlite3.Error | OSError):
+    if not isinstance(error, sqlite3.Error | OSError):
         return DatabaseDown()
-    if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
         return StoreUnavailable(
             "The catalog cannot be changed just now: another program has locked its database. "
             "Nothing was changed; try again soon."

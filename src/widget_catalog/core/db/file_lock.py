@@ -225,11 +225,11 @@ class WriterLock:
         return turn
 
     def _fetch(self, turn: Future[int]) -> None:
-        descriptor, fault = None, None
+        descriptor, problem = None, None
         try:
             descriptor = self._lock()
         except OSError as error:
-            fault = error
+            problem = error
         with self._mutex:
             self._waiting -= 1
             self._blocked_since = time.monotonic() if self._waiting else None
@@ -238,7 +238,7 @@ class WriterLock:
         is_awaited = turn.set_running_or_notify_cancel()
         if descriptor is None:
             if is_awaited:
-                turn.set_exception(fault)
+                turn.set_exception(problem)
         elif is_awaited:
             turn.set_result(descriptor)
         else:

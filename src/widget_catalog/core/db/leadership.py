@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from .engine import faults_named
+from .engine import errors_named
 
 _LEASE_MS = 10_000
 _RENEWED_AFTER_S = 3.0
@@ -61,7 +61,7 @@ class Leadership:
             return True
         self._renewed_at = None
         began = time.monotonic()
-        with faults_named(), self._connected(self._engine) as connection:
+        with errors_named(), self._connected(self._engine) as connection:
             # Reading first: the other statement would write even if it changes nothing.
             if connection.execute(_FIND_OTHER, self._values).first() is not None:
                 return False

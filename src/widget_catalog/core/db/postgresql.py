@@ -202,14 +202,14 @@ def postgresql_engine(
     return engine
 
 
-def is_read_only(fault: BaseException) -> bool:
+def is_read_only(error: BaseException) -> bool:
     """Whether a server accepts no writes, according to itself, or to libpq when it connects.
 
     Errors with a code come from the server, and their text may quote user input, so only the code
     is used.
     """
-    code: str | None = getattr(fault, "sqlstate", None)
-    return code == _READ_ONLY or (code is None and _NOT_CONNECTED in str(fault))
+    code: str | None = getattr(error, "sqlstate", None)
+    return code == _READ_ONLY or (code is None and _NOT_CONNECTED in str(error))
 
 
 def notify(connection: Connection) -> None:

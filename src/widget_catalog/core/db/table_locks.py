@@ -113,9 +113,9 @@ def limit_waiting(writer: Connection, wait_policy: WaitPolicy, *, waits: bool) -
     writer.execute(_LIMIT, {"limit": _as_limit(limit_s)})
 
 
-def is_waiting_over(fault: BaseException) -> bool:
+def is_waiting_over(error: BaseException) -> bool:
     """Whether the database reports a lock timeout or a deadlock."""
-    return getattr(fault, "sqlstate", None) in (_LOCK_NOT_AVAILABLE, _DEADLOCK)
+    return getattr(error, "sqlstate", None) in (_LOCK_NOT_AVAILABLE, _DEADLOCK)
 
 
 def holder_in(rows: Sequence[Sequence[Any]], lock: str = "writer lock") -> LockHolder | None:

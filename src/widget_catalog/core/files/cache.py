@@ -53,9 +53,9 @@ class BundleCache:
         """Fetch it to disk, never more than its size. Raises BundleNotFound, StoreUnavailable."""
         try:
             self._fetch(self._path_of(sha256_hash, kind), sha256_hash, kind, size_bytes)
-        except OSError as fault:
-            reason = fault.strerror or fault
-            raise StoreUnavailable(f"The bundle cache cannot be written ({reason}).") from fault
+        except OSError as error:
+            reason = error.strerror or error
+            raise StoreUnavailable(f"The bundle cache cannot be written ({reason}).") from error
 
     def _path_of(self, sha256_hash: str, kind: Kind) -> Path:
         return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
@@ -104,17 +104,17 @@ class StoreWatch:
 
     def __init__(self, bundles: Bundles) -> None:
         self._bundles = bundles
-        self._fault: CatalogError | None = None
+        self._error: CatalogError | None = None
         self._ended = threading.Event()
         threading.Thread(target=self._run, name="bundles", daemon=True).start()
 
     @property
     def is_failing(self) -> bool:
-        return self._fault is not None
+        return self._error is not None
 
     def check(self) -> None:
-        if self._fault is not None:
-            raise self._fault
+        if self._error is not None:
+            raise self._error
 
     def close(self) -> None:
         self._ended.set()
@@ -123,18 +123,18 @@ class StoreWatch:
         while True:
             try:
                 self._bundles.check()
-                if self._fault is not None:
+                if self._error is not None:
                     _log.info("The object store answers again.")
-                self._fault = None
-            except CatalogError as fault:
-                if self._fault is None:
+                self._error = None
+            except CatalogError as error:
+                if self._error is None:
                     _log.error(
                         "The object store does not answer. Reads go on, and bundles in the cache.",
-                        fault=" ".join(str(fault.__cause__ or fault).split()),
+                        error=" ".join(str(error.__cause__ or error).split()),
                     )
-                self._fault = fault
+                self._error = error
             except Exception:
                 _log.exception("The bundle store cannot be asked.")
-                self._fault = BundlesDown()
+                self._error = BundlesDown()
             if self._ended.wait(_RETRY_S if self.is_failing else _CHECKED_EVERY_S):
                 return

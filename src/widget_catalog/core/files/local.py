@@ -37,7 +37,7 @@ class LocalBundles:
         A reader never sees a partial bundle, and two writers of the same bytes do not conflict.
         """
         target = self.local_path(sha256_hash, kind)
-        with _faults_with_path(self._folder):
+        with _errors_with_path(self._folder):
             with contextlib.suppress(BundleNotFound):
                 if hash_file(target).sha256_hash == sha256_hash:
                     return False
@@ -186,7 +186,7 @@ def _stored(path: Path, sha256_hash: str | None, kind: Kind) -> Stored:
 
 
 @contextlib.contextmanager
-def _faults_with_path(path: Path) -> Iterator[None]:
+def _errors_with_path(path: Path) -> Iterator[None]:
     """Adds the path to write errors such as a full disk, for the log."""
     try:
         yield
@@ -214,7 +214,7 @@ class Upload:
         self._lock = threading.Lock()
 
     def write(self, chunk: bytes) -> None:
-        with self._lock, _faults_named():
+        with self._lock, _errors_named():
             if self._descriptor is None:
                 return  # Aborted meanwhile.
             self._left_bytes -= len(chunk)
@@ -227,7 +227,7 @@ class Upload:
                 rest = rest[os.write(self._descriptor, rest) :]
 
     def finish(self) -> None:
-        with self._lock, _faults_named():
+        with self._lock, _errors_named():
             size, left = self._size_bytes, self._left_bytes
             if left == size:
                 raise BundleRefused(
@@ -239,7 +239,7 @@ class Upload:
             self._close()
 
     def give_up(self) -> None:
-        with self._lock, _faults_named():
+        with self._lock, _errors_named():
             if self._descriptor is not None:
                 self._incoming.unlink(missing_ok=True)
                 self._close()
@@ -274,7 +274,7 @@ class LocalUploads:
     def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
         target = self._path_of(request_id, kind)
         incoming = target.with_name(f"{_INCOMING}{target.name}")
-        with _faults_named():
+        with _errors_named():
             descriptor = _lock(incoming)
             if descriptor is None:
                 raise Conflict(
@@ -328,7 +328,7 @@ def _lock(path: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def _faults_named() -> Iterator[None]:
+def _errors_named() -> Iterator[None]:
     try:
         yield
     except OSError as error:

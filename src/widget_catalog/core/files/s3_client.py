@@ -79,13 +79,13 @@ class Bucket:
                 self._client.put_object(
                     **self._object(key), Body=content, **condition, ChecksumSHA256=sha256_base64
                 )
-            except ClientError as fault:
-                if _code(fault) in _IS_THERE:
+            except ClientError as error:
+                if _code(error) in _IS_THERE:
                     return False
-                if is_last or _code(fault) not in _AGAIN:
-                    raise _named(fault) from fault
-            except BotoCoreError as fault:
-                raise BundlesDown from fault
+                if is_last or _code(error) not in _AGAIN:
+                    raise _named(error) from error
+            except BotoCoreError as error:
+                raise BundlesDown from error
             else:
                 return True
         return False
@@ -99,18 +99,18 @@ class Bucket:
         wanted = {} if not start and stop is None else {"Range": f"bytes={start}-{last}"}
         copy = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
         try:
-            with _faults_named():
+            with _errors_named():
                 found = self._client.get_object(**self._object(key), **wanted)
                 with contextlib.closing(found["Body"]) as body:
                     while left > 0 and (chunk := body.read(min(_CHUNK_BYTES, left))):
                         left -= copy.write(chunk)
         except _NothingThere:
             pass
-        except OSError as fault:
+        except OSError as error:
             copy.close()
             raise StoreUnavailable(
-                f"A bundle cannot be copied to a temporary file ({fault.strerror or fault})."
-            ) from fault
+                f"A bundle cannot be copied to a temporary file ({error.strerror or error})."
+            ) from error
         except BaseException:
             copy.close()
             raise
@@ -119,19 +119,19 @@ class Bucket:
 
     def find(self, key: str) -> FoundObject | None:
         try:
-            with _faults_named():
+            with _errors_named():
                 found = self._client.head_object(**self._object(key))
         except BundleNotFound:
             return None
         return FoundObject(key, found["ContentLength"], _seconds(found["LastModified"]))
 
     def remove(self, key: str) -> None:
-        with _faults_named():
+        with _errors_named():
             self._client.delete_object(**self._object(key))
 
     def rename(self, key: str, new_key: str) -> None:
         """Raises BundleNotFound."""
-        with _faults_named():
+        with _errors_named():
             self._client.copy_object(**self._object(new_key), CopySource=self._object(key))
             self._client.delete_object(**self._object(key))
 
@@ -139,7 +139,7 @@ class Bucket:
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self._place.bucket, Prefix=self._key(prefix)
         )
-        with _faults_named():
+        with _errors_named():
             for page in pages:
                 for it in page.get("Contents", ()):
                     key = it["Key"][len(self._key("")) :]
@@ -150,14 +150,14 @@ class Bucket:
         hash is checked depends on the store; the size is.
         """
         bound = {"ContentLength": size_bytes, "ChecksumSHA256": sha256_base64}
-        with _faults_named():
+        with _errors_named():
             address: str = self._client.generate_presigned_url(
                 "put_object", Params={**self._object(key), **bound}, ExpiresIn=_UPLOAD_LIFETIME_S
             )
         return address
 
     def check_readable(self) -> None:
-        with _faults_named():
+        with _errors_named():
             self._client.head_bucket(Bucket=self._place.bucket)
 
     def check_writable(self) -> None:
@@ -165,14 +165,14 @@ class Bucket:
         try:
             self._client.put_object(**self._object("write-check"), Body=b"")
             self._client.delete_object(**self._object("write-check"))
-        except ClientError as fault:
-            advice = _ADVICE.get(_code(fault), "The store refused to keep an object.")
-            raise BundlesUnusable(f"{advice} ({fault})") from fault
-        except (NoCredentialsError, PartialCredentialsError) as fault:
-            raise BundlesUnusable(f"{_NO_KEY} ({fault})") from fault
-        except BotoCoreError as fault:
+        except ClientError as error:
+            advice = _ADVICE.get(_code(error), "The store refused to keep an object.")
+            raise BundlesUnusable(f"{advice} ({error})") from error
+        except (NoCredentialsError, PartialCredentialsError) as error:
+            raise BundlesUnusable(f"{_NO_KEY} ({error})") from error
+        except BotoCoreError as error:
             advice = "The store does not answer: check s3_endpoint and the network."
-            raise BundlesUnusable(f"{advice} ({fault})") from fault
+            raise BundlesUnusable(f"{advice} ({error})") from error
 
     def _key(self, key: str) -> str:
         return f"{self._place.prefix}/{key}" if self._place.prefix else key
@@ -218,25 +218,25 @@ class _NothingThere(Exception):
 
 
 @contextlib.contextmanager
-def _faults_named() -> Iterator[None]:
+def _errors_named() -> Iterator[None]:
     try:
         yield
-    except ClientError as fault:
-        if _code(fault) in _PAST_THE_END:
+    except ClientError as error:
+        if _code(error) in _PAST_THE_END:
             raise _NothingThere from None
-        raise _named(fault) from fault
-    except BotoCoreError as fault:
-        raise BundlesDown from fault
+        raise _named(error) from error
+    except BotoCoreError as error:
+        raise BundlesDown from error
 
 
-def _named(fault: ClientError) -> BundleNotFound | BundlesDown:
-    if _code(fault) in _MISSING:
+def _named(error: ClientError) -> BundleNotFound | BundlesDown:
+    if _code(error) in _MISSING:
         return BundleNotFound("There is no such object in the bundle store.")
     return BundlesDown()
 
 
-def _code(fault: ClientError) -> str:
-    return str(fault.response.get("Error", {}).get("Code", ""))
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))
 
 
 def _seconds(at: datetime) -> float:

@@ -204,21 +204,21 @@ def unknown_keys(
     """
     unknown = [key for key in given if key not in known]
     free = [key for key in known if key not in given]
-    faults = []
+    errors = []
     for key in unknown[:_MAX_SHOWN]:
         meant = (synonyms or {}).get(key) or find_similar(key, free)
         shown = key if _PLAIN_KEY.fullmatch(key) else repr(key[:80])
         hint = f"did you mean {meant}?" if meant in free else f"known are {', '.join(known)}."
-        faults.append(f"{at}{shown}: is an unknown key; {hint}")
+        errors.append(f"{at}{shown}: is an unknown key; {hint}")
     # The others are only counted: a similar name takes some microseconds to find.
-    return faults + ["is an unknown key."] * len(unknown[_MAX_SHOWN:])
+    return errors + ["is an unknown key."] * len(unknown[_MAX_SHOWN:])
 
 
-def sentence_of(faults: list[str]) -> str:
+def sentence_of(errors: list[str]) -> str:
     """All errors of a body; the first ones, if there are many."""
-    more = len(faults) - _MAX_SHOWN
+    more = len(errors) - _MAX_SHOWN
     end = [f"There {'is 1 more fault' if more == 1 else f'are {more} more faults'}."]
-    return " ".join(faults[:_MAX_SHOWN] + (end if more > 0 else []))
+    return " ".join(errors[:_MAX_SHOWN] + (end if more > 0 else []))
 
 
 def read_object(body: bytes) -> dict[str, Any]:
@@ -238,14 +238,14 @@ def read_fields(body: bytes, shape: type[S]) -> S:
     """The fields of this type; unknown keys are errors."""
     found = read_object(body)
     fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
-    faults = unknown_keys(found, fields)
+    errors = unknown_keys(found, fields)
     for name, field in fields.items():
         if name in found and not _is_a(field.type, found[name]):
-            faults.append(f"{name}: {_RULES[field.type]}")
+            errors.append(f"{name}: {_RULES[field.type]}")
         elif name not in found and field.required:
-            faults.append(f"{name}: is missing.")
-    if faults:
-        raise InvalidRequest(sentence_of(faults))
+            errors.append(f"{name}: is missing.")
+    if errors:
+        raise InvalidRequest(sentence_of(errors))
     return msgspec.convert(found, shape)
 
 

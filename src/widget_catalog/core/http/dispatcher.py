@@ -27,7 +27,7 @@ from .errors import (
     WrongMethod,
     failure,
     failure_page,
-    log_fault,
+    log_error,
     oauth_failure,
 )
 from .http import Body, Request, Response
@@ -74,11 +74,11 @@ class Dispatcher:
     def knows(self, path: str) -> bool:
         return self.routes.find(path) is not None
 
-    async def answer(self, request: Request, body: Body) -> Response:
-        response = await self._answer(self._cookies.received(request), body)
+    async def handle(self, request: Request, body: Body) -> Response:
+        response = await self._handle(self._cookies.received(request), body)
         return self._cookies.sent(request, response)
 
-    async def _answer(self, request: Request, body: Body) -> Response:
+    async def _handle(self, request: Request, body: Body) -> Response:
         found = self.routes.find(request.path)
         method = "GET" if request.method == "HEAD" else request.method
         route = found.methods.get(method) if found is not None else None
@@ -87,18 +87,18 @@ class Dispatcher:
         some = route or (next(iter(found.methods.values())) if found is not None else None)
         auth = some.auth if some is not None else AuthMode.API
 
-        def fail(fault: CatalogError) -> Response:
+        def fail(error: CatalogError) -> Response:
             match auth:
                 case AuthMode.API | AuthMode.SIGN_IN | AuthMode.OAUTH_ASIDE:
-                    return failure(fault)
+                    return failure(error)
                 case AuthMode.OAUTH:
-                    return oauth_failure(fault)
+                    return oauth_failure(error)
                 case _ if is_asked_by_program(request):
                     is_oauth = request.path.startswith(OAUTH_BASE)
-                    return oauth_failure(fault) if is_oauth else failure(fault)
+                    return oauth_failure(error) if is_oauth else failure(error)
                 case _:
                     back = self._page_at(request)
-                    return failure_page(self.services.renderer, request, fault, back)
+                    return failure_page(self.services.renderer, request, error, back)
 
         if not is_open and not has_credentials(request):
             return fail(NotSignedIn(_CLOSED))
@@ -117,8 +117,8 @@ class Dispatcher:
                     sent = await asyncio.wait_for(reading, _TIMEOUT_S)
             except TimeoutError:
                 sent = TooSlow("The body did not come in time.")
-            except tuple(STATUSES) as fault:
-                sent = fault
+            except tuple(STATUSES) as error:
+                sent = error
 
         def work() -> Response:
             try:
@@ -143,9 +143,9 @@ class Dispatcher:
                 if visitor is not None:
                     self.authentication.check(visitor, route)
                 return route.handler(self.services, call)
-            except tuple(STATUSES) as fault:
-                log_fault(request, fault)
-                return fail(fault)
+            except tuple(STATUSES) as error:
+                log_error(request, error)
+                return fail(error)
             finally:
                 for file in files.values():
                     file.content.close()
@@ -153,8 +153,8 @@ class Dispatcher:
         if route is not None and route.hashes:
             try:
                 response = await self.hashing.run(network_of(address), work)
-            except Busy as fault:
-                response = fail(fault)
+            except Busy as error:
+                response = fail(error)
         else:
             loop = asyncio.get_running_loop()
             threads = self.writers if route is not None and route.writes else self.readers

@@ -97,12 +97,12 @@ def error(status: int, message: str, *headers: tuple[str, str]) -> Response:
     return Response(status, [_JSON, NOSNIFF, *headers], body)
 
 
-def message_of(answer: Response) -> str:
+def message_of(response: Response) -> str:
     """The message of such an error."""
-    return msgspec.json.decode(cast(bytes, answer.body), type=Error).error
+    return msgspec.json.decode(cast(bytes, response.body), type=Error).error
 
 
-def internal_fault(path: str) -> Response:
+def internal_error(path: str) -> Response:
     """The response to an internal error, without details."""
     return error(500, "Something went wrong on our side. It has been logged.", *cors_of(path))
 
@@ -125,14 +125,14 @@ def cors_of(path: str) -> Headers:
     return [CORS] if path.startswith(_OPEN) else []
 
 
-def status_of(fault: CatalogError) -> int:
-    return next(status for kind, status in STATUSES.items() if isinstance(fault, kind))
+def status_of(error: CatalogError) -> int:
+    return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
 
 
-def log_fault(request: Request, fault: CatalogError) -> None:
+def log_error(request: Request, error: CatalogError) -> None:
     """Log errors that clients did not cause: disk, database, object store."""
-    cause = fault.__cause__
-    if isinstance(fault, StoreUnavailable) and cause is not None:
+    cause = error.__cause__
+    if isinstance(error, StoreUnavailable) and cause is not None:
         about = {}
         if isinstance(cause, OSError):
             about = {"errno": cause.errno, "file": cause.filename}
@@ -140,54 +140,54 @@ def log_fault(request: Request, fault: CatalogError) -> None:
             "A request failed, since the disk, the database or the object store did.",
             method=request.method,
             path=request.path,
-            fault=str(cause),
+            error=str(cause),
             **about,
         )
 
 
-def failure(fault: CatalogError) -> Response:
+def failure(problem: CatalogError) -> Response:
     """The response to an exception of ours."""
-    headers = headers_of(fault)
-    if isinstance(fault, NotSignedIn):
+    headers = headers_of(problem)
+    if isinstance(problem, NotSignedIn):
         headers.append(("www-authenticate", "Bearer"))
-    return error(status_of(fault), fault.message, *headers)
+    return error(status_of(problem), problem.message, *headers)
 
 
-def oauth_failure(fault: CatalogError) -> Response:
+def oauth_failure(error: CatalogError) -> Response:
     """The same in OAuth's format."""
-    status = status_of(fault)
+    status = status_of(error)
     code = "temporarily_unavailable" if status in (429, 503) else "invalid_request"
-    headers = headers_of(fault)
-    if isinstance(fault, NotSignedIn):
+    headers = headers_of(error)
+    if isinstance(error, NotSignedIn):
         code = "invalid_token"
         headers.append(("www-authenticate", 'Bearer error="invalid_token"'))
-    body = msgspec.json.encode({"error": code, "error_description": fault.message})
+    body = msgspec.json.encode({"error": code, "error_description": error.message})
     return Response(status, [*_OAUTH, *headers], body)
 
 
 def failure_page(
-    renderer: PageRenderer, request: Request, fault: CatalogError, back: str = ""
+    renderer: PageRenderer, request: Request, error: CatalogError, back: str = ""
 ) -> Response:
     """The same as a page; or a redirect, if something else must be done first, and then `back`."""
     query = request.query_string
     here = f"{request.path}?{query}" if query else request.path
-    if isinstance(fault, NotSignedIn):
+    if isinstance(error, NotSignedIn):
         return renderer.sign_in_first(here)
     for kind, path in _FIRST.items():
-        if isinstance(fault, kind):
+        if isinstance(error, kind):
             is_form = request.method not in ("GET", "HEAD")
             return renderer.go_first(path, back, status=303 if is_form else 302)
-    status = status_of(fault)
+    status = status_of(error)
     title = _TITLES.get(status, "That did not work")
-    return renderer.message(status, title, fault.message, *headers_of(fault))
+    return renderer.message(status, title, error.message, *headers_of(error))
 
 
-def headers_of(fault: CatalogError) -> Headers:
-    match fault:
+def headers_of(error: CatalogError) -> Headers:
+    match error:
         case TooOften() | Busy():
-            return [("retry-after", str(fault.wait_s))]
+            return [("retry-after", str(error.wait_s))]
         case StoreUnavailable():
             return [("retry-after", "5")]
         case WrongMethod():
-            return [("allow", fault.allow)]
+            return [("allow", error.allow)]
     return []

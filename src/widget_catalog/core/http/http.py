@@ -112,7 +112,7 @@ class Response(NamedTuple):
     body: bytes | FileBody | LargeBody | EventBody | StreamBody | None
 
 
-Answer = Callable[[Request, Body], Awaitable[Response]]
+Handler = Callable[[Request, Body], Awaitable[Response]]
 
 
 class Worker(NamedTuple):
@@ -121,7 +121,7 @@ class Worker(NamedTuple):
     `drain` is called first, when other workers take over: it ends endless responses.
     """
 
-    answer: Answer
+    handle: Handler
     close: Callable[[], None]
     drain: Callable[[], None] = lambda: None
 
@@ -136,5 +136,5 @@ class WorkerCounts(Protocol):
     @property
     def deaths(self) -> int: ...
     @property
-    def memory_faults(self) -> int:
+    def memory_errors(self) -> int:
         """How many of them ended by a signal such as SIGSEGV."""

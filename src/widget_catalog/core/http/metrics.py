@@ -97,8 +97,8 @@ def open_metrics(folder: Path) -> "Metrics | None":
     """None, with a log entry, if there is no disk space for them."""
     try:
         return Metrics(folder)
-    except OSError as fault:
-        _log.error("There is no room for metrics; this worker has none.", fault=fault.strerror)
+    except OSError as error:
+        _log.error("There is no room for metrics; this worker has none.", error=error.strerror)
         return None
 
 

@@ -15,7 +15,7 @@ from widget_contract.texts import printable
 from ..amounts import format_duration
 from ..networks import is_this_machine, network_of
 from .errors import cors_of, error
-from .http import Answer, Body, Request, Response
+from .http import Body, Handler, Request, Response
 from .metrics import Metrics
 
 _log = structlog.get_logger("widget_catalog.access")
@@ -50,7 +50,7 @@ def remote_client_of(request: Request, *, trust_forwarded_for: bool) -> str | No
     return None if not client or is_this_machine(client) else client
 
 
-def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> Answer:
+def rate_limited(handler: Handler, limits: str, *, trust_forwarded_for: bool) -> Handler:
     """429 with Retry-After for a client that exceeds its limit.
 
     Each worker counts separately: with connections to all workers, a client may reach as many
@@ -63,14 +63,14 @@ def rate_limited(answer: Answer, limits: str, *, trust_forwarded_for: bool) -> A
     async def limited(request: Request, body: Body) -> Response:
         # Monitoring must always get a response, and a preflight does not count as a request.
         if request.path in _WATCHED or request.method == "OPTIONS":
-            return await answer(request, body)
+            return await handler(request, body)
         client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
         now_s = time.monotonic()
         for window in windows:
             wait_s = window.hit(client, now_s)
             if wait_s is not None:
                 return _too_many(request, limits, wait_s=max(1, math.ceil(wait_s)))
-        return await answer(request, body)
+        return await handler(request, body)
 
     return limited
 
@@ -82,12 +82,12 @@ def _too_many(request: Request, limits: str, wait_s: int) -> Response:
     return error(429, sentence, ("retry-after", str(wait_s)), *cors_of(request.path))
 
 
-def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
+def access_logged(handler: Handler, *, trust_forwarded_for: bool) -> Handler:
     """Logs each request when its response is ready."""
 
     async def logged(request: Request, body: Body) -> Response:
         began = time.perf_counter()
-        response = await answer(request, body)
+        response = await handler(request, body)
         _log.info(
             "request",
             client=client_of(request, trust_forwarded_for=trust_forwarded_for),
@@ -102,10 +102,10 @@ def access_logged(answer: Answer, *, trust_forwarded_for: bool) -> Answer:
     return logged
 
 
-def metered(answer: Answer, metrics: Metrics) -> Answer:
+def metered(handler: Handler, metrics: Metrics) -> Handler:
     async def measured(request: Request, body: Body) -> Response:
         began = time.perf_counter()
-        response = await answer(request, body)
+        response = await handler(request, body)
         metrics.observe(request, response.status, time.perf_counter() - began)
         return response
 

@@ -86,8 +86,8 @@ class MultipartReader:
             raise InvalidRequest("The form cannot be read: its Content-Type names no boundary.")
         try:
             self._parser = PushMultipartParser(boundary, max_segment_count=_MAX_PARTS)
-        except MultipartError as fault:
-            raise _malformed(fault) from None
+        except MultipartError as error:
+            raise _malformed(error) from None
 
     def write(self, chunk: bytes) -> None:
         with self._lock:
@@ -99,20 +99,20 @@ class MultipartReader:
             try:
                 for event in self._parser.parse(chunk):
                     self._take(event)
-            except MultipartError as fault:
-                raise _malformed(fault) from None
-            except OSError as fault:
+            except MultipartError as error:
+                raise _malformed(error) from None
+            except OSError as error:
                 raise StoreUnavailable(
-                    f"The files cannot be kept just now ({fault.strerror}). Try again later."
-                ) from fault
+                    f"The files cannot be kept just now ({error.strerror}). Try again later."
+                ) from error
 
     def finish(self) -> MultipartForm:
         """The parsed form. Raises InvalidRequest if it is incomplete."""
         with self._lock:
             try:
                 self._parser.close()
-            except MultipartError as fault:
-                raise _malformed(fault) from None
+            except MultipartError as error:
+                raise _malformed(error) from None
             return self._form
 
     def give_up(self) -> None:
@@ -171,8 +171,8 @@ def boundary_of(content_type: str) -> str | None:
     return str(options.get("boundary", ""))
 
 
-def _malformed(fault: MultipartError) -> InvalidRequest:
-    return InvalidRequest(f"The form cannot be read: {fault.args[0]}.")
+def _malformed(error: MultipartError) -> InvalidRequest:
+    return InvalidRequest(f"The form cannot be read: {error.args[0]}.")
 
 
 # Timeouts for a whole body, and for its next bytes.

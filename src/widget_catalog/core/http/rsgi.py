@@ -24,7 +24,7 @@ from .http import (
     StreamBody,
     Worker,
 )
-from .sending import LargeAnswers, send_events
+from .sending import LargeResponses, send_events
 
 
 class RsgiApp:
@@ -32,27 +32,27 @@ class RsgiApp:
 
     def __init__(self, build: Callable[[], Worker]) -> None:
         self._build = build
-        self._large = LargeAnswers()
+        self._large = LargeResponses()
 
     def __rsgi_init__(self, _loop: asyncio.AbstractEventLoop) -> None:
-        self._answer, self._close, self._end_streams = self._build()
+        self._handler, self._close, self._end_streams = self._build()
 
     def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
         self._close()
 
     def drain(self) -> None:
         """Ask every client to send its next request over a new connection."""
-        answer = self._answer
+        handler = self._handler
         self._end_streams()
 
-        async def answer_last(request: Request, body: Body) -> Response:
-            response = await answer(request, body)
+        async def handle_last(request: Request, body: Body) -> Response:
+            response = await handler(request, body)
             return response._replace(headers=[*response.headers, ("connection", "close")])
 
-        self._answer = answer_last
+        self._handler = handle_last
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        status, headers, body = await self._answer(scope, protocol)
+        status, headers, body = await self._handler(scope, protocol)
         if body is None:
             protocol.response_empty(status, headers)
         elif isinstance(body, bytes):
@@ -110,9 +110,9 @@ class RustDrivenApp(RsgiApp):
         super().__rsgi_init__(loop)
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        answering = super().__rsgi__(scope, protocol)
+        responding = super().__rsgi__(scope, protocol)
         try:
-            begun = _Begun(answering, answering.send(None))
+            begun = _Begun(responding, responding.send(None))
         except StopIteration:
             return
         gate = self._idle.pop() if self._idle else _Gate(self._loop)
@@ -166,8 +166,8 @@ class _Begun:
             try:
                 try:
                     sent = yield awaited
-                except BaseException as fault:
-                    awaited = self._coroutine.throw(fault)
+                except BaseException as error:
+                    awaited = self._coroutine.throw(error)
                 else:
                     awaited = self._coroutine.send(sent)
             except StopIteration:

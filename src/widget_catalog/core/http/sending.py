@@ -107,7 +107,7 @@ _FIRST_WAIT_S = 0.001
 _LONGEST_WAIT_S = 1
 
 
-class LargeAnswers:
+class LargeResponses:
     """The large responses that a worker is sending."""
 
     def __init__(self) -> None:

@@ -23,16 +23,16 @@ class SentForm(NamedTuple):
 
     name: str = ""
     fields: Mapping[str, str] = MappingProxyType({})
-    fault: CatalogError | None = None
+    error: CatalogError | None = None
 
-    def faults(self, form: str) -> list[str]:
+    def errors(self, form: str) -> list[str]:
         """The errors to show next to a form of the page."""
-        if self.fault is None or form != self.name:
+        if self.error is None or form != self.name:
             return []
         return (
-            list(self.fault.faults)
-            if isinstance(self.fault, InvalidAccount)
-            else [self.fault.message]
+            list(self.error.errors)
+            if isinstance(self.error, InvalidAccount)
+            else [self.error.message]
         )
 
     def typed(self, form: str, field: str, default: str = "") -> str:
@@ -40,11 +40,11 @@ class SentForm(NamedTuple):
 
     @property
     def status(self) -> int:
-        return 200 if self.fault is None else status_of(self.fault)
+        return 200 if self.error is None else status_of(self.error)
 
     @property
     def headers(self) -> Headers:
-        return [] if self.fault is None else headers_of(self.fault)
+        return [] if self.error is None else headers_of(self.error)
 
 
 NOT_SENT = SentForm()
@@ -66,8 +66,8 @@ def take_form(
     fields = call.form()
     try:
         change(fields)
-    except correctable as fault:
-        return page(services, call, SentForm(name, fields, fault))
+    except correctable as error:
+        return page(services, call, SentForm(name, fields, error))
     return services.renderer.redirect(f"{next_}?done={name}")
 
 

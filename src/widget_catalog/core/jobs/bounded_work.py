@@ -92,14 +92,14 @@ class BoundedWork(Generic[Q, A]):
             if self._thread is None:
                 self._thread = ThreadPoolExecutor(1, "bounded-work")
             run = asyncio.get_running_loop().run_in_executor
-            answer = await run(self._thread, self._ask, question)
+            response = await run(self._thread, self._ask, question)
         finally:
             self._turns.give_back()
-        if answer is None:
+        if response is None:
             self._too_expensive[key] = None
             if len(self._too_expensive) > _MAX_REMEMBERED:
                 self._too_expensive.popitem(last=False)
-        return answer
+        return response
 
     def _ask(self, question: Q) -> A | None:
         try:
@@ -143,19 +143,19 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.kill()
 
 
-def _answer_all(work: Callable[[Any], Any]) -> None:
+def _serve_requests(work: Callable[[Any], Any]) -> None:
     """Until the parent closes the pipe."""
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
-    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    questions, responses = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError):
         while select.select([questions], [], [], _IDLE_S)[0]:
             question = receive(questions)
             # The signal has no handler, so the kernel ends the process whatever it is doing.
             signal.setitimer(signal.ITIMER_PROF, _MAX_CPU_S)
-            answer = work(question)
+            response = work(question)
             signal.setitimer(signal.ITIMER_PROF, 0)
-            send(answers, answer)
+            send(responses, response)
 
 
 if __name__ == "__main__":
-    _answer_all(pkgutil.resolve_name(sys.argv[1]))
+    _serve_requests(pkgutil.resolve_name(sys.argv[1]))

@@ -32,9 +32,9 @@ class PeriodicJobs:
             for job in self._jobs:
                 try:
                     job()
-                except StoreUnavailable as fault:
+                except StoreUnavailable as error:
                     if self._may_log():
-                        _log.warning("Tidying up failed.", fault=fault.message)
+                        _log.warning("Tidying up failed.", error=error.message)
                 except Exception:
                     if self._may_log():
                         _log.exception("Tidying up failed.")

@@ -114,8 +114,8 @@ def _map_beside(
             if len(under_way) > _ASKED_AHEAD * count or batch is None:
                 while not under_way[0][1].done() and _take_back(under_way, work, settings):
                     pass
-                done, answer = under_way.popleft()
-                yield done, answer.result()
+                done, response = under_way.popleft()
+                yield done, response.result()
 
 
 def _take_back(
@@ -207,7 +207,7 @@ class _Channel:
         self._socket.close()
 
 
-def _answer_all(work: Callable[..., Any]) -> None:
+def _serve_requests(work: Callable[..., Any]) -> None:
     """The main loop of a helper."""
     channel = _Channel(socket.socket(fileno=sys.stdin.fileno()))
     # A parent that ends with unread results resets the connection.
@@ -236,4 +236,4 @@ def receive(stream: Stream) -> Any:
 
 
 if __name__ == "__main__":
-    _answer_all(pkgutil.resolve_name(sys.argv[1]))
+    _serve_requests(pkgutil.resolve_name(sys.argv[1]))

@@ -19,7 +19,7 @@ _JUMPS_S = (-7_200, -600, -5, 5, 600, 7_200)
 
 
 # Each has its turn in every round; some have two.
-FAULTS = (
+ERRORS = (
     "kill-worker",
     "kill-parent",
     "kill-all",
@@ -33,11 +33,11 @@ FAULTS = (
 _OFTEN = ("kill-worker", "import-file")
 
 
-class Faults:
+class Errors:
     """All faults of this stage, in random order."""
 
     def __init__(
-        self, stage: Stage, traffic: Traffic, choose: random.Random, only: Sequence[str] = FAULTS
+        self, stage: Stage, traffic: Traffic, choose: random.Random, only: Sequence[str] = ERRORS
     ) -> None:
         self._stage = stage
         self._traffic = traffic
@@ -45,7 +45,7 @@ class Faults:
         self._choose = choose
         self._imports: list[tuple[subprocess.Popen[bytes], ImportedFile]] = []
         impossible = {"fill-disk": stage.disk is None, "set-clock": stage.clock is None}
-        possible = [name for name in (*FAULTS, *_OFTEN) if not impossible.get(name)]
+        possible = [name for name in (*ERRORS, *_OFTEN) if not impossible.get(name)]
         self._names = [name for name in possible if name in only]
         self._bag: list[str] = []
         self._happened: set[str] = set()
@@ -59,8 +59,8 @@ class Faults:
         if not self._bag:
             self._bag = self._choose.sample(self._names, len(self._names))
         name = self._bag.pop()
-        fault: Callable[[], None] = getattr(self, name.replace("-", "_"))
-        fault()
+        error: Callable[[], None] = getattr(self, name.replace("-", "_"))
+        error()
         self._happened.add(name)
         return name
 

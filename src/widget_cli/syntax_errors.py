@@ -110,15 +110,15 @@ def _first_error(root: "Node") -> "Node":
     return node
 
 
-def syntax_fault(name: str, content: bytes, root: "Node", engine: EarlyError | None) -> str:
+def syntax_error(name: str, content: bytes, root: "Node", engine: EarlyError | None) -> str:
     """The message for a syntax error; `engine` is the engine's error."""
     node = _first_error(root)
     offset = node.start_byte
     if engine is not None and engine.message in _UNCLOSED and engine.offset is not None:
-        offset, fault = engine.offset, f"{_UNCLOSED[engine.message]} is not closed."
+        offset, error = engine.offset, f"{_UNCLOSED[engine.message]} is not closed."
     elif node.is_missing:
         what = "a name or value" if node.is_named else f'"{node.type}"'
-        fault = f"{what} is missing."
+        error = f"{what} is missing."
     else:
         # An error node that starts before the actual error.
         if (
@@ -128,11 +128,11 @@ def syntax_fault(name: str, content: bytes, root: "Node", engine: EarlyError | N
         ):
             offset = max(offset, engine.offset)
         token = _unexpected(content, offset)
-        fault = f'unexpected "{token}".' if token else "unexpected end."
+        error = f'unexpected "{token}".' if token else "unexpected end."
     where = place_of(content, offset)
     if name.endswith((".ts", ".tsx", ".mts", ".cts")) or _TYPESCRIPT.search(where.near):
-        fault += " This looks like TypeScript: compile it to JavaScript first."
-    return f"{name}, {where}: {fault}\n{where.excerpt}"
+        error += " This looks like TypeScript: compile it to JavaScript first."
+    return f"{name}, {where}: {error}\n{where.excerpt}"
 
 
 def _follows(content: bytes, node: "Node", engine: EarlyError) -> bool:
@@ -149,34 +149,34 @@ def _unexpected(content: bytes, offset: int) -> str:
     return found[0] if found else ""
 
 
-def early_fault(name: str, content: bytes, root: "Node", error: EarlyError) -> str:
+def early_error(name: str, content: bytes, root: "Node", error: EarlyError) -> str:
     """The message for an early error."""
     message, offset = error
     subject = re.search(r"'(.+)'", message)
     if "redefinition" in message or "duplicate import" in message:
         declared = _name_before(root, content, offset)
         what = f'"{text_of(content, declared)}"' if declared else "a name"
-        fault, offset = f"{what} is declared twice", declared.start_byte if declared else offset
+        problem, offset = f"{what} is declared twice", declared.start_byte if declared else offset
     elif "duplicate exported name" in message and subject:
-        fault = f'"{subject[1]}" is exported twice'
+        problem = f'"{subject[1]}" is exported twice'
     elif "exported variable" in message and subject:
-        fault = f'"{subject[1]}" is exported, but not declared'
+        problem = f'"{subject[1]}" is exported, but not declared'
         offset = _find_export(content, root, subject[1])
     elif "undefined private field" in message and subject:
-        fault = f"the private name {subject[1]} is declared in no class around it"
+        problem = f"the private name {subject[1]} is declared in no class around it"
         offset = _find_private(content, root, subject[1])
     elif offset is None and (regex := _find_wrong_regex(content, root)):
-        fault, offset = f"this regular expression is not valid: {message}", regex.start_byte
+        problem, offset = f"this regular expression is not valid: {message}", regex.start_byte
     elif "'await' keyword" in message:
-        fault = "await is allowed only in an async function and at the top level"
+        problem = "await is allowed only in an async function and at the top level"
     elif message == "invalid keyword: with":
-        fault = 'a module is strict code, which has no "with"'
+        problem = 'a module is strict code, which has no "with"'
     else:
-        fault = message
+        problem = message
     if offset is None:
-        return f"{name}: {fault}."
+        return f"{name}: {problem}."
     where = place_of(content, offset)
-    return f"{name}, {where}: {fault}.\n{where.excerpt}"
+    return f"{name}, {where}: {problem}.\n{where.excerpt}"
 
 
 def _name_before(root: "Node", content: bytes, offset: int | None) -> "Node | None":

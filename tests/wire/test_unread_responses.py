@@ -113,10 +113,10 @@ class _SlowButSteady(threading.Thread):
                 while time.monotonic() < until:
                     connection.received += connection.socket.recv(50_000)
                     time.sleep(0.5)
-                is_whole = connection.answer().body == self._expected
+                is_whole = connection.response().body == self._expected
                 self._result = "whole" if is_whole else "damaged"
-        except (OSError, EOFError) as fault:
-            self._result = repr(fault)
+        except (OSError, EOFError) as error:
+            self._result = repr(error)
 
     def result(self) -> str:
         self.join()
@@ -129,9 +129,9 @@ def _read_everything_once(service: Service) -> bytes:
     with connections_to_every_worker(service) as found:
         for held in found.values():
             for path, encoding in _LARGE:
-                answer = held[0].ask("GET", path, f"Accept-Encoding: {encoding}")
-                assert answer.status == 200
-                registry = registry or answer.body
+                response = held[0].ask("GET", path, f"Accept-Encoding: {encoding}")
+                assert response.status == 200
+                registry = registry or response.body
     return registry
 
 

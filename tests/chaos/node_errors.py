@@ -69,8 +69,8 @@ class NodeFaults:
                 for name in choose.sample(names, len(names)):
                     if self._is_over.wait(choose.uniform(0.2, self._longest_pause_s)):
                         return
-                    fault: Callable[[random.Random], None] = getattr(self, name.replace("-", "_"))
-                    fault(choose)
+                    problem: Callable[[random.Random], None] = getattr(self, name.replace("-", "_"))
+                    problem(choose)
                     self._happened.add(name)
                 if self._is_short:
                     return

@@ -69,7 +69,7 @@ _SENTENCES = (
 class Misfits(NamedTuple):
     """The errors that prevent a line from being decoded."""
 
-    faults: list[str]
+    errors: list[str]
     """Each a field and a sentence."""
     fields: frozenset[str]
     """The paths of these fields."""
@@ -91,12 +91,12 @@ def find_misfits(line: bytes, error: Exception, shape: type[msgspec.Struct]) -> 
     if isinstance(parsed, dict):
         fitting = _Fitting(rules)
         rest = fitting.fit_object(parsed, shape, "")
-        if fitting.faults:
-            return Misfits(fitting.faults, frozenset(fitting.fields), rest)
-    return Misfits([_fault(error, "", rules)], frozenset(), None)
+        if fitting.errors:
+            return Misfits(fitting.errors, frozenset(fitting.fields), rest)
+    return Misfits([_decoder_error(error, "", rules)], frozenset(), None)
 
 
-def fault(field: str, sentence: str) -> str:
+def field_error(field: str, sentence: str) -> str:
     return f"{field}: {sentence}" if field else sentence
 
 
@@ -115,7 +115,7 @@ class _Fitting:
 
     def __init__(self, rules: Mapping[str, str]) -> None:
         self._rules = rules
-        self.faults: list[str] = []
+        self.errors: list[str] = []
         self.fields: set[str] = set()
 
     def fit_object(
@@ -130,13 +130,13 @@ class _Fitting:
                 fitted[key] = self._fit(value[key], field.type, prefix + key, default)
             elif field.required:
                 fitted[key] = self._replace(
-                    prefix + key, fault(prefix + key, _MISSING), _stand_in(key)
+                    prefix + key, field_error(prefix + key, _MISSING), _stand_in(key)
                 )
         for key in value:
             if key not in fields:
                 meant = find_similar(key, fields.keys() - value.keys())
                 sentence = _UNKNOWN if meant is None else f"{_NO_FIELD}; did you mean {meant}?"
-                self.faults.append(fault(prefix + key, sentence))
+                self.errors.append(field_error(prefix + key, sentence))
         return fitted
 
     def _fit(self, value: Any, shape: Any, at: str, default: Any) -> Any:
@@ -151,11 +151,11 @@ class _Fitting:
         try:
             msgspec.convert(value, shape)
         except msgspec.ValidationError as error:
-            return self._replace(at, _fault(error, at, self._rules), default)
+            return self._replace(at, _decoder_error(error, at, self._rules), default)
         return value
 
     def _replace(self, at: str, sentence: str, instead: Any) -> Any:
-        self.faults.append(sentence)
+        self.errors.append(sentence)
         self.fields.add(at)
         return instead
 
@@ -196,7 +196,7 @@ def _is_struct(shape: Any) -> bool:
     return isinstance(shape, type) and issubclass(shape, msgspec.Struct)
 
 
-def _fault(error: Exception, at: str, rules: Mapping[str, str]) -> str:
+def _decoder_error(error: Exception, at: str, rules: Mapping[str, str]) -> str:
     """The decoder's error message as a field and a sentence."""
     found = _COMPLAINT.match(str(error))
     sentence, below = found.group("sentence", "at") if found else (str(error), None)
@@ -204,15 +204,15 @@ def _fault(error: Exception, at: str, rules: Mapping[str, str]) -> str:
     field = f"{at}{dot}{below or ''}"
     for pattern, ours in _SENTENCES:
         if about := pattern.match(sentence):
-            return fault(f"{field}.{about.group(1)}" if field else about.group(1), ours)
+            return field_error(f"{field}.{about.group(1)}" if field else about.group(1), ours)
     if not field:
         is_proper = isinstance(error, msgspec.ValidationError)
         return "A line must be a JSON object." if is_proper else f"{sentence}."
     name = field.rpartition(".")[2]
     if name.startswith("versions["):
-        return fault(field, "must be an object.")
+        return field_error(field, "must be an object.")
     # The decoder's own message, for a field that has no rule yet.
-    return fault(field, rules.get(name.partition("[")[0], f"{sentence}."))
+    return field_error(field, rules.get(name.partition("[")[0], f"{sentence}."))
 
 
 def _not_utf8(line: bytes) -> str:
@@ -221,7 +221,7 @@ def _not_utf8(line: bytes) -> str:
     except (msgspec.DecodeError, RecursionError):
         parsed = None
     at = next((at for at, text in _texts(parsed) if "\ufffd" in text), "")
-    return fault(at, "is not UTF-8.") if at else "The line is not UTF-8."
+    return field_error(at, "is not UTF-8.") if at else "The line is not UTF-8."
 
 
 def _texts(value: Any, at: str = "") -> Iterator[tuple[str, str]]:

@@ -63,7 +63,7 @@ rounds = st.lists(counts, min_size=1, max_size=3) | st.lists(
     st.sampled_from([1_000, 2]),
     st.sampled_from([1 << 22, 1 << 22, 1 << 14]),
 )
-def test_any_answer_is_that_of_a_catalog_opened_just_now(
+def test_any_response_is_that_of_a_catalog_opened_just_now(
     monkeypatch: pytest.MonkeyPatch,
     initial: list[Add],
     drawn: list[Ask],
@@ -88,7 +88,7 @@ def _check(played: Played, asked: list[Ask]) -> None:
     fresh = Catalog(documents, node.revision, node.counts, "https://x", 1 << 20)
     for ask in asked:
         wanted = (ask.query, SemVer.parse(ask.sdk) if ask.sdk else None, ask.page, ask.limit)
-        known = {id(it.content) for it in played.catalog._pages._answers.items.values()}
+        known = {id(it.content) for it in played.catalog._pages._responses.items.values()}
         given, expected = played.catalog.search(*wanted), fresh.search(*wanted)
         event("remembered" if id(given) in known else "rendered")
         assert (given.body, given.tag) == (expected.body, expected.tag)
