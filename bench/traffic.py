@@ -55,7 +55,7 @@ def everyday_searches() -> list[tuple[str, int]]:
 
 
 def ever_new_searches() -> list[tuple[str, int]]:
-    """Far more than a worker remembers answers: two of the commonest words, typed in part or
+    """Far more than a worker remembers responses: two of the commonest words, typed in part or
     whole, pages 1 to 3."""
     typed = {word[:stop]: 0 for word in COMMON[:30] for stop in range(3, len(word) + 1)}
     searches = [

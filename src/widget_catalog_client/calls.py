@@ -47,7 +47,7 @@ class Request(NamedTuple):
     content: bytes | None = None
     max_bytes: int = _SMALL_BYTES
     within_s: float = _RESPONSE_WITHIN_S
-    """How long the whole answer may take."""
+    """How long the whole response may take."""
 
 
 class Response(NamedTuple):

@@ -8,7 +8,7 @@ class ClientError(CatalogError):
 
 
 class InvalidRequest(ClientError, ValueError):
-    """The request is invalid. `faults` are the errors, one by one."""
+    """The request is invalid. `errors` are the errors, one by one."""
 
     def __init__(self, message: str, errors: tuple[str, ...] = ()) -> None:
         super().__init__(message)

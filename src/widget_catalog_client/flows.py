@@ -29,7 +29,7 @@ _SLOWEST_BYTES_PER_S = 20_000
 
 
 class Fetch(NamedTuple):
-    """Send the request and pass the response to the receiver. The result is its answer."""
+    """Send the request and pass the response to the receiver. The result is its response."""
 
     request: Request
     into: "VerifiedFile | None" = None

@@ -40,7 +40,7 @@ class ModuleCheck(Enum):
 
 
 class ModuleFindings(NamedTuple):
-    """`faults` prevent publishing, `warnings` do not."""
+    """`errors` prevent publishing, `warnings` do not."""
 
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

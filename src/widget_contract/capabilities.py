@@ -45,7 +45,7 @@ class Parsed(NamedTuple):
 
 
 def parse_capabilities(stated: object) -> Parsed:
-    """The valid ones among the stated capabilities, and every fault of the others."""
+    """The valid ones among the stated capabilities, and every error of the others."""
     if stated is None:
         return Parsed((), [])
     errors: list[str] = []

@@ -1,4 +1,4 @@
-"""Chaos: every fault of one machine, under mixed traffic; then a check that nothing is lost.
+"""Chaos: every error of one machine, under mixed traffic; then a check that nothing is lost.
 
     ./dev chaos --minutes 30
 

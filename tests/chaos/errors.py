@@ -1,4 +1,4 @@
-"""The faults. Each is a function of the stage; all are over when it ends."""
+"""The errors. Each is a function of the stage; all are over when it ends."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ _OFTEN = ("kill-worker", "import-file")
 
 
 class Errors:
-    """All faults of this stage, in random order."""
+    """All errors of this stage, in random order."""
 
     def __init__(
         self, stage: Stage, traffic: Traffic, choose: random.Random, only: Sequence[str] = ERRORS
@@ -113,7 +113,7 @@ class Errors:
             self._ledger.note("workers frozen for a while")
 
     def import_file(self) -> None:
-        """Continues during the next faults; every third one is killed."""
+        """Continues during the next errors; every third one is killed."""
         number = len(self._ledger.imports)
         keys = [f"import{number}/w{i}" for i in range(_IMPORTED)]
         file = self._stage.folder / f"import{number}.ndjson"

@@ -38,7 +38,7 @@ class Ledger:
     imports: list[ImportedFile] = field(default_factory=list)
     counts_attempted: Counter[str] = field(default_factory=Counter)
     counts_acknowledged: Counter[str] = field(default_factory=Counter)
-    # How often each fault and each response occurred.
+    # How often each error and each response occurred.
     figures: Counter[str] = field(default_factory=Counter)
     longest_wait_s: float = 0.0
     longest_start_s: float = 0.0

@@ -1,4 +1,4 @@
-"""Faults of nodes, and of what they share.
+"""Errors of nodes, and of what they share.
 
 Two may happen at the same time: one of the database, one of anything else. Never are all nodes
 down.
@@ -23,12 +23,12 @@ _LONGEST_HANG_S = 8.0
 
 
 class NodeFaults:
-    """Every fault in random order, repeatedly, from entering to leaving."""
+    """Every error in random order, repeatedly, from entering to leaving."""
 
     def __init__(
         self, stage: NodeStage, seed: int, longest_pause_s: float, *, is_short: bool
     ) -> None:
-        """`is_short`: some faults, once each."""
+        """`is_short`: some errors, once each."""
         self._is_short = is_short
         groups = [
             tuple(it for it in names if it in _IN_SHORT or not is_short)
@@ -77,7 +77,7 @@ class NodeFaults:
         except (AssertionError, RuntimeError, OSError) as error:
             self._ledger.violated(f"after {self._happened} came {error!r}"[:2000])
 
-    # Faults of the database
+    # Errors of the database
 
     def fail_over(self, choose: random.Random) -> None:
         self._stage.pair.fail_over()
@@ -120,7 +120,7 @@ class NodeFaults:
         wait_for(self._stage.pair.is_synchronous, 120)
         self._ledger.note("standbys killed")
 
-    # Other faults
+    # Other errors
 
     def kill_node(self, choose: random.Random) -> None:
         """One, or two of the three."""

@@ -1,4 +1,4 @@
-"""./dev chaos --nodes: restarts under load, then faults under traffic, then a check
+"""./dev chaos --nodes: restarts under load, then errors under traffic, then a check
 for lost data.
 """
 

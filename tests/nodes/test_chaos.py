@@ -1,4 +1,4 @@
-"""The short form of ./dev chaos --nodes: restarts under load, and some faults once."""
+"""The short form of ./dev chaos --nodes: restarts under load, and some errors once."""
 
 import os
 import subprocess

@@ -28,7 +28,7 @@ from widget_catalog.operations.doctor import (
     delete_aside,
     find_orphans,
     list_aside,
-    set_aside,
+    quarantine,
 )
 
 BYTES = b"export default class {}"
@@ -243,7 +243,7 @@ def test_orphans_are_moved_aside_and_nothing_else(node: Node) -> None:
     unknown, half = _untidy(node)
 
     suspects = set(map(str, (unknown, half, bundle)))
-    moved = set_aside(node.store, node.bundles, node.folder.path, suspects)
+    moved = quarantine(node.store, node.bundles, node.folder.path, suspects)
 
     assert (moved.files, moved.size_bytes) == (2, 5)
     for path, content in ((unknown, b"x"), (half, b"half")):
@@ -262,10 +262,10 @@ def test_nearly_everything_is_moved_aside_only_if_that_is_meant(node: Node) -> N
     arguments = (node.store, node.bundles, node.folder.path, set(map(str, orphans)))
 
     with pytest.raises(TooMuch, match="Only 1 of 11 stored files are referred to"):
-        set_aside(*arguments)
+        quarantine(*arguments)
 
     assert all(path.exists() for path in orphans)
-    assert set_aside(*arguments, is_forced=True).files == 10
+    assert quarantine(*arguments, is_forced=True).files == 10
 
 
 def test_what_was_moved_aside_is_deleted_after_so_many_days(node: Node) -> None:

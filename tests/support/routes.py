@@ -7,7 +7,7 @@ from widget_catalog.core.http.routing import AuthMode, Routes, Who
 
 install_features()
 
-_PAGES = (AuthMode.PAGE, AuthMode.ENTRANCE)
+_PAGES = (AuthMode.PAGE, AuthMode.ANONYMOUS_PAGE)
 
 ALL = list_routes()
 API = Routes([it for it in ALL.all if it.auth not in _PAGES])

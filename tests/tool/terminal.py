@@ -1,4 +1,4 @@
-"""A person who types the answers to a command's questions at a terminal."""
+"""A person who types the responses to a command's questions at a terminal."""
 
 import os
 import pty

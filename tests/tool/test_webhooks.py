@@ -75,7 +75,7 @@ def test_a_webhook_is_added_tried_followed_and_removed(
 
 
 def test_a_receiver_that_fails_fails_the_test_event(ann: Tool, receiver: Receiver) -> None:
-    receiver.response = lambda _: 503
+    receiver.respond = lambda _: 503
     added = ann.run("webhooks", "add", receiver.url)
     id_ = ann.json("webhooks", "list")["webhooks"][0]["id"]
     assert added.out.startswith("whsec_")
@@ -93,7 +93,7 @@ def test_a_receiver_that_fails_fails_the_test_event(ann: Tool, receiver: Receive
     assert refused.code == 6
     assert "The webhook is disabled. Enable it first." in refused.err
     assert ann.json("webhooks", "enable", id_) == {"success": True, "id": id_}
-    receiver.response = lambda _: 204
+    receiver.respond = lambda _: 204
     new = ann.run("webhooks", "rotate", id_).out.strip()
     assert ann.json("webhooks", "test", id_)["state"] == "delivered"
     assert receiver.received[-1].is_signed_with(new)

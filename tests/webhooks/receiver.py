@@ -31,16 +31,16 @@ class Received(NamedTuple):
 
 
 class Receiver:
-    """`answer` gets every request, and returns the status."""
+    """`respond` gets every request, and returns the status."""
 
     def __init__(
         self,
-        response: Callable[[Received], int] = lambda _: 204,
+        respond: Callable[[Received], int] = lambda _: 204,
         *,
         address: tuple[str, int] = ("127.0.0.1", 0),
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self.response = response
+        self.respond = respond
         self.received: list[Received] = []
         receiver = self
 
@@ -51,7 +51,7 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 got = Received(self.path, headers, body)
-                status = receiver.response(got)
+                status = receiver.respond(got)
                 receiver.received.append(got)
                 self.send_response(status)
                 if 300 <= status < 400:

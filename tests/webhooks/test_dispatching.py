@@ -73,7 +73,7 @@ def test_what_is_not_listed_any_more_is_reported_without_its_version(
 def test_a_failed_delivery_is_tried_again_with_the_same_id(post: Post, receiver: Receiver) -> None:
     hook = post.hook(receiver.url)
     statuses = iter([500, 302, 200])
-    receiver.response = lambda _: next(statuses)
+    receiver.respond = lambda _: next(statuses)
     post.publish("acme/clock")
     post.work()
     post.work()  # Not due yet.
@@ -102,7 +102,7 @@ def test_one_event_that_a_receiver_cannot_take_does_not_hold_up_the_others(
     post: Post, receiver: Receiver
 ) -> None:
     post.hook(receiver.url)
-    receiver.response = lambda got: 500 if got.json()["data"]["id"] == "acme/b" else 200
+    receiver.respond = lambda got: 500 if got.json()["data"]["id"] == "acme/b" else 200
     post.publish("acme/a", "acme/b", "acme/c")
     post.work()
     post.clock.forward(seconds=3)
@@ -141,7 +141,7 @@ def test_a_delivery_is_given_up_after_a_day_and_the_webhook_after_three(post: Po
 
 def test_a_receiver_that_is_gone_is_left_alone_at_once(post: Post, receiver: Receiver) -> None:
     hook = post.hook(receiver.url).webhook
-    receiver.response = lambda _: 410
+    receiver.respond = lambda _: 410
     post.publish("acme/clock", "acme/other")
     post.work()
     post.clock.forward(days=1)
@@ -238,13 +238,13 @@ def test_a_webhook_that_lags_leaves_the_rest_in_the_feed(
     for name, value in (("_MAX_WAITING", 5), ("_CHANGES_AT_ONCE", 10), ("_KEPT_EACH", 7)):
         monkeypatch.setattr(dispatching, name, value)
     hook = post.hook(receiver.url).webhook
-    receiver.response = lambda _: 503
+    receiver.respond = lambda _: 503
     post.publish(*(f"acme/w{number}" for number in range(35)))
     post.work()
     assert len(post.deliveries(hook.id)) == 10
     assert post.get(hook.id).position == 10
 
-    receiver.response = lambda _: 200
+    receiver.respond = lambda _: 200
     received = len(receiver.received)
     post.clock.forward(minutes=10)
     post.work()

@@ -30,11 +30,11 @@ def test_slow_receivers_of_one_owner_do_not_delay_the_ping_of_another(post: Post
         an_organization(post.store, slug, owner=mallory)
     by = Actor(via=Via.SESSION, account=mallory)
 
-    def response_slowly(_: object) -> int:
+    def respond_slowly(_: object) -> int:
         time.sleep(_SLOW_S)
         return 200
 
-    with Receiver(response_slowly) as slow, Receiver() as quick:
+    with Receiver(respond_slowly) as slow, Receiver() as quick:
         for slug in slugs:
             for number in range(4):
                 post.hook(f"{slow.url}?{number}", slug, by=by)

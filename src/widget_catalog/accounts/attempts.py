@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ..catalog.store.events import append
-from ..core.actors import Account, Stranger
+from ..core.actors import Account, Anonymous
 from ..core.amounts import format_duration
 from ..core.credentials import hash_secret
 from ..core.db.bulk import insert_into
@@ -89,7 +89,7 @@ def record_failed_sign_in(
             forgive_attempts(tx, None, list(bounds))
         else:
             scope = account.username if account is not None else None
-            append(tx, Stranger(address), SignInFailed(scope=scope, attempts=attempts))
+            append(tx, Anonymous(address), SignInFailed(scope=scope, attempts=attempts))
 
 
 def remember_network(

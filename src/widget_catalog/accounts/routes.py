@@ -22,7 +22,7 @@ _METADATA = "/.well-known/oauth-authorization-server"
 _sign_in = partial(Route, needs=Who.ANYONE, auth=AuthMode.SIGN_IN)
 _oauth = partial(Route, needs=Who.ANYONE, auth=AuthMode.OAUTH)
 _oauth_aside = partial(Route, needs=Who.ANYONE, auth=AuthMode.OAUTH_ASIDE)
-_entrance = partial(page, needs=Who.ANYONE, auth=AuthMode.ENTRANCE)
+_anonymous_page = partial(page, needs=Who.ANYONE, auth=AuthMode.ANONYMOUS_PAGE)
 _person = partial(Route, needs=Who.PERSON)
 _own_page = partial(page, needs=Who.PERSON)
 _factor_page = partial(page, needs=Who.PERSON, step_up=StepUp.FACTOR)
@@ -34,7 +34,7 @@ _fresh_set_up = partial(page, needs=Who.PERSON, without_factor=True, step_up=Ste
 
 def _same_origin(route: Route) -> Route:
     """Where nobody is known, there is no CSRF token: the origin shows whether a form is ours."""
-    if route.method != "POST" or route.auth not in (AuthMode.SIGN_IN, AuthMode.ENTRANCE):
+    if route.method != "POST" or route.auth not in (AuthMode.SIGN_IN, AuthMode.ANONYMOUS_PAGE):
         return route
 
     def handle(services: Services, call: Call) -> Response:
@@ -89,20 +89,20 @@ OAUTH = (
 
 SIGN_IN_PAGES = (
     page("GET", "/sign-in", sign_in.get_sign_in, Who.ANYONE),
-    _entrance("POST", "/sign-in", sign_in.post_sign_in_form, hashes=True),
-    _entrance("GET", "/sign-in/second-factor", sign_in.get_second_step),
-    _entrance("POST", "/sign-in/second-factor", sign_in.post_second_step),
-    _entrance("GET", "/sign-in/passkey", sign_in.get_passkey_page),
-    _entrance("POST", "/sign-in/passkey", sign_in.post_passkey_form),
+    _anonymous_page("POST", "/sign-in", sign_in.post_sign_in_form, hashes=True),
+    _anonymous_page("GET", "/sign-in/second-factor", sign_in.get_second_step),
+    _anonymous_page("POST", "/sign-in/second-factor", sign_in.post_second_step),
+    _anonymous_page("GET", "/sign-in/passkey", sign_in.get_passkey_page),
+    _anonymous_page("POST", "/sign-in/passkey", sign_in.post_passkey_form),
     page("POST", "/sign-out", sign_in.post_sign_out_form, Who.ANYONE, without_factor=True),
-    _entrance("GET", "/reset-password", account.get_reset),
-    _entrance("POST", "/reset-password", account.post_reset, hashes=True),
-    _entrance("GET", "/join", account.get_join),
-    _entrance("POST", "/join", account.post_join, hashes=True),
+    _anonymous_page("GET", "/reset-password", account.get_reset),
+    _anonymous_page("POST", "/reset-password", account.post_reset, hashes=True),
+    _anonymous_page("GET", "/join", account.get_join),
+    _anonymous_page("POST", "/join", account.post_join, hashes=True),
 )
 
 PROVIDER_PAGES = (
-    _entrance("GET", _PROVIDER, oidc.get_start),
+    _anonymous_page("GET", _PROVIDER, oidc.get_start),
     page(
         "GET",
         _PROVIDER + "/callback",
@@ -111,8 +111,8 @@ PROVIDER_PAGES = (
         without_factor=True,
         writes_on_get=True,
     ),
-    _entrance("GET", "/join/name", oidc.get_name),
-    _entrance("POST", "/join/name", oidc.post_name),
+    _anonymous_page("GET", "/join/name", oidc.get_name),
+    _anonymous_page("POST", "/join/name", oidc.post_name),
     _fresh_page("POST", "/account/connect", oidc.post_connect),
 )
 

@@ -60,7 +60,7 @@ class WorkerStatus:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         # One word per worker: 0 during the first start, its process id when ready, or _DEAD. Then
-        # the number of workers that died, and how many of these of a memory fault.
+        # the number of workers that died, and how many of these of a memory error.
         self._words = memoryview(mmap.mmap(-1, 8 * (workers + 2))).cast("Q")
 
     def set_ready(self, index: int) -> None:

@@ -35,7 +35,7 @@ class Error(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A snapshot that was read; it is intact if there are no faults."""
+    """A snapshot that was read; it is intact if there are no errors."""
 
     name: str
     manifest: Manifest

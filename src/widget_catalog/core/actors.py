@@ -181,7 +181,7 @@ class Visitor(NamedTuple):
     grant_id: str | None = None
 
 
-class Stranger(msgspec.Struct, frozen=True):
+class Anonymous(msgspec.Struct, frozen=True):
     """An unauthenticated actor, in the audit log. No account can have this name."""
 
     name: ClassVar[str] = "-"

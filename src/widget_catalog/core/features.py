@@ -71,7 +71,7 @@ class Feature:
     authentication: "Callable[[Services], Authentication] | None" = None
     """How requests are authenticated, by the one feature that does it."""
     paths: "Callable[[Services, Receiver], Mapping[str, Handler]]" = lambda _services, _receiver: {}
-    """What answers all paths with a prefix, instead of routes."""
+    """What handles all paths with a prefix, instead of routes."""
     jobs: "Callable[[Services], Sequence[Job]]" = _nothing
     """Run every ten minutes in every worker; safe to run in several at once."""
     on_start: "Callable[[Store, Bundles, Uploads], None]" = lambda *_: None

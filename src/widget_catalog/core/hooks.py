@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar
 
-from .actors import Actor, Stranger
+from .actors import Actor, Anonymous
 
 if TYPE_CHECKING:
     from .db.engine import Transaction
@@ -50,7 +50,7 @@ def load() -> dict[Any, list[Callable[..., Any]]]:
     return _found
 
 
-def call(tx: "Transaction", by: Actor | Stranger, event: object) -> None:
+def call(tx: "Transaction", by: Actor | Anonymous, event: object) -> None:
     """Call the hooks of this type of event."""
     for hook in load().get(type(event), ()):
         hook(tx, by, event)

@@ -17,7 +17,7 @@ from ..catalog.events import Event
 from ..catalog.store.events import append
 from ..catalog.store.widgets import find_widget
 from ..catalog.widgets import Widget
-from ..core.actors import Actor, Stranger
+from ..core.actors import Actor, Anonymous
 from ..core.credentials import new_id
 from ..core.db import rows
 from ..core.db.engine import Snapshot, Store
@@ -98,7 +98,7 @@ def report_widget(
             created_at=tx.at_ms,
         )
         reports.add_report(tx, report)
-        append(tx, Stranger(address), Reported(report=report.id, widget=f"{scope}/{name}"))
+        append(tx, Anonymous(address), Reported(report=report.id, widget=f"{scope}/{name}"))
 
 
 def decide_about(store: Store, actor: Actor, id_: str, state: str, note: str) -> None:

@@ -13,7 +13,7 @@ _VERSION_PAGE = WIDGETS + "/{scope}/{name}/versions/{version}"
 
 _revoking = partial(page, needs=Right.REVOKE)
 _operator = partial(page, needs=Who.OPERATOR)
-_visitor = partial(Route, needs=Who.ANYONE, auth=AuthMode.ENTRANCE)
+_visitor = partial(Route, needs=Who.ANYONE, auth=AuthMode.ANONYMOUS_PAGE)
 
 ROUTES = (
     Route("POST", _VERSION + "/revoke", endpoints.post_revoke, Right.REVOKE),

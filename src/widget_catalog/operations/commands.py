@@ -184,7 +184,7 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
     Leftovers of uploads were never published, and are removed.
     """
     from ..publishing.publish_version import tidy_uploads
-    from .doctor import find_orphans, set_aside
+    from .doctor import find_orphans, quarantine
 
     suspects = set(orphans)
     if is_dry and suspects:
@@ -197,7 +197,9 @@ def clean_up(node: "Node", orphans: list[str], *, is_dry: bool, is_forced: bool)
     if is_dry:
         return orphans
     if suspects:
-        moved = set_aside(node.store, node.bundles, node.folder.path, suspects, is_forced=is_forced)
+        moved = quarantine(
+            node.store, node.bundles, node.folder.path, suspects, is_forced=is_forced
+        )
         report(
             f"Moved {_amount(moved)} that no version refers to into {moved.folder}. Delete that "
             "folder when you are sure that nothing is missing."

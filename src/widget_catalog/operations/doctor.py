@@ -212,7 +212,7 @@ def find_orphans(store: Store, bundles: Bundles, suspects: set[str]) -> Orphans:
     return _measured(bundles, list_orphans(bundles, known), suspects)
 
 
-def set_aside(
+def quarantine(
     store: Store, bundles: Bundles, data: Path, suspects: set[str], *, is_forced: bool = False
 ) -> Aside:
     """Move suspects that are still orphans; raises TooMuch if that is nearly everything."""
@@ -229,7 +229,7 @@ def set_aside(
     moved: list[Stored] = []
 
     def move(it: Stored) -> None:
-        bundles.set_aside(it, folder)
+        bundles.quarantine(it, folder)
         moved.append(it)
 
     named: dict[FileKey, Stored] = {}

@@ -11,7 +11,7 @@ from ..accounts.events import AccountClosed
 from ..accounts.permissions import as_now, require_person
 from ..catalog.store.audit import Entry, read_scope_audit
 from ..catalog.store.events import append
-from ..core.actors import RESERVED, Account, Actor, Right, Role, Stranger, parse_username
+from ..core.actors import RESERVED, Account, Actor, Anonymous, Right, Role, parse_username
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from . import events
@@ -193,7 +193,7 @@ def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None
 
 def take_out(
     tx: Transaction,
-    by: Actor | Stranger,
+    by: Actor | Anonymous,
     organization: Organization,
     account_id: int,
     username: str,
@@ -256,7 +256,7 @@ def _keep_an_owner(connection: Snapshot, organization: Organization, leaving: Me
         )
 
 
-def leave_all(tx: Transaction, by: Actor | Stranger, event: AccountClosed) -> None:
+def leave_all(tx: Transaction, by: Actor | Anonymous, event: AccountClosed) -> None:
     """Raises Conflict if an organization would be left without an owner."""
     account = accounts.get_account(tx.connection, event.scope)
     for membership in organizations.list_memberships(tx.connection, account.id):

@@ -50,7 +50,7 @@ class ImportErrors:
         # The lines that add to owned scopes, and the kind of owner. All lines are one error.
         self._owned: dict[tuple[str, str], list[int]] = {}
         self.noted: list[tuple[int, str]] = []
-        """Lines with a fault and the scopes they name, which may belong to somebody besides."""
+        """Lines with an error and the scopes they name, which may belong to somebody besides."""
 
     def __bool__(self) -> bool:
         return bool(self._errors or self._owned)

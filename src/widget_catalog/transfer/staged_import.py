@@ -100,7 +100,7 @@ class Spool:
 def import_staged(
     started: Started, spool: Spool, errors: ImportErrors, texts_cleaned: int
 ) -> ImportSummary:
-    """Import the spool; `faults` are those of lines that are not in it."""
+    """Import the spool; `errors` are those of lines that are not in it."""
     with only_import(started):
         staging = Staging(started, spool)
         try:

@@ -8,7 +8,7 @@ from ..accounts.events import AccountClosed, AccountDisabled, OperatorDismissed
 from ..accounts.store import get_account
 from ..catalog.events import ScopeReleased
 from ..catalog.store.events import append
-from ..core.actors import Actor, Right, Stranger, is_allowed
+from ..core.actors import Actor, Anonymous, Right, is_allowed
 from ..core.db.engine import Transaction
 from ..core.hooks import Hooks
 from ..organizations.events import MemberLeft, MemberRemoved, OwnerDemoted
@@ -18,19 +18,19 @@ from .model import Webhook
 from .store import disable_webhook, list_enabled_webhooks, remove_webhooks_of
 
 
-def _account_closed(tx: Transaction, by: Actor | Stranger, event: AccountClosed) -> None:
+def _account_closed(tx: Transaction, by: Actor | Anonymous, event: AccountClosed) -> None:
     remove_webhooks_of(tx, event.scope)
     reason = f"{event.scope}, who added it, has closed the account."
     _disable(tx, by, reason, lambda it: it.created_by == event.scope)
 
 
-def _account_disabled(tx: Transaction, by: Actor | Stranger, event: AccountDisabled) -> None:
+def _account_disabled(tx: Transaction, by: Actor | Anonymous, event: AccountDisabled) -> None:
     """Those of the person's own scope, and those that they have added elsewhere."""
     reason = f"The account {event.scope} was disabled."
     _disable(tx, by, reason, lambda it: event.scope in (it.scope, it.created_by))
 
 
-def _operator_dismissed(tx: Transaction, by: Actor | Stranger, event: OperatorDismissed) -> None:
+def _operator_dismissed(tx: Transaction, by: Actor | Anonymous, event: OperatorDismissed) -> None:
     """Those that this account could not add now: of the catalog, or of other people's scopes."""
     former = get_account(tx.connection, event.scope)
     as_author = Actor(via=by.via, account=former)
@@ -46,20 +46,20 @@ def _operator_dismissed(tx: Transaction, by: Actor | Stranger, event: OperatorDi
 
 
 def _owner_gone(
-    tx: Transaction, by: Actor | Stranger, event: MemberLeft | MemberRemoved | OwnerDemoted
+    tx: Transaction, by: Actor | Anonymous, event: MemberLeft | MemberRemoved | OwnerDemoted
 ) -> None:
     """Their URLs were chosen by a former owner."""
     reason = f"{event.member}, who added it, is no longer an owner of {event.scope}."
     _disable(tx, by, reason, lambda it: it.created_by == event.member, event.scope)
 
 
-def _scope_released(tx: Transaction, _by: Actor | Stranger, event: ScopeReleased) -> None:
+def _scope_released(tx: Transaction, _by: Actor | Anonymous, event: ScopeReleased) -> None:
     remove_webhooks_of(tx, event.scope)
 
 
 def _disable(
     tx: Transaction,
-    by: Actor | Stranger,
+    by: Actor | Anonymous,
     reason: str,
     is_lost: Callable[[Webhook], bool],
     scope: str | None = None,

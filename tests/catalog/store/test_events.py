@@ -13,7 +13,7 @@ from widget_catalog.catalog.store.audit import Entry, list_entries
 from widget_catalog.catalog.store.events import append
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.catalog.store.widgets import add_widget, get_widget, replace_widget
-from widget_catalog.core.actors import COMMAND_LINE, Actor, Stranger, Via
+from widget_catalog.core.actors import COMMAND_LINE, Actor, Anonymous, Via
 from widget_catalog.core.db.engine import Store
 from widget_contract.names import Scope, WidgetName
 
@@ -107,7 +107,7 @@ def test_what_the_public_sees_is_reported_only_with_the_widget_it_happened_to(st
 
 def test_a_visitor_has_no_name_and_a_short_address(store: Store) -> None:
     with store.writing() as tx:
-        append(tx, Stranger("x" * 100), SignInFailed(scope="ann", attempts=1))
+        append(tx, Anonymous("x" * 100), SignInFailed(scope="ann", attempts=1))
 
     with store.reading() as connection:
         [entry], _ = list_entries(connection, "ann", None, 1, 10)

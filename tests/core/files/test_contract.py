@@ -252,7 +252,7 @@ def test_what_is_moved_aside_is_gone_here_and_whole_there(bundles: Bundles, tmp_
     stored = bundles.stat(HASH)
     assert stored is not None
 
-    bundles.set_aside(stored, tmp_path / "aside")
+    bundles.quarantine(stored, tmp_path / "aside")
 
     assert bundles.stat(HASH) is None
     [moved] = [it for it in (tmp_path / "aside").rglob("*") if it.is_file()]

@@ -67,7 +67,7 @@ def test_an_object_that_does_not_fit_on_this_disk_is_not_called_missing(
 
 
 class _Refusing(http.server.BaseHTTPRequestHandler):
-    """A store that answers every request with an error."""
+    """A store that responses every request with an error."""
 
     def do_PUT(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))

@@ -12,7 +12,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ...core.actors import Actor, Stranger
+from ...core.actors import Actor, Anonymous
 from ...core.clock import from_ms, iso
 from ...core.db.engine import Snapshot, Transaction
 from ..events import Event, ScopeReleased, list_actions
@@ -63,7 +63,7 @@ class AuditFilter(NamedTuple):
     """Only entries after this number."""
 
 
-def add_line(tx: Transaction, by: Actor | Stranger, event: Event) -> None:
+def add_line(tx: Transaction, by: Actor | Anonymous, event: Event) -> None:
     """For `events.append`, which every event goes through."""
     # A proxy's header may contain anything in place of an address.
     address = None if by.address is None else by.address[:_MAX_ADDRESS]
@@ -240,5 +240,5 @@ def shown_entry(entry: Entry) -> dict[str, object]:
 def _readable_by(actor: Actor, entries: list[Entry]) -> list[Entry]:
     if actor.is_operator:
         return entries
-    shown = (actor.name, Stranger.name)  # Of a failed sign-in, only the address is known.
+    shown = (actor.name, Anonymous.name)  # Of a failed sign-in, only the address is known.
     return [it if it.actor in shown else it._replace(address=None) for it in entries]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlalchemy.engine import Connection
 
 from ...core import hooks
-from ...core.actors import Actor, Stranger
+from ...core.actors import Actor, Anonymous
 from ...core.db.engine import Store, Transaction
 from ...core.errors import IsMirror
 from ...core.hooks import extension_point
@@ -16,7 +16,7 @@ from .audit import add_line
 from .feed import add_changes
 
 
-def append(tx: Transaction, by: Actor | Stranger, *events: Event) -> None:
+def append(tx: Transaction, by: Actor | Anonymous, *events: Event) -> None:
     """Append non-public events, after the hooks of rooms that act on them. Public ones are appended
     by saving a widget.
     """

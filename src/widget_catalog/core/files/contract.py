@@ -77,7 +77,7 @@ class Bundles(Protocol):
     def remove_leftovers(self) -> None:
         """Remove those. Writes in progress are not affected."""
 
-    def set_aside(self, stored: Stored, folder: Path) -> None:
+    def quarantine(self, stored: Stored, folder: Path) -> None:
         """Move a file out of the way, into a folder of this machine."""
 
 

@@ -146,7 +146,7 @@ class LocalBundles:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()
 
-    def set_aside(self, stored: Stored, folder: Path) -> None:
+    def quarantine(self, stored: Stored, folder: Path) -> None:
         """Its path below that folder is the same as below the data folder."""
         path = Path(stored.place)
         target = folder / path.relative_to(self._folder.parent)

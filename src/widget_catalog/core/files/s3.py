@@ -93,7 +93,7 @@ class S3Bundles:
     def remove_leftovers(self) -> None:
         pass
 
-    def set_aside(self, stored: Stored, folder: Path) -> None:
+    def quarantine(self, stored: Stored, folder: Path) -> None:
         if stored.sha256_hash is None:
             return
         key = _key(stored.sha256_hash, stored.kind)

@@ -209,7 +209,7 @@ def identify(
     authentication: Authentication, request: Request, auth: AuthMode, address: str
 ) -> Visitor | None:
     """Authenticate the request; raises NotSignedIn for an invalid or expired bearer token."""
-    if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.ENTRANCE):
+    if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.ANONYMOUS_PAGE):
         return None
     given = request.headers.get("authorization")
     if given is not None and auth is AuthMode.API:

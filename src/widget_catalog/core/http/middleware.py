@@ -1,6 +1,6 @@
 """Optional middleware: rate limit, access log, metrics.
 
-Each wraps an `answer` function and returns one; disabled middleware is not installed.
+Each wraps a handler and returns one; disabled middleware is not installed.
 """
 
 import math

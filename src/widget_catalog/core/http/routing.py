@@ -32,7 +32,7 @@ class AuthMode(StrEnum):
     OAUTH = "nobody is known; a form; an error in OAuth's way"
     OAUTH_ASIDE = "nobody is known; a form; an error in JSON"
     PAGE = "by session alone; a page, or the way to sign in"
-    ENTRANCE = "nobody is known; a page"
+    ANONYMOUS_PAGE = "nobody is known; a page"
 
 
 class StepUp(StrEnum):
