@@ -8,11 +8,11 @@ class ClientError(CatalogError):
 
 
 class InvalidRequest(ClientError, ValueError):
-    """The request is invalid. `errors` are the errors, one by one."""
+    """The request is invalid. `faults` are the errors, one by one."""
 
-    def __init__(self, message: str, errors: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, faults: tuple[str, ...] = ()) -> None:
         super().__init__(message)
-        self.errors = errors or (message,)
+        self.faults = faults or (message,)
 
 
 class NotFound(ClientError, LookupError):

@@ -113,7 +113,7 @@ def test_resolve_says_what_to_do(ask: Ask) -> None:
 def test_every_error_of_a_request_is_reported(ask: Ask) -> None:
     with pytest.raises(InvalidRequest) as told:
         ask("resolve", "1", [InstalledWidget("catalog/clock", "one")])
-    assert [it.partition(":")[0] for it in told.value.errors] == ["sdk", "widgets[0].installed"]
+    assert [it.partition(":")[0] for it in told.value.faults] == ["sdk", "widgets[0].installed"]
     assert " ".join(told.value.errors) == told.value.message
 
 
