@@ -145,3 +145,11 @@ def test_versions_from_the_future_are_redated_to_now_in_their_order() -> None:
         ("1.0.0", PUBLISHED - DAY),
     ]
     assert redated.redated(PUBLISHED) == redated
+
+
+def test_a_version_has_the_details_of_its_manifest_unless_it_states_them() -> None:
+    manifest = '{"keywords": ["clock", "Not one", "time-zone"]}'
+
+    assert a_version("1.0.0", manifest=manifest).keywords == ("clock", "time-zone")
+    assert a_version("1.0.0", manifest=manifest, keywords=("dial",)).keywords == ("dial",)
+    assert a_version("1.0.0").keywords == ()

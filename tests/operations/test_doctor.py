@@ -180,7 +180,7 @@ def test_cleaning_refuses_to_take_everything_away(data: Path) -> None:
     "spoil",
     [
         partial(change_widget, widget_id=9, display_name="Another"),
-        partial(change_widget, widget_id=3, entries=b"[]"),
+        partial(change_widget, widget_id=3, versions=()),
         partial(remove_key, scope="acme", name="w8"),
         partial(remove_document, widget_id=9),
         partial(change_record, table="listings", widget_id=9, change=lambda it: it + b"?"),

@@ -70,9 +70,10 @@ class Version(Declared, frozen=True, kw_only=True):
         if self.manifest is not None and may_state_capabilities(self.manifest):
             complete = with_capabilities(self.permissions, capabilities_in(self.manifest))
             msgspec.structs.force_setattr(self, "permissions", complete)
-        if self.manifest is not None and not any(getattr(self, it) for it in DETAIL_FIELDS):
+        if self.manifest is not None and not all(getattr(self, it) for it in DETAIL_FIELDS):
             for name, value in details_in(self.manifest).items():
-                msgspec.structs.force_setattr(self, name, value)
+                if not getattr(self, name):
+                    msgspec.structs.force_setattr(self, name, value)
 
     @property
     def requested(self) -> tuple[Permission, ...]:

@@ -1,6 +1,7 @@
 """GET /api/v1/widgets/search: what `q` finds, and the format of a result."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -281,3 +282,10 @@ def test_a_character_that_folds_to_a_space_separates_words(site: InProcessSite) 
 
     assert found(site, q="\ufdfa") == ["a/arabic"]
     assert found(site, q="one¨two") == found(site, q="two one") == ["a/mark"]
+
+
+def test_a_catalog_in_which_nothing_is_listed_finds_nothing(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        site.add(widget_line("acme/hidden", listed=False))
+    with InProcessSite(tmp_path / "data") as site:  # Its index is built from the listings.
+        assert site.get("/api/v1/widgets/search").json()["total"] == 0

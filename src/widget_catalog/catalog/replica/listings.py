@@ -99,7 +99,8 @@ def listing_columns(records: Sequence[bytes]) -> ListingColumns:
                 it for it, is_listed in zip(records, listed.tolist(), strict=True) if is_listed
             ]
             heads = heads[listed]
-        columns = dict(zip(_TEXTS, zip(*map(split_texts, records), strict=True), strict=True))
+        rows = [dict(zip(_TEXTS, split_texts(it), strict=True)) for it in records]
+        columns = {name: [it[name] for it in rows] for name in _TEXTS}
         named = zip(columns["scope"], columns["name"], columns["terms"], strict=True)
         labels = [b"%b %b %b" % it for it in named]
         descriptions = [it.removeprefix(_NO_DESCRIPTION) for it in columns["description"]]
