@@ -343,18 +343,12 @@ class _LineReader:
         return utc.replace(microsecond=utc.microsecond - beyond_ms) if beyond_ms else utc
 
     def _name(self, at: str, key: str, text: S) -> S:
-        if text is None or self._is_plain:
-            return text
         return self._checked(at, key, text, name_unwanted, clean_name)
 
     def _line(self, at: str, key: str, text: S) -> S:
-        if text is None or self._is_plain:
-            return text
         return self._checked(at, key, text, line_unwanted, clean_line)
 
     def _text(self, at: str, key: str, text: S) -> S:
-        if text is None or self._is_plain:
-            return text
         return self._checked(at, key, text, text_unwanted, clean_text)
 
     def _manifest(self, at: str, text: str | None) -> str | None:
@@ -377,10 +371,12 @@ class _LineReader:
         self,
         at: str,
         key: str,
-        text: str,
+        text: S,
         error_of: Callable[[str], str | None],
         clean: Callable[[str], str],
-    ) -> str:
+    ) -> S:
+        if text is None or self._is_plain:
+            return text
         if text.isascii() and text.isprintable():
             return text
         cleaned = clean(text)  # Takes about 10 µs, so only for texts that may need it.
