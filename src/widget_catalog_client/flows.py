@@ -191,4 +191,4 @@ def _wait_s(error: CatalogUnavailable, attempt: int) -> float:
     if error.retry_after is not None:
         return error.retry_after
     # Jitter, so that clients do not reconnect at the same moment after an outage.
-    return _FIRST_WAIT_S * 2.0**attempt * random.uniform(0.75, 1.25)  # noqa: S311
+    return _FIRST_WAIT_S * 2.0**attempt * random.SystemRandom().uniform(0.75, 1.25)

@@ -263,7 +263,7 @@ class Transport:
 
 def _growing(attempt: int) -> float:
     """Exponential backoff with jitter."""
-    return float(_FIRST_PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.8, 1.2))  # noqa: S311
+    return float(_FIRST_PAUSE_S * 2 ** (attempt - 1) * random.SystemRandom().uniform(0.8, 1.2))
 
 
 def _no_address(address: str) -> ToolError:

@@ -114,7 +114,7 @@ def test_every_error_of_a_request_is_reported(ask: Ask) -> None:
     with pytest.raises(InvalidRequest) as told:
         ask("resolve", "1", [InstalledWidget("catalog/clock", "one")])
     assert [it.partition(":")[0] for it in told.value.faults] == ["sdk", "widgets[0].installed"]
-    assert " ".join(told.value.errors) == told.value.message
+    assert " ".join(told.value.faults) == told.value.message
 
 
 def test_what_cannot_be_asked_for_is_refused_before_anything_is_sent(ask: Ask) -> None:

@@ -126,7 +126,11 @@ def sign(secret: str, id_: str, timestamp_s: int, body: bytes) -> str:
     return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
 
 
-def pause_ms(attempts: int, chance: Callable[[], float] = random.random) -> int:
+# Not the generator of the module, which is the same in all forked processes.
+_SYSTEM = random.SystemRandom()
+
+
+def pause_ms(attempts: int, chance: Callable[[], float] = _SYSTEM.random) -> int:
     """The backoff after this many failed attempts, with a quarter of jitter."""
     longest: int = min(_LONGEST_PAUSE_MS, _FIRST_PAUSE_MS * 4 ** min(attempts - 1, 20))
     return round(longest * (0.75 + chance() / 4))
