@@ -108,11 +108,12 @@ class PublicApi:
         self._newest_stored = newest_stored
         self._settings = public_settings
         # Below `/api/v1/widgets/`, with the allowed methods.
-        self._open: dict[str, tuple[str, Handler]] = {
-            _SEARCH: (_READ_OPEN, self._search),
-            "changes": (_READ_OPEN, self._changes),
-            "revocations": (_READ_OPEN, self._revocations),
-            "resolve": ("POST, OPTIONS", self._resolve),
+        read = tuple(_READ_OPEN.split(", "))
+        self._open: dict[str, tuple[tuple[str, ...], Handler]] = {
+            _SEARCH: (read, self._search),
+            "changes": (read, self._changes),
+            "revocations": (read, self._revocations),
+            "resolve": (("POST", "OPTIONS"), self._resolve),
         }
         cli_version = CliVersion(min_cli_version, release.CLI_LATEST)
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
@@ -146,7 +147,14 @@ class PublicApi:
         if method == "OPTIONS":
             return _PREFLIGHT
         if key in self._open:
-            return await self._handle_open(request, body, *self._open[key])
+            methods, handler = self._open[key]
+            if method not in methods:
+                allowed = ", ".join(methods)
+                return _wrong_method(request, allowed, CORS)
+            try:
+                return await handler(request, body)
+            except (InvalidQuery, InvalidRequest, TooLarge) as problem:
+                return error(400, problem.message, CORS)
         if key.count("/") == 2:
             return self._version(request, key)
         if not is_widget_key(key):
@@ -157,16 +165,6 @@ class PublicApi:
         if method == "POST":
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)
-
-    async def _handle_open(
-        self, request: Request, body: Body, allowed: str, handler: Handler
-    ) -> Response:
-        if request.method not in allowed.split(", "):
-            return _wrong_method(request, allowed, CORS)
-        try:
-            return await handler(request, body)
-        except (InvalidQuery, InvalidRequest, TooLarge) as problem:
-            return error(400, problem.message, CORS)
 
     async def _search(self, request: Request, _: Body) -> Response:
         wanted = parse_search(request.query_string)
