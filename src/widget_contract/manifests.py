@@ -369,7 +369,10 @@ def _is_cells(number: int) -> bool:
 
 def _shown(value: object) -> str:
     """A value for a message: shortened, without control characters."""
-    shown = ascii(value)
+    try:
+        shown = ascii(value)
+    except RecursionError:  # Nested as deeply as the decoder allows, which needs less of the stack.
+        return "a deeply nested value"
     return shown if len(shown) <= 80 else f"{shown[:80]}…"
 
 
@@ -380,7 +383,7 @@ def parse_keywords(stated: object) -> tuple[tuple[str, ...], list[tuple[str, str
     if not isinstance(stated, list | tuple):
         return (), [("", 'must be a list of keywords, such as ["clock", "time-zone"].')]
     valid, errors = dict[str, None](), []
-    for i, it in enumerate(stated):
+    for i, it in enumerate(stated[:MAX_KEYWORDS]):
         if not isinstance(it, str) or not _KEYWORD.fullmatch(it):
             errors.append((f"[{i}]", f"{_shown(it)} is not a keyword: {_KEYWORD_RULE}"))
         elif it in valid:
@@ -389,7 +392,7 @@ def parse_keywords(stated: object) -> tuple[tuple[str, ...], list[tuple[str, str
             valid[it] = None
     if len(stated) > MAX_KEYWORDS:
         errors = [("", f"must not have more than {MAX_KEYWORDS} keywords."), *errors]
-    return tuple(valid)[:MAX_KEYWORDS], errors[:3]
+    return tuple(valid), errors[:3]
 
 
 # By the name of the field.

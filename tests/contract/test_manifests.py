@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from contract.manifests import FULL, LEAST, errors_of
 from widget_contract.errors import InvalidManifest
 from widget_contract.manifest_texts import clean_manifest
-from widget_contract.manifests import Manifest, details_in, parse_manifest
+from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.semver import SemVer
 from widget_contract.texts import joined_lines
 from widget_contract.wire import Size
@@ -365,52 +365,3 @@ def test_errors_are_numbered_when_there_are_several() -> None:
     assert str(InvalidManifest(["name: is missing."])) == "name: is missing."
     several = InvalidManifest(["name: is missing.", "icon: must be a text."])
     assert str(several) == "(1) name: is missing. (2) icon: must be a text."
-
-
-@pytest.mark.parametrize(
-    ("stated", "wanted"),
-    [
-        (None, ()),
-        ([], ()),
-        (["time-zone", "3d"], ("time-zone", "3d")),
-        ([f"k{it}" for it in range(10)], tuple(f"k{it}" for it in range(10))),
-        (["x" * 30], ("x" * 30,)),
-    ],
-)
-def test_keywords_are_lowercase_words(stated: Any, wanted: tuple[str, ...]) -> None:
-    assert parse_manifest(json.dumps({**LEAST, "keywords": stated})).keywords == wanted
-
-
-KEYWORD_RULE = "use 2 to 30 lowercase letters, digits and hyphens, such as time-zone."
-
-
-@pytest.mark.parametrize(
-    ("stated", "error"),
-    [
-        ("clock", 'keywords: must be a list of keywords, such as ["clock", "time-zone"].'),
-        (["ok", "ok"], "keywords[1]: ok is given twice."),
-        ([f"k{it}" for it in range(11)], "keywords: must not have more than 10 keywords."),
-        *[
-            (["ok", it], f"keywords[1]: {it!r} is not a keyword: {KEYWORD_RULE}")
-            for it in ("a", "Clock", "a b", "-ab", "ab\n", "x" * 31, "", 7, None, ["ab"])
-        ],
-    ],
-)
-def test_other_keywords_are_refused(stated: Any, error: str) -> None:
-    assert errors_of({**LEAST, "keywords": stated}) == [error]
-
-
-@pytest.mark.parametrize(
-    ("manifest", "wanted"),
-    [
-        ('{"keywords": ["ok", 7, null, [], "", "Clock", "a b", "ok"]}', {"keywords": ("ok",)}),
-        ('{"keywords": "clock"}', {"keywords": ()}),
-        ("keywords", {}),
-        ('["keywords"]', {"keywords": ()}),
-        ('{"keywords": ["a"', {}),
-        (r'{"keywords": ["\ud800"]}', {}),
-        ('{"name": "clock"}', {}),
-    ],
-)
-def test_a_stored_manifest_may_be_any_text(manifest: str, wanted: dict[str, Any]) -> None:
-    assert details_in(manifest) == wanted

@@ -388,9 +388,8 @@ def test_a_folder_without_a_catalog_is_reported_and_left_alone(tmp_path: Path) -
     (tmp_path / "notes.txt").touch()
     missing, other, file = tmp_path / "nothing", tmp_path / "photos", tmp_path / "notes.txt"
 
-    assert widget_catalog("stats", "--data", missing) == Said(
-        1, "", f"Error: There is no data folder {missing}.\n"
-    )
+    absent = Said(1, "", f"Error: There is no data folder {missing}.\n")
+    assert widget_catalog("stats", "--data", missing) == absent
     for command in (["export", "-"], ["stats"], ["doctor"]):
         assert widget_catalog(*command, "--data", other) == Said(
             1, "", f"Error: There is no catalog in the folder {other}.\n"
