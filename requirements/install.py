@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -243,11 +244,15 @@ def lock(options: list[str]) -> None:
         if uv is None:
             sys.exit("Please install uv, which resolves the versions, then start again.")
         environment = {**os.environ, **uv_settings(os.environ)}
+        for further in ("UV_INDEX", "UV_FIND_LINKS", "UV_INDEX_STRATEGY"):
+            # They may have the files of one platform only, and the pins must install on all.
+            environment.pop(further, None)
 
         def compile_(*sources: str, to: str) -> None:
             command = [uv, "pip", "compile", *sources, "--universal", "--generate-hashes"]
             command += ["--no-emit-index-url", "--python-version", "3.11", "--quiet", *options]
             command += ["--custom-compile-command", "./dev lock", "-o", f"requirements/{to}.txt"]
+            forget_hashes(ROOT / "requirements" / f"{to}.txt")
             with step(f"pinning requirements/{to}.txt"):
                 run(*command, env=environment)
 
@@ -259,6 +264,11 @@ def lock(options: list[str]) -> None:
         compile_(*projects, "--group", "build", to="runtime")
         compile_(*projects, "--group", "dev", "-c", "requirements/runtime.txt", to="dev")
         compile_("--group", "installer", to="uv")
+
+
+def forget_hashes(pins: Path) -> None:
+    """uv keeps the hashes that it finds, even those of some platforms only."""
+    pins.write_text(re.sub(r" \\\n    --hash=\S+", "", pins.read_text()))
 
 
 def ensure_programs(wanted: Mapping[str, list[str]], why: str) -> None:

@@ -1,6 +1,7 @@
 """Which installer is used, and that uv gets pip's settings."""
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -130,3 +131,13 @@ def test_the_pinned_uv_has_hashes() -> None:
     pinned = (ROOT / "requirements" / "uv.txt").read_text()
     assert [line[:4] for line in pinned.splitlines() if "==" in line] == ["uv=="]
     assert pinned.count("--hash=sha256:") > 10
+
+
+@pytest.mark.parametrize("pins", ["runtime", "dev", "uv"])
+def test_the_pins_install_on_every_platform(pins: str) -> None:
+    """Every package here has several files: one hash alone is from an incomplete index."""
+    text = (ROOT / "requirements" / f"{pins}.txt").read_text()
+    entries = re.findall(r"^(\S+==\S+).*\n((?:    --hash=.*\n)+)", text, re.MULTILINE)
+
+    assert entries
+    assert [name for name, hashes in entries if hashes.count("--hash") < 2] == []
