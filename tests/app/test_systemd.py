@@ -1,5 +1,6 @@
 """What systemd hears of the service, over a real socket as systemd passes it."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -40,9 +41,11 @@ def test_a_service_whose_workers_hang_reports_nothing(
         (worker,) = service.worker_pids()
         os.kill(worker, signal.SIGSTOP)
         manager.settimeout(2)
-        with pytest.raises(TimeoutError):
-            for _ in range(20):  # Those already sent.
-                manager.recv(100)
+        reports = 0
+        with contextlib.suppress(TimeoutError):
+            while reports < 10:  # Some were already sent.
+                reports += len(manager.recv(100)) > 0
+        assert reports < 10
         os.kill(worker, signal.SIGCONT)
         manager.settimeout(30)
         assert manager.recv(100) == b"WATCHDOG=1"
