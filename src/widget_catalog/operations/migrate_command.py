@@ -62,7 +62,8 @@ def migrate(
 
 def _open_store(settings: "Settings") -> "Store":
     from ..core.data_folder import DataFolder
-    from ..core.db.engine import COMMAND, Store
+    from ..core.db.engine import Store
+    from ..core.db.file_lock import COMMAND
 
     wait_policy = COMMAND._replace(on_wait=report)
     if settings.database:
