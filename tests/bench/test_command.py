@@ -99,8 +99,10 @@ def test_the_million_runs_only_when_asked_for() -> None:
 
     everything = {it.name for it in SCENARIOS}
     million = {it.name for it in SCENARIOS if it.is_million}
-    assert names(Options()) == everything - million
-    assert names(Options(million=True)) == everything
+    assert names(Options()) == everything - million - {"peers"}
+    assert names(Options(million=True)) == everything - {"peers"}
+    assert names(Options(million=True, peers=True)) == everything
+    assert names(Options(only=["peers"])) == {"peers"}
     assert not names(Options(only=["*"])) & million
     assert names(Options(only=["start-1m"])) == {"start-1m"}
     assert names(Options(only=["start-*"], million=True)) == {"start-100k", "start-1m"}
