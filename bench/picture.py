@@ -16,8 +16,9 @@ _LABELS = {
 _WIDTH = 760
 _LEFT, _RIGHT = 150, 100
 _ROW, _BAR = 26, 16
-_TOP, _TITLE, _AXIS = 20, 34, 34
+_TOP, _TITLE, _GAP, _FOOT = 4, 32, 10, 62
 
+_SCALE = "CPU time of a request, on a logarithmic scale: from line to line, ten times as much."
 _STYLE = """
   text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1d2536; }
   .title { font-weight: 650; font-size: 15px; }
@@ -38,11 +39,13 @@ def draw(outcomes: Sequence[Outcome], about: str) -> str:
     """One group of bars for each outcome, on a common logarithmic scale."""
     times = [it.cpu_us for outcome in outcomes for it in outcome.servers.values()]
     scale = _Scale(math.floor(math.log10(min(times))), math.ceil(math.log10(max(times))))
-    groups, y = [], _TOP
+    groups: list[str] = []
+    y = _TOP
     for outcome in outcomes:
-        groups.append(_group(outcome, scale, y))
-        y += _TITLE + _ROW * len(outcome.servers)
-    height = y + _AXIS
+        bottom = y + _TITLE + _ROW * len(outcome.servers)
+        groups += [*scale.lines(y + _TITLE - 4, bottom), *_group(outcome, scale, y)]
+        y = bottom + _GAP
+    height = y - _GAP + _FOOT
     title = "CPU time of a request: Widget Catalog beside other servers"
     said = "; ".join(
         f"{it.what}: "
@@ -58,9 +61,10 @@ def draw(outcomes: Sequence[Outcome], about: str) -> str:
             f'<title id="title">{title}</title>',
             f'<desc id="about">{escape(said)}.</desc>',
             f"<style>{_STYLE}</style>",
-            *scale.lines(_TOP, y),
             *groups,
-            f'<text class="small" x="10" y="{height - 6}">{escape(about)}</text>',
+            *scale.labels(y - _GAP + 16),
+            f'<text class="small" x="10" y="{height - 24}">{_SCALE}</text>',
+            f'<text class="small" x="10" y="{height - 7}">{escape(about)}</text>',
             "</svg>\n",
         ]
     )
@@ -77,20 +81,21 @@ class _Scale:
         return _LEFT + (math.log10(cpu_us) - self._powers[0]) * self._width
 
     def lines(self, top: int, bottom: int) -> list[str]:
-        drawn = []
-        for power in self._powers:
-            x = self.x(10**power)
-            drawn.append(f'<path class="line" d="M{x:.1f} {top}V{bottom}"/>')
-            label = _time(10**power)
-            drawn.append(f'<text class="small middle" x="{x:.1f}" y="{bottom + 14}">{label}</text>')
-        return drawn
+        xs = [self.x(10**power) for power in self._powers]
+        return [f'<path class="line" d="M{x:.1f} {top}V{bottom}"/>' for x in xs]
+
+    def labels(self, y: int) -> list[str]:
+        return [
+            f'<text class="small middle" x="{self.x(10**it):.1f}" y="{y}">{_time(10**it)}</text>'
+            for it in self._powers
+        ]
 
 
 def _sorted(outcome: Outcome) -> list[tuple[str, Served]]:
     return sorted(outcome.servers.items(), key=lambda it: it[1].cpu_us)
 
 
-def _group(outcome: Outcome, scale: _Scale, y: int) -> str:
+def _group(outcome: Outcome, scale: _Scale, y: int) -> list[str]:
     what = outcome.what[0].upper() + outcome.what[1:]
     drawn = [f'<text class="title" x="10" y="{y + 18}">{escape(what)}</text>']
     y += _TITLE
@@ -110,7 +115,7 @@ def _group(outcome: Outcome, scale: _Scale, y: int) -> str:
             ),
         ]
         y += _ROW
-    return "\n".join(drawn)
+    return drawn
 
 
 def _time(cpu_us: float) -> str:

@@ -49,7 +49,7 @@ class Setting(NamedTuple):
         it = self.machine
         return (
             f"One worker each, on one core of {it['processor']} ({it['architecture']}), "
-            f"{it['python']}, {self.at:%Y-%m-%d}. Logarithmic scale."
+            f"{it['python']}, {self.at:%Y-%m-%d}."
         )
 
 
