@@ -22,7 +22,7 @@ from .side_by_side import Contender, side_by_side, survey
 from .traffic import detail_targets
 
 _FOLDER = CACHE / "peers"
-# Without the override, Verdaccio's node-fetch warns about a module that Node.js has deprecated.
+# A plug-in of Verdaccio names node-fetch by its tag `cjs`, which not every registry serves.
 _PACKAGE = {
     "private": True,
     "dependencies": {"verdaccio": "6"},
