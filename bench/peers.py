@@ -31,8 +31,8 @@ _PACKAGE = {
 _DATASETTE = "datasette==0.65.*"
 # One after the other: a search in Verdaccio reads every package, which takes a second or more.
 _SEARCHES = 3
-# Few, and for longer: a request to Datasette takes some milliseconds.
-_CONNECTIONS, _SECONDS = 4, 2
+# Fewer, and for longer: a request to Datasette takes some milliseconds.
+_CONNECTIONS, _SECONDS = 16, 3
 
 
 def compare(rig: Rig) -> list[Outcome]:
