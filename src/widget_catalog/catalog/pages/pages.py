@@ -18,6 +18,7 @@ from ...core.tracing import current
 from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
+from .cards import OFFICIAL, Cards
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons
@@ -80,7 +81,11 @@ class PublicPages:
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
         self._are_icons_loaded = False
-        renderer.templates.globals["tile"] = self._icons.tile
+        renderer.templates.globals.update(
+            tile=self._icons.tile,
+            card_list=Cards(renderer.root, self._icons).list,
+            official_mark=OFFICIAL,
+        )
         self._views = Views(catalog)
         self._pages = RenderedPages(renderer, catalog.packer)
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
