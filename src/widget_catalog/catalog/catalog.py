@@ -165,9 +165,13 @@ class Catalog:
 
     def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
         """A page of results. `page` consists of decimal digits, of any number."""
-        self._follow()
+        return self.search_page(SearchRequest(query, sdk, page, limit))
+
+    def search_page(self, asked: SearchRequest) -> AnyContent:
+        """The same, for a request that is already parsed."""
+        if not self.is_behind:
+            return self._pages.content(self._follower.index, asked, is_kept=True)
         index = self._current_index()
-        asked = SearchRequest(query, sdk, page, limit)
         return self._pages.content(index, asked, is_kept=not self._follower.is_behind)
 
     def named(self, scope: str | None, name: str, most: int) -> bytes:
@@ -308,7 +312,8 @@ class Catalog:
     @property
     def is_behind(self) -> bool:
         """Whether the index lacks some changes."""
-        self._follow()
+        if self._revision.current() != self._looked_at:
+            self._follow()
         return self._follower.is_behind
 
     async def catch_up(self) -> None:

@@ -123,9 +123,10 @@ class SearchPages:
         known = self._responses.items.get(asked)
         mark = None
         if known is not None and index.still_finds(known.mark):
+            if known.revision == revision:
+                return known.content
             # If results are in the exact order of their counts, none of them was counted.
-            is_by_count = asked.query.order is Order.RELEVANCE and index.is_exact
-            if is_by_count or known.revision == revision:
+            if asked.query.order is Order.RELEVANCE and index.is_exact:
                 return known.content
             found, mark = known.found, known.mark
         else:
