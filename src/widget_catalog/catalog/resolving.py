@@ -1,6 +1,7 @@
 """Resolving: what a dashboard should do about each of its widgets, on its SDK.
 
-Each widget is one read of the replica, so the cost does not depend on the size of the catalog.
+Each widget is one read of the replica, so the cost does not depend on the size of the catalog. The
+result is cached until the widget changes.
 """
 
 import asyncio
@@ -29,6 +30,7 @@ from widget_contract.wire_running import ResolveStatus
 
 from ..core.amounts import format_days
 from ..core.clock import iso
+from .replica.cache import CacheByWidget
 from .replica.documents import Documents, Reading
 from .replica.records import DocumentRecord
 from .replica.rendering import with_cdn
@@ -38,11 +40,15 @@ from .widgets import runs_on
 
 
 class Installed(NamedTuple):
-    """A widget of the dashboard by its `scope/name`, and its installed version, if any."""
+    """A widget of the dashboard by its `scope/name`, and its installed version, if any.
+
+    `range` is None if it admits every version; `range_text` is as sent.
+    """
 
     key: str
     version: SemVer | None
     range: Range | None
+    range_text: str | None = None
 
 
 class Resolve(NamedTuple):
@@ -77,6 +83,8 @@ _NO_CHANGES = PermissionChanges()
 _FEW = 5
 # Comparisons of permissions up to this total length are cached.
 _SHORT_BYTES = 200
+# Memory of a cached result besides its bytes.
+_OVERHEAD_BYTES = 800
 
 # Markers of these fields in an entry. They cannot occur in text, where quotes are escaped.
 _PERMISSIONS, _LICENSE = b',"permissions":', b',"license":'
@@ -105,24 +113,37 @@ class Resolver:
     documents: Documents
     revocations: Revocations
     cdn_url: str
+    known: CacheByWidget[bytes]
+    """Results by SDK, installed version and range. The owner drops those of changed widgets."""
 
     async def results(self, asked: Resolve, now: datetime, time_slice: TimeSlice) -> list[bytes]:
         """The results for all widgets, each as JSON; equal requests share one."""
         choice = _Choice(asked, now)
+        sdk = asked.sdk.text
         # Hashing versions and ranges takes a while, and few requests repeat a widget.
         has_repeated = len({it.key for it in asked.widgets}) < len(asked.widgets)
-        known: dict[Installed, bytes] = {}
+        repeated: dict[Installed, bytes] = {}
         results: list[bytes] = []
         left = iter(asked.widgets)
         while len(results) < len(asked.widgets):
             await time_slice.let_others_run()
             with self.documents.snapshot() as reading:
                 for it in left:
-                    result = known.get(it) if has_repeated else None
+                    version = None if it.version is None else it.version.text
+                    key = (sdk, version, it.range_text)
+                    # One that depends on the current time is not cached.
+                    result = None if choice.days else self.known.get(it.key, key)
+                    if result is not None:
+                        results.append(result)
+                        continue
+                    result = repeated.get(it) if has_repeated else None
                     if result is None:
-                        result = _encode(self._result(reading, choice, it))
+                        found = self._result(reading, choice, it)
+                        result = _encode(found)
                         if has_repeated:
-                            known[it] = result
+                            repeated[it] = result
+                        if found.status != "unknown" and not choice.days:
+                            self.known.offer(it.key, key, result, len(result) + _OVERHEAD_BYTES)
                     results.append(result)
                     if time_slice.is_over:
                         break
