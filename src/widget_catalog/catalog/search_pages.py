@@ -110,8 +110,9 @@ class SearchPages:
         for_summaries, for_responses = max_bytes * 3 // 5, max_bytes * 2 // 5
         self._summaries: ByteBoundedCache[int, _Summary]
         self._summaries = ByteBoundedCache(for_summaries, room=room)
+        # Many searches are never repeated: writing each to new memory takes longer than reusing it.
         self._responses: ByteBoundedCache[SearchRequest, _Response] = ByteBoundedCache(
-            for_responses, room=room
+            for_responses, room=room, only_repeated=True
         )
 
     def content(self, index: SearchIndex, asked: SearchRequest, *, is_kept: bool) -> AnyContent:

@@ -8,8 +8,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _SLOTS = 1 << 16
-# Offers are forgotten after at least this many others that were not cached.
-_MIN_OFFERS = 1_000
+# Offers are forgotten after at least this many others that were not cached; in a cache of what is
+# repeated, after more.
+_MIN_OFFERS, _MIN_OFFERS_OF_REPEATED = 1_000, 16_000
 
 
 class CacheRoom:
@@ -53,6 +54,7 @@ class ByteBoundedCache(Generic[K, V]):
         self._sizes: OrderedDict[K, int] = OrderedDict()
         self._max_bytes = max_bytes
         self._only_repeated = only_repeated
+        self._min_offers = _MIN_OFFERS_OF_REPEATED if only_repeated else _MIN_OFFERS
         self._max_item_bytes = max_bytes // 2 if max_item_bytes is None else max_item_bytes
         self._bytes = 0
         self.misses = 0
@@ -83,7 +85,7 @@ class ByteBoundedCache(Generic[K, V]):
         offer.
         """
         self._offers += 1
-        if self._offers > max(_MIN_OFFERS, len(self.items) // 4):
+        if self._offers > max(self._min_offers, len(self.items) // 4):
             self._offered, self._offers = bytearray(_SLOTS), 0
         hashed = hash((key,))
         slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF
