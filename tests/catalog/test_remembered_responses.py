@@ -52,6 +52,17 @@ DASHBOARDS = [
     _dashboard("1.2.0", KEYS, installed="1.0.0+other", range="^1.0.0"),
     _dashboard("1.2.0", KEYS[:5] * 2, installed="2.0.1", range="*"),
     _dashboard("3.0.0", KEYS[::2], installed="1.0.0"),
+    # The same widget with equal versions and ranges that are written differently.
+    json.dumps(
+        {
+            "sdk": "1.2.0",
+            "widgets": [
+                {"id": f"{scope}/{name}", "installed": installed, "range": allowed}
+                for scope, name in KEYS[:6]
+                for installed, allowed in (("1.0.0", "*"), ("1.0.0+other", ""), ("1.0.0", "^1.0.0"))
+            ],
+        }
+    ).encode(),
 ]
 # Sent in every round, in addition to generated ones: most counts change one of them.
 ALWAYS = [Ask(Query()), Ask(Query("a"), limit=5), Ask(Query("b"), "1.0.0", "2", 2)]

@@ -119,35 +119,40 @@ class Resolver:
     async def results(self, asked: Resolve, now: datetime, time_slice: TimeSlice) -> list[bytes]:
         """The results for all widgets, each as JSON; equal requests share one."""
         choice = _Choice(asked, now)
-        sdk = asked.sdk.text
         # Hashing versions and ranges takes a while, and few requests repeat a widget.
         has_repeated = len({it.key for it in asked.widgets}) < len(asked.widgets)
-        repeated: dict[Installed, bytes] = {}
+        repeated: dict[tuple[object, ...], bytes] = {}
         results: list[bytes] = []
         left = iter(asked.widgets)
         while len(results) < len(asked.widgets):
             await time_slice.let_others_run()
             with self.documents.snapshot() as reading:
                 for it in left:
-                    version = None if it.version is None else it.version.text
-                    key = (sdk, version, it.range_text)
-                    # One that depends on the current time is not cached.
-                    result = None if choice.days else self.known.get(it.key, key)
-                    if result is not None:
-                        results.append(result)
-                        continue
-                    result = repeated.get(it) if has_repeated else None
-                    if result is None:
-                        found = self._result(reading, choice, it)
-                        result = _encode(found)
-                        if has_repeated:
-                            repeated[it] = result
-                        if found.status != "unknown" and not choice.days:
-                            self.known.offer(it.key, key, result, len(result) + _OVERHEAD_BYTES)
-                    results.append(result)
+                    if not has_repeated:
+                        results.append(self._known_result(reading, choice, it))
+                    else:
+                        # Before the cache, so that a response does not depend on it.
+                        same = it[:3]
+                        if same not in repeated:
+                            repeated[same] = self._known_result(reading, choice, it)
+                        results.append(repeated[same])
                     if time_slice.is_over:
                         break
         return results
+
+    def _known_result(self, reading: Reading, choice: "_Choice", asked: Installed) -> bytes:
+        """From the cache, unless it depends on the current time."""
+        if choice.days:
+            return _encode(self._result(reading, choice, asked))
+        version = None if asked.version is None else asked.version.text
+        key = (choice.sdk.text, version, asked.range_text)
+        known = self.known.get(asked.key, key)
+        if known is None:
+            result = self._result(reading, choice, asked)
+            known = _encode(result)
+            if result.status != "unknown":
+                self.known.offer(asked.key, key, known, len(known) + _OVERHEAD_BYTES)
+        return known
 
     def _result(self, reading: Reading, choice: "_Choice", asked: Installed) -> _Result:
         key = asked.key
