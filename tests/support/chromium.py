@@ -30,7 +30,11 @@ def running_browser(program: str) -> Iterator[Browser]:
         # The sandbox needs privileges that root and most containers lack; the pages are our own.
         launched = driver.chromium.launch(
             executable_path=_STARTER,
-            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+            # The shell isolates sites in processes only if it is told to; Chromium always does.
+            args=[
+                *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+                "--site-per-process",
+            ],
             env={**os.environ, "CHROMIUM_PROGRAM": program},
         )
         yield launched
