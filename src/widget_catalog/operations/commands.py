@@ -74,6 +74,7 @@ def doctor(
     from ..core.db.table_locks import find_stuck_publisher
     from ..core.progress import counting
     from .doctor import check_catalog
+    from .interpreter import describe_slow_build
 
     settings = load_settings({"data": data}, config)
     require_catalog(settings)
@@ -112,6 +113,8 @@ def doctor(
         say.print(copying)
     if (exposed := find_exposed_secrets(config)) is not None:
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
+    if (slow := describe_slow_build()) is not None:
+        say.print(f"[yellow]Note:[/] {escape(slow)}")
     _print_some("[red]Fault:[/]", findings.errors)
     if clean:
         findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
