@@ -12,7 +12,7 @@ from tool.tool import Tool
 
 
 def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
-    said = tool.run("init", "My Clock")
+    said = tool.run("init", "My Clock", "--template", "plain")
     assert said == Said(
         0,
         "",
@@ -20,7 +20,7 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
         "  My Clock/widget.json  the manifest: write your own description\n"
         "  My Clock/index.js     the module that dashboards run\n"
         "Next:\n"
-        "  widget dev 'My Clock'       run it in your browser and reload it on every change\n"
+        "  widget dev 'My Clock'       run it in your browser, and again after every change\n"
         "  widget validate 'My Clock'  check whether it can be published\n"
         "  widget publish 'My Clock'   publish it, after confirmation\n",
     )
@@ -33,8 +33,8 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
 
 
 def test_it_has_the_name_and_scope_that_were_asked_for(tool: Tool) -> None:
-    made = tool.json("init", "--name", "bell", "--scope", "ann")
-    assert made == {"name": "bell", "files": ["widget.json", "index.js"]}
+    made = tool.json("init", "--name", "bell", "--scope", "ann", "--template", "plain")
+    assert made == {"name": "bell", "template": "plain", "files": ["widget.json", "index.js"]}
     manifest = json.loads((tool.home / "widget.json").read_text())
     assert (manifest["name"], manifest["scope"]) == ("bell", "ann")
     assert manifest["displayName"] == "Bell"
@@ -44,7 +44,7 @@ def test_it_has_the_name_and_scope_that_were_asked_for(tool: Tool) -> None:
 @pytest.mark.parametrize("there", ["widget.json", "index.js"])
 def test_what_is_there_is_never_overwritten(tool: Tool, there: str) -> None:
     (tool.home / there).write_text("mine")
-    said = tool.run("init", "--name", "bell")
+    said = tool.run("init", "--name", "bell", "--template", "plain")
     assert (said.code, said.out) == (6, "")
     assert f"{there} is already in this folder" in said.err
     assert [it.name for it in tool.home.iterdir() if it.is_file()] == [there]
