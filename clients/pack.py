@@ -48,14 +48,13 @@ def listed_files(package: Path) -> dict[str, bytes]:
 def tool_files(index: str | None) -> dict[str, bytes]:
     """The wheels of the tool, and which uv may be fetched to install them."""
     pinned = (ROOT / "requirements" / "uv.txt").read_text()
-    version = re.search(r"^uv==(\S+)", pinned, re.MULTILINE)
-    assert version is not None
-    uv = {"version": version[1], "sha256": re.findall(r"sha256:(\w+)", pinned), "index": index}
+    (version,) = re.findall(r"^uv==(\S+)", pinned, re.MULTILINE)
+    uv = {"version": version, "sha256": re.findall(r"sha256:(\w+)", pinned), "index": index}
     files = {"uv.json": (json.dumps(uv, indent=2) + "\n").encode()}
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
         for project in WHEELS:
-            subprocess.run(command, cwd=project, check=True, capture_output=True)
+            subprocess.run(command, cwd=project, check=True, capture_output=True)  # noqa: S603
         for wheel in Path(folder).glob("*.whl"):
             files[f"wheels/{wheel.name}"] = wheel.read_bytes()
     return files
@@ -67,4 +66,4 @@ if __name__ == "__main__":
     parser.add_argument("--index", metavar="URL")
     arguments = parser.parse_args()
     for written in pack(arguments.folder, arguments.index):
-        print(f"{written.stat().st_size:>9,}  {written}")
+        sys.stdout.write(f"{written.stat().st_size:>9,}  {written}\n")

@@ -63,13 +63,13 @@ export function checkManifest(text) {
   read("displayName", named, "must have 1 to 100 characters, and no invisible ones.", required);
   read("description", isLine(1_000), "must have at most 1,000 characters.", optional);
   read("icon", matches(ICON), "must be an Iconify name, such as mdi:clock.", optional);
+  readSizes(manifest, complain);
+  read("sdkVersion", isRange, "must be an npm range of SDKs, such as ^2.0.0, and not any.", required);
   read("license", isLine(200), "must have at most 200 characters.", optional);
   read("releaseNotes", (it) => it.length <= 20_000, "must have at most 20,000 characters.", optional);
   for (const key of ["main", "style"]) {
     read(key, matches(FILE), "must be a file below the manifest's folder, such as dist/index.js.");
   }
-  read("sdkVersion", isRange, "must be an npm range of SDKs, such as ^2.0.0, and not any.", required);
-  readSizes(manifest, complain);
   readPermissions(manifest.permissions, complain);
   readKeywords(manifest.keywords, complain);
   readCapabilities(manifest.capabilities, complain);

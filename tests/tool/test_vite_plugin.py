@@ -24,8 +24,8 @@ CHECK = """
 import { readFileSync } from "node:fs";
 import { checkManifest } from %s;
 const { cases } = JSON.parse(readFileSync(process.argv[1], "utf8"));
-const found = cases.filter((it) => it.request === null).map((it) => checkManifest(it.manifest).errors);
-console.log(JSON.stringify(found));
+const own = cases.filter((it) => it.request === null);
+console.log(JSON.stringify(own.map((it) => checkManifest(it.manifest).errors)));
 """
 
 
@@ -126,7 +126,8 @@ def test_a_library_that_asks_for_the_environment_runs_in_a_browser(
     page = browser.new_page()
     page.set_content("<div></div>")
     mounted = """async (code) => {
-      const { mount } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+      const module = new Blob([code], { type: "text/javascript" });
+      const { mount } = await import(URL.createObjectURL(module));
       const place = document.querySelector("div");
       mount(place);
       return place.firstElementChild.shadowRoot.querySelector("strong").title;
