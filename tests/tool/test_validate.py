@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from support.commands import Said
+from support.npm import npm_commands
 from support.scripted import Scripted, ScriptedServer
+from tool.terminal import typed
 from tool.tool import Tool
 
 
@@ -39,6 +42,24 @@ def test_it_has_the_name_and_scope_that_were_asked_for(tool: Tool) -> None:
     assert (manifest["name"], manifest["scope"]) == ("bell", "ann")
     assert manifest["displayName"] == "Bell"
     assert 'setAttribute("aria-label", "Bell")' in (tool.home / "index.js").read_text()
+
+
+def test_a_person_is_asked_for_the_template(tool: Tool) -> None:
+    said = typed(tool, "init", str(tool.home / "clock"), lines=["vue", "lit"])
+    assert said.code == 0
+    for name, about in (("ts", "TypeScript without a framework"), ("plain", "one JavaScript file")):
+        assert re.search(rf"^  {name} +{about}", said.err, re.MULTILINE)
+    assert "There is no template vue." in said.err
+    assert (tool.home / "clock" / "src" / "widget-element.ts").exists()
+
+
+@pytest.mark.parametrize(("has_npm", "template"), [(True, "ts"), (False, "plain")])
+def test_the_default_is_typescript_where_npm_is_installed(
+    tool: Tool, has_npm: bool, template: str
+) -> None:
+    path = str(npm_commands()) if has_npm else str(tool.home)
+    assert tool.json("init", "clock", environment={"PATH": path})["template"] == template
+    assert tool.json("init", "bell", "--template", "bare")["template"] == "plain"
 
 
 @pytest.mark.parametrize("there", ["widget.json", "index.js"])

@@ -77,7 +77,7 @@ def _ask_template() -> Template:
         return default
     say.print("Which template?")
     if default is Template.PLAIN:
-        say.print("  (npm is not installed. You need it to build all but the last two.)")
+        say.print("npm is not installed; only plain and progress work without it.")
     _print_aligned({it.value: it.about for it in Template})
     while response := ask_line(f"Template [{default}]: "):
         if response in list(Template):
