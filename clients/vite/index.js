@@ -63,14 +63,17 @@ export function widget({ entry, anyModule = false } = {}) {
       if (config.command !== "build") return; // The preview reports it.
       this.addWatchFile(path.join(root, MANIFEST));
       const { errors } = readManifest(root);
-      if (errors.length > 0) this.error(`${MANIFEST} has errors:\n${listed(errors)}`);
+      if (errors.length > 0) this.error(failure(`${MANIFEST} has errors:`, errors));
     },
 
-    generateBundle(_, bundle) {
-      if (config.command !== "build") return;
-      const { errors, warnings } = checkBundle(Object.values(bundle), readManifest(root), { anyModule });
-      for (const sentence of warnings) this.warn(sentence);
-      if (errors.length > 0) this.error(`This cannot be published:\n${listed(errors)}`);
+    generateBundle: {
+      order: "post", // After Vite has added style sheets.
+      handler(_, bundle) {
+        if (config.command !== "build") return;
+        const { errors, warnings } = checkBundle(Object.values(bundle), readManifest(root), { anyModule });
+        for (const sentence of warnings) this.warn(sentence);
+        if (errors.length > 0) this.error(failure("This cannot be published:", errors));
+      },
     },
 
     configureServer(server) {
@@ -128,4 +131,9 @@ function checkBundle(files, { style }, { anyModule }) {
   return { errors, warnings };
 }
 
-const listed = (sentences) => sentences.map((it) => `  - ${it}`).join("\n");
+/** An error for the author of the widget, to whom a stack trace of this file says nothing. */
+function failure(title, sentences) {
+  const error = new Error([title, ...sentences.map((it) => `  - ${it}`)].join("\n"));
+  error.stack = "";
+  return error;
+}

@@ -79,8 +79,8 @@ def test_a_style_sheet_and_pictures_are_part_of_what_is_published(copy: Path) ->
         ),
         (
             "src/index.ts",
-            "./widget.css?inline",
-            "./widget.css",
+            'import css from "./widget.css?inline";',
+            'import "./widget.css";\nconst css = "";',
             'would not be published. Import it as text, "./widget.css?inline", or name it in',
         ),
         (
@@ -216,5 +216,5 @@ def test_the_development_server_gives_other_sites_nothing(preview: Preview) -> N
     assert preview.ask("/state", Host="evil.example") == 403
     for path in ("/state", "/changes", "/dev.js", "/preview/frame.html"):
         assert preview.ask(path, **{"Sec-Fetch-Site": "cross-site"}) == 403
-    assert preview.ask("/preview/../package.json") == 404
+    assert preview.ask("/preview/package.json") == 404
     assert preview.ask(f"/files/{'0' * 64}.js") == 404
