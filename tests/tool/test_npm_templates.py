@@ -83,7 +83,9 @@ def test_it_is_built_checked_published_and_rendered_at_all_its_sizes(
             if save_to:
                 Path(save_to, f"{template}-{size}-{scheme}.png").write_bytes(png)
             drawn = drawn_on(png, counting)
-            assert (drawn.width, drawn.height, drawn.ground) == (*shape, ground)
+            # A picture has whole pixels; the frame may begin between two.
+            assert (drawn.width, drawn.height) == pytest.approx(shape, abs=1)
+            assert drawn.ground == ground
             assert drawn.count > 300
             assert drawn.is_inside, drawn
             assert drawn.is_centered, drawn
