@@ -48,8 +48,10 @@ from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import Handler, Worker, WorkerCounts
 from ..core.http.metrics import Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
+from ..core.http.process_readings import process_counters, process_gauges
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
+from ..core.http.request_ids import has_spans, traced
 from ..core.http.routing import Route, Routes
 from ..core.http.services import Services
 from ..core.jobs.fair_turns import HashingPool
@@ -97,6 +99,9 @@ def build_worker(
         trust = settings.trust_forwarded_for
         if settings.rate_limit:
             handler = rate_limited(handler, settings.rate_limit, trust_forwarded_for=trust)
+        if parts.metrics is not None or has_spans():
+            # Public requests, too, are measured then.
+            handler = traced(handler, settings.slow_request_ms, identifies_all=False)
         if parts.metrics is not None:
             parts.close_later(WorkerMetrics(parts.metrics.registry, *parts.list_readings()))
             handler = metered(handler, parts.metrics)
@@ -188,6 +193,7 @@ class _Parts:
             self._build_pages(),
             self._build_healthz(health),
             self._alarm,
+            self._settings.slow_request_ms,
         )
 
     def list_readings(self) -> tuple[list[Reading], list[Reading]]:
@@ -228,8 +234,9 @@ class _Parts:
                 lambda: self._receiver.in_progress,
             ),
             Reading("bundle_store_down", "Workers that the object store fails.", is_store_down),
+            Reading("event_streams", "Open event streams.", lambda: self._streams.count),
         ]
-        return counters, gauges
+        return counters + process_counters(), gauges + process_gauges()
 
     def _watch_connections(self) -> ConnectionWatch | None:
         if not self._settings.database:
@@ -327,14 +334,15 @@ class _Parts:
     def _build_api(self, health: Health) -> PublicApi:
         limits, trust = self._limits, self._settings.trust_forwarded_for
         most, most_of_one = limits.max_event_streams, limits.max_event_streams_per_client
+        self._streams = EventStreams(self._catalog, most, most_of_one)
         return PublicApi(
             self._catalog,
             self._counter,
             health,
             self._shown,
-            self._dispatcher.handle,
+            traced(self._dispatcher.handle, self._settings.slow_request_ms),
             limits.min_cli_version,
-            EventStreams(self._catalog, most, most_of_one),
+            self._streams,
             partial(remote_client_of, trust_forwarded_for=trust),
             partial(newest_change, self._services.store),
         )
