@@ -15,16 +15,16 @@ _DRAWN = """async (png) => {
   const { data } = context.getImageData(0, 0, width, height);
   const at = (x, y) => [...data.subarray((y * width + x) * 4, (y * width + x) * 4 + 3)];
   const ground = at(width >> 1, 4);
-  let count = 0, left = width, top = height, right = 0, bottom = 0;
+  let marked = 0, left = width, top = height, right = 0, bottom = 0;
   for (let y = 4; y < height - 4; y++) {
     for (let x = 4; x < width - 4; x++) {
       if (at(x, y).every((part, i) => Math.abs(part - ground[i]) < 48)) continue;
-      count += 1;
+      marked += 1;
       left = Math.min(left, x); right = Math.max(right, x);
       top = Math.min(top, y); bottom = Math.max(bottom, y);
     }
   }
-  return { width, height, ground, count, left, top, right, bottom };
+  return { width, height, ground, marked, left, top, right, bottom };
 }"""
 
 
@@ -34,7 +34,7 @@ class Drawn(NamedTuple):
     width: int
     height: int
     ground: list[int]
-    count: int
+    marked: int
     left: int
     top: int
     right: int

@@ -86,7 +86,7 @@ def test_it_is_built_checked_published_and_rendered_at_all_its_sizes(
             # A picture has whole pixels; the frame may begin between two.
             assert (drawn.width, drawn.height) == pytest.approx(shape, abs=1)
             assert drawn.ground == ground
-            assert drawn.count > 300
+            assert drawn.marked > 300
             assert drawn.is_inside, drawn
             assert drawn.is_centered, drawn
     page.get_by_label("Greeting").fill("<b>Moin</b>")

@@ -44,7 +44,7 @@ def copy(project: Path, tmp_path: Path) -> Path:
 
 def test_manifests_have_errors_in_the_fields_that_the_contract_says() -> None:
     module = json.dumps((ROOT / "clients" / "vite" / "manifest.js").as_uri())
-    command = [node_binary(), "--input-type=module", "-e", CHECK % module, VECTORS]
+    command = [str(node_binary()), "--input-type=module", "-e", CHECK % module, str(VECTORS)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     cases = [it for it in json.loads(VECTORS.read_text())["cases"] if it["request"] is None]
     for case, found in zip(cases, json.loads(done.stdout), strict=True):
@@ -153,7 +153,14 @@ class Preview:
 @pytest.fixture
 def preview(copy: Path) -> Iterator[Preview]:
     """`npm run dev`."""
-    command = [node_binary(), "node_modules/vite/bin/vite.js", "--host", "127.0.0.1", "--port", "0"]
+    command = [
+        str(node_binary()),
+        "node_modules/vite/bin/vite.js",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+    ]
     with EndingProcess(
         command,
         cwd=copy,
@@ -164,7 +171,7 @@ def preview(copy: Path) -> Iterator[Preview]:
         text=True,
     ) as started:
         assert started.stdout is not None
-        lines = []
+        lines: list[str] = []
         while not (found := re.search(r"http://127\.0\.0\.1:\d+/", "".join(lines))):
             lines.append(started.stdout.readline())
             assert lines[-1], "".join(lines)
