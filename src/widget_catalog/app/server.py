@@ -41,7 +41,10 @@ _SLOW_HEADERS_MS = 15_000
 _BUFFER_BYTES = 96 << 10
 _PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_OF_THE_PARENT = ("data", "database", "host", "port", "workers", "metrics_host", "metrics_port")
+_OF_THE_PARENT = (
+    *("data", "database", "host", "port", "workers", "drain_s"),
+    *("metrics_host", "metrics_port"),
+)
 
 
 class PortTaken(CatalogError):
@@ -89,7 +92,8 @@ def serve(
     passed_sockets: Sequence[socket.socket] = (),
     finish_start: Callable[[Node], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts.
+    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts. A node
+    first says for `drain_s` that it is about to stop.
 
     SIGHUP replaces the workers by new ones with the current settings. `finish_start` runs in a
     thread of every worker when it starts.
@@ -99,6 +103,7 @@ def serve(
         passed_sockets,
         status,
         renew_loader=lambda: partial(_load, _kept(settings, read_settings()), finish_start),
+        drain_s=settings.drain_s if settings.database else 0,
         target="widget_catalog.app.server",
         address=resolve(settings.host),
         port=settings.port,

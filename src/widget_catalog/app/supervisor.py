@@ -60,8 +60,9 @@ class WorkerStatus:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         # One word per worker: 0 during the first start, its process id when ready, or _DEAD. Then
-        # the number of workers that died, and how many of these of a memory error.
-        self._words = memoryview(mmap.mmap(-1, 8 * (workers + 2))).cast("Q")
+        # the number of workers that died, how many of these of a memory error, and whether the
+        # service is about to stop.
+        self._words = memoryview(mmap.mmap(-1, 8 * (workers + 3))).cast("Q")
 
     def set_ready(self, index: int) -> None:
         self._words[index] = os.getpid()
@@ -91,6 +92,14 @@ class WorkerStatus:
     @property
     def memory_errors(self) -> int:
         return self._words[self.workers + 1]
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the service is about to stop, and still responds."""
+        return self._words[self.workers + 2] == 1
+
+    def set_stopping(self) -> None:
+        self._words[self.workers + 2] = 1
 
 
 def reserve(address: str, port: int) -> socket.socket:
@@ -144,9 +153,13 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         passed_sockets: Sequence[socket.socket],
         status: WorkerStatus,
         renew_loader: Callable[[], Callable[..., Any]],
+        *,
+        drain_s: float = 0,
         **options: Any,
     ) -> None:
-        """`renew_loader` returns the loader of a worker's application, or raises an error."""
+        """`renew_loader` returns the loader of a worker's application, or raises an error. After
+        SIGTERM, the service goes on for `drain_s`, and its workers know that it is stopping.
+        """
         super().__init__(**options)
         self._passed_sockets = passed_sockets
         self._listening: dict[int, socket.socket] = {}
@@ -157,6 +170,8 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         self._was_ready = False
         self._is_start_failed = False
         self._is_crowded = False
+        self._drain_s = drain_s
+        self._stops_at: float | None = None
         self.reload_signal = False
 
     # Sockets
@@ -196,6 +211,9 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         worker.inner.join()
         until = time.monotonic() + _CTRL_C_S
         while worker.inner.exitcode == 0 and time.monotonic() < until:
+            if self._stops_at is not None:
+                # The workers received SIGTERM, too: there is nothing left to announce.
+                super().signal_handler_interrupt()
             if self.interrupt_signal or worker.interrupt_by_parent:
                 return
             time.sleep(0.02)
@@ -224,18 +242,22 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         while not (self.interrupt_signal or self._is_start_failed):
             self.main_loop_interrupt.wait(self._wait_s())
             self.main_loop_interrupt.clear()
+            if self._stops_at is not None and self._stops_at <= time.monotonic():
+                super().signal_handler_interrupt()
+                return
             self._note_deaths()
             for index in [it for it, at in self._due.items() if at <= time.monotonic()]:
                 del self._due[index]
                 self.wrks[index] = self._start(index, spawn_target, load)
             self._warn_when_crowded()
-            if self.reload_signal and not self.interrupt_signal:
+            if self.reload_signal and not self._is_stopping:
                 self.reload_signal = False
                 load = self._replace_workers(spawn_target, load)
 
     def _wait_s(self) -> float:
         now = time.monotonic()
-        return max(0.0, min([_LOOK_EVERY_S, *(at - now for at in self._due.values())]))
+        due = [*self._due.values(), *([] if self._stops_at is None else [self._stops_at])]
+        return max(0.0, min([_LOOK_EVERY_S, *(at - now for at in due)]))
 
     def _note_deaths(self) -> None:
         while self.interrupt_children:
@@ -308,7 +330,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
 
     def _wait_until_ready(self, index: int, worker: Any) -> bool:
         deadline = time.monotonic() + _READY_TIMEOUT_S
-        while worker.is_alive() and time.monotonic() < deadline and not self.interrupt_signal:
+        while worker.is_alive() and time.monotonic() < deadline and not self._is_stopping:
             if self._status.is_ready(index, worker.inner.pid):
                 return True
             time.sleep(0.02)
@@ -327,6 +349,22 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             worker.join()
 
     # Stopping
+
+    @property
+    def _is_stopping(self) -> bool:
+        return bool(self.interrupt_signal) or self._stops_at is not None
+
+    def signal_handler_interrupt(self, number: int, frame: Any) -> None:
+        """SIGTERM announces the stop first, if there is somebody to notice. Ctrl-C, which ends the
+        workers as well, and a second SIGTERM stop at once.
+        """
+        is_announced = number == signal.SIGTERM and self._drain_s and self._stops_at is None
+        if is_announced and self._status.is_any_ready:
+            self._stops_at = time.monotonic() + self._drain_s
+            self._status.set_stopping()
+            self.main_loop_interrupt.set()
+        else:
+            super().signal_handler_interrupt(number, frame)
 
     def _stop_workers(self) -> None:
         for worker in self.wrks:  # Deaths no longer count: Ctrl-C ends some workers directly.

@@ -322,6 +322,7 @@ class _Parts:
             lambda: status is not None and status.is_read_only,
             lambda: status is not None and status.is_newer,
             health.find_blocked_s,
+            lambda: self._status is not None and self._status.is_stopping,
         )
 
     def _build_api(self, health: Health) -> PublicApi:

@@ -128,6 +128,13 @@ class Settings:
         "Number of worker processes, 1 to 256. See [sizing](operating.md#workers-and-memory).",
         rule=between(1, 256),
     )
+    drain_s: int = setting(
+        5,
+        "With `database`: seconds after `SIGTERM` in which `/healthz/ready` returns `503` and "
+        "everything is still served, so that a load balancer stops sending requests here before "
+        "connections are closed. See [stopping a node](scaling.md#stopping-a-node).",
+        rule=between(0, 3_600),
+    )
     base_url: str = setting(
         "",
         "The public URL of the service, such as `https://catalog.example`. Empty: derived "

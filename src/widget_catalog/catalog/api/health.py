@@ -29,6 +29,8 @@ _JSON: Headers = [_JSON_TYPE, ("vary", "accept-encoding"), NOSNIFF]
 
 PREFIX = "/healthz/"
 LIVE, READY = "/healthz/live", "/healthz/ready"
+# HAProxy takes 404 for a node that finishes its requests and gets no new ones, 503 for a dead one.
+_UNREADY_IS_404 = "unready=404"
 _LINE_TYPE = ("content-type", "text/plain; charset=utf-8")
 _LINE: Headers = [_LINE_TYPE, ("cache-control", "no-store"), NOSNIFF]
 
@@ -98,7 +100,7 @@ class Healthz:
     """`find_delay` returns why not all changes are visible yet, if so; `find_silence_s`, how long
     the shared database has not responded; `is_read_only`, whether it responds but accepts no
     writes; `is_outdated`, whether a newer release has migrated it; `blocked_s`, how long another
-    process has been writing.
+    process has been writing; `is_stopping`, whether the service is about to stop.
     """
 
     catalog: Catalog
@@ -109,6 +111,7 @@ class Healthz:
     is_read_only: Callable[[], bool]
     is_outdated: Callable[[], bool]
     blocked_s: Callable[[], float]
+    is_stopping: Callable[[], bool]
     is_draining: bool = False
     _behind_since: float | None = None
 
@@ -122,11 +125,14 @@ class Healthz:
             response = _line(200, "ok")
         else:
             error = self._find_error()
-            response = _line(200, self._describe()) if error is None else _line(503, error)
+            unready = 404 if request.query_string == _UNREADY_IS_404 else 503
+            response = _line(200, self._describe()) if error is None else _line(unready, error)
         return response._replace(body=None) if request.method == "HEAD" else response
 
     def _find_error(self) -> str | None:
         """Why this node should not receive reads."""
+        if self.is_stopping():
+            return "draining: this node is about to stop"
         if self.is_draining:
             return "draining: this worker is about to end"
         try:
