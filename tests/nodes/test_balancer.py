@@ -4,12 +4,15 @@ import contextlib
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 
+from catalog.replica.replica_content import flip_bits, replica_of
 from support.author import Author, token_of
 from support.haproxy import NO_RESPONSE, haproxy_before
 from support.load import CountingLoad, ReadingLoad
@@ -19,12 +22,15 @@ from support.service import Service, free_port, run_command, wait_for
 from support.widgets import ndjson, widget_line
 
 KEYS = ["acme/clock", "acme/bell"]
+MORE = [f"more/w{number}" for number in range(300)]
 CLOCK = "/api/v1/widgets/acme/clock"
 NODES = 3
 # Longer than HAProxy needs to notice: see deploy/haproxy.cfg.
 DRAIN_S = 2
 # On demand: REQUESTS=20000.
 REQUESTS = int(os.environ.get("REQUESTS", "1500"))
+# More than nodes apply in a second.
+IMPORTED = int(os.environ.get("IMPORTED", "12000"))
 # The promise is three; tests run in parallel with others.
 LONGEST_S = 6.0
 
@@ -36,10 +42,13 @@ class Group:
         self.folder = folder
         self.port, self.port_without_retries = free_port(), free_port()
         self.environment = environment_of(
-            database, base_url=f"http://127.0.0.1:{self.port}", drain_s=str(DRAIN_S)
+            database,
+            base_url=f"http://127.0.0.1:{self.port}",
+            drain_s=str(DRAIN_S),
+            max_lag_s="1",
         )
         lines = folder / "widgets.ndjson"
-        lines.write_bytes(ndjson(*[widget_line(key) for key in KEYS]))
+        lines.write_bytes(ndjson(*[widget_line(key) for key in KEYS + MORE]))
         self.command("import", str(lines))
         account = ("account", "create", "ann", "--email", "ann@example.org")
         self.command(*account, "--password-stdin", stdin=PASSWORD.encode())
@@ -186,6 +195,48 @@ def test_what_is_not_ready_anywhere_is_served_all_the_same(group: Group) -> None
     for index, node in enumerate(group.nodes):
         assert node.process.wait(60) == 0
         group.start(index)
+
+
+def test_a_damaged_replica_is_rebuilt_and_nobody_notices(group: Group) -> None:
+    node = group.nodes[1]
+    damaged = replica_of(node.data)
+    flip_bits(node.data, 400, seed=1)
+    balancer = f"http://127.0.0.1:{group.port}"
+    with node.client() as direct, httpx.Client(base_url=balancer, timeout=30) as client:
+        paths = [f"/api/v1/widgets/{key}" for key in MORE]
+        statuses = Counter(client.get(path).status_code for path in paths)
+        refused = Counter(direct.get(path).status_code for path in paths)
+
+        assert statuses == {200: len(paths)}
+        assert refused.keys() <= {200, 503}
+        wait_for(lambda: replica_of(node.data) != damaged, 60)
+        wait_for(lambda: direct.get("/healthz/ready").text == "ok\n", 60)
+        assert {direct.get(path).status_code for path in paths} == {200}
+        assert direct.get("/api/health").status_code == 200
+    assert "The read model is damaged, and is rebuilt." in node.log
+
+
+@pytest.mark.timeout(600)
+def test_a_large_import_does_not_take_all_nodes_out_of_rotation(group: Group) -> None:
+    lines = group.folder / "large.ndjson"
+    lines.write_bytes(ndjson(*[widget_line(f"large/w{it}") for it in range(IMPORTED)]))
+    samples: list[list[str]] = []
+    with ThreadPoolExecutor(1) as beside, contextlib.ExitStack() as opened:
+        clients = [opened.enter_context(node.client()) for node in group.nodes]
+        importing = beside.submit(group.command, "import", str(lines))
+        last = f"/api/v1/widgets/large/w{IMPORTED - 1}"
+        deadline = time.monotonic() + 300
+        while time.monotonic() < deadline:
+            samples.append([it.get("/healthz/ready").text for it in clients])
+            if importing.done() and all(it.get(last).status_code == 200 for it in clients):
+                break
+            time.sleep(0.05)
+        importing.result()
+
+    texts = Counter(text.strip() for sample in samples for text in sample)
+    assert any("behind" in text for text in texts), f"It was too fast to show anything: {texts}"
+    away = [it for it in samples if not any(text.startswith("ok") for text in it)]
+    assert away == [], texts
 
 
 def test_event_streams_and_uploads_pass_through(group: Group) -> None:

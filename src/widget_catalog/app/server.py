@@ -24,14 +24,15 @@ from widget_contract.errors import CatalogError
 
 from ..catalog.node.wiring import DataFolder, Node
 from ..catalog.replica.node_status import NodeStatus
-from ..core.db.damage import DamageAlarm
+from ..core.db.damage import DamageAlarm, bundle_alarm
 from ..core.http.http import Worker
 from ..core.http.metrics import prepare_metrics, serve_metrics
 from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
-from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
+from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker
+from .worker_status import WorkerStatus
 
 # Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
@@ -130,10 +131,10 @@ def serve(
     if settings.metrics_port:
         folder = DataFolder(settings.data)
         prepare_metrics(folder.metrics)
-        damage = DamageAlarm(folder.damage).current
+        damage = DamageAlarm(folder.damage).current, bundle_alarm(folder.bundle_damage).current
         where = (settings.metrics_host, settings.metrics_port)
         node = NodeStatus(folder.node_status) if settings.database else None
-        server.on_startup(partial(serve_metrics, folder.metrics, *where, status, damage, node))
+        server.on_startup(partial(serve_metrics, folder.metrics, *where, status, *damage, node))
     server.on_startup(lambda: _when_it_responds(settings, on_ready))
     _let_signals_end_a_starting_worker()
     # Workers share these objects until they are written to, and garbage collection writes to them.

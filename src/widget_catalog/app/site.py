@@ -1,7 +1,7 @@
 """Site: everything one origin serves, dispatched by the first segment of the path."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -16,9 +16,9 @@ from ..catalog.api.health import Healthz
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
 from ..core.db.damage import DamageAlarm
-from ..core.errors import StoreUnavailable
+from ..core.errors import ReplicaDamaged, StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.errors import damaged, internal_error, unavailable
+from ..core.http.errors import damaged, internal_error, rebuilding, unavailable
 from ..core.http.http import Body, Handler, Request, Response
 
 _log = structlog.get_logger("widget_catalog.web")
@@ -34,6 +34,7 @@ class Site:
     pages: PublicPages
     healthz: Healthz
     alarm: DamageAlarm
+    condemn: Callable[[ReplicaDamaged], None]
 
     def drain(self) -> None:
         """Other workers take over."""
@@ -57,6 +58,9 @@ class Site:
             if self.dispatcher.knows(path):
                 return await self.dispatcher.handle(request, body)
             return await self.previews.handle(request) or await self.pages.handle(request)
+        except ReplicaDamaged as error:
+            self.condemn(error)
+            return self._for_people(request, rebuilding(path))
         except (sqlite3.Error, StoreUnavailable) as error:
             if self.alarm.report(error):
                 return self._for_people(request, damaged(path))

@@ -9,7 +9,6 @@ worker is replaced: the new one accepts from the same queue.
 """
 
 import contextlib
-import mmap
 import os
 import resource
 import signal
@@ -24,6 +23,7 @@ from granian import Granian
 from granian._granian import SocketHolder
 
 from ..core.http.sending import limit_slow_readers
+from .worker_status import WorkerStatus
 
 _log = structlog.get_logger("widget_catalog.workers")
 
@@ -38,8 +38,6 @@ _STABLE_S = 60
 _BACKOFF_S = (0.0, 0.5, 1, 2, 4, 8, 16, 30)
 # The service gives up after this many attempts without any worker becoming ready.
 _START_ATTEMPTS = 3
-# Exit codes of a process that reads a damaged mapped file.
-_MEMORY_ERRORS = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 _CONNECTIONS = 4096
 # Descriptors that are not connections: the database, bundles, log, event loop.
 _RESERVED_DESCRIPTORS = 128
@@ -47,59 +45,6 @@ _LOOK_EVERY_S = 5
 # How long after a worker exited cleanly a signal to stop may arrive.
 _CTRL_C_S = 1.0
 _NEARLY_ALL = 7 / 8
-
-
-class WorkerStatus:
-    """Status of the parent and its workers, in shared memory.
-
-    Must be created before the workers are forked.
-    """
-
-    _DEAD = (1 << 64) - 1
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        # One word per worker: 0 during the first start, its process id when ready, or _DEAD. Then
-        # the number of workers that died, how many of these of a memory error, and whether the
-        # service is about to stop.
-        self._words = memoryview(mmap.mmap(-1, 8 * (workers + 3))).cast("Q")
-
-    def set_ready(self, index: int) -> None:
-        self._words[index] = os.getpid()
-
-    def set_dead(self, index: int, exit_code: int | None) -> None:
-        self._words[index] = self._DEAD
-        self._words[self.workers] += 1
-        if exit_code in _MEMORY_ERRORS:
-            self._words[self.workers + 1] += 1
-
-    def is_ready(self, index: int, pid: int | None) -> bool:
-        return self._words[index] == pid
-
-    @property
-    def is_any_ready(self) -> bool:
-        return any(word not in (0, self._DEAD) for word in self._words[: self.workers])
-
-    @property
-    def missing(self) -> int:
-        """How many workers have died and are not replaced yet."""
-        return sum(word == self._DEAD for word in self._words[: self.workers])
-
-    @property
-    def deaths(self) -> int:
-        return self._words[self.workers]
-
-    @property
-    def memory_errors(self) -> int:
-        return self._words[self.workers + 1]
-
-    @property
-    def is_stopping(self) -> bool:
-        """Whether the service is about to stop, and still responds."""
-        return self._words[self.workers + 2] == 1
-
-    def set_stopping(self) -> None:
-        self._words[self.workers + 2] = 1
 
 
 def reserve(address: str, port: int) -> socket.socket:

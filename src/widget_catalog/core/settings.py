@@ -117,6 +117,12 @@ class Settings:
         "With `bundles`: size of a node's cache of bundles on disk, in MB.",
         rule=between(1, 1 << 24),
     )
+    scrub_mb_per_s: int = setting(
+        1,
+        "How fast the bundles on this disk are read again, once a day, to find damaged ones, in MB "
+        "per second; `0`: never. See [damaged bundles](monitoring.md#when-a-bundle-is-damaged).",
+        rule=between(0, 10_000),
+    )
     host: str = setting(
         "127.0.0.1",
         "The address to listen on; `0.0.0.0` for all of IPv4, `::` for IPv6.",
