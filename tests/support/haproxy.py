@@ -49,7 +49,7 @@ def configuration(ports: Sequence[int], port: int, *, retries: bool = True) -> s
     if retries:
         return listening
     once = re.sub(r" +(option redispatch|retry-on) .*\n", "", listening)
-    return once.replace("retries 3", "retries 0")
+    return once.replace("retries 2", "retries 0")
 
 
 def program() -> str:
