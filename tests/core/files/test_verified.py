@@ -37,19 +37,19 @@ def rot(path: Path) -> None:
 def test_a_file_is_read_once_and_again_when_it_was_changed(tmp_path: Path) -> None:
     path = store(tmp_path, b"a bundle")
     files = VerifiedFiles()
-    assert files.find(path, 8) is None
+    assert files.find(path, hash_of(path), 8) is None
     assert files.verify(path, hash_of(path))
-    assert files.find(path, 8) is True
-    assert files.find(path, 9) is False, "Another size."
+    assert files.find(path, hash_of(path), 8) is True
+    assert files.find(path, hash_of(path), 9) is False, "Another size."
 
     path.write_bytes(b"a bungle")
     os.utime(path, (1, 1))
 
-    assert files.find(path, 8) is None
+    assert files.find(path, hash_of(path), 8) is None
     assert not files.verify(path, hash_of(path))
-    assert files.find(path, 8) is False
+    assert files.find(path, hash_of(path), 8) is False
     path.unlink()
-    assert files.find(path, 8) is False
+    assert files.find(path, hash_of(path), 8) is False
     assert not files.verify(path, hash_of(path))
 
 

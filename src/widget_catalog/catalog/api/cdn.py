@@ -76,7 +76,9 @@ class Cdn:
             sentence = f"This version was revoked, and must not be used: {revoked.reason}"
             return error(410, sentence, ("cache-control", "no-store"), CORS)
         path = self._bundles.local_path(found.sha256_hash, file.kind)
-        is_intact = await self._is_intact(path, found)
+        is_intact = self.files.find(path, *found)
+        if is_intact is None:
+            is_intact = await self._is_intact(path, found)
         if self._fetch is not None and not is_intact:
             try:
                 await self._have(self._fetch, path, found, file.kind)
@@ -95,10 +97,10 @@ class Cdn:
 
     async def _is_intact(self, path: Path, found: BundleRef) -> bool:
         """Whether the file has the published bytes. It is read when it is first used."""
-        known = self.files.find(path, found.size_bytes)
+        known = self.files.find(path, *found)
         if known is None:
             await self._shared(path, partial(self._verify, path, found.sha256_hash))
-            known = self.files.find(path, found.size_bytes)
+            known = self.files.find(path, *found)
         return known is True
 
     def _verify(self, path: Path, sha256_hash: str) -> None:

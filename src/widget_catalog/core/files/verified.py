@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import structlog
@@ -24,7 +23,7 @@ from .hashing import hash_file
 _log = structlog.get_logger("widget_catalog.bundles")
 
 _ASIDE = ".damaged"
-# About 300 bytes each. If there are more, everything is forgotten.
+# About 200 bytes each. If there are more, everything is forgotten.
 _MOST_KNOWN = 50_000
 # How often all files are read, and how often a worker looks whether it should do it.
 _EVERY_S = 24 * 3600.0
@@ -33,49 +32,35 @@ _LOOK_EVERY_S = 60.0
 _SAVE_EVERY = 100
 
 
-class _Identity(NamedTuple):
-    inode: int
-    size_bytes: int
-    changed_ns: int
-
-
 class VerifiedFiles:
     """Of one process; used by several threads."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, tuple[_Identity, bool]] = {}
+        # By inode and time, which is faster than by path: the right hash, and whether it has it.
+        self._known: dict[tuple[int, int], tuple[str, bool]] = {}
 
-    def find(self, path: Path, size_bytes: int) -> bool | None:
+    def find(self, path: Path, sha256_hash: str, size_bytes: int) -> bool | None:
         """Whether the file is intact; None if `verify` has to find out. Costs a system call."""
-        identity = _identify(path)
-        if identity is None or identity.size_bytes != size_bytes:
+        try:
+            found = path.stat()
+        except OSError:
             return False
-        known = self._known.get(path)
-        return known[1] if known is not None and known[0] == identity else None
+        if found.st_size != size_bytes or not stat.S_ISREG(found.st_mode):
+            return False
+        known = self._known.get((found.st_ino, found.st_mtime_ns))
+        return known[1] if known is not None and known[0] == sha256_hash else None
 
     def verify(self, path: Path, sha256_hash: str) -> bool:
         """Read the file, and remember the result."""
-        identity = _identify(path)
-        if identity is None:
-            return False
         try:
+            found = path.stat()
             is_intact = hash_file(path).sha256_hash == sha256_hash
-        except (BundleNotFound, BundleRefused):
+        except (BundleNotFound, BundleRefused, OSError):
             return False
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
-        self._known[path] = identity, is_intact
+        self._known[found.st_ino, found.st_mtime_ns] = sha256_hash, is_intact
         return is_intact
-
-
-def _identify(path: Path) -> _Identity | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return _Identity(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def set_aside(path: Path) -> bool:
