@@ -119,10 +119,10 @@ def test_haproxy_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
     tmp_path: Path, services: dict[str, Any]
 ) -> None:
     configuration = (DEPLOY / "haproxy.cfg").read_text()
-    nodes = [it["command"] for name, it in services.items() if name.startswith("node")]
+    nodes = [it["environment"] for name, it in services.items() if name.startswith("node")]
     asked = sorted(re.findall(r"server \w+ store:(\d+)", configuration))
     # In both lists.
-    assert asked == sorted(2 * [it[it.index("--port") + 1] for it in nodes])
+    assert asked == sorted(2 * [it["WIDGET_CATALOG_PORT"] for it in nodes])
     (mounted,) = services["balancer"]["volumes"]
     assert mounted.startswith("./haproxy.cfg:")
 
