@@ -1,11 +1,13 @@
 """The metrics of a worker, besides requests."""
 
 from ..catalog.api.cdn import Cdn
+from ..catalog.api.event_streams import EventStreams
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..core.db.engine import Store
 from ..core.files.cache import StoreWatch
 from ..core.http.metrics import Reading
+from ..core.http.process_readings import process_counters, process_gauges
 from ..core.http.receiving import Receiver
 from .damage_watch import DamageWatch
 
@@ -18,6 +20,7 @@ def list_readings(
     receiver: Receiver,
     store_watch: StoreWatch | None,
     damage: DamageWatch,
+    streams: EventStreams,
 ) -> tuple[list[Reading], list[Reading]]:
     """Counters and gauges."""
 
@@ -54,4 +57,5 @@ def list_readings(
             lambda: store_watch is not None and store_watch.is_failing,
         ),
     ]
-    return counters, gauges
+    gauges += [Reading("event_streams", "Open event streams.", lambda: streams.count)]
+    return counters + process_counters(), gauges + process_gauges()

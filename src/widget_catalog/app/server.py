@@ -27,6 +27,7 @@ from ..catalog.replica.node_status import NodeStatus
 from ..core.db.damage import DamageAlarm, bundle_alarm
 from ..core.http.http import Worker
 from ..core.http.metrics import prepare_metrics, serve_metrics
+from ..core.http.process_readings import node_readings
 from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
@@ -134,9 +135,10 @@ def serve(
         folder = DataFolder(settings.data)
         prepare_metrics(folder.metrics)
         damage = DamageAlarm(folder.damage).current, bundle_alarm(folder.bundle_damage).current
-        where = (settings.metrics_host, settings.metrics_port)
         node = NodeStatus(folder.node_status) if settings.database else None
-        server.on_startup(partial(serve_metrics, folder.metrics, *where, status, *damage, node))
+        host, port = settings.metrics_host, settings.metrics_port
+        shown = partial(serve_metrics, folder.metrics, host, port, status, *damage, node)
+        server.on_startup(partial(shown, node_readings(folder)))
     server.on_startup(lambda: _when_it_responds(settings, on_ready))
     _let_signals_end_a_starting_worker()
     # Workers share these objects until they are written to, and garbage collection writes to them.

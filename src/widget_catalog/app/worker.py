@@ -50,6 +50,7 @@ from ..core.http.metrics import Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
+from ..core.http.request_ids import has_spans, traced
 from ..core.http.routing import Route, Routes
 from ..core.http.services import Services
 from ..core.jobs.fair_turns import HashingPool
@@ -99,6 +100,9 @@ def build_worker(
         trust = settings.trust_forwarded_for
         if settings.rate_limit:
             handler = rate_limited(handler, settings.rate_limit, trust_forwarded_for=trust)
+        if parts.metrics is not None or has_spans():
+            # Public requests, too, are measured then.
+            handler = traced(handler, settings.slow_request_ms, identifies_all=False)
         if parts.metrics is not None:
             parts.close_later(WorkerMetrics(parts.metrics.registry, *parts.list_readings()))
             handler = metered(handler, parts.metrics)
@@ -191,6 +195,7 @@ class _Parts:
             self._build_healthz(health),
             self._alarm,
             self.node.replica.healing.condemn,
+            self._settings.slow_request_ms,
         )
 
     def list_readings(self) -> tuple[list[Reading], list[Reading]]:
@@ -203,6 +208,7 @@ class _Parts:
             self._receiver,
             self._store_watch,
             self._damage,
+            self._streams,
         )
 
     def _watch_connections(self) -> ConnectionWatch | None:
@@ -307,14 +313,15 @@ class _Parts:
     def _build_api(self, health: Health) -> PublicApi:
         limits, trust = self._limits, self._settings.trust_forwarded_for
         most, most_of_one = limits.max_event_streams, limits.max_event_streams_per_client
+        self._streams = EventStreams(self._catalog, most, most_of_one)
         return PublicApi(
             self._catalog,
             self._counter,
             health,
             self._shown,
-            self._dispatcher.handle,
+            traced(self._dispatcher.handle, self._settings.slow_request_ms),
             limits.min_cli_version,
-            EventStreams(self._catalog, most, most_of_one),
+            self._streams,
             partial(remote_client_of, trust_forwarded_for=trust),
             partial(newest_change, self._services.store),
         )

@@ -184,6 +184,12 @@ class Settings:
         rule=one_of("debug", "info", "warning", "error"),
     )
     access_log: bool = setting(False, "Log every request. It halves the throughput.")
+    slow_request_ms: int = setting(
+        1000,
+        "Log requests that take longer than this, in milliseconds, with the time of their parts; "
+        "`0`: none. Public reads are only measured with `metrics_port` or `otlp_endpoint`.",
+        rule=between(0, 1 << 30),
+    )
     metrics_host: str = setting("127.0.0.1", "The address of the metrics port.")
     metrics_port: int = setting(
         0, "The port of `/metrics` for Prometheus; `0`: off.", rule=between(0, 65535)

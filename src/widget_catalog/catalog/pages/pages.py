@@ -14,6 +14,7 @@ from ...core.http.errors import cors_of, failure_page, message_of
 from ...core.http.http import NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
 from ...core.http.routing import Routes
+from ...core.tracing import current
 from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
@@ -209,6 +210,7 @@ class PublicPages:
             title=_FAILURES[response.status],
             sentence=message_of(response),
             can_be_repeated=request.method in ("GET", "HEAD"),
+            request_id=trace.request_id if (trace := current.get()) is not None else "",
         )
 
     def _not_found(self, path: str) -> AnyContent:

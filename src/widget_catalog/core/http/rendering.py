@@ -24,6 +24,7 @@ from widget_contract.preview import preview_file, preview_files, preview_tag
 
 from .. import release
 from ..clock import from_ms
+from ..tracing import part
 from .content import Content
 from .http import NOSNIFF, Headers, Response
 
@@ -118,7 +119,8 @@ class PageRenderer:
         return [self.style_path, self.card_path, self.site_script_path, self.static_search_path]
 
     def render(self, template: str, **values: object) -> bytes:
-        return self.templates.get_template(template).render(values).encode()
+        with part("render"):
+            return self.templates.get_template(template).render(values).encode()
 
     def security_headers(
         self, form_targets: str = "'self'", *, has_script: bool = False, more: str = ""
