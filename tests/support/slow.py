@@ -35,6 +35,7 @@ LONG_FILES = {
 # The files that take longest, by `--durations`, longest first.
 LONGEST_FILES = (
     "nodes/test_chaos.py",
+    "nodes/test_balancer.py",
     "crash/test_chaos.py",
     "app/test_without_a_room.py",
     "nodes/test_api_on_postgresql.py",

@@ -24,7 +24,7 @@ from widget_contract.errors import CatalogError
 
 from ..catalog.node.wiring import DataFolder, Node
 from ..catalog.replica.node_status import NodeStatus
-from ..core.db.damage import DamageAlarm
+from ..core.db.damage import DamageAlarm, bundle_alarm
 from ..core.http.http import Worker
 from ..core.http.metrics import prepare_metrics, serve_metrics
 from ..core.http.process_readings import node_readings
@@ -32,8 +32,9 @@ from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
 from . import systemd
-from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
+from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker
+from .worker_status import WorkerStatus
 
 # Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
@@ -44,7 +45,10 @@ _SLOW_HEADERS_MS = 15_000
 _BUFFER_BYTES = 96 << 10
 _PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_OF_THE_PARENT = ("data", "database", "host", "port", "workers", "metrics_host", "metrics_port")
+_OF_THE_PARENT = (
+    *("data", "database", "host", "port", "workers", "drain_s"),
+    *("metrics_host", "metrics_port"),
+)
 
 
 class PortTaken(CatalogError):
@@ -92,7 +96,8 @@ def serve(
     passed_sockets: Sequence[socket.socket] = (),
     finish_start: Callable[[Node], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts.
+    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts. A node
+    first says for `drain_s` that it is about to stop.
 
     SIGHUP replaces the workers by new ones with the current settings. `finish_start` runs in a
     thread of every worker when it starts.
@@ -102,6 +107,7 @@ def serve(
         passed_sockets,
         status,
         renew_loader=lambda: partial(_load, _kept(settings, read_settings()), finish_start),
+        drain_s=settings.drain_s if settings.database else 0,
         target="widget_catalog.app.server",
         address=resolve(settings.host),
         port=settings.port,
@@ -128,10 +134,10 @@ def serve(
     if settings.metrics_port:
         folder = DataFolder(settings.data)
         prepare_metrics(folder.metrics)
-        damage = DamageAlarm(folder.damage).current
+        damage = DamageAlarm(folder.damage).current, bundle_alarm(folder.bundle_damage).current
         node = NodeStatus(folder.node_status) if settings.database else None
         host, port = settings.metrics_host, settings.metrics_port
-        shown = partial(serve_metrics, folder.metrics, host, port, status, damage, node)
+        shown = partial(serve_metrics, folder.metrics, host, port, status, *damage, node)
         server.on_startup(partial(shown, node_readings(folder)))
     server.on_startup(lambda: _when_it_responds(settings, on_ready))
     _let_signals_end_a_starting_worker()

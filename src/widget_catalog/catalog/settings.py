@@ -47,7 +47,8 @@ class CatalogSettings(FeatureSettings):
     )
     max_lag_s: int = setting(
         60,
-        "Seconds that changes may wait to be applied before `/healthz/ready` returns `503`.",
+        "Seconds that changes may wait to be applied before `/healthz/ready` returns `503`, unless "
+        "[all nodes are behind](scaling.md#when-all-nodes-are-behind).",
         rule=between(1, 86_400),
     )
     max_silence_s: int = setting(

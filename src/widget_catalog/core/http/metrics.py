@@ -61,6 +61,7 @@ def serve_metrics(
     port: int,
     counts: WorkerCounts,
     find_damage: Callable[[], str | None],
+    find_bundle_damage: Callable[[], str | None],
     node: SharedDatabase | None = None,
     readings: Sequence["Reading"] = (),
 ) -> None:
@@ -89,6 +90,8 @@ def serve_metrics(
                 yield shown
             is_damaged = find_damage() is not None
             yield gauge("damaged", "1 while the database is known to be damaged.", is_damaged)
+            are_damaged = find_bundle_damage() is not None
+            yield gauge("bundles_damaged", "1 while a stored bundle is damaged.", are_damaged)
             if node is not None:
                 yield gauge("database_up", "1 while the database answers.", node.is_database_up())
                 about = "Changes of the catalog that are not applied yet."
