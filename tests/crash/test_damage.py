@@ -114,7 +114,7 @@ def test_damaged_documents_are_refused_and_reported_and_doctor_rebuilds_them(
         metrics = httpx.get(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60).text
         assert "\nwidget_catalog_damaged 1.0\n" in metrics
         mended = widget_catalog("doctor", "--data", data)
-        assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
+        assert (mended.code, "Error:" in mended.err) == (1, False), mended.err
         assert "Repaired: the " in mended.err
         assert _assert_sound_or_refused(_responses(client), before) == 0
         assert client.get("/api/health").status_code == 200
@@ -132,7 +132,7 @@ def test_pages_of_the_read_model_that_are_overwritten_give_no_wrong_response(
         assert client.get("/api/health").status_code == 503
         assert "Traceback" not in service.log
         mended = widget_catalog("doctor", "--data", data)
-        assert (mended.code, "Fault" in mended.err) == (1, False), mended.err
+        assert (mended.code, "Error:" in mended.err) == (1, False), mended.err
         assert "Repaired: the " in mended.err
         assert _assert_sound_or_refused(_responses(client), before) == 0
         assert client.get("/api/health").status_code == 200
@@ -214,7 +214,7 @@ def test_nothing_is_made_from_damaged_rows_of_the_truth(
         said = widget_catalog("doctor", "--data", data)
 
         assert said.code == 1
-        assert said.err.count("Fault: The database is damaged: what it holds of ") >= 3
+        assert said.err.count("Error: The database is damaged: what it holds of ") >= 3
         assert "the widget s5/w5 (number 6) is not what was written." in said.err
         assert "the widget s2/w9 (number 10) is not what was written." in said.err
         assert "Repaired" not in said.err

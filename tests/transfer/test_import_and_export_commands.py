@@ -232,7 +232,7 @@ def test_what_a_file_from_somebody_else_brings_is_reported_or_refused(tmp_path: 
     taken = widget_catalog(*arguments, "--into-owned", "--lenient")
 
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.splitlines()[0] == "Error: The file has 2 faults:"
+    assert refused.err.splitlines()[0] == "Error: The file has 2 errors:"
     assert "Line 1: description: contains the character U+0009; " in refused.err
     assert refused.err.endswith(
         "\nLine 2: scope: ann belongs to an account. Give --into-owned to add to it.\n"

@@ -142,7 +142,7 @@ def check_start(node: Node) -> list[str]:
         findings = check_database(node.store, node.replica)
     if not findings.is_store_intact:
         raise FolderUnusable(
-            f"The database in {node.folder.path} is damaged. Restore it from a backup. Fault: "
+            f"The database in {node.folder.path} is damaged. Restore it from a backup. Error: "
             f"{findings.errors[0]}"
         )
     check_index(node.folder.replica, node.folder.search_index)

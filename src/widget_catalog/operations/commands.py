@@ -112,7 +112,7 @@ def doctor(
         say.print(copying)
     if (exposed := find_exposed_secrets(config)) is not None:
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
-    _print_some("[red]Fault:[/]", findings.errors)
+    _print_some("[red]Error:[/]", findings.errors)
     if clean:
         findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
     if delete_aside is not None:
@@ -135,7 +135,7 @@ def _check_file(database: Path) -> bool:
 
     errors = check_file(database)
     if errors.truth:
-        _print_some("[red]Fault:[/]", errors.truth)
+        _print_some("[red]Error:[/]", errors.truth)
         fail("The database is damaged. Restore it from a backup.")
     if errors.elsewhere:
         discard_other_pages(database)
