@@ -86,7 +86,7 @@ def test_accounts_work_without_organizations(node: Node) -> None:
 
 
 def test_a_process_without_hooks_changes_nothing() -> None:
-    """Otherwise an account could be closed while its webhooks stay."""
+    """Otherwise an account could be closed while its memberships stay."""
     features.install([])
     with pytest.raises(RuntimeError, match="No features are installed"):
         hooks.load()

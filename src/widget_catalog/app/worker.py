@@ -46,7 +46,7 @@ from ..core.features import Closeable, WorkerContext, installed, list_contributi
 from ..core.files.cache import StoreWatch
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import Handler, Worker, WorkerCounts
-from ..core.http.metrics import Reading, WorkerMetrics, open_metrics
+from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
@@ -98,7 +98,7 @@ def build_worker(
         if settings.rate_limit:
             handler = rate_limited(handler, settings.rate_limit, trust_forwarded_for=trust)
         if parts.metrics is not None:
-            parts.close_later(WorkerMetrics(parts.metrics.registry, *parts.list_readings()))
+            parts.close_later(parts.start_metrics(parts.metrics))
             handler = metered(handler, parts.metrics)
         if settings.access_log:
             handler = access_logged(handler, trust_forwarded_for=trust)
@@ -124,6 +124,8 @@ class _Parts:
         self._settings = settings
         self._limits = settings.of(CatalogSettings)
         self._status = status
+        self._counters: list[Reading] = []
+        self._gauges: list[Reading] = []
         self._watch = self._watch_connections()
         # Counts must survive a killed process, but not a power failure: commits do not fsync.
         self.node = open_node(
@@ -145,8 +147,9 @@ class _Parts:
             self._store_watch = self.close_later(StoreWatch(bundles))
         self._services = self._build_services(now)
         self.metrics = open_metrics(folder.metrics) if settings.metrics_port else None
+        context = WorkerContext(self._services, folder, self._counters, self._gauges)
         for feature in installed():
-            for part in feature.start(WorkerContext(self._services, folder, self.metrics)):
+            for part in feature.start(context):
                 self.close_later(part)
         self._shown = CurrentSettings(self._services)
         jobs = [job for feature in installed() for job in feature.jobs(self._services)]
@@ -190,8 +193,8 @@ class _Parts:
             self._alarm,
         )
 
-    def list_readings(self) -> tuple[list[Reading], list[Reading]]:
-        """Counters and gauges of this worker besides requests."""
+    def start_metrics(self, metrics: Metrics) -> WorkerMetrics:
+        """Those of this worker besides requests."""
         counter, store_watch = self._counter, self._store_watch
         stores = (self.node.store, self._services.store)
 
@@ -229,7 +232,7 @@ class _Parts:
             ),
             Reading("bundle_store_down", "Workers that the object store fails.", is_store_down),
         ]
-        return counters, gauges
+        return WorkerMetrics(metrics.registry, counters + self._counters, gauges + self._gauges)
 
     def _watch_connections(self) -> ConnectionWatch | None:
         if not self._settings.database:

@@ -32,6 +32,8 @@ SNAPSHOTS, BUNDLES, REPLICA = "snapshots", "bundles", "replica"
 DATABASE, MANIFEST, SUMS = "catalog.db", "manifest.json", "SHA256SUMS"
 # Prefix of the names of incomplete files and folders.
 PARTIAL = ".partial-"
+# In the data folder: when its last backup was complete.
+LAST_BACKUP = Path("run", "last-backup")
 
 _SNAPSHOT = re.compile(r"(\d{6,})-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")

@@ -263,7 +263,7 @@ def _described(
 def _note_time(catalog: Catalog) -> None:
     """For the operator's pages. Failure to write it does not affect the backup."""
     with contextlib.suppress(OSError):
-        catalog.folder.last_backup.write_text(clock.iso(clock.now()))
+        (catalog.folder.path / layout.LAST_BACKUP).write_text(clock.iso(clock.now()))
 
 
 def _remove(path: Path) -> None:

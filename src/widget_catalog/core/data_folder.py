@@ -13,8 +13,8 @@ class DataFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        run = path / "run"
         self.path = path
+        self.run = run = path / "run"
         self.database = path / "catalog.db"
         self.bundles = path / "bundles"
         self.bundle_cache = path / "bundle-cache"
@@ -32,8 +32,6 @@ class DataFolder:
         self.damage = run / "damage"
         self.writer_lock = run / "writer.lock"
         self.node_status = run / "node"
-        self.webhook_lock = run / "webhooks.lock"
-        self.last_backup = run / "last-backup"  # When the last backup was complete.
         self.follower_lock = run / "follower.lock"
 
 

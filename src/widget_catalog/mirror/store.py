@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlalchemy import BigInteger, Boolean, Column, Table, Text
 from sqlalchemy.engine import Connection
 
-from ..catalog.events import CatalogMirrored, MirroringEnded
 from ..catalog.store.events import append, describe_copying, find_upstream
 from ..catalog.store.scopes import all_owned_scopes
 from ..catalog.store.widgets import count_widgets
@@ -21,6 +20,7 @@ from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.db.schema import Name, Number, metadata
 from ..core.errors import MirrorRefused
 from ..core.hooks import Hooks
+from .events import CatalogMirrored, MirroringEnded
 
 # At most one row. If there is one, the catalog is a mirror, and nothing else changes its widgets.
 mirrors = Table(

@@ -40,6 +40,10 @@ FEATURE = Feature(
             ("/operate/widgets", "Widgets"),
         )
     },
+    purposes={
+        "/operate/accounts": "change what an account can do",
+        "/operate/invitations": "invite somebody",
+    },
     settings=OperationsSettings,
     commands=(Command(doctor, DATA), Command(audit, PEOPLE)),
     routes=_routes,

@@ -37,6 +37,7 @@ FEATURE = Feature(
     name="organizations",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account/organizations", "Organizations"),)},
+    purposes={"/account/organizations": "create an organization or change its members"},
     tables=("widget_catalog.organizations.tables",),
     settings=OrganizationSettings,
     hooks=_hooks,

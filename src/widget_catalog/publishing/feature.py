@@ -53,6 +53,10 @@ FEATURE = Feature(
     name="publishing",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account/widgets", "Widgets"),)},
+    purposes={
+        "/account/publish": "publish a version",
+        "/account/widgets": "change who can publish a widget",
+    },
     tables=("widget_catalog.publishing.tables",),
     settings=PublishingSettings,
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),

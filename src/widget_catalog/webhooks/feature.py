@@ -22,18 +22,22 @@ def _routes() -> "Sequence[Route]":
 
 def _start(worker: WorkerContext) -> Sequence[Closeable]:
     from ..accounts.services import AccountServices
+    from ..core.http.metrics import Reading
     from .delivering import Deliverer
 
     services = worker.services
-    return (
-        Deliverer(
-            services.store,
-            worker.folder.webhook_lock,
-            services.of(AccountServices).factor_policy.box.open,
-            services.settings.of(WebhookSettings),
-            worker.metrics,
-        ),
+    deliverer = Deliverer(
+        services.store,
+        worker.folder.run / "webhooks.lock",
+        services.of(AccountServices).factor_policy.box.open,
+        services.settings.of(WebhookSettings),
     )
+    about = "Attempts to deliver webhooks, by what became of them; and webhooks disabled."
+    counts = Reading("webhook_deliveries", about, lambda: deliverer.counts, "outcome")
+    worker.counters.append(counts)
+    about = "Deliveries of webhooks that are not over."
+    worker.gauges.append(Reading("webhook_deliveries_waiting", about, lambda: deliverer.waiting))
+    return (deliverer,)
 
 
 def _hooks() -> "Hooks":
@@ -48,6 +52,14 @@ FEATURE = Feature(
     links={
         "account": (("/account/webhooks", "Webhooks"),),
         "operate": (("/operate/webhooks", "Webhooks"),),
+    },
+    texts={
+        "operator_can": "manage webhooks",
+        "on_dismissal": "Webhooks that only an operator can add are disabled.",
+    },
+    purposes={
+        "/account/webhooks": "create a webhook or a new secret for it",
+        "/operate/webhooks": "create a webhook",
     },
     tables=("widget_catalog.webhooks.tables",),
     settings=WebhookSettings,

@@ -14,7 +14,8 @@ from typing import Any
 import httpcore
 
 from ..core import release
-from ..core.networks import NameLookups, Network, TooManyLookups, is_public
+from ..core.networks import Network, is_public
+from .lookups import NameLookups, TooManyLookups
 from .model import Delivery, Outcome, Webhook, sign
 
 # Timeout of one delivery, from the name lookup to the end of the response.

@@ -95,7 +95,7 @@ def test_a_next_step_is_applied_to_a_database_with_data(old_store: tuple[Store, 
         colours = connection.execute(sa.text("SELECT name FROM colours")).scalars().all()
         tables = {
             table: {it["name"] for it in sa.inspect(connection).get_columns(table)}
-            for table in ("widgets", "webhooks")
+            for table in ("widgets", "organizations")
         }
     assert colours == ["red"]
     assert all("colour" in it for it in tables.values())
@@ -131,7 +131,7 @@ def test_a_new_database_begins_with_the_newest_schema(empty_store: Store) -> Non
 
 def test_tables_of_a_feature_that_was_added_are_created(store: Store) -> None:
     with store.writing() as tx:
-        for table in ("webhook_deliveries", "webhooks"):
+        for table in ("publications", "publish_requests"):
             tx.connection.execute(sa.text(f"DROP TABLE {table}"))
 
     migrate(store)
