@@ -7,7 +7,9 @@ so on. A feature that is not installed is not there.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .db.tables import use_tables
@@ -50,9 +52,21 @@ def _nothing(*_: object) -> tuple[()]:
     return ()
 
 
+def value_of(name: str) -> Callable[[], Any]:
+    """Imports a module and returns a value of it, when it is called: `package.module:NAME`."""
+    return partial(resolve_name, name)
+
+
+def call_of(name: str) -> Callable[..., Any]:
+    """Imports the module of a function, and calls it, when it is called."""
+    return lambda *given: resolve_name(name)(*given)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """Functions import what they need when they are called, so that commands start fast."""
+    """Functions import what they need when they are called, so that commands start fast: see
+    `value_of` and `call_of`.
+    """
 
     name: str
     settings: type[FeatureSettings] | None = None

@@ -6,19 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands import DATA, PEOPLE, Command
-from ..core.features import Feature, Job
+from ..core.features import Feature, Job, value_of
 from .commands import audit, doctor
 from .settings import OperationsSettings
 
 if TYPE_CHECKING:
-    from ..core.http.routing import Route
     from ..core.http.services import Services
-
-
-def _routes() -> "Sequence[Route]":
-    from .routes import ROUTES
-
-    return ROUTES
 
 
 def _jobs(services: "Services") -> Sequence[Job]:
@@ -46,6 +39,6 @@ FEATURE = Feature(
     },
     settings=OperationsSettings,
     commands=(Command(doctor, DATA), Command(audit, PEOPLE)),
-    routes=_routes,
+    routes=value_of("widget_catalog.operations.routes:ROUTES"),
     jobs=_jobs,
 )

@@ -2,22 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.commands import PEOPLE, Command
-from ..core.features import Closeable, Feature, WorkerContext
+from ..core.features import Closeable, Feature, WorkerContext, value_of
 from .commands import webhooks
 from .settings import WebhookSettings
-
-if TYPE_CHECKING:
-    from ..core.hooks import Hooks
-    from ..core.http.routing import Route
-
-
-def _routes() -> "Sequence[Route]":
-    from .routes import ROUTES
-
-    return ROUTES
 
 
 def _start(worker: WorkerContext) -> Sequence[Closeable]:
@@ -40,12 +29,6 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
     return (deliverer,)
 
 
-def _hooks() -> "Hooks":
-    from .hooks import HOOKS
-
-    return HOOKS
-
-
 FEATURE = Feature(
     name="webhooks",
     templates=Path(__file__).parent / "templates",
@@ -64,7 +47,7 @@ FEATURE = Feature(
     tables=("widget_catalog.webhooks.tables",),
     settings=WebhookSettings,
     commands=(Command(webhooks, PEOPLE),),
-    hooks=_hooks,
-    routes=_routes,
+    hooks=value_of("widget_catalog.webhooks.hooks:HOOKS"),
+    routes=value_of("widget_catalog.webhooks.routes:ROUTES"),
     start=_start,
 )
