@@ -25,7 +25,7 @@ from support.permissions import read_only, without_root_powers
 from support.service import running_service
 from support.widgets import version_line, widget_line
 from widget_catalog.accounts.second_factor.store import put_app
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.replica.file import State
 from widget_catalog.core.keys import SecretBox
 

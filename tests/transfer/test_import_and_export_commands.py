@@ -19,9 +19,8 @@ from support.permissions import without_root_powers
 from support.preloaded import run_module
 from support.service import clean_environment
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.catalog.node.node import open_node
+from widget_catalog.catalog.node.node import open_node, prepare_node
 from widget_catalog.catalog.node.opening import make_folder, undone_on_failure
-from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search.file import MIN_WIDGETS, open_index
 from widget_catalog.core.data_folder import DataFolder

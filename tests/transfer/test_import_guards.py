@@ -10,7 +10,7 @@ import pytest
 from accounts.stored_accounts import an_account, an_organization
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import MAX_BUNDLE_BYTES, exported, state_of, stored_line
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.audit import Entry, list_entries
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.core.errors import InvalidImport

@@ -22,8 +22,9 @@ from granian.log import LogLevels
 
 from widget_contract.errors import CatalogError
 
-from ..catalog.node.wiring import DataFolder, Node
+from ..catalog.node.node import Node
 from ..catalog.replica.node_status import NodeStatus
+from ..core.data_folder import DataFolder
 from ..core.db.damage import DamageAlarm
 from ..core.http.http import Worker
 from ..core.http.metrics import prepare_metrics, serve_metrics

@@ -17,7 +17,7 @@ from widget_contract.semver import SemVer
 
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
-from ..catalog.node.wiring import Node
+from ..catalog.node.node import Node
 from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts

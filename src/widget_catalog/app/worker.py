@@ -21,9 +21,8 @@ from ..catalog.api.health import Health, Healthz
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..catalog.installs import CHART_DAYS, Installs, installs_of, read_installs
-from ..catalog.node.node import Node, open_node
+from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
-from ..catalog.node.wiring import open_catalog
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages

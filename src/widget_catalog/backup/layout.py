@@ -22,6 +22,7 @@ from typing import IO, Any
 import msgspec
 import zstandard
 
+from ..core.data_folder import sync
 from ..core.errors import InvalidBackup
 
 # Format 2 had a read model besides, in `replica/`. It is ignored: a restore builds it.
@@ -141,15 +142,6 @@ def write_file(path: Path, content: bytes) -> None:
     """Durable when this returns."""
     path.write_bytes(content)
     sync(path)
-
-
-def sync(path: Path) -> None:
-    """Fsync a file or folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class ArchiveWriter:

@@ -20,7 +20,7 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ..core import clock, release
-from ..core.data_folder import DataFolder
+from ..core.data_folder import DataFolder, sync
 from ..core.db.migrate import check_upgradable
 from ..core.errors import BackupFailed
 from ..core.files.contract import Bundles
@@ -35,7 +35,7 @@ from .database_copy import (
     copy_database,
     list_stored_names,
 )
-from .layout import Manifest, hash_of, sync, write_file
+from .layout import Manifest, hash_of, write_file
 from .reader import check_backup
 
 

@@ -43,9 +43,9 @@ def allocate(descriptor: int, size: int) -> None:
         os.posix_fallocate(descriptor, 0, size)
 
 
-def sync_folder(folder: Path) -> None:
-    """Fsync a folder: makes new files and folders in it durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Fsync a file; or a folder, which makes new files and folders in it durable."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -27,7 +27,7 @@ from ..core.amounts import counted
 from ..core.load_settings import find_exposed_secrets, load_settings
 
 if TYPE_CHECKING:
-    from ..catalog.node.wiring import Node
+    from ..catalog.node.node import Node
     from ..catalog.store.audit import Entry
     from .doctor import Aside, Findings
 
@@ -66,9 +66,10 @@ def doctor(
     million widgets; meanwhile a running service uses the old read model.
     """
     from ..accounts.second_factor.managing import find_app_errors
+    from ..catalog.node.node import prepare_node
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
-    from ..catalog.node.wiring import DataFolder, prepare_node
     from ..catalog.store.events import describe_copying
+    from ..core.data_folder import DataFolder
     from ..core.db.damage import DamageAlarm
     from ..core.db.postgresql import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher

@@ -21,7 +21,7 @@ from support.service import clean_environment
 from support.site import InProcessSite
 from support.site_with_people import MovableClock
 from widget_catalog.accounts.store import list_accounts
-from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.node.node import Node, prepare_node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.catalog.store.tables import revocations
 from widget_catalog.core.db import migrate
