@@ -1,10 +1,12 @@
 """The files in deploy/: nginx accepts its configuration, and everything they name exists."""
 
+import json
 import os
 import re
 import secrets
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import yaml  # type: ignore[import-untyped]
 from requirements.install import PROJECTS
 
 from support.nginx import nginx_before
-from support.service import free_port
+from support.service import free_port, running_service
 from widget_catalog.core.load_settings import load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +33,8 @@ def services() -> dict[str, Any]:
 def environment_of(file: str) -> dict[str, str]:
     """The environment variables that a deployment file sets for the service."""
     found = re.findall(r"(WIDGET_CATALOG_[A-Z0-9_]+)[=:] ?([^\s\\]+)", (DEPLOY / file).read_text())
-    return {name: value.strip('"') for name, value in found}
+    given = {name: value.strip('",') for name, value in found}
+    return {name: re.sub(r"^\$\{\w+:-(.*)\}$", r"\1", value) for name, value in given.items()}
 
 
 def test_the_unit_for_systemd_is_the_one_that_the_guide_shows() -> None:
@@ -42,9 +45,30 @@ def test_the_unit_for_systemd_is_the_one_that_the_guide_shows() -> None:
     # It starts what the guide installs.
     (program,) = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
     assert f"$ {program} version\n" in guide
+    assert (DEPLOY / "widget-catalog.socket").read_text() in shown
 
 
-@pytest.mark.parametrize("file", ["Dockerfile", "compose.yaml"])
+def test_the_health_check_of_the_image_asks_the_configured_port(tmp_path: Path) -> None:
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    (line,) = re.findall(r"^HEALTHCHECK .*\\\n +(\[.*\])$", dockerfile, re.MULTILINE)
+    command = json.loads(line)
+    command[0] = sys.executable
+    with running_service(tmp_path / "data") as service:
+        environment = {"WIDGET_CATALOG_PORT": str(service.port)}
+        assert subprocess.run(command, env=environment).returncode == 0
+        other = {"WIDGET_CATALOG_PORT": str(free_port())}
+        assert subprocess.run(command, env=other, capture_output=True).returncode != 0
+
+
+def test_the_image_is_built_without_what_it_does_not_need() -> None:
+    copied = re.findall(r"^COPY (?!--from)(.+)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    needed = {Path(it).parts[0] for line in copied for it in line.split()[:-1]}
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert "*" in ignored
+    assert {it.removeprefix("!") for it in ignored if it.startswith("!")} == needed
+
+
+@pytest.mark.parametrize("file", ["Dockerfile", "compose.yaml", "compose.one-node.yaml"])
 def test_the_settings_in_them_are_settings_that_the_service_takes(file: str) -> None:
     environment = environment_of(file)
     assert environment
@@ -71,8 +95,8 @@ def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
 ) -> None:
     configuration = (DEPLOY / "nginx.conf").read_text()
     asked = set(re.findall(r"server store:(\d+)", configuration))
-    nodes = [it["command"] for name, it in services.items() if name.startswith("node")]
-    assert asked == {it[it.index("--port") + 1] for it in nodes}
+    nodes = [it["environment"] for name, it in services.items() if name.startswith("node")]
+    assert asked == {it["WIDGET_CATALOG_PORT"] for it in nodes}
 
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "nginx is not installed: ./dev test installs it as root on Debian."
@@ -121,7 +145,8 @@ def test_the_image_is_built_only_from_what_is_pinned_by_hash() -> None:
 def test_the_base_image_can_be_pinned_by_digest() -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     assert set(re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)) == {"${PYTHON_IMAGE}"}
-    images = re.findall(r"image: (\S+)", (DEPLOY / "compose.yaml").read_text())
+    files = DEPLOY.glob("compose*.yaml")
+    images = [it for file in files for it in re.findall(r"image: (\S+)", file.read_text())]
     assert all(re.fullmatch(r"\$\{[A-Z]+_IMAGE:-[\w/]+:\d+\}", it) for it in images)
 
 

@@ -31,12 +31,14 @@ from ..core.http.metrics import prepare_metrics, serve_metrics
 from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
+from . import systemd
 from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
 from .worker import build_worker
 
 # Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
 _START_TIMEOUT_S = 300
+_LIVE_TIMEOUT_S = 5
 _SLOW_HEADERS_MS = 15_000
 # Per connection: for the head of a request, and for output that the client has not read yet.
 _BUFFER_BYTES = 96 << 10
@@ -184,22 +186,28 @@ def _when_it_responds(settings: Settings, on_ready: Callable[[], None]) -> None:
     """Call back at the first response: reading a large catalog takes a while."""
 
     def wait() -> None:
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
         deadline = time.monotonic() + _START_TIMEOUT_S
         while time.monotonic() < deadline:
-            connection = http.client.HTTPConnection(host, settings.port, timeout=_START_TIMEOUT_S)
-            # The first worker opens the port.
-            with (
-                contextlib.closing(connection),
-                contextlib.suppress(OSError, http.client.HTTPException),
-            ):
-                connection.request("GET", "/api/health")
-                connection.getresponse().read()
+            if _responds(settings, "/api/health", _START_TIMEOUT_S):  # A worker opens the port.
                 on_ready()
+                systemd.notify("READY=1")
+                systemd.keep_alive(partial(_responds, settings, "/healthz/live", _LIVE_TIMEOUT_S))
                 return
             time.sleep(0.05)
 
     threading.Thread(target=wait, name="greeting", daemon=True).start()
+
+
+def _responds(settings: Settings, path: str, timeout_s: float) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+    connection = http.client.HTTPConnection(host, settings.port, timeout=timeout_s)
+    with contextlib.closing(connection):
+        try:
+            connection.request("GET", path)
+            connection.getresponse().read()
+        except (OSError, http.client.HTTPException):
+            return False
+    return True
 
 
 # The Rust task driver doubles the rate of small responses, but only exists up to Python 3.11.

@@ -96,6 +96,8 @@ def warn_of_settings(settings: Settings, file: Path | None = None) -> None:
     """Warn of settings that are valid, but hardly intended; `file` is the one given as a flag."""
     if (exposed := find_exposed_secrets(file)) is not None:
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
+    for unknown in settings.unknown:
+        say.print(f"[yellow]Warning:[/] Setting {escape(unknown)}")
     oldest = SemVer.parse(settings.of(CatalogSettings).min_cli_version)
     newest = SemVer.parse(CLI_LATEST)
     if oldest.sort_key > newest.sort_key:

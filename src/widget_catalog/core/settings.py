@@ -175,6 +175,13 @@ class Settings:
     metrics_port: int = setting(
         0, "The port of `/metrics` for Prometheus; `0`: off.", rule=between(0, 65535)
     )
+    allow_unknown_settings: bool = setting(
+        False,
+        "Only warn of settings that this release does not have, instead of refusing to start: "
+        "for nodes of two releases that share their configuration.",
+    )
+    unknown: tuple[str, ...] = ()
+    """Errors about settings that this release does not have, with `allow_unknown_settings`."""
     groups: Mapping[type, FeatureSettings] = field(default_factory=dict)
     """The settings of features, by class."""
 
@@ -246,7 +253,7 @@ def use_settings(groups: "Sequence[type[FeatureSettings]]") -> None:
 
 def list_settings() -> dict[type[Any], list[Field[Any]]]:
     """The settings of the service and of every installed feature, by class."""
-    own = [it for it in fields(Settings) if it.name != "groups"]
+    own = [it for it in fields(Settings) if "about" in it.metadata]
     return {Settings: own} | {group: list(fields(group)) for group in _groups}
 
 
@@ -257,8 +264,9 @@ def settings_table() -> str:
         for it in members:
             value = str(it.default).lower() if isinstance(it.default, bool) else str(it.default)
             default = f"`{value}`" if value else "empty"
-            variable = f"{PREFIX}{it.name.upper()}"
-            lines.append(f"| `{it.name}` | `{variable}` | {default} | {it.metadata['about']} |")
+            variable = f"`{PREFIX}{it.name.upper()}`"
+            variable += "" if it.repr else " or `…_FILE`"
+            lines.append(f"| `{it.name}` | {variable} | {default} | {it.metadata['about']} |")
     return "\n".join(lines) + "\n"
 
 

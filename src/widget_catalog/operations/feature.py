@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..core.commands import DATA, PEOPLE, Command
 from ..core.features import Feature, Job, value_of
 from .commands import audit, doctor
+from .migrate_command import migrate
 from .settings import OperationsSettings
 
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ FEATURE = Feature(
         "/operate/invitations": "invite somebody",
     },
     settings=OperationsSettings,
-    commands=(Command(doctor, DATA), Command(audit, PEOPLE)),
+    commands=(
+        Command(doctor, DATA),
+        Command(migrate, DATA, ("migrate --plan", "migrate --expand")),
+        Command(audit, PEOPLE),
+    ),
     routes=value_of("widget_catalog.operations.routes:ROUTES"),
     jobs=_jobs,
 )

@@ -30,6 +30,7 @@ GUIDES = {
     "backup": (_KEEP, "Nightly or continuous backups, and how to restore them."),
     "monitoring": (_KEEP, "Health checks, metrics, logs, doctor, and troubleshooting."),
     "scaling": (_KEEP, "PostgreSQL, object storage and several nodes."),
+    "kubernetes": (_KEEP, "Several nodes on Kubernetes."),
     "errors": (_PUBLISH, "What each error means, and how to fix it."),
     "performance": (_KEEP, "Benchmarks, and how they were measured."),
 }

@@ -140,10 +140,12 @@ class Follower:
         looked_at = 0.0
         while not self._ended.is_set():
             newest_seq, schema = listening.read_state()
-            self._note_release(schema)
+            # A release that can write to the newer schema goes on as before.
+            is_newer = schema > SCHEMA and listening.read_oldest_writer() > SCHEMA
+            self._note_release(schema, is_newer=is_newer)
             if schema >= SCHEMA:  # Otherwise it is migrated first.
                 listening.start()
-                self._status.database_responded(newest_seq, is_newer=schema > SCHEMA)
+                self._status.database_responded(newest_seq, is_newer=is_newer)
                 if self._is_failing:
                     _log.info("The database answers again.")
                 self._is_failing = False
@@ -154,8 +156,8 @@ class Follower:
                 self._lock_watch.note(listening.find_publisher())
             listening.wait(_BEAT_S)
 
-    def _note_release(self, schema: str) -> None:
-        if schema > max(SCHEMA, self._schema):
+    def _note_release(self, schema: str, *, is_newer: bool) -> None:
+        if is_newer and not self._status.is_newer:
             _log.warning(
                 "The database was migrated by a newer release. This node goes on to show what is "
                 "there, and changes nothing any more: upgrade it.",

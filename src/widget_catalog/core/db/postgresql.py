@@ -139,6 +139,9 @@ _READ_STATE = (
     "SELECT (SELECT coalesce(max(seq), 0) FROM changes), version_num, "
     "current_setting('transaction_read_only') FROM alembic_version"
 )
+_READ_OLDEST_WRITER = (
+    "SELECT coalesce((SELECT oldest_writer FROM schema_support), version_num) FROM alembic_version"
+)
 _READ_ONLY = "25006"
 # libpq's message for a server rejected by target_session_attrs=read-write. It has no error code.
 _NOT_CONNECTED = "session is read-only"
@@ -257,6 +260,11 @@ class Listening:
         if is_read_only == "on":
             raise ReadOnlyServer("The server has become read-only.")
         return int(newest), str(schema)
+
+    def read_oldest_writer(self) -> str:
+        """The oldest schema whose releases may write; only a newer schema is sure to have it."""
+        row = self.connection.execute(_READ_OLDEST_WRITER).fetchone() or ("",)
+        return str(row[0])
 
     def find_strangers(self) -> list[str]:
         """The addresses of other nodes with another secret."""
