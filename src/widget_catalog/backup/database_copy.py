@@ -16,10 +16,11 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from ..catalog.store.tables import revocations, versions, widgets
+from ..core.data_folder import sync
 from ..core.db.damage import row_checksum
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.progress import Bar
-from .layout import BUNDLES, DATABASE, sync
+from .layout import BUNDLES, DATABASE
 
 # 4 MB: small enough to show progress, large enough to have no overhead.
 _PAGES_AT_ONCE = 1024

@@ -79,7 +79,7 @@ class Dispatcher:
 
     async def handle(self, request: Request, body: Body) -> Response:
         response = await self._handle(self._cookies.received(request), body)
-        return self._cookies.sent(request, response)
+        return self._cookies.sent(response)
 
     async def _handle(self, request: Request, body: Body) -> Response:
         found = self.routes.find(request.path)
