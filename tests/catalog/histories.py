@@ -200,7 +200,7 @@ class Played:
             stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
             assert stored is not None
             newest, *older = stored.widget.versions
-            subject = {"scope": key[0], "name": key[1], "version": newest.number}
+            subject: dict[str, Any] = {"scope": key[0], "name": key[1], "version": newest.number}
             revocation: Revocation | None = None
             event: Revoked | Unrevoked = Unrevoked(**subject)
             if newest.revocation is None:
