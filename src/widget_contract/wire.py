@@ -295,6 +295,15 @@ class PublishScope(Shape, frozen=True):
     display_name: str | None = None
 
 
+class FileToUpload(Shape, frozen=True):
+    """A file besides bundle and style sheet, as announced: README.md, or a picture such as
+    `screenshots/light.png`."""
+
+    path: str
+    size: int
+    sha256_hash: str
+
+
 class PublishRequest(Shape, frozen=True, kw_only=True):
     """The request of a tool before it uploads a version. Other fields are in the manifest."""
 
@@ -312,6 +321,7 @@ class PublishRequest(Shape, frozen=True, kw_only=True):
     sha256_hash: str
     css_size: int | UnsetType = UNSET
     css_sha256_hash: str | UnsetType = UNSET
+    files: tuple[FileToUpload, ...] | UnsetType = UNSET
     manifest_json: str
 
 
@@ -325,6 +335,8 @@ class UploadTargets(Shape, frozen=True):
     version_id: str | int
     css_upload_url: str | UnsetType | None = UNSET
     css_url: str | UnsetType | None = UNSET
+    upload_urls: dict[str, str] | UnsetType = UNSET
+    """For the other files, by path."""
 
 
 class Published(Shape, frozen=True):

@@ -7,12 +7,12 @@ import msgspec
 
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.preview import FRAME_SOURCES
+from widget_contract.version_files import BUNDLE, STYLE
 
 from ..accounts.pages.own_page import own_page
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.pages.preview import of_manifest
 from ..core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
-from ..core.files.contract import Kind
 from ..core.http.call import Call
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.receiving import FormFile
@@ -92,10 +92,9 @@ def post_publish(services: Services, call: Call) -> Response:
         return _form(
             services, call, typed, _sorted_errors(error, call.files), SentForm(error=error)
         )
-    kinds: dict[str, Kind] = {"bundle": "js", "style": "css"}
-    for name, kind in kinds.items():
+    for name, path in {"bundle": BUNDLE, "style": STYLE}.items():
         if name in call.files:
-            services.uploads.put(call.files[name].content, request.id, kind)
+            services.uploads.put(call.files[name].content, request.id, path)
     return services.renderer.redirect(f"{PUBLISH}/{request.id}")
 
 
@@ -124,16 +123,16 @@ def post_discard(services: Services, call: Call) -> Response:
 
 
 def get_bundle(services: Services, call: Call) -> Response:
-    return _file(services, call, "js")
+    return _file(services, call, BUNDLE)
 
 
 def get_style(services: Services, call: Call) -> Response:
-    return _file(services, call, "css")
+    return _file(services, call, STYLE)
 
 
-def _file(services: Services, call: Call, kind: Kind) -> Response:
+def _file(services: Services, call: Call, path: str) -> Response:
     id_ = call.params["id"]
-    with read_pending_file(services.store, services.uploads, call.actor, id_, kind) as content:
+    with read_pending_file(services.store, services.uploads, call.actor, id_, path) as content:
         return Response(200, _BYTES, content.read())
 
 
