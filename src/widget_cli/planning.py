@@ -15,7 +15,8 @@ from widget_contract.capabilities import (
     requested,
 )
 from widget_contract.errors import InvalidName
-from widget_contract.manifests import DETAIL_FIELDS, Declared, Manifest
+from widget_contract.manifest_details import DETAIL_FIELDS
+from widget_contract.manifests import Declared, Manifest
 from widget_contract.names import Scope
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import PublishScope, Size

@@ -12,7 +12,12 @@ from pathlib import Path
 import msgspec
 
 from widget_contract.errors import InvalidManifest
-from widget_contract.manifests import DEFAULT_MAIN, MAX_MANIFEST_BYTES, Manifest, parse_manifest
+from widget_contract.manifests import (
+    DEFAULT_MAIN,
+    MAX_MANIFEST_TEXT_BYTES,
+    Manifest,
+    parse_manifest,
+)
 
 from .console import sized
 from .errors import ToolError, invalid_widget
@@ -25,7 +30,7 @@ PLACEHOLDER_DESCRIPTION = "Says in one sentence what the widget shows."
 
 _HAS_PLACEHOLDER = "description: it is still the placeholder that widget init wrote."
 # Catalogs have a much lower limit, with their own message.
-_MAX_READ_OF_MANIFEST = 16 * MAX_MANIFEST_BYTES
+_MAX_READ_OF_MANIFEST = 2 * MAX_MANIFEST_TEXT_BYTES
 _LEADS_OUT = "is a symbolic link to a file outside the widget's folder"
 _COPY = "Copy the file into the folder."
 

@@ -12,6 +12,7 @@ from widget_catalog.catalog.store.rows import version_from, version_row
 from widget_catalog.catalog.widgets import Revocation, Style, Version, Widget
 from widget_catalog.transfer.export_line import encode_line
 from widget_catalog.transfer.ndjson import ImportedBundle, Rules, VersionLine, decode_line
+from widget_contract.declared_details import Author
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
@@ -20,7 +21,12 @@ from widget_contract.wire import Size, VersionEntry
 NOW = datetime(2026, 2, 10, tzinfo=UTC)
 HASHES = {"js": "a" * 64, "css": "b" * 64}
 # Of fields whose texts are not free.
-VALID = {"keywords": ("clock", "time-zone")}
+VALID = {
+    "keywords": ("clock", "time-zone"),
+    "homepage": "https://clock.example",
+    "repository": "https://git.example/clock",
+    "author": Author("Ann", "https://ann.example"),
+}
 MAKE: dict[Any, Callable[[str], Any]] = {
     str: lambda text: text,
     int: len,
