@@ -13,10 +13,12 @@ from widget_contract.wire import PublishRequest
 
 from .addresses import WidgetKey, is_same_origin
 from .errors import ExitCode, ToolError
+from .manifest_text import with_value
 from .responses import Upload, not_a_catalog, sentence_in, shaped
 from .session import Session
+from .source_files import SourceFile
 from .transport import SMALL_BYTES
-from .widget_folder import LocalWidget, SourceFile
+from .widget_folder import LocalWidget
 
 Advance = Callable[[int], None]
 
@@ -70,10 +72,16 @@ def _request(
         sha256_hash=local.bundle.sha256_hash,
         css_size=local.style.size_bytes if local.style else UNSET,
         css_sha256_hash=local.style.sha256_hash if local.style else UNSET,
-        manifest_json=manifest.text,
+        manifest_json=_with_readme(local),
     )
     body: dict[str, Any] = msgspec.to_builtins(request)
     return body
+
+
+def _with_readme(local: LocalWidget) -> str:
+    """The manifest with README.md as its readme."""
+    text, readme = local.manifest.text, local.readme
+    return text if readme is None else with_value(text, "readme", readme.content.decode())
 
 
 def _or_unset(text: str | None) -> str | UnsetType:

@@ -1,11 +1,7 @@
 """A widget in its folder: `widget.json` and the files it names."""
 
-import errno
-import hashlib
 import json
-import os
 import shlex
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,9 +16,11 @@ from widget_contract.manifests import (
 )
 
 from .console import sized
+from .documents import find_readme
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
 from .manifest_text import misspelled_keys
+from .source_files import SourceFile, leads_out, read_file
 
 MANIFEST = "widget.json"
 MAX_BUNDLE_BYTES = 2_097_152  # The default limit of a catalog.
@@ -35,21 +33,6 @@ _LEADS_OUT = "is a symbolic link to a file outside the widget's folder"
 _COPY = "Copy the file into the folder."
 
 
-class SourceFile(msgspec.Struct, frozen=True):
-    """A file that will be published."""
-
-    path: Path
-    content: bytes
-
-    @property
-    def size_bytes(self) -> int:
-        return len(self.content)
-
-    @property
-    def sha256_hash(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
-
-
 class LocalWidget(msgspec.Struct, frozen=True):
     """A widget that was read and checked. `warnings` do not prevent publishing."""
 
@@ -57,6 +40,7 @@ class LocalWidget(msgspec.Struct, frozen=True):
     manifest: Manifest
     bundle: SourceFile
     style: SourceFile | None
+    readme: SourceFile | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -72,7 +56,7 @@ def named(folder: Path) -> str:
 
 def read_manifest_text(folder: Path) -> str:
     file = folder / MANIFEST
-    if _leads_out(folder, file):
+    if leads_out(folder, file):
         raise invalid_widget(f"{file} {_LEADS_OUT}.", _COPY)
     try:
         size, content = read_file(file, _MAX_READ_OF_MANIFEST)
@@ -91,24 +75,6 @@ def read_manifest_text(folder: Path) -> str:
         raise invalid_widget(f"{file} cannot be read: {error.strerror}.", hint) from None
     except UnicodeDecodeError:
         raise invalid_widget(f"{file} is not UTF-8 text.", "Save it as UTF-8.") from None
-
-
-def read_file(path: Path, max_bytes: int) -> tuple[int, bytes]:
-    """The size of a file, and its content unless it exceeds `max_bytes`.
-
-    Raises OSError if it is not a regular file: reading a pipe might block forever.
-    """
-    with open(path, "rb", opener=_open_at_once) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        content = file.read(found.st_size) if found.st_size <= max_bytes else b""
-        return found.st_size, content
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open without blocking, in case it is a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_widget(
@@ -145,7 +111,10 @@ def read_widget(
         raise _faulty(folder, errors, remarks)
     if manifest.description == PLACEHOLDER_DESCRIPTION:
         warnings.insert(len(remarks), f"{_HAS_PLACEHOLDER} widget publish rejects it.")
-    return LocalWidget(folder, manifest, bundle, style, tuple(warnings))
+    readme = find_readme(folder)
+    if readme.problem is not None:
+        warnings.append(readme.problem)
+    return LocalWidget(folder, manifest, bundle, style, readme.file, tuple(warnings))
 
 
 def _named_files(text: str, errors: Sequence[str]) -> tuple[str | None, str | None]:
@@ -176,7 +145,7 @@ def _read(
     folder: Path, key: str, name: str, max_bytes: int, errors: list[str]
 ) -> SourceFile | None:
     path = folder / name
-    if _leads_out(folder, path):
+    if leads_out(folder, path):
         errors.append(f"{key}: {name} {_LEADS_OUT}. {_COPY}")
         return None
     try:
@@ -200,11 +169,6 @@ def _read(
     except UnicodeDecodeError as error:
         errors.append(f"{key}: {name} is not UTF-8 text (byte {error.start:,}).")
     return SourceFile(path, content) if len(errors) == found else None
-
-
-def _leads_out(folder: Path, path: Path) -> bool:
-    """Whether a symbolic link points outside the folder."""
-    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _faulty(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> ToolError:

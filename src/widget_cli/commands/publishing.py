@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
+from widget_contract.errors import InvalidManifest
+from widget_contract.manifests import parse_manifest
 from widget_contract.semver import InvalidVersion
 
 from ..addresses import WidgetKey
 from ..catalog import check_cli_version, get_settings
 from ..console import ask, out, plain, require_person, say, shows_json, warn
-from ..errors import ExitCode, invalid_widget, wrong_usage
+from ..errors import ExitCode, invalid_widget
 from ..manifest_text import Bump, bumped, with_value
 from ..options import (
     AnyModuleOption,
@@ -26,6 +29,7 @@ from ..options import (
 )
 from ..planning import Plan, choose_scope, make_plan, plan_document, show_plan
 from ..publishing import Advance, check, publish
+from ..release_notes import ReleaseNotes, ask_notes, find_notes, repeated_notes, with_notes
 from ..session import opened
 from ..widget_folder import MANIFEST, LocalWidget, read_widget, require_own_description
 from .developing import FolderArgument
@@ -75,7 +79,8 @@ def publish_(
     before = read_widget(folder, max_bundle_bytes=sys.maxsize, check=how)
     require_own_description(before)
     file_text = _bumped_text(before, bump)
-    sent_text = file_text if notes is None else with_value(file_text, "releaseNotes", _read(notes))
+    stated = find_notes(_with_text(before, file_text), notes)
+    sent_text = with_notes(file_text, stated)
     with opened(catalog, is_insecure=insecure) as session:
         if newer := check_cli_version(session):
             warn(f"A newer release of widget is available: {newer}.")
@@ -87,6 +92,8 @@ def publish_(
             _write_manifest(folder, file_text)
             _print_result(plan, "already-published")
             return
+        plan = _with_own_notes(plan, stated, sent_text, is_asked=is_asked)
+        local = plan.local
         # Check before asking for confirmation; without a question, the request itself is checked.
         response = check(session, key, local) if is_asked or dry_run else {}
         if is_asked or not json:
@@ -114,16 +121,28 @@ def _bumped_text(local: LocalWidget, bump: Bump) -> str:
         raise invalid_widget(str(error), f"Write a valid version into {MANIFEST}.") from None
 
 
-def _read(notes: str) -> str:
+def _with_text(local: LocalWidget, text: str) -> LocalWidget:
+    """The same files with another valid manifest."""
     try:
-        content = sys.stdin.buffer.read() if notes == "-" else Path(notes).read_bytes()
-        return content.decode().strip()
-    except OSError as error:
-        raise wrong_usage(
-            f"{notes} cannot be read: {error.strerror}.", "Pass a file with release notes."
-        ) from None
-    except UnicodeDecodeError:
-        raise wrong_usage(f"{notes} is not UTF-8 text.", "Save it as UTF-8.") from None
+        return msgspec.structs.replace(local, manifest=parse_manifest(text))
+    except InvalidManifest as error:
+        hint = f"Correct it in {MANIFEST}, or pass other release notes."
+        raise invalid_widget("The manifest has errors.", hint, error.errors) from None
+
+
+def _with_own_notes(plan: Plan, notes: ReleaseNotes | None, text: str, *, is_asked: bool) -> Plan:
+    """The plan with release notes that are not those of the last version."""
+    if repetition := repeated_notes(notes, plan.last):
+        warn(repetition)
+        notes = None
+    if notes is None and plan.last is not None and is_asked:
+        notes = ask_notes(plan.local.manifest.version)
+    return msgspec.structs.replace(
+        plan,
+        local=_with_text(plan.local, with_notes(text, notes)),
+        notes=notes,
+        warnings=(*plan.warnings, *([repetition] if repetition else [])),
+    )
 
 
 @contextlib.contextmanager
