@@ -13,7 +13,7 @@ from widget_contract.semver import SemVer
 from widget_contract.spelling import find_similar
 
 # Keys that the catalog's pages and other hosts read, and that docs/publishing.md describes.
-_OTHERS = ("capabilities", "configSchema", "defaultConfig", "defaultSize")
+_OTHERS = ("$schema", "capabilities", "configSchema", "defaultConfig", "defaultSize")
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
@@ -66,6 +66,14 @@ def with_value(text: str, key: str, value: object) -> str:
     after = text[len(before) :]
     comma = "" if before.endswith("{") else ","
     return f"{before}{comma}{_gap(text)}{json.dumps(key)}: {written}{after}"
+
+
+def with_first(text: str, key: str, value: object) -> str:
+    """The text with a new key, as the first one."""
+    start = text.index("{") + 1
+    comma = "" if text[_skip(text, start)] == "}" else ","
+    written = json.dumps(value, ensure_ascii=False)
+    return f"{text[:start]}{_gap(text)}{json.dumps(key)}: {written}{comma}{text[start:]}"
 
 
 def bumped(version: SemVer, bump: Bump) -> SemVer:

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from widget_contract.errors import InvalidName
+from widget_contract.manifest_schema import PATH as SCHEMA_PATH
+from widget_contract.manifest_schema import printed
 from widget_contract.names import Scope, WidgetName
 
 from .errors import ToolError, conflict, wrong_usage
+from .manifest_text import with_first
 from .widget_folder import MANIFEST, named
 
 BUNDLE = "index.js"
+SCHEMA = "widget.schema.json"
 _MAX_NAME = 64
 
 
@@ -30,6 +34,7 @@ _FILES = {
     BUNDLE: "the module that dashboards run",
     "README.md": "documentation for users and developers",
     "widget.d.ts": "types for your editor",
+    SCHEMA: "checks the manifest in your editor",
 }
 
 
@@ -41,15 +46,24 @@ class NewWidget(NamedTuple):
 
 
 def begin_widget(
-    folder: Path, name: str | None, scope: str | None, template: Template = Template.BARE
+    folder: Path,
+    name: str | None,
+    scope: str | None,
+    template: Template = Template.BARE,
+    catalog_url: str | None = None,
 ) -> NewWidget:
-    """Write the files of a template. Existing files are never changed."""
+    """Write the files of a template. Existing files are never changed. The manifest names the JSON
+    Schema of the catalog; if none is known, a copy is written."""
     try:
         chosen = WidgetName.parse(name) if name else _name_from(folder)
         home = Scope.parse(scope) if scope else None
     except InvalidName as error:
         raise wrong_usage(error.message, "Choose another with --name or --scope.") from None
     texts = _texts(template, chosen, home)
+    if catalog_url is None:
+        texts[SCHEMA] = printed()
+    schema = f"./{SCHEMA}" if catalog_url is None else f"{catalog_url}{SCHEMA_PATH}"
+    texts[MANIFEST] = with_first(texts[MANIFEST], "$schema", schema)
     in_the_way = [it for it in texts if (folder / it).exists()]
     if in_the_way:
         are = "is" if len(in_the_way) == 1 else "are"

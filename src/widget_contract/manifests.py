@@ -17,6 +17,7 @@ from .errors import InvalidManifest, InvalidName
 from .manifest_details import DETAIL_FIELDS, DETAIL_KEYS, DETAIL_PARSERS, details_of, shown
 from .manifest_texts import manifest_text_errors
 from .names import Scope, WidgetName, is_name
+from .patterns import FILE, ICON, PERMISSION
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_error, name_error, text_error
 from .wire import Size
@@ -34,12 +35,12 @@ MAX_DESCRIPTION = 1_000
 MAX_RELEASE_NOTES = 20_000
 MAX_CELLS = 100
 MAX_PERMISSIONS = 50
-_MAX_LICENSE = 200
-_SAFE_INTEGER = 2**53 - 1
+MAX_LICENSE = 200
+MAX_MATCHED = 200
+"""Characters of an icon or a file name."""
+SAFE_INTEGER = 2**53 - 1
 
-_ICON = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*:[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-_PERMISSION = re.compile(r"[a-z0-9][a-z0-9:._/*-]{0,99}\Z")
-_FILE = re.compile(r"(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+(?:/(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+)*\Z")
+_ICON, _PERMISSION, _FILE = map(re.compile, (ICON, PERMISSION, FILE))
 
 
 class Declared(DeclaredDetails, frozen=True, kw_only=True):
@@ -120,7 +121,7 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
         "max_size": reader.size("maxSize"),
         "sdk_version": reader.parsed("sdkVersion", _sdk_range),
         "permissions": with_capabilities(reader.permissions("permissions"), reader.capabilities()),
-        "license": reader.line("license", _MAX_LICENSE),
+        "license": reader.line("license", MAX_LICENSE),
         "release_notes": reader.text("releaseNotes", MAX_RELEASE_NOTES),
         "config_version": reader.whole_number("configVersion"),
     }
@@ -268,7 +269,7 @@ class _Reader:
 
     def matching(self, key: str, pattern: re.Pattern[str], rule: str) -> str | None:
         text = self._string(key)
-        if text is not None and (len(text) > 200 or not pattern.match(text)):
+        if text is not None and (len(text) > MAX_MATCHED or not pattern.fullmatch(text)):
             self.complain(key, rule)
         return text
 
@@ -290,7 +291,7 @@ class _Reader:
         if not isinstance(found, list) or len(found) > MAX_PERMISSIONS:
             self.complain(key, f"must be a list of at most {MAX_PERMISSIONS} permissions.")
             return ()
-        wrong = [it for it in found if not (isinstance(it, str) and _PERMISSION.match(it))]
+        wrong = [it for it in found if not (isinstance(it, str) and _PERMISSION.fullmatch(it))]
         for it in wrong[:3]:
             self.complain(key, f"{shown(it)} is not a permission, such as network or storage.")
         if not wrong and len(set(found)) < len(found):
@@ -312,7 +313,7 @@ class _Reader:
         found = self._values.get(key)
         if found is None:
             return None
-        if type(found) is not int or not 0 <= found <= _SAFE_INTEGER:
+        if type(found) is not int or not 0 <= found <= SAFE_INTEGER:
             self.complain(key, "must be a whole number, 0 or more.")
             return None
         return found
