@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from widget_contract.browser_modules import find_unsupported
+
 from .syntax_errors import (
     EarlyError,
     early_error,
@@ -44,6 +46,9 @@ class ModuleFindings(NamedTuple):
 
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def with_more(self, other: "ModuleFindings") -> "ModuleFindings":
+        return ModuleFindings(self.errors + other.errors, self.warnings + other.warnings)
 
 
 class _Exports(NamedTuple):
@@ -81,11 +86,26 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
         )
     if error := _clash_with_import(content, root) or find_early_error(content):
         return _refused(early_error(name, content, root, error))
-    warnings = tuple(_lost_files(content, language, root))
+    found = _check_for_browsers(name, content, root, check)
     if check is ModuleCheck.FULL:
-        of_exports = _check_exports(name, content, language, root)
-        return ModuleFindings(of_exports.errors, of_exports.warnings + warnings)
-    return ModuleFindings(warnings=warnings)
+        found = found.with_more(_check_exports(name, content, language, root))
+    return found.with_more(ModuleFindings((), tuple(_lost_files(content, language, root))))
+
+
+def _check_for_browsers(
+    name: str, content: bytes, root: "Node", check: ModuleCheck
+) -> ModuleFindings:
+    """What no browser runs is an error, if it certainly fails. A host with another contract may
+    resolve names of packages."""
+    errors, warnings = [], []
+    for it in find_unsupported(content, root):
+        where = place_of(content, it.offset)
+        is_allowed = it.kind == "import" and check is not ModuleCheck.FULL
+        if it.is_certain and not (is_allowed and not it.subject.startswith("node:")):
+            errors.append(f"{name}, {where}: {it}\n{where.excerpt}")
+        else:
+            warnings.append(f"{name}, {where}: {it}")
+    return ModuleFindings(tuple(errors), tuple(warnings))
 
 
 def _check_unknown_syntax(

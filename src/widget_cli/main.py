@@ -14,6 +14,7 @@ from .commands import (
     account,
     developing,
     managing,
+    migrating,
     organizations,
     publishing,
     searching,
@@ -56,6 +57,7 @@ def about(
 
 developing.register(app)
 publishing.register(app)
+migrating.register(app)
 managing.register(app)
 searching.register(app)
 account.register(app)

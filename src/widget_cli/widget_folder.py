@@ -15,7 +15,9 @@ from widget_contract.manifests import (
     parse_manifest,
 )
 
+from .bundle_sizes import MAX_READ_BYTES, find_parts, show_parts
 from .console import sized
+from .dialect import find_foreign
 from .documents import find_readme
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
@@ -23,6 +25,7 @@ from .manifest_text import misspelled_keys
 from .source_files import SourceFile, leads_out, read_file
 
 MANIFEST = "widget.json"
+OTHER_MANIFEST = "manifest.json"  # Of some other tools.
 MAX_BUNDLE_BYTES = 2_097_152  # The default limit of a catalog.
 PLACEHOLDER_DESCRIPTION = "Says in one sentence what the widget shows."
 
@@ -66,7 +69,7 @@ def read_manifest_text(folder: Path) -> str:
     except FileNotFoundError:
         raise invalid_widget(
             f"There is no {MANIFEST} in {named(folder)}.",
-            "Pass the widget's folder, or create one with: widget init",
+            _advice_without_manifest(folder),
         ) from None
     except NotADirectoryError:
         raise invalid_widget(f"{folder} is not a folder.", "Pass the widget's folder.") from None
@@ -75,6 +78,12 @@ def read_manifest_text(folder: Path) -> str:
         raise invalid_widget(f"{file} cannot be read: {error.strerror}.", hint) from None
     except UnicodeDecodeError:
         raise invalid_widget(f"{file} is not UTF-8 text.", "Save it as UTF-8.") from None
+
+
+def _advice_without_manifest(folder: Path) -> str:
+    if (folder / OTHER_MANIFEST).is_file():
+        return f"To make one from {OTHER_MANIFEST}: {command_for(folder, 'widget migrate')}"
+    return "Pass the widget's folder, or create one with: widget init"
 
 
 def read_widget(
@@ -89,14 +98,20 @@ def read_widget(
     """
     errors: list[str] = []
     text = read_manifest_text(folder) if text is None else text
+    foreign = find_foreign(folder, text)
+    ours = text if foreign is None else foreign.text
     try:
-        manifest = parse_manifest(text)
+        manifest = parse_local(folder, text)
     except InvalidManifest as error:
         errors += error.errors
-        main, style_name = _named_files(text, error.errors)
+        main, style_name = _named_files(ours, error.errors)
     else:
         main, style_name = manifest.main, manifest.style
-    remarks = misspelled_keys(text)
+    remarks = misspelled_keys(ours)
+    if foreign is not None:
+        command = command_for(folder, "widget migrate")
+        about = f"{MANIFEST} is a manifest of another tool: {'; '.join(foreign.found)}."
+        remarks.append(f"{about} To convert it, run: {command}")
     warnings = list(remarks)
     bundle = style = None
     if main is not None:
@@ -115,6 +130,14 @@ def read_widget(
     if readme.problem is not None:
         warnings.append(readme.problem)
     return LocalWidget(folder, manifest, bundle, style, readme.file, tuple(warnings))
+
+
+def parse_local(folder: Path, text: str) -> Manifest:
+    """The manifest of the widget in this folder; one of another tool is published as it is."""
+    foreign = find_foreign(folder, text)
+    if foreign is None:
+        return parse_manifest(text)
+    return msgspec.structs.replace(parse_manifest(foreign.text), text=text)
 
 
 def _named_files(text: str, errors: Sequence[str]) -> tuple[str | None, str | None]:
@@ -160,9 +183,9 @@ def _read(
     if size == 0:
         errors.append(f"{key}: {name} is empty.")
     if size > max_bytes:
+        sentence = f"{key}: {name} is too large: {sized(size)}; the limit is {sized(max_bytes)}."
         errors.append(
-            f"{key}: {name} is too large: {sized(size)}; the limit is {sized(max_bytes)}. "
-            "Minify it, or remove something."
+            "\n".join([f"{sentence} Minify it, or remove something.", *_parts(folder, path)])
         )
     try:
         content.decode()
@@ -171,14 +194,19 @@ def _read(
     return SourceFile(path, content) if len(errors) == found else None
 
 
+def _parts(folder: Path, path: Path) -> list[str]:
+    """The table of what takes the room in a module, if it has a source map."""
+    _, content = read_file(path, MAX_READ_BYTES)
+    return show_parts(find_parts(folder, path, content)) if content else []
+
+
 def _faulty(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> ToolError:
     """`remarks` are printed, too: they may be the cause."""
-    return invalid_widget(
-        _has(folder, errors, remarks),
-        f"Correct {MANIFEST} or the files it names, then run: "
-        f"{command_for(folder, 'widget validate')}",
-        [*errors, *remarks],
-    )
+    command = command_for(folder, "widget validate")
+    hint = f"Correct {MANIFEST} or the files it names, then run: {command}"
+    if any(", which browsers " in it for it in errors):
+        hint += "\nWhy, and what to do in your bundler: " + f"{command} --explain"
+    return invalid_widget(_has(folder, errors, remarks), hint, [*errors, *remarks])
 
 
 def _has(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> str:

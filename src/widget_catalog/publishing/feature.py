@@ -26,9 +26,10 @@ def _routes() -> "Sequence[Route]":
 
 
 def _services(services: "Services") -> Sequence[object]:
+    from .module_notes import ModuleNotes
     from .quotas import quotas_from
 
-    return (quotas_from(services.settings),)
+    return (quotas_from(services.settings), ModuleNotes())
 
 
 def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Handler]":

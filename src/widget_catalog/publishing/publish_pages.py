@@ -11,13 +11,14 @@ from widget_contract.preview import FRAME_SOURCES
 from ..accounts.pages.own_page import own_page
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.pages.preview import of_manifest
-from ..core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
+from ..core.errors import Conflict, InvalidRequest, NotAllowed, NotFound, TooOften
 from ..core.files.contract import Kind
 from ..core.http.call import Call
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.receiving import FormFile
 from ..core.http.sent_form import NOT_SENT, SentForm
 from ..core.http.services import Services
+from .module_notes import ModuleNotes
 from .publish_version import (
     PendingVersion,
     discard_pending,
@@ -198,8 +199,22 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         pending=pending,
         place=f"{PUBLISH}/{request.id}",
         preview=_panel(services, pending),
+        notes=_notes(services, call, pending),
         errors=sent.errors(""),
     )
+
+
+def _notes(services: Services, call: Call, pending: PendingVersion) -> list[str]:
+    """What no browser can run in the module."""
+    request = pending.request
+    try:
+        with read_pending_file(
+            services.store, services.uploads, call.actor, request.id, "js"
+        ) as content:
+            module = content.read()
+    except NotFound:  # It was never uploaded.
+        return []
+    return services.of(ModuleNotes).about(request.sha256_hash, module)
 
 
 def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:

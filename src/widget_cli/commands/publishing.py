@@ -10,7 +10,6 @@ import msgspec
 import typer
 
 from widget_contract.errors import InvalidManifest
-from widget_contract.manifests import parse_manifest
 from widget_contract.semver import InvalidVersion
 
 from ..addresses import WidgetKey
@@ -31,7 +30,13 @@ from ..planning import Plan, choose_scope, make_plan, plan_document, show_plan
 from ..publishing import Advance, check, publish
 from ..release_notes import ReleaseNotes, ask_notes, find_notes, repeated_notes, with_notes
 from ..session import opened
-from ..widget_folder import MANIFEST, LocalWidget, read_widget, require_own_description
+from ..widget_folder import (
+    MANIFEST,
+    LocalWidget,
+    parse_local,
+    read_widget,
+    require_own_description,
+)
 from .developing import FolderArgument
 
 
@@ -124,7 +129,7 @@ def _bumped_text(local: LocalWidget, bump: Bump) -> str:
 def _with_text(local: LocalWidget, text: str) -> LocalWidget:
     """The same files with another valid manifest."""
     try:
-        return msgspec.structs.replace(local, manifest=parse_manifest(text))
+        return msgspec.structs.replace(local, manifest=parse_local(local.folder, text))
     except InvalidManifest as error:
         hint = f"Correct it in {MANIFEST}, or pass other release notes."
         raise invalid_widget("The manifest has errors.", hint, error.errors) from None
