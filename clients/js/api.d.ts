@@ -177,7 +177,7 @@ export interface VersionDetail {
    * without one.
    */
   manifest: Record<string, unknown> | null;
-  /** The bundle, and the style sheet if there is one. */
+  /** The bundle, then what there is of style sheet, README and pictures. */
   files: PublishedFile[];
   /**
    * Permissions that `previousVersion` did not request. A capability that is narrowed less than
@@ -209,7 +209,11 @@ export interface VersionDetail {
 
 /** A file of a version. */
 export interface PublishedFile {
-  /** `index.js` is the bundle, `index.css` the style sheet. */
+  /**
+   * `index.js` is the bundle, `index.css` the style sheet. Pictures are
+   * `screenshots/{name}.{png,jpg,webp}`, each followed by its thumbnail,
+   * `screenshots/{name}.thumb.webp`, at most 640 pixels wide.
+   */
   path: string;
   /** URL of the file. */
   url: string;
@@ -221,6 +225,10 @@ export interface PublishedFile {
   integrity: string;
   /** Media type. */
   contentType: string;
+  /** Width of a picture as shown, in pixels. */
+  width?: number;
+  /** Height of a picture as shown, in pixels. */
+  height?: number;
 }
 
 /** The revocation of a version: its bundle must not run. */

@@ -5,13 +5,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from widget_contract.declared_details import MAX_README_BYTES
 from widget_contract.semver import SemVer
+from widget_contract.version_files import (
+    MAX_PICTURE_BYTES,
+    MAX_PICTURES,
+    MAX_README_BYTES,
+    README,
+    is_picture,
+    path_conflicts,
+)
 
 from .console import sized
 from .source_files import SourceFile, leads_out, read_file
 
-README, CHANGELOG = "README.md", "CHANGELOG.md"
+CHANGELOG = "CHANGELOG.md"
+SCREENSHOTS = "screenshots"
 _MAX_CHANGELOG_BYTES = 4 << 20
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*$")
@@ -30,6 +38,39 @@ def find_readme(folder: Path) -> Document:
     if found.problem is None:
         return found
     return Document(problem=f"{found.problem} The widget is published without it.")
+
+
+class Pictures(NamedTuple):
+    """The pictures that can be published, by their path, and what is wrong with others."""
+
+    files: dict[str, SourceFile] = {}  # noqa: RUF012
+    problems: tuple[str, ...] = ()
+
+
+def find_pictures(folder: Path) -> Pictures:
+    """The pictures in the folder `screenshots`, by name."""
+    try:
+        names = sorted(it.name for it in (folder / SCREENSHOTS).iterdir() if it.is_file())
+    except OSError:
+        return Pictures()
+    files: dict[str, SourceFile] = {}
+    problems: list[str] = []
+    for path in (f"{SCREENSHOTS}/{it}" for it in names if not it.startswith(".")):
+        if not is_picture(path):
+            rule = "use letters, digits, - and _, and png, jpg or webp"
+            problems.append(f"{path} is not published: its name is not one of a picture; {rule}.")
+            continue
+        found = _read(folder, folder / path, path, MAX_PICTURE_BYTES)
+        if found.file is not None:
+            files[path] = found.file
+        elif found.problem is not None:
+            problems.append(f"{found.problem} It is not published.")
+    if len(files) > MAX_PICTURES:
+        left_out = list(files)[MAX_PICTURES:]
+        most = f"at most {MAX_PICTURES} pictures are published"
+        problems.append(f"{', '.join(left_out)}: {most}, the first by name.")
+        files = {path: files[path] for path in list(files)[:MAX_PICTURES]}
+    return Pictures(files, (*problems, *path_conflicts(list(files))))
 
 
 def find_release_notes(folder: Path, version: SemVer) -> Document:
@@ -93,16 +134,24 @@ def _find(folder: Path, name: str, max_bytes: int) -> Document:
     if not names:
         return Document()
     path = folder / (name if name in names else min(names))
-    if leads_out(folder, path):
-        return Document(problem=f"{path.name} is a symbolic link to a file outside the folder.")
+    found = _read(folder, path, path.name, max_bytes)
+    if found.file is None:
+        return found
     try:
-        size, content = read_file(path, max_bytes)
-        if size > max_bytes:
-            limit = f"the limit is {sized(max_bytes)}"
-            return Document(problem=f"{path.name} is too large: {sized(size)}; {limit}.")
-        content.decode()
-    except OSError as error:
-        return Document(problem=f"{path.name} cannot be read: {error.strerror}.")
+        is_empty = not found.file.content.decode().strip()
     except UnicodeDecodeError:
         return Document(problem=f"{path.name} is not UTF-8 text.")
-    return Document(SourceFile(path, content)) if content.strip() else Document()
+    return Document() if is_empty else found
+
+
+def _read(folder: Path, path: Path, name: str, max_bytes: int) -> Document:
+    if leads_out(folder, path):
+        return Document(problem=f"{name} is a symbolic link to a file outside the folder.")
+    try:
+        size, content = read_file(path, max_bytes)
+    except OSError as error:
+        return Document(problem=f"{name} cannot be read: {error.strerror}.")
+    if size > max_bytes:
+        limit = f"the limit is {sized(max_bytes)}"
+        return Document(problem=f"{name} is too large: {sized(size)}; {limit}.")
+    return Document(SourceFile(path, content)) if content else Document()

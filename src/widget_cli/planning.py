@@ -163,6 +163,8 @@ def show_plan(plan: Plan) -> None:
         _line("style", f"{local.style.path.name}, {sized(local.style.size_bytes)}")
     if local.readme is not None:
         _line("readme", f"{local.readme.path.name}, {sized(local.readme.size_bytes)}")
+    if local.pictures:
+        _line("screenshots", ", ".join(it.path.name for it in local.pictures.values()))
     _line("SDK", manifest.sdk_version)
     _line("permissions", ", ".join(map(in_words, requested_by(local))) or "none")
     if plan.notes is not None:
@@ -210,6 +212,7 @@ def plan_document(plan: Plan, status: str, response: dict[str, Any]) -> dict[str
         "previousVersion": last.version if last else None,
         "changes": [it._asdict() for it in plan.changes()],
         "readme": None if local.readme is None else local.readme.path.name,
+        "screenshots": list(local.pictures),
         "releaseNotesFrom": None if plan.notes is None else plan.notes.source,
         "warnings": list(plan.warnings),
     }

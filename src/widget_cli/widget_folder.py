@@ -18,7 +18,7 @@ from widget_contract.manifests import (
 from .bundle_sizes import MAX_READ_BYTES, find_parts, show_parts
 from .console import sized
 from .dialect import find_foreign
-from .documents import find_readme
+from .documents import find_pictures, find_readme
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
 from .manifest_text import misspelled_keys
@@ -44,6 +44,8 @@ class LocalWidget(msgspec.Struct, frozen=True):
     bundle: SourceFile
     style: SourceFile | None
     readme: SourceFile | None = None
+    pictures: dict[str, SourceFile] = {}
+    """By path, such as screenshots/light.png."""
     warnings: tuple[str, ...] = ()
 
 
@@ -129,7 +131,11 @@ def read_widget(
     readme = find_readme(folder)
     if readme.problem is not None:
         warnings.append(readme.problem)
-    return LocalWidget(folder, manifest, bundle, style, readme.file, tuple(warnings))
+    pictures = find_pictures(folder)
+    warnings += pictures.problems
+    return LocalWidget(
+        folder, manifest, bundle, style, readme.file, pictures.files, tuple(warnings)
+    )
 
 
 def parse_local(folder: Path, text: str) -> Manifest:

@@ -9,7 +9,6 @@ from .patterns import KEYWORD
 from .wire import Shape
 
 MAX_KEYWORDS = 10
-MAX_README_BYTES = 65_536
 MAX_AUTHOR = 200
 
 
@@ -42,7 +41,10 @@ class DeclaredDetails(Shape, frozen=True, kw_only=True):
     ] = ()
     readme: Annotated[
         str | None,
-        described("Documentation for users, in Markdown; at most 64 KiB.", "# Clock\n\nThe time."),
+        described(
+            "Documentation in the manifest, in Markdown. A file README.md takes precedence.",
+            "# Clock\n\nThe time.",
+        ),
     ] = None
     homepage: Annotated[
         str | None, https_field("Website of the widget.", "https://clock.example")

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
-from .declared_details import MAX_AUTHOR, MAX_KEYWORDS, MAX_README_BYTES, Author, DeclaredDetails
+from .declared_details import MAX_AUTHOR, MAX_KEYWORDS, Author, DeclaredDetails
 from .patterns import HTTPS_ADDRESS, HTTPS_ADDRESS_MAX_LENGTH, KEYWORD
 from .texts import name_error
+from .version_files import MAX_README_BYTES
 
 Errors = list[tuple[str, str]]
 """Where in a value, such as `[1]` or nothing, and a sentence."""

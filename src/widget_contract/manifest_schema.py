@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from .capabilities import MAX_CAPABILITIES
-from .declared_details import MAX_AUTHOR, MAX_README_BYTES, DeclaredDetails
+from .declared_details import MAX_AUTHOR, DeclaredDetails
 from .manifests import (
     DEFAULT_MAIN,
     MAX_CELLS,
@@ -40,6 +40,7 @@ from .patterns import (
     SEMVER_MAX_LENGTH,
     SERVICE,
 )
+from .version_files import MAX_README_BYTES
 
 PATH = "/schema/widget.json"
 """Where catalogs serve it."""

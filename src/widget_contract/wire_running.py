@@ -106,7 +106,13 @@ class PublishedFile(Shape, frozen=True):
     path: Annotated[
         str,
         described(
-            "`index.js` is the bundle, `index.css` the style sheet.", "index.js", "index.css"
+            "`index.js` is the bundle, `index.css` the style sheet. Pictures are "
+            "`screenshots/{name}.{png,jpg,webp}`, each followed by its thumbnail, "
+            "`screenshots/{name}.thumb.webp`, at most 640 pixels wide.",
+            "index.js",
+            "index.css",
+            "README.md",
+            "screenshots/light.png",
         ),
     ]
     url: Annotated[
@@ -130,7 +136,15 @@ class PublishedFile(Shape, frozen=True):
             pattern=INTEGRITY,
         ),
     ]
-    content_type: Annotated[str, described("Media type.", "text/javascript", "text/css")]
+    content_type: Annotated[
+        str, described("Media type.", "text/javascript", "text/css", "text/markdown", "image/png")
+    ]
+    width: Annotated[
+        int | UnsetType, count_field("Width of a picture as shown, in pixels.", 1280, minimum=1)
+    ] = UNSET
+    height: Annotated[
+        int | UnsetType, count_field("Height of a picture as shown, in pixels.", 800, minimum=1)
+    ] = UNSET
 
 
 class RevokedState(Shape, frozen=True):
@@ -177,7 +191,8 @@ class VersionDetail(DeclaredDetails, frozen=True):
         ),
     ]
     files: Annotated[
-        tuple[PublishedFile, ...], described("The bundle, and the style sheet if there is one.")
+        tuple[PublishedFile, ...],
+        described("The bundle, then what there is of style sheet, README and pictures."),
     ]
     permissions_added: Annotated[
         tuple[str, ...],

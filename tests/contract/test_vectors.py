@@ -164,12 +164,12 @@ def test_addresses() -> None:
     addresses = read("addresses")
     for it in addresses["cases"]:
         version = (it["scope"], it["name"], it["version"])
-        assert (file_path(*version, "js"), file_path(*version, "css")) == (
+        assert (file_path(*version), file_path(*version, "index.css")) == (
             it["bundle"],
             it["style"],
         )
         assert detail_path(it["scope"], it["name"]) == it["detail"]
-        assert parse_file_path(it["style"]) == (*version, "css")
+        assert parse_file_path(it["style"]) == (*version, "index.css")
     assert [parse_file_path(it) for it in addresses["notFiles"]] == [None] * 5
 
 

@@ -91,6 +91,7 @@ def test_a_script_gets_one_document(signed_in: Tool, widget: Path, catalog: Scri
         "previousVersion": "0.1.0",
         "changes": [],
         "readme": None,
+        "screenshots": [],
         "releaseNotesFrom": None,
         "warnings": [],
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.commands import PEOPLE, Command
 from ..core.features import Feature, Job
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..core.http.receiving import Receiver
     from ..core.http.routing import Route
     from ..core.http.services import Services
+    from ..core.settings import Settings
 
 
 def _routes() -> "Sequence[Route]":
@@ -30,6 +31,10 @@ def _services(services: "Services") -> Sequence[object]:
     from .quotas import quotas_from
 
     return (quotas_from(services.settings), ModuleNotes())
+
+
+def _public_settings(_settings: "Settings") -> Mapping[str, Any]:
+    return {"accepts_files": True}
 
 
 def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Handler]":
@@ -59,6 +64,7 @@ FEATURE = Feature(
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
     routes=_routes,
     services=_services,
+    public_settings=_public_settings,
     paths=_paths,
     jobs=_jobs,
     on_start=_on_start,

@@ -27,7 +27,7 @@ from ..options import (
     module_check,
 )
 from ..planning import Plan, choose_scope, make_plan, plan_document, show_plan
-from ..publishing import Advance, check, publish
+from ..publishing import Advance, Publication, check, publication_of, publish
 from ..release_notes import ReleaseNotes, ask_notes, find_notes, repeated_notes, with_notes
 from ..session import opened
 from ..widget_folder import (
@@ -89,8 +89,8 @@ def publish_(
     with opened(catalog, is_insecure=insecure) as session:
         if newer := check_cli_version(session):
             warn(f"A newer release of widget is available: {newer}.")
-        limit = get_settings(session).max_bundle_bytes
-        local = read_widget(folder, sent_text, limit, how)
+        settings = get_settings(session)
+        local = read_widget(folder, sent_text, settings.max_bundle_bytes, how)
         key = WidgetKey(choose_scope(session, scope, local.manifest), local.manifest.name)
         plan = make_plan(session, key, local)
         if plan.is_published:
@@ -99,8 +99,11 @@ def publish_(
             return
         plan = _with_own_notes(plan, stated, sent_text, is_asked=is_asked)
         local = plan.local
+        publication = publication_of(key, local, accepts_files=settings.accepts_files)
+        if local.pictures and not settings.accepts_files:
+            warn("This catalog accepts no screenshots: they are not published.")
         # Check before asking for confirmation; without a question, the request itself is checked.
-        response = check(session, key, local) if is_asked or dry_run else {}
+        response = check(session, publication) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)
         if dry_run:
@@ -109,8 +112,8 @@ def publish_(
         if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
             say.print("Nothing was published.")
             raise typer.Exit(ExitCode.FAILED)
-        with _progress(local) as advance:
-            response = publish(session, key, local, advance)
+        with _progress(publication) as advance:
+            response = publish(session, publication, advance)
     _write_manifest(folder, file_text)
     _print_result(plan, "published", response)
 
@@ -151,14 +154,13 @@ def _with_own_notes(plan: Plan, notes: ReleaseNotes | None, text: str, *, is_ask
 
 
 @contextlib.contextmanager
-def _progress(local: LocalWidget) -> Iterator[Advance]:
+def _progress(publication: Publication) -> Iterator[Advance]:
     """A progress bar at a terminal."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    total = local.bundle.size_bytes + (local.style.size_bytes if local.style else 0)
     columns = (TextColumn("Uploading"), BarColumn(), DownloadColumn(binary_units=True))
     with Progress(*columns, console=say, transient=True, disable=not say.is_terminal) as bar:
-        task = bar.add_task("Uploading", total=total)
+        task = bar.add_task("Uploading", total=publication.size_bytes)
         yield lambda some: bar.advance(task, some)
 
 

@@ -14,6 +14,7 @@ from ...core.files.hashing import read_verified
 from ...core.http.content import AnyContent
 from ...core.http.rendering import day
 from ...core.jobs.bounded_work import BoundedWork
+from ..attached_content import read_readme
 from ..catalog import BundleRef, Catalog
 from ..installs import Installs
 from ..views import Views
@@ -24,6 +25,7 @@ from .facts import (
     find_version,
     grid,
     permission_fact,
+    screenshots_of,
     use,
     version_rows,
 )
@@ -162,7 +164,9 @@ class WidgetPages:
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
         notes = await self._markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
-        readme = await self._markdown.render(beside.readme, readme_bytes, it.scope)
+        files = () if beside.revoked is not None else beside.files
+        text, is_read = await read_readme(self._bundles, files, beside.readme)
+        readme = await self._markdown.render(text, readme_bytes, it.scope)
         return {
             "version": it,
             "revoked": beside.revoked,
@@ -174,7 +178,8 @@ class WidgetPages:
             "notes": notes.html,
             "readme": readme.html,
             "is_readme_cut": readme.is_cut,
-            "is_final": notes.is_final and readme.is_final,
+            "screenshots": screenshots_of(it, files, self._public_url),
+            "is_final": notes.is_final and readme.is_final and is_read,
         }
 
     async def _find_installs(self, key: str) -> Installs | None:
