@@ -197,7 +197,7 @@ export interface VersionDetail {
   capabilities: Capability[];
   /** Keywords of the manifest: lowercase letters, digits and hyphens. */
   keywords: string[];
-  /** Documentation for users, in Markdown; at most 64 KiB. */
+  /** Documentation in the manifest, in Markdown. A file README.md takes precedence. */
   readme: string | null;
   /** Website of the widget. */
   homepage: string | null;

@@ -393,3 +393,21 @@ def test_what_no_browser_runs_is_a_note_and_can_be_published(ann: Browsing) -> N
 def test_there_are_no_notes_about_other_modules(ann: Browsing, module: bytes) -> None:
     pending(ann, files(js=module))
     assert not ann.page.all("section", class_="notice")
+
+
+def test_the_form_takes_the_readme_along(people: People, ann: Browsing) -> None:
+    readme = b"# Timer\n\n*Ticks.*\n"
+    place = pending(ann, {**files(author={"name": "Ann"}), "readme": readme})
+    assert facts(ann)["File"] == f"README.md, {len(readme)} bytes"
+    assert facts(ann)["Author"] == "Ann"
+
+    assert ann.submit(place).status == 303
+
+    detail = people.site.get("/api/v1/widgets/ann/timer/1.0.0").json()
+    assert [it["path"] for it in detail["files"]] == ["index.js", "README.md"]
+    assert "<em>Ticks.</em>" in people.site.get("/widgets/ann/timer").body.decode()
+
+
+def test_a_readme_that_is_too_large_is_refused_next_to_its_field(ann: Browsing) -> None:
+    assert send(ann, {**files(), "readme": b"x" * 65_537}).status == 400
+    assert told(ann, "readme") == ["README.md has 65,537 bytes; at most 65,536 are allowed."]

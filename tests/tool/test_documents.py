@@ -1,5 +1,6 @@
 """README.md and CHANGELOG.md: what `widget publish` takes along."""
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,10 @@ All notable changes.
 ## 1.0.0+build.7 #
 First.
 """
+# One pixel.
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 UNDERLINED = """Changes
 =======
 
@@ -186,7 +191,44 @@ def test_the_longest_readme_reaches_the_page(service: Service, tmp_path: Path) -
     with service.client() as client:
         detail = client.get("/api/v1/widgets/ann/clock/0.1.0").json()
         page = client.get("/widgets/ann/clock").text
-    assert detail["readme"] == readme.decode()
+        _, file = detail["files"]
+        assert client.get(file["url"]).content == readme
+    assert (file["path"], detail["readme"]) == ("README.md", None)
     assert (detail["homepage"], detail["author"]) == ("https://clock.example", {"name": "Ann"})
     assert "Часы" in page
     assert 'rel="nofollow ugc noopener" href="https://clock.example"' in page
+
+
+def test_readme_and_screenshots_are_sent_as_files(service: Service, tmp_path: Path) -> None:
+    tool = signed_tool(service, tmp_path / "home", "ann")
+    widget = tool.begin("sun")
+    (widget / "README.md").write_text("# Sun\n")
+    shots = widget / "screenshots"
+    shots.mkdir()
+    for name in ("light.png", "dark.png", "not a name.png", "notes.txt"):
+        (shots / name).write_bytes(PICTURE)
+    (shots / "large.png").write_bytes(PICTURE + b"\0" * (1 << 20))
+
+    said = tool.run("publish", "sun", "--yes")
+
+    assert said.code == 0, said
+    assert "Note: screenshots/large.png is too large: 1.0 MiB; the limit is 1.0 MiB." in said.err
+    assert "Note: screenshots/not a name.png is not published:" in said.err
+    assert "  screenshots    dark.png, light.png\n" in said.err
+    with service.client() as client:
+        detail = client.get("/api/v1/widgets/ann/sun/0.1.0").json()
+    paths = [it["path"] for it in detail["files"] if ".thumb." not in it["path"]]
+    assert paths == ["index.js", "README.md", "screenshots/dark.png", "screenshots/light.png"]
+    assert "readme" not in detail["manifest"]
+
+
+def test_a_catalog_without_files_gets_the_readme_in_the_manifest(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    (widget / "README.md").write_text("# Clock\n")
+    (widget / "screenshots").mkdir()
+    (widget / "screenshots" / "light.png").write_bytes(PICTURE)
+    said = signed_in.run("publish", widget, "--yes")
+    assert "Note: This catalog accepts no screenshots: they are not published.\n" in said.err
+    assert sent(catalog)["readme"] == "# Clock\n"
+    assert "files" not in catalog.of("POST", PUBLISH)[0].json()
