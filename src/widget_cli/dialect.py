@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from widget_contract.names import is_name
 from widget_contract.patterns import NAME_MAX_LENGTH
 
+_KEYS = {"version", "sdkVersion", "minSize", "maxSize"}
 _BUILT = "dist"
 _MODULES = ("index.js", "widget.js", "main.js", "index.mjs")
 _STYLES = ("index.css", "style.css", "styles.css", "widget.css")
@@ -56,8 +57,9 @@ def find_foreign(folder: Path, text: str, name: str | None = None) -> ForeignMan
 
 
 def is_foreign(stated: dict[str, Any]) -> bool:
+    """Complete but for a display name, and `name` is none of ours, or there is a `schema`."""
     name = stated.get("name")
-    if not isinstance(name, str) or "displayName" in stated:
+    if not isinstance(name, str) or "displayName" in stated or not stated.keys() >= _KEYS:
         return False
     return not is_name(name) or isinstance(stated.get("schema"), dict)
 

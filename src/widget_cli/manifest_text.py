@@ -13,7 +13,7 @@ from widget_contract.semver import SemVer
 from widget_contract.spelling import find_similar
 
 # Keys that the catalog's pages and other hosts read, and that docs/publishing.md describes.
-_OTHERS = ("$schema", "capabilities", "configSchema", "defaultConfig", "defaultSize")
+_OTHERS = ("capabilities", "configSchema", "defaultConfig", "defaultSize")
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:  # Loaded when needed.
 
 FindingKind = Literal["name", "import"]
 
+COMMON_JS_NAMES = ("require", "module", "exports")
 NODE_NAMES = (
-    *("process", "require", "global", "__dirname", "__filename", "Buffer", "module", "exports"),
-    *("setImmediate", "clearImmediate"),
+    *("process", "global", "__dirname", "__filename", "Buffer", "setImmediate", "clearImmediate"),
+    *COMMON_JS_NAMES,
 )
 # A module with more occurrences of a name is not searched for it.
 _MAX_OCCURRENCES = 5_000

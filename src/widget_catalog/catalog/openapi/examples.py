@@ -78,6 +78,7 @@ def examples(base_url: str) -> Object:
             "registrationOpen": False,
             "maxBundleBytes": 2097152,
             "apiVersions": list(release.API_VERSIONS),
+            "acceptsFiles": True,
         },
     }
     only = {name: {"answer": ("Example response", it)} for name, it in responses.items()}
