@@ -57,6 +57,7 @@ _RULES = {
 _STAND_INS: dict[str, Any] = {
     "displayName": "-",
     "reason": "-",
+    "file": "-",
     **dict.fromkeys(("createdAt", "publishedAt", "at"), "2000-01-01T00:00:00Z"),
     "minSize": {"w": 1, "h": 1},
     "maxSize": {"w": 1, "h": 1},

@@ -91,8 +91,10 @@ class LocalFiles(Protocol):
 
 
 def upload_name(request_id: str, path: str) -> str:
-    """The name of an upload, which has no folder. A request's id contains no dot."""
-    return f"{request_id}.{path.replace('/', '.')}"
+    """The name of an upload, which has no folder: `….js` for `index.js`, `….screenshots.a.png`. A
+    request's id contains no dot.
+    """
+    return f"{request_id}.{path.removeprefix('index.').replace('/', '.')}"
 
 
 Fetch = Callable[[str, Kind, int], None]
