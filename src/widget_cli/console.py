@@ -97,8 +97,8 @@ def show_error(error: ToolError) -> None:
     show_explanations(error.explanations)
     if mode.is_json:
         document = {"error": error.sentence, "hint": error.hint, "exitCode": int(error.exit_code)}
-        more = {"details": error.details, "explanations": error.explanations}
-        show_json(document | {key: value for key, value in more.items() if value})
+        lists = {"details": error.details, "explanations": error.explanations}
+        show_json(document | {key: value for key, value in lists.items() if value})
 
 
 def show_explanations(explanations: Sequence[str]) -> None:

@@ -87,11 +87,12 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
         )
     if error := _clash_with_import(content, root) or find_early_error(content):
         return _refused(early_error(name, content, root, error))
-    found = ModuleFindings()
+    of_exports = ModuleFindings()
     if check is ModuleCheck.FULL:
-        found = _check_exports(name, content, language, root)
-    found = found.with_more(_check_for_browsers(name, content, root, check, found))
-    return found.with_more(ModuleFindings((), tuple(_lost_files(content, language, root))))
+        of_exports = _check_exports(name, content, language, root)
+    for_browsers = _check_for_browsers(name, content, root, check, of_exports)
+    lost = ModuleFindings((), tuple(_lost_files(content, language, root)))
+    return of_exports.with_more(for_browsers).with_more(lost)
 
 
 def _check_for_browsers(
