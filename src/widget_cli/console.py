@@ -109,9 +109,14 @@ def show_explanations(explanations: Sequence[str]) -> None:
             say.print(f"  {line}" if line else "")
 
 
+def is_person() -> bool:
+    """Whether a terminal is attached, to ask a person."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def require_person(hint: str = "Or pass --yes to skip the question.") -> None:
     """Raise unless a terminal is attached."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_person():
         raise wrong_usage("This command asks for input: run it in a terminal.", hint)
 
 

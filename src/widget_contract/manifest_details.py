@@ -23,6 +23,7 @@ errors.
 DETAIL_FIELDS = DeclaredDetails.__struct_fields__
 DETAIL_KEYS = {it.name: it.encode_name for it in msgspec.structs.fields(DeclaredDetails)}
 _DETAILS = [(it.name, it.encode_name, it.default) for it in msgspec.structs.fields(DeclaredDetails)]
+_NO_DETAILS = [default for _, _, default in _DETAILS]
 _SEARCHED = [
     it.name
     for it in msgspec.structs.fields(DeclaredDetails)
@@ -38,8 +39,11 @@ _AUTHOR_RULE = 'must be a name, or an object such as {"name": "Ann", "url": "htt
 
 def details_of(it: DeclaredDetails) -> dict[str, Any]:
     """The details that a version has, by their JSON names."""
-    every = ((key, getattr(it, name), default) for name, key, default in _DETAILS)
-    return {key: value for key, value, default in every if value != default}
+    values = [getattr(it, name) for name in DETAIL_FIELDS]
+    if values == _NO_DETAILS:  # Most have none, and an import asks twice for each version.
+        return {}
+    every = zip(_DETAILS, values, strict=True)
+    return {key: value for (_, key, default), value in every if value != default}
 
 
 def details_beside(it: DeclaredDetails, manifest: str | None) -> dict[str, Any]:
