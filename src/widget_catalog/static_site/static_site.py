@@ -49,6 +49,7 @@ _FILES = [
     for it in (
         "feed.atom",
         "openapi.json",
+        "schema/widget.json",
         "favicon.svg",
         "favicon.ico",
         "robots.txt",
