@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_catalog.catalog.node.node import prepare_node
 
 from support.author import add_account
 from support.scripted import Scripted, ScriptedServer
@@ -16,6 +15,7 @@ from tool.publishing import DETAIL, PUBLISH, edit, published
 from tool.signed_tool import signed_tool
 from tool.terminal import typed
 from tool.tool import Tool
+from widget_catalog.catalog.node.node import prepare_node
 from widget_cli.documents import section_of
 from widget_contract.semver import SemVer
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from widget_catalog.catalog.node.node import prepare_node
 
 from support.author import add_account
 from support.service import Service, running_service
 from tool.signed_tool import signed_tool
 from tool.tool import Tool
+from widget_catalog.catalog.node.node import prepare_node
 
 THEIRS: dict[str, Any] = {
     "name": "World Clock",
