@@ -42,12 +42,14 @@ OPERATIONS = [
 
 @pytest.fixture(scope="module")
 def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    """The example widgets, none of which has a style sheet, and one that has."""
+    """The example widgets, none of which has a style sheet or a README, and one that has."""
     folder = tmp_path_factory.mktemp("demo")
     (folder / "1.js").write_text("export const mount = () => {};\n")
     (folder / "1.css").write_text(".styled { color: red; }\n")
+    (folder / "README.md").write_text("# Styled\n")
     here = {"bundleFile": "1.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
-    version = version_line("2.0.0", **here, cssFile="1.css")
+    readme = {"path": "README.md", "file": "README.md"}
+    version = version_line("2.0.0", **here, cssFile="1.css", files=[readme])
     with InProcessSite(folder / "data") as site:
         import_demo(site.node)
         import_widgets(site.node, widget_line("catalog/styled", versions=[version]), beside=folder)
@@ -91,8 +93,8 @@ def assert_documented(path: str, method: str, response: Reply) -> None:
 
 def address_of(path: str) -> str:
     """A path with the examples of its parameters."""
-    if path.endswith(".css"):
-        return STYLE_SHEET
+    if path.endswith((".css", "README.md")):
+        return STYLE_SHEET.replace("index.css", path.rpartition("/")[2])
     for it in DOCUMENT["paths"][path].get("parameters", []):
         parameter = followed(it)
         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
@@ -291,7 +293,8 @@ def test_requests_are_closed_and_responses_may_get_more_fields(name: str) -> Non
 def test_a_version_tells_its_style_sheet_as_documented(demo_site: InProcessSite) -> None:
     response = demo_site.get("/api/v1/widgets/catalog/styled/2.0.0")
     assert_documented("/api/v1/widgets/{scope}/{name}/{version}", "get", response)
-    (_, style) = response.json()["files"]
+    (_, style, readme) = response.json()["files"]
+    assert readme["path"] == "README.md"
     assert (style["path"], style["contentType"]) == ("index.css", "text/css")
     schema = DOCUMENT["components"]["schemas"]["PublishedFile"]["properties"]
     assert style["path"] in schema["path"]["examples"]
