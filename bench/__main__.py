@@ -10,7 +10,7 @@ from subprocess import SubprocessError
 from widget_catalog.app.features import install_features
 
 from . import options as options_
-from . import profiling, report, soak
+from . import picture, profiling, report, soak
 from .machine import describe, load_average
 from .measures import BenchError
 from .options import Options
@@ -58,6 +58,12 @@ def _run_scenarios(rig: Rig, setting: Setting, scenarios: Sequence[Scenario]) ->
     if options.markdown is not None:
         options.markdown.write_text(report.as_markdown(setting, findings), encoding="utf-8")
         say(f"Wrote {options.markdown}.")
+    if options.picture is not None:
+        compared = [it.outcome for it in findings if it.scenario == "peers" and it.outcome]
+        if not compared:
+            raise BenchError("There is nothing to draw: --picture needs the scenario peers.")
+        options.picture.write_text(picture.draw(compared, setting.caption()), encoding="utf-8")
+        say(f"Wrote {options.picture}.")
     say(report.verdict(findings))
     return 1 if any(it.holds is False for it in findings) else 0
 

@@ -10,6 +10,8 @@ from .measures import BenchError
 
 _HEAD_END = b"\r\n\r\n"
 _LENGTH = b"\r\ncontent-length:"
+_CHUNKED = b"\r\ntransfer-encoding: chunked"
+_LAST_CHUNK = b"\r\n0\r\n\r\n"
 _TIMEOUT_S = 60.0
 
 
@@ -37,7 +39,7 @@ def request(target: str, headers: Mapping[str, str] | None = None, method: str =
 
 
 class Connection:
-    """Sends one request after another. Only for responses with a length."""
+    """Sends one request after another. The body of a chunked response is returned as sent."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S)
@@ -56,6 +58,10 @@ class Connection:
             received += self._more()
         head = received[:end]
         status = int(head[9:12])
+        if _CHUNKED in head.lower():
+            while not received.endswith(_LAST_CHUNK):
+                received += self._more()
+            return Reply(status, head, received[end + 4 :])
         wanted = end + 4 + (0 if status in (204, 304) else _content_length(head))
         while len(received) < wanted:
             received += self._more()

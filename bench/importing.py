@@ -12,9 +12,9 @@ from . import catalogs
 from .client import Connection, request
 from .measures import BenchError, Histogram, Outcome, at_most
 from .publishing import AUTHORS_FOLDER, running_with_author
+from .reading import SIZE
 from .rig import Rig
 from .servers import Server, catalog_command, clean_environment
-from .throughput import SIZE
 from .traffic import detail_target, everyday_searches, search_target
 
 _SEARCHES_A_SECOND = 50

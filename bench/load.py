@@ -40,8 +40,8 @@ end
 class Load(NamedTuple):
     """What a run of wrk found.
 
-    `rate` is by the clock; `cpu_rate` is by the server's time on its core, which other work on
-    the machine hardly touches. `client_share` is how busy wrk was, from 0 to 1.
+    `rate` is by the clock; `cpu_rate` is by the CPU time of the worker, which other work on the
+    machine hardly touches. `client_share` is how busy wrk was, from 0 to 1.
     """
 
     rate: float
@@ -51,6 +51,11 @@ class Load(NamedTuple):
     p50_ms: float
     p99_ms: float
     client_share: float
+
+    @property
+    def cpu_us(self) -> float:
+        """The CPU time of a request."""
+        return 1e6 / self.cpu_rate
 
 
 def write_requests(path: Path, requests: Iterable[bytes]) -> Path:
@@ -71,13 +76,14 @@ def run_wrk(rig: Rig, server: Server, requests: Path, seconds: int) -> Load:
     # repeated in the same order.
     seed = str(time.monotonic_ns() % 1_000_000_007)
     command += [f"http://127.0.0.1:{server.port}/", "--", str(requests), seed]
-    served_before = cpu_seconds_of(server.pids())
+    serving = server.serving_pids()
+    served_before = cpu_seconds_of(serving)
     busy_before, before = _children_cpu_s(), time.monotonic()
     done = subprocess.run(
         on_core(rig.cores.client, command), capture_output=True, text=True, timeout=seconds + 120
     )
     took_s, busy_s = time.monotonic() - before, _children_cpu_s() - busy_before
-    served_s = cpu_seconds_of(server.pids()) - served_before
+    served_s = cpu_seconds_of(serving) - served_before
     line = next((it for it in done.stdout.splitlines() if it.startswith("DONE\t")), None)
     if done.returncode or line is None:
         raise BenchError(f"wrk failed: {(done.stderr or done.stdout).strip()}")

@@ -2,12 +2,23 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
-Unit = Literal["of nginx", "of 10,000", "of quiet", "of SQLite", "/s", "ms", "s", "MB"]
+Unit = Literal[
+    "of nginx",
+    "of the bare server",
+    "of 10,000",
+    "of quiet",
+    "of SQLite",
+    "/s",
+    "µs",
+    "ms",
+    "s",
+    "MB",
+]
 
 _BUCKETS_A_DOUBLING = 32
 
@@ -35,9 +46,19 @@ def at_most(figure: float) -> Wanted:
     return Wanted(figure, is_minimum=False)
 
 
+class Served(NamedTuple):
+    """What a server takes for a request: its worker's CPU time in µs, as the kernel accounts for
+    it; and how many it handles per second, with the client on another core. Medians of the rounds.
+    """
+
+    cpu_us: float
+    rate: float
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """One line of the report. Without `wanted` it is for information only."""
+    """One line of the report. Without `wanted` it is for information only. `servers` are those
+    that were compared, by name."""
 
     what: str
     value: float
@@ -45,6 +66,7 @@ class Outcome:
     wanted: Wanted | None = None
     notes: Sequence[str] = ()
     figures: dict[str, float] = field(default_factory=dict)
+    servers: Mapping[str, Served] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool | None:

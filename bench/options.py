@@ -6,22 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _ABOUT = """\
-Measure the service, on this machine, beside two yardsticks measured in the same run:
-nginx sending the same bytes from a file (1.00), and the bare server, which is our own HTTP
-server with a three-line application. Every figure is printed with what is wanted of it.
+Measure the service on this machine. Reads are compared with two servers in the same run: nginx
+sending the same bytes from a file, and the bare server, which is our own HTTP server with a
+three-line application. Every figure is printed with its target.
 """
 _EPILOG = """\
-Each server has one worker on the first core; the client (wrk) is on the second. The order
-changes from round to round, and the median of the rounds' ratios is reported. Beside it
-stands the ratio of the processor time that the servers use for an answer, with the client on
-the same core: what waits for others, or has to wake them, is not in that. Catalogs are made
-once, by the real import, and kept in .cache/bench. Exit code 1: something wanted was not
-reached.
+All reading scenarios use one worker, one after the other, whose caches were filled before. Each
+server has one worker on the first core; for throughput, the client (wrk) is on the second. CPU
+time is that of the worker, as the kernel accounts for it, with the client on the same core, so
+that waiting for others, and waking them, is not included. The order changes from round to round;
+figures are medians over the rounds. Catalogs are created once, by the real import, and kept in
+.cache/bench. Exit code 1: a target was missed.
 
 examples:
   ./dev bench                              all but the million, in some minutes
   ./dev bench --only 'detail*' --rounds 9  one family, with less noise
-  ./dev bench --million --markdown docs/performance.md
+  ./dev bench --only peers --picture docs/images/performance.svg
+  ./dev bench --million --markdown results.md
   ./dev bench --soak 30 --workers 2        half an hour of mixed traffic
   ./dev bench --profile search             where the microseconds of a request go
 """
@@ -31,6 +32,9 @@ examples:
 class Options:
     only: Sequence[str] = ()
     million: bool = False
+    peers: bool = False
+    fresh: bool = False
+    picture: Path | None = None
     seconds: int = 1
     rounds: int = 5
     connections: int = 128
@@ -61,6 +65,10 @@ def _parser(scenarios: str) -> argparse.ArgumentParser:
         help="run this scenario only; may be repeated, and 'search*' means all that match")
     add("--million", action="store_true",
         help="also run with 1,000,000 widgets; the first time that takes 10 GB and a long coffee")
+    add("--peers", action="store_true",
+        help="also compare with Verdaccio and Datasette, installed into .cache/bench; needs npm")
+    add("--fresh", action="store_true",
+        help="a new worker for each reading scenario, instead of one with full caches for all")
     add("--seconds", type=_positive, default=default.seconds, metavar="N",
         help="how long each server is loaded in each round (%(default)s)")
     add("--rounds", type=_positive, default=default.rounds, metavar="N",
@@ -68,6 +76,8 @@ def _parser(scenarios: str) -> argparse.ArgumentParser:
     add("--connections", type=_positive, default=default.connections, metavar="N",
         help="how many connections wrk keeps open (%(default)s)")
     add("--markdown", type=Path, metavar="FILE", help="also write the results as a page")
+    add("--picture", type=Path, metavar="FILE",
+        help="with --peers: also draw the CPU time of a request as SVG")
     add("--json", action="store_true", help="print the results as JSON instead of text")
     instead = parser.add_argument_group("instead of the scenarios").add_mutually_exclusive_group()
     instead.add_argument("--soak", type=_minutes, metavar="MINUTES",

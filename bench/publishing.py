@@ -19,9 +19,9 @@ from .folders import copy_of, ensure_folder
 from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of
 from .measures import BenchError, Outcome, at_least, at_most, median_ratio, percentile
+from .reading import SIZE
 from .rig import Rig
 from .servers import Server, catalog_command, clean_environment, running_catalog
-from .throughput import SIZE
 from .traffic import detail_targets
 
 AUTHORS_FOLDER = "published"

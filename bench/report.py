@@ -45,11 +45,20 @@ class Setting(NamedTuple):
             )
         return lines
 
+    def caption(self) -> str:
+        it = self.machine
+        return (
+            f"One worker each, on one core of {it['processor']} ({it['architecture']}), "
+            f"{it['python']}, {self.at:%Y-%m-%d}."
+        )
+
 
 def shown(value: float, unit: Unit) -> str:
     match unit:
-        case "of nginx" | "of 10,000" | "of quiet" | "of SQLite":
+        case "of nginx" | "of the bare server" | "of 10,000" | "of quiet" | "of SQLite":
             return f"{value:.2f} {unit}"
+        case "µs":
+            return f"{value:,.0f} µs"
         case "/s":
             return f"{value:,.0f}/s"
         case "ms" | "s":
@@ -86,30 +95,61 @@ def verdict(findings: Sequence[Finding]) -> str:
 
 
 def as_markdown(setting: Setting, findings: Sequence[Finding]) -> str:
-    lines = [
+    """Requests that were compared with other servers, then the rest, then all notes."""
+    compared = [it for it in findings if it.outcome is not None and it.outcome.servers]
+    others = [it for it in findings if it not in compared]
+    remarks = [
+        f"- **{it.outcome.what}**: {'; '.join(it.outcome.notes)}."
+        for it in findings
+        if it.outcome is not None and it.outcome.notes
+    ]
+    parts = [
         "# Performance",
         "",
         f"Measured on {setting.at:%Y-%m-%d} with `{setting.command}`.",
         *setting.sentences(),
         "",
-        (
-            "Ratios are medians over rounds in which nginx, serving the same bytes from a file, "
-            "the bare HTTP server and the catalog take turns; nginx is 1.00."
-        ),
+        *(_COMPARED if compared else ()),
+        *(_compared_row(it, it.outcome) for it in compared if it.outcome is not None),
         "",
-        "| | What | Result | Wanted |",
-        "|---|---|---|---|",
+        *(_OTHERS if others else ()),
+        *map(_other_row, others),
     ]
-    remarks = []
-    for it in findings:
-        if it.outcome is None:
-            lines.append(f"| ✗ | {it.scenario} | failed: {it.error} | |")
-            continue
-        outcome = it.outcome
-        result = shown(outcome.value, outcome.unit)
-        lines.append(f"| {mark(it.holds)} | {outcome.what} | {result} | {wanted_of(outcome)} |")
-        remarks += [f"- **{outcome.what}**: {'; '.join(outcome.notes)}."] if outcome.notes else []
-    return "\n".join([*lines, "", "## In detail", "", *remarks, ""])
+    return "\n".join([*parts, "", "## In detail", "", *remarks, ""])
+
+
+_COMPARED = (
+    (
+        "CPU is the time of a worker for one request. Ratios are medians over rounds in which the "
+        "servers take turns; above 1.00 the catalog is better."
+    ),
+    "",
+    "| | Request | CPU | of bare | of nginx | Requests/s | of bare | of nginx | Target |",
+    "|---|---|--:|--:|--:|--:|--:|--:|---|",
+)
+_OTHERS = ("| | What | Result | Target |", "|---|---|--:|---|")
+
+
+def _compared_row(finding: Finding, outcome: Outcome) -> str:
+    ours, figures = outcome.servers["catalog"], outcome.figures
+    ratios = {
+        kind: " | ".join(f"{figures[f'{kind}_of_{name}']:.2f}" for name in ("bare", "nginx"))
+        for kind in ("cpu", "rate")
+    }
+    wanted = wanted_of(outcome)
+    wanted += " by CPU" if wanted and outcome.unit != "µs" else ""
+    return (
+        f"| {mark(finding.holds)} | {outcome.what} | {ours.cpu_us:,.0f} µs | {ratios['cpu']} | "
+        f"{ours.rate:,.0f} | {ratios['rate']} | {wanted} |"
+    )
+
+
+def _other_row(finding: Finding) -> str:
+    outcome = finding.outcome
+    if outcome is None:
+        return f"| ✗ | {finding.scenario} | failed: {finding.error} | |"
+    result = shown(outcome.value, outcome.unit)
+    return f"| {mark(finding.holds)} | {outcome.what} | {result} | {wanted_of(outcome)} |"
 
 
 def as_json(setting: Setting, findings: Sequence[Finding]) -> str:
@@ -136,4 +176,8 @@ def _finding_json(finding: Finding) -> dict[str, object]:
         "holds": outcome.holds,
         "notes": list(outcome.notes),
         "figures": {name: round(figure, 4) for name, figure in outcome.figures.items()},
+        "servers": {
+            name: {"cpuUs": round(it.cpu_us, 2), "requestsPerSecond": round(it.rate, 1)}
+            for name, it in outcome.servers.items()
+        },
     }

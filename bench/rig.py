@@ -6,9 +6,11 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from .machine import Cores, choose_cores
 from .measures import BenchError
@@ -18,12 +20,29 @@ ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "bench"
 _PORTS = range(8400, 8500)
 
+T = TypeVar("T")
+
+
+class Kept(contextlib.ExitStack):
+    """What several scenarios use, by name: started once, and stopped at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: dict[str, Any] = {}
+
+    def get(self, name: str, start: Callable[[], AbstractContextManager[T]]) -> T:
+        if name not in self._known:
+            self._known[name] = self.enter_context(start())
+        known: T = self._known[name]
+        return known
+
 
 @dataclass(frozen=True)
 class Rig:
     options: Options
     cores: Cores
     folder: Path
+    kept: Kept = field(default_factory=Kept)
 
 
 @contextlib.contextmanager
@@ -40,7 +59,9 @@ def set_up(options: Options) -> Iterator[Rig]:
         for left in CACHE.glob("passing-*"):  # Left by a killed run.
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=CACHE, prefix="passing-") as folder:
-            yield Rig(options, choose_cores(), Path(folder))
+            rig = Rig(options, choose_cores(), Path(folder))
+            with rig.kept:
+                yield rig
 
 
 def free_port() -> int:

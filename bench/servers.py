@@ -66,6 +66,10 @@ class Server:
     def pids(self) -> list[int]:
         return [self.process.pid, *self.worker_pids()]
 
+    def serving_pids(self) -> list[int]:
+        """The processes that handle requests: workers, or the one process of a server without."""
+        return self.worker_pids() or [self.process.pid]
+
     def wait_for(self, raw: bytes, within_s: float = _START_TIMEOUT_S) -> Reply:
         """The first response."""
         deadline = time.monotonic() + within_s
@@ -136,6 +140,16 @@ def running_nginx(rig: Rig, body: bytes) -> Iterator[Server]:
         reply = server.wait_for(request("/body"))
         if reply.status != 200 or reply.body != body:
             raise BenchError(f"nginx does not serve the body: {reply.head.decode()!r}")
+        yield server
+
+
+@contextlib.contextmanager
+def running_other(rig: Rig, command: Sequence[str], port: int, target: str) -> Iterator[Server]:
+    """Another server, once it responds to a request for this."""
+    with _running(rig, command, port) as server:
+        reply = server.wait_for(request(target))
+        if reply.status != 200:
+            raise BenchError(f"{command[0]} answers {target} with {reply.status}.")
         yield server
 
 

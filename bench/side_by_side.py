@@ -2,7 +2,7 @@
 client, in turns.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median
@@ -10,14 +10,12 @@ from typing import NamedTuple
 
 from .client import Connection, Reply, request
 from .load import Load, run_wrk, write_requests
-from .measures import BenchError, Outcome, Wanted, median_ratio
+from .measures import BenchError, Outcome, Served, Unit, Wanted, median_ratio
 from .rig import Rig
 from .servers import Server, running_bare, running_nginx
 
 _WARM_UP_S = 1
 _LARGEST_HEAD = 700
-
-_TOGETHER = "the client on the same core"
 
 
 class Traffic(NamedTuple):
@@ -80,8 +78,15 @@ def survey_known(
 
 
 def side_by_side(
-    rig: Rig, catalog: Server, traffic: Traffic, what: str, wanted: Wanted | None
+    rig: Rig,
+    catalog: Server,
+    traffic: Traffic,
+    what: str,
+    wanted: Wanted | None = None,
+    unit: Unit = "of nginx",
+    peers: Sequence[Contender] = (),
 ) -> Outcome:
+    """The CPU time of a request, in µs or as a ratio; throughput is beside it."""
     sent = traffic.body if traffic.status == 200 else b""
     with (
         running_nginx(rig, traffic.body) as nginx,
@@ -99,30 +104,59 @@ def side_by_side(
             Contender("nginx", nginx, [plain]),
             Contender("bare", bare, [plain]),
             Contender("catalog", catalog, traffic.requests),
+            *peers,
         )
-    for load in (it for some in loads.values() for it in some):
-        _check_size(load, len(sent))
-    rates = {name: [load.rate for load in some] for name, some in loads.items()}
-    cpu_rates = {name: [load.cpu_rate for load in some] for name, some in loads.items()}
-    ratio = median_ratio(rates["catalog"], rates["nginx"])
-    bare_ratio = median_ratio(rates["bare"], rates["nginx"])
-    cpu_ratio = median_ratio(cpu_rates["catalog"], cpu_rates["nginx"])
-    bare_cpu_ratio = median_ratio(cpu_rates["bare"], cpu_rates["nginx"])
-    middle = {name: median(some) for name, some in rates.items()}
-    client_share = median(load.client_share for load in loads["nginx"])
-    size = f"about {len(sent):,} bytes each" if sent else "no body"
-    notes = [
-        ", ".join(f"{name} {rate:,.0f}/s" for name, rate in middle.items()),
-        f"the bare server reaches {bare_ratio:.2f} of nginx",
-        f"by processor time ({_TOGETHER}): bare {bare_cpu_ratio:.2f}, catalog {cpu_ratio:.2f}",
-        f"{len(traffic.requests):,} different requests, {size}",
-    ]
-    if client_share > 0.97:
+    for name in ("nginx", "bare", "catalog"):
+        for load in loads[name]:
+            _check_size(load, len(sent))
+    return _compare(loads, what, wanted, unit, _about(traffic, len(sent), loads["nginx"]))
+
+
+def _about(traffic: Traffic, size: int, nginx: Sequence[Load]) -> list[str]:
+    each = f"about {size:,} bytes each" if size else "no body"
+    notes = [f"{len(traffic.requests):,} different requests, {each}"]
+    if median(load.client_share for load in nginx) > 0.97:
         notes.append("with nginx the client was the limit")
-    figures = {f"{name}_rate": rate for name, rate in middle.items()}
-    figures |= {"bare_ratio": bare_ratio, "client_share": client_share}
-    figures |= {"cpu_ratio": cpu_ratio, "bare_cpu_ratio": bare_cpu_ratio}
-    return Outcome(what, ratio, "of nginx", wanted, notes, figures)
+    return notes
+
+
+def _compare(
+    loads: Mapping[str, Sequence[Load]],
+    what: str,
+    wanted: Wanted | None,
+    unit: Unit,
+    notes: Sequence[str],
+) -> Outcome:
+    ours = loads["catalog"]
+    servers = {
+        name: Served(median(it.cpu_us for it in some), median(it.rate for it in some))
+        for name, some in loads.items()
+    }
+    figures = {}
+    for name, some in loads.items():
+        if name != "catalog":
+            figures[f"cpu_of_{name}"] = median_ratio(
+                [it.cpu_rate for it in ours], [it.cpu_rate for it in some]
+            )
+            figures[f"rate_of_{name}"] = median_ratio(
+                [it.rate for it in ours], [it.rate for it in some]
+            )
+    values = {"of nginx": "cpu_of_nginx", "of the bare server": "cpu_of_bare"}
+    value = figures[values[unit]] if unit in values else servers["catalog"].cpu_us
+    cpu = ", ".join(f"{name} {it.cpu_us:,.0f}" for name, it in servers.items())
+    rates = ", ".join(f"{name} {it.rate:,.0f}" for name, it in servers.items())
+    said = [
+        (
+            f"CPU a request in µs: {cpu}; {figures['cpu_of_nginx']:.2f} of nginx, "
+            f"{figures['cpu_of_bare']:.2f} of the bare server"
+        ),
+        (
+            f"requests a second: {rates}; {figures['rate_of_nginx']:.2f} of nginx, "
+            f"{figures['rate_of_bare']:.2f} of the bare server"
+        ),
+        *notes,
+    ]
+    return Outcome(what, value, unit, wanted, said, figures, servers)
 
 
 def in_turns(rig: Rig, *contenders: Contender) -> dict[str, list[Load]]:
@@ -132,7 +166,7 @@ def in_turns(rig: Rig, *contenders: Contender) -> dict[str, list[Load]]:
         for it in contenders
     }
     for it in contenders:
-        run_wrk(rig, it.server, files[it.name], _WARM_UP_S)
+        run_wrk(rig, it.server, files[it.name], max(_WARM_UP_S, rig.options.seconds))
     loads: dict[str, list[Load]] = {it.name: [] for it in contenders}
     for number in range(rig.options.rounds):
         for it in contenders if number % 2 == 0 else reversed(contenders):

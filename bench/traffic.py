@@ -30,9 +30,10 @@ def detail_targets(widgets: int, count: int) -> list[str]:
     return [detail_target(it) for it in random.Random(_SEED).sample(range(widgets), count)]
 
 
-def version_targets(widgets: int) -> list[str]:
-    """The first version of every widget of the catalog."""
-    found = (msgspec.json.decode(it)["versions"][0]["version"] for it in lines(widgets))
+def version_targets(widgets: int, versions_each: int) -> list[str]:
+    """The first version of every widget of a catalog with exactly this many versions a widget."""
+    made = lines(widgets, versions_each, is_exact=True)
+    found = (msgspec.json.decode(it)["versions"][0]["version"] for it in made)
     return [f"{detail_target(number)}/{version}" for number, version in enumerate(found)]
 
 
@@ -46,6 +47,12 @@ def search_target(q: str, page: int = 1, sdk: str = "") -> str:
     if page > 1:
         target += f"&page={page}"
     return f"{target}&compatSdk={sdk}" if sdk else target
+
+
+def page_target(target: str) -> str:
+    """The page that corresponds to this URL of the API."""
+    path = target.removeprefix("/api/v1/widgets")
+    return path if path.startswith("/search") else f"/widgets{path}"
 
 
 def everyday_searches() -> list[tuple[str, int]]:

@@ -99,9 +99,14 @@ def show_error(error: ToolError) -> None:
         show_json({**document, "details": error.details} if error.details else document)
 
 
+def is_person() -> bool:
+    """Whether a terminal is attached, to ask a person."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def require_person(hint: str = "Or pass --yes to skip the question.") -> None:
     """Raise unless a terminal is attached."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_person():
         raise wrong_usage("This command asks for input: run it in a terminal.", hint)
 
 

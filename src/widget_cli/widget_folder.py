@@ -18,6 +18,7 @@ from .console import sized
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
 from .manifest_text import misspelled_keys
+from .npm_project import BUILD, find_newer_source, npm_scripts
 
 MANIFEST = "widget.json"
 MAX_BUNDLE_BYTES = 2_097_152  # The default limit of a catalog.
@@ -136,6 +137,8 @@ def read_widget(
         found = check_module(main, bundle.content, check)
         errors += [f"main: {it}" for it in found.errors]
         warnings += found.warnings
+        if newer := find_newer_source(folder, bundle.path):
+            warnings.append(f"main: {newer} was changed after {main} was built. Run: {BUILD}")
     if errors or bundle is None:
         raise _faulty(folder, errors, remarks)
     if manifest.description == PLACEHOLDER_DESCRIPTION:
@@ -177,7 +180,8 @@ def _read(
     try:
         size, content = read_file(path, max_bytes)
     except FileNotFoundError:
-        errors.append(f"{key}: there is no file {name} next to {MANIFEST}.")
+        advice = f" Build it: {BUILD}" if "build" in npm_scripts(folder) else ""
+        errors.append(f"{key}: there is no file {name} next to {MANIFEST}.{advice}")
         return None
     except OSError as error:
         errors.append(f"{key}: {name} cannot be read: {error.strerror}.")

@@ -73,6 +73,7 @@ _ENTRY_KEYS = [DECLARED_KEYS[it] for it in _ENTRY_FIELDS]
 _declared_values = attrgetter(*DECLARED_KEYS)
 _entry_values = attrgetter(*_ENTRY_FIELDS)
 _DETAILS = [(it.name, it.encode_name, it.default) for it in msgspec.structs.fields(DeclaredDetails)]
+_NO_DETAILS = [default for _, _, default in _DETAILS]
 
 _SEARCHED = [
     it.name
@@ -94,8 +95,11 @@ def declared_json(of: Declared) -> dict[str, Any]:
 
 def details_of(it: DeclaredDetails) -> dict[str, Any]:
     """The details that a version has, by their JSON names."""
-    every = ((key, getattr(it, name), default) for name, key, default in _DETAILS)
-    return {key: value for key, value, default in every if value != default}
+    values = [getattr(it, name) for name in DETAIL_FIELDS]
+    if values == _NO_DETAILS:  # Most have none, and an import asks twice for each version.
+        return {}
+    every = zip(_DETAILS, values, strict=True)
+    return {key: value for (_, key, default), value in every if value != default}
 
 
 def searched_texts(it: DeclaredDetails) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
 from bench.machine import ANYWHERE
-from bench.measures import BenchError, Outcome, at_least
+from bench.measures import BenchError, Outcome, Served, at_least
 from bench.options import Options, parse
 from bench.report import Finding, Setting, as_json, as_markdown, as_text, verdict
 from bench.scenarios import SCENARIOS, chosen, listing
@@ -37,16 +39,20 @@ def test_without_arguments_the_defaults_hold() -> None:
 
 
 def test_every_argument_is_understood() -> None:
-    given = "--only detail --only search* --million --seconds 3 --rounds 7 --connections 16"
-    told = f"{given} --markdown page.md --json --workers 2 --widgets 50".split()
+    given = "--only detail --only search* --million --peers --fresh --seconds 3 --rounds 7"
+    more = "--connections 16 --markdown page.md --picture page.svg --json --workers 2 --widgets 50"
+    told = f"{given} {more}".split()
 
     assert parse([*told, "--soak", "0.5"]) == Options(
         only=["detail", "search*"],
         million=True,
+        peers=True,
+        fresh=True,
         seconds=3,
         rounds=7,
         connections=16,
         markdown=Path("page.md"),
+        picture=Path("page.svg"),
         json=True,
         soak=0.5,
         workers=2,
@@ -99,11 +105,18 @@ def test_the_million_runs_only_when_asked_for() -> None:
 
     everything = {it.name for it in SCENARIOS}
     million = {it.name for it in SCENARIOS if it.is_million}
-    assert names(Options()) == everything - million
-    assert names(Options(million=True)) == everything
+    assert names(Options()) == everything - million - {"peers"}
+    assert names(Options(million=True)) == everything - {"peers"}
+    assert names(Options(million=True, peers=True)) == everything
+    assert names(Options(only=["peers"])) == {"peers"}
     assert not names(Options(only=["*"])) & million
     assert names(Options(only=["start-1m"])) == {"start-1m"}
     assert names(Options(only=["start-*"], million=True)) == {"start-100k", "start-1m"}
+
+
+def test_the_million_has_no_targets() -> None:
+    for it in SCENARIOS:
+        assert not it.is_million or "wanted" not in cast("partial[object]", it.run).keywords
 
 
 def test_an_unknown_scenario_is_refused() -> None:
@@ -131,6 +144,19 @@ def test_page_states_machine_date_and_command() -> None:
     assert "One core only" in page
     assert "| ✓ | a detail | 0.41 of nginx | ≥ 0.33 of nginx |" in page
     assert "| ✗ | counter | failed: The server ended. | |" in page
+
+
+def test_page_shows_cpu_time_and_throughput_beside_both_baselines() -> None:
+    figures = {"cpu_of_bare": 0.8, "cpu_of_nginx": 0.3, "rate_of_bare": 0.9, "rate_of_nginx": 0.4}
+    servers = {"nginx": Served(9, 50_000), "bare": Served(24, 22_000), "catalog": Served(30, 2e4)}
+    outcome = Outcome("a 304", 0.8, "of the bare server", at_least(0.75), [], figures, servers)
+
+    page = as_markdown(SETTING, [Finding("detail-304", outcome)])
+
+    cpu, rate, wanted = "30 µs | 0.80 | 0.30", "20,000 | 0.90 | 0.40", "≥ 0.75 of the bare server"
+    assert f"| ✓ | a 304 | {cpu} | {rate} | {wanted} by CPU |" in page
+    told = json.loads(as_json(SETTING, [Finding("detail-304", outcome)]))
+    assert told["findings"][0]["servers"]["bare"] == {"cpuUs": 24, "requestsPerSecond": 22_000}
 
 
 def test_json_holds_every_finding() -> None:

@@ -69,6 +69,18 @@ def test_client_puts_responses_together_that_come_in_pieces() -> None:
         second.header("content-type")
 
 
+def test_client_reads_chunked_responses_to_their_end() -> None:
+    pieces = [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", b"lo\r\n0\r\n\r\n"]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=_response, args=(server, [pieces, pieces]))
+        thread.start()
+        with Connection(server.getsockname()[1]) as connection:
+            replies = [connection.ask(request("/")) for _ in range(2)]
+        thread.join()
+
+    assert [it.body for it in replies] == [b"5\r\nhello\r\n0\r\n\r\n"] * 2
+
+
 def _response(server: socket.socket, responses: list[list[bytes]]) -> None:
     connection, _ = server.accept()
     with connection:

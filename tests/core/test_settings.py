@@ -79,6 +79,75 @@ def test_every_error_is_reported_at_once_and_names_where_it_is(tmp_path: Path) -
     )
 
 
+def test_unknown_settings_can_be_allowed_with_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.toml"
+    file.write_text('colour = "red"\n')
+
+    settings = load_settings(
+        {"allow_unknown_settings": True}, file, {"nope": "1"}, {"WIDGET_CATALOG_PROT": "1"}
+    )
+
+    assert sorted(settings.unknown) == [
+        "--set nope: there is no such setting.",
+        f"{file}: colour: there is no such setting.",
+        "WIDGET_CATALOG_PROT: there is no such setting; did you mean WIDGET_CATALOG_PORT?",
+    ]
+
+
+def test_invalid_values_are_refused_also_where_unknown_settings_are_allowed() -> None:
+    environment = {
+        "WIDGET_CATALOG_ALLOW_UNKNOWN_SETTINGS": "true",
+        "WIDGET_CATALOG_NEW": "1",
+        "WIDGET_CATALOG_PORT": "many",
+    }
+
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(environment=environment)
+
+    assert caught.value.errors == ["WIDGET_CATALOG_PORT: must be a whole number, not 'many'."]
+
+
+def test_every_secret_can_be_read_from_a_file(tmp_path: Path) -> None:
+    secrets = [it.name for group in list_settings().values() for it in group if not it.repr]
+    file = tmp_path / "secret"
+    file.write_text("postgresql://database/catalog?a=0123456789abcdefghijk\n")
+
+    for name in secrets:
+        # The others that a secret is only valid with.
+        together = {"SECRET_KEY": "0123456789abcdef" * 2 + "xyz", "S3_ACCESS_KEY_ID": "id"}
+        together |= {"S3_SECRET_ACCESS_KEY": "key", "OIDC_ISSUER": "https://o.example"}
+        together |= {"OIDC_CLIENT_ID": "id", "OIDC_CLIENT_SECRET": "a"}
+        together.pop(name.upper(), None)
+        environment = {f"WIDGET_CATALOG_{it}": value for it, value in together.items()}
+        environment[f"WIDGET_CATALOG_{name.upper()}_FILE"] = str(file)
+
+        settings = load_settings(environment=environment)
+
+        read = [getattr(it, name, None) for it in (settings, *settings.groups.values())]
+        assert file.read_text().strip() in read, name
+    assert "secret_key" in secrets
+
+
+def test_a_secret_given_twice_or_in_no_readable_file_is_refused(tmp_path: Path) -> None:
+    key = "WIDGET_CATALOG_SECRET_KEY"
+    missing = tmp_path / "missing"
+    environment = {
+        "WIDGET_CATALOG_SECRET_KEY": "a",
+        "WIDGET_CATALOG_SECRET_KEY_FILE": str(tmp_path / "a"),
+        "WIDGET_CATALOG_DATABASE_FILE": str(missing),
+        "WIDGET_CATALOG_PORT_FILE": str(tmp_path / "port"),
+    }
+
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(environment=environment)
+
+    assert caught.value.errors == [
+        f"WIDGET_CATALOG_DATABASE_FILE: {missing} cannot be read (No such file or directory).",
+        f"{key}_FILE: {key} is set, too; set only one of them.",
+        "WIDGET_CATALOG_PORT_FILE: there is no such setting; did you mean WIDGET_CATALOG_PORT?",
+    ]
+
+
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [

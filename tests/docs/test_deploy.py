@@ -1,10 +1,14 @@
-"""The files in deploy/: nginx accepts its configuration, and everything they name exists."""
+"""The files in deploy/: nginx and HAProxy accept their configuration, and everything they name
+exists.
+"""
 
+import json
 import os
 import re
 import secrets
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,9 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from requirements.install import PROJECTS
 
+from support import haproxy
 from support.nginx import nginx_before
-from support.service import free_port
+from support.service import free_port, running_service
 from widget_catalog.core.load_settings import load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +36,8 @@ def services() -> dict[str, Any]:
 def environment_of(file: str) -> dict[str, str]:
     """The environment variables that a deployment file sets for the service."""
     found = re.findall(r"(WIDGET_CATALOG_[A-Z0-9_]+)[=:] ?([^\s\\]+)", (DEPLOY / file).read_text())
-    return {name: value.strip('"') for name, value in found}
+    given = {name: value.strip('",') for name, value in found}
+    return {name: re.sub(r"^\$\{\w+:-(.*)\}$", r"\1", value) for name, value in given.items()}
 
 
 def test_the_unit_for_systemd_is_the_one_that_the_guide_shows() -> None:
@@ -42,9 +48,30 @@ def test_the_unit_for_systemd_is_the_one_that_the_guide_shows() -> None:
     # It starts what the guide installs.
     (program,) = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
     assert f"$ {program} version\n" in guide
+    assert (DEPLOY / "widget-catalog.socket").read_text() in shown
 
 
-@pytest.mark.parametrize("file", ["Dockerfile", "compose.yaml"])
+def test_the_health_check_of_the_image_asks_the_configured_port(tmp_path: Path) -> None:
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    (line,) = re.findall(r"^HEALTHCHECK .*\\\n +(\[.*\])$", dockerfile, re.MULTILINE)
+    command = json.loads(line)
+    command[0] = sys.executable
+    with running_service(tmp_path / "data") as service:
+        environment = {"WIDGET_CATALOG_PORT": str(service.port)}
+        assert subprocess.run(command, env=environment).returncode == 0
+        other = {"WIDGET_CATALOG_PORT": str(free_port())}
+        assert subprocess.run(command, env=other, capture_output=True).returncode != 0
+
+
+def test_the_image_is_built_without_what_it_does_not_need() -> None:
+    copied = re.findall(r"^COPY (?!--from)(.+)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    needed = {Path(it).parts[0] for line in copied for it in line.split()[:-1]}
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert "*" in ignored
+    assert {it.removeprefix("!") for it in ignored if it.startswith("!")} == needed
+
+
+@pytest.mark.parametrize("file", ["Dockerfile", "compose.yaml", "compose.one-node.yaml"])
 def test_the_settings_in_them_are_settings_that_the_service_takes(file: str) -> None:
     environment = environment_of(file)
     assert environment
@@ -71,8 +98,8 @@ def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
 ) -> None:
     configuration = (DEPLOY / "nginx.conf").read_text()
     asked = set(re.findall(r"server store:(\d+)", configuration))
-    nodes = [it["command"] for name, it in services.items() if name.startswith("node")]
-    assert asked == {it[it.index("--port") + 1] for it in nodes}
+    nodes = [it["environment"] for name, it in services.items() if name.startswith("node")]
+    assert asked == {it["WIDGET_CATALOG_PORT"] for it in nodes}
 
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "nginx is not installed: ./dev test installs it as root on Debian."
@@ -86,6 +113,25 @@ def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
     )
     assert checked.returncode == 0, checked.stderr
     assert "[warn]" not in checked.stderr
+
+
+def test_haproxy_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
+    tmp_path: Path, services: dict[str, Any]
+) -> None:
+    configuration = (DEPLOY / "haproxy.cfg").read_text()
+    nodes = [it["environment"] for name, it in services.items() if name.startswith("node")]
+    asked = sorted(re.findall(r"server \w+ store:(\d+)", configuration))
+    # In both lists.
+    assert asked == sorted(2 * [it["WIDGET_CATALOG_PORT"] for it in nodes])
+    (mounted,) = services["balancer"]["volumes"]
+    assert mounted.startswith("./haproxy.cfg:")
+
+    local = tmp_path / "haproxy.cfg"
+    local.write_text(configuration.replace("store:", "127.0.0.1:"))
+    command = [haproxy.program(), "-c", "-f", str(local)]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+    assert "[WARNING]" not in checked.stderr
 
 
 def test_everything_that_the_image_is_made_of_is_there() -> None:
@@ -121,7 +167,8 @@ def test_the_image_is_built_only_from_what_is_pinned_by_hash() -> None:
 def test_the_base_image_can_be_pinned_by_digest() -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     assert set(re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)) == {"${PYTHON_IMAGE}"}
-    images = re.findall(r"image: (\S+)", (DEPLOY / "compose.yaml").read_text())
+    files = DEPLOY.glob("compose*.yaml")
+    images = [it for file in files for it in re.findall(r"image: (\S+)", file.read_text())]
     assert all(re.fullmatch(r"\$\{[A-Z]+_IMAGE:-[\w/]+:\d+\}", it) for it in images)
 
 

@@ -257,6 +257,24 @@ def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
     assert ann.publish("ann/clock", "1.3.0", JS, one).status_code == 200
 
 
+def test_a_damaged_bundle_in_the_cache_of_a_node_is_fetched_again(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    one = nodes[0]
+    js = JS + b"// cached\n"
+    assert ann.publish("ann/cached", "1.0.0", js, one).status_code == 200
+    url = "/cdn/@ann/cached/1.0.0/index.js"
+    assert one.client.get(url).content == js
+    (cached,) = [it for it in one.service.data.glob("bundle-cache/??/*") if it.read_bytes() == js]
+    cached.write_bytes(js[:-2] + b"!\n")
+
+    served = one.client.get(url)
+
+    assert (served.status_code, served.content) == (200, js)
+    assert "A cached bundle was damaged; it is fetched again." in one.service.log
+    assert one.client.get("/api/health").status_code == 200
+
+
 def test_a_node_that_is_started_while_the_store_is_down_serves_what_it_has(
     nodes: list[RunningNode], ann: Traveller, database: str, server: ObjectStoreServer
 ) -> None:

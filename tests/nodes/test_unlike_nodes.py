@@ -33,8 +33,10 @@ def migrated(database: str) -> Iterator[None]:
     """By a future release: something was added."""
     execute(database, "ALTER TABLE widgets ADD COLUMN colour text")
     execute(database, "UPDATE alembic_version SET version_num = '9999'")
+    execute(database, "UPDATE schema_support SET oldest_writer = '9999'")
     yield
     execute(database, f"UPDATE alembic_version SET version_num = '{SCHEMA}'")
+    execute(database, f"UPDATE schema_support SET oldest_writer = '{SCHEMA}'")
     execute(database, "ALTER TABLE widgets DROP COLUMN colour")
 
 

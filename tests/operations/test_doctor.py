@@ -28,8 +28,11 @@ from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.catalog.replica.file import State
 from widget_catalog.core.keys import SecretBox
+from widget_catalog.operations.interpreter import describe_slow_build
 
-_WELL = Said(0, "", "Checked 61 widgets and 1 stored bundle.\nNo problems found.\n")
+_SLOW_BUILD = describe_slow_build()
+_NOTE = f"Note: {_SLOW_BUILD}\n" if _SLOW_BUILD else ""
+_WELL = Said(0, "", f"Checked 61 widgets and 1 stored bundle.\n{_NOTE}No problems found.\n")
 
 
 @pytest.fixture(scope="module")

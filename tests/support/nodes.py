@@ -50,7 +50,8 @@ def environment_of(database: str, **more: str) -> dict[str, str]:
     """With a free port, because another service may be running on the usual one."""
     port = str(free_port())
     settings = {
-        "database": database, "secret_key": SECRET_KEY, "base_url": PUBLIC, "port": port, **more
+        "database": database, "secret_key": SECRET_KEY, "base_url": PUBLIC, "port": port,
+        "drain_s": "0", **more
     }  # fmt: skip
     return {f"WIDGET_CATALOG_{name.upper()}": value for name, value in settings.items()}
 

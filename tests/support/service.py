@@ -55,17 +55,18 @@ class Service:
         before: Callable[[], None] | None = None,
         through: tuple[str, ...] = (),
         pass_fds: tuple[int, ...] = (),
+        module: tuple[str, ...] = ("widget_catalog",),
     ) -> None:
         """`before` runs in the new process, before the program; `through` is a program that starts
-        the service.
+        the service; `module` is what to run instead of it, with its first arguments.
         """
         self.data = data
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_file = data.parent / f"service-{self.port}.log"
-        command = ["widget_catalog", "serve", "--data", str(data), "--port", str(self.port)]
+        command = [*module, "serve", "--data", str(data), "--port", str(self.port)]
         command += arguments
-        is_plain = before is None and not through and not pass_fds
+        is_plain = before is None and not through and not pass_fds and len(module) == 1
         self.process: subprocess.Popen[bytes] | PreloadedProcess
         # A separate process group, so that it can be killed with its workers.
         with self.log_file.open("ab") as log:

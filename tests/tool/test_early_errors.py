@@ -113,6 +113,7 @@ def test_nothing_of_the_module_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert time.process_time() - begun < 4
 
 
+@pytest.mark.slow
 def test_what_only_the_engine_cannot_take_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     many = ",".join(f"v{i}" for i in range(66_000))
     monkeypatch.setattr(syntax_errors, "_MAX_COMPILE_S", 30.0)

@@ -231,7 +231,7 @@ def test_no_check_and_any_module_go_on(
 def test_the_description_of_the_template_is_refused_at_publish(
     signed_in: Tool, catalog: ScriptedServer
 ) -> None:
-    assert signed_in.run("init", "clock").code == 0
+    assert signed_in.run("init", "clock", "--template", "plain").code == 0
     for how in ("--yes", "--dry-run"):
         assert signed_in.run("publish", "clock", how) == Said(
             5,

@@ -239,6 +239,7 @@ def _empty_node(folder: Path) -> Iterator[Node]:
         node.store.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(_lines())
 def test_an_exported_catalog_imported_elsewhere_is_exported_as_the_same_bytes(

@@ -15,6 +15,7 @@ from ..organizations.feature import FEATURE as ORGANIZATIONS
 from ..publishing.feature import FEATURE as PUBLISHING
 from ..snapshot.feature import FEATURE as SNAPSHOT
 from ..static_site.feature import FEATURE as STATIC_SITE
+from ..telemetry.feature import FEATURE as TELEMETRY
 from ..transfer.feature import FEATURE as TRANSFER
 from ..webhooks.feature import FEATURE as WEBHOOKS
 
@@ -31,6 +32,7 @@ FEATURES = (
     PUBLISHING,
     ORGANIZATIONS,
     WEBHOOKS,
+    TELEMETRY,
 )
 
 

@@ -104,6 +104,14 @@ def serve(
             rich_help_panel=WHERE,
         ),
     ] = None,
+    allow_unknown_settings: Annotated[
+        bool | None,
+        typer.Option(
+            "--allow-unknown-settings",
+            help="Only warn of settings that this release does not have.",
+            rich_help_panel=WHERE,
+        ),
+    ] = None,
     host: Annotated[str | None, _addresses("ADDRESS", "Address to listen on.", "127.0.0.1")] = None,
     port: Annotated[int | None, _addresses("PORT", "Port to listen on.", "8080")] = None,
     base_url: Annotated[str | None, _addresses("URL", "Public URL, if behind a proxy.")] = None,
@@ -144,6 +152,7 @@ def serve(
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
         "cdn_base_url": cdn_base_url, "log_format": log_format, "access_log": access_log,
         "rate_limit": rate_limit, "metrics_port": metrics_port,
+        "allow_unknown_settings": allow_unknown_settings,
     }  # fmt: skip
     others = dict(_name_and_value(given) for given in set_ or [])
     defaults = {"data": _DEMO_FOLDER, "dashboard": True} if demo else None

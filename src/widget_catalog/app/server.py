@@ -24,24 +24,31 @@ from widget_contract.errors import CatalogError
 
 from ..catalog.node.wiring import DataFolder, Node
 from ..catalog.replica.node_status import NodeStatus
-from ..core.db.damage import DamageAlarm
+from ..core.db.damage import DamageAlarm, bundle_alarm
 from ..core.http.http import Worker
 from ..core.http.metrics import prepare_metrics, serve_metrics
+from ..core.http.process_readings import node_readings
 from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
-from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
+from . import systemd
+from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker
+from .worker_status import WorkerStatus
 
 # Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
 _START_TIMEOUT_S = 300
+_LIVE_TIMEOUT_S = 5
 _SLOW_HEADERS_MS = 15_000
 # Per connection: for the head of a request, and for output that the client has not read yet.
 _BUFFER_BYTES = 96 << 10
 _PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_OF_THE_PARENT = ("data", "database", "host", "port", "workers", "metrics_host", "metrics_port")
+_OF_THE_PARENT = (
+    *("data", "database", "host", "port", "workers", "drain_s"),
+    *("metrics_host", "metrics_port"),
+)
 
 
 class PortTaken(CatalogError):
@@ -89,7 +96,8 @@ def serve(
     passed_sockets: Sequence[socket.socket] = (),
     finish_start: Callable[[Node], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts.
+    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts. A node
+    first says for `drain_s` that it is about to stop.
 
     SIGHUP replaces the workers by new ones with the current settings. `finish_start` runs in a
     thread of every worker when it starts.
@@ -99,6 +107,7 @@ def serve(
         passed_sockets,
         status,
         renew_loader=lambda: partial(_load, _kept(settings, read_settings()), finish_start),
+        drain_s=settings.drain_s if settings.database else 0,
         target="widget_catalog.app.server",
         address=resolve(settings.host),
         port=settings.port,
@@ -125,10 +134,11 @@ def serve(
     if settings.metrics_port:
         folder = DataFolder(settings.data)
         prepare_metrics(folder.metrics)
-        damage = DamageAlarm(folder.damage).current
-        where = (settings.metrics_host, settings.metrics_port)
+        damage = DamageAlarm(folder.damage).current, bundle_alarm(folder.bundle_damage).current
         node = NodeStatus(folder.node_status) if settings.database else None
-        server.on_startup(partial(serve_metrics, folder.metrics, *where, status, damage, node))
+        host, port = settings.metrics_host, settings.metrics_port
+        shown = partial(serve_metrics, folder.metrics, host, port, status, *damage, node)
+        server.on_startup(partial(shown, node_readings(folder)))
     server.on_startup(lambda: _when_it_responds(settings, on_ready))
     _let_signals_end_a_starting_worker()
     # Workers share these objects until they are written to, and garbage collection writes to them.
@@ -183,22 +193,28 @@ def _when_it_responds(settings: Settings, on_ready: Callable[[], None]) -> None:
     """Call back at the first response: reading a large catalog takes a while."""
 
     def wait() -> None:
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
         deadline = time.monotonic() + _START_TIMEOUT_S
         while time.monotonic() < deadline:
-            connection = http.client.HTTPConnection(host, settings.port, timeout=_START_TIMEOUT_S)
-            # The first worker opens the port.
-            with (
-                contextlib.closing(connection),
-                contextlib.suppress(OSError, http.client.HTTPException),
-            ):
-                connection.request("GET", "/api/health")
-                connection.getresponse().read()
+            if _responds(settings, "/api/health", _START_TIMEOUT_S):  # A worker opens the port.
                 on_ready()
+                systemd.notify("READY=1")
+                systemd.keep_alive(partial(_responds, settings, "/healthz/live", _LIVE_TIMEOUT_S))
                 return
             time.sleep(0.05)
 
     threading.Thread(target=wait, name="greeting", daemon=True).start()
+
+
+def _responds(settings: Settings, path: str, timeout_s: float) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+    connection = http.client.HTTPConnection(host, settings.port, timeout=timeout_s)
+    with contextlib.closing(connection):
+        try:
+            connection.request("GET", path)
+            connection.getresponse().read()
+        except (OSError, http.client.HTTPException):
+            return False
+    return True
 
 
 # The Rust task driver doubles the rate of small responses, but only exists up to Python 3.11.

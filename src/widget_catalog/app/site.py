@@ -1,7 +1,7 @@
 """Site: everything one origin serves, dispatched by the first segment of the path."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -16,10 +16,12 @@ from ..catalog.api.health import Healthz
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
 from ..core.db.damage import DamageAlarm
-from ..core.errors import StoreUnavailable
+from ..core.errors import ReplicaDamaged, StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.errors import damaged, internal_error, unavailable
+from ..core.http.errors import damaged, internal_error, rebuilding, unavailable
 from ..core.http.http import Body, Handler, Request, Response
+from ..core.http.request_ids import REQUEST_ID, begin_trace, identified, traced
+from ..core.tracing import current
 
 _log = structlog.get_logger("widget_catalog.web")
 
@@ -34,37 +36,71 @@ class Site:
     pages: PublicPages
     healthz: Healthz
     alarm: DamageAlarm
+    condemn: Callable[[ReplicaDamaged], None]
+    slow_ms: int = 0
+    """Log requests that take longer, with their parts; 0: none."""
 
     def drain(self) -> None:
         """Other workers take over."""
         self.healthz.is_draining = True
         self.api.drain()
 
+    def __post_init__(self) -> None:
+        self._traced_others = {
+            prefix: traced(it, self.slow_ms) for prefix, it in self.others.items()
+        }
+        self._show_page = traced(self._find_page, self.slow_ms)
+
     async def handle(self, request: Request, body: Body) -> Response:
         path = request.path
         try:
             if path.startswith("/api/") or path == "/api":
-                return await self.api.handle(request, body)
+                response = await self.api.handle(request, body)
+                # Successes are identified only if asked for: a public read pays nothing for it.
+                if response.status >= 400 or request.headers.get(REQUEST_ID) is not None:
+                    return identified(request, response)
+                return response
             if path.startswith(CDN_PREFIX):
-                return await self.cdn.handle(request)
+                response = await self.cdn.handle(request)
+                return identified(request, response) if response.status >= 400 else response
             if path.startswith(CLIENT_PREFIX):
                 return serve_client_file(request)
-            for prefix, handler in self.others.items():
+            for prefix, handler in self._traced_others.items():
                 if path.startswith(prefix):
                     return await handler(request, body)
             if path.startswith(HEALTHZ_PREFIX):
                 return self.healthz.handle(request)
-            if self.dispatcher.knows(path):
+            return await self._show_page(request, body)
+        except Exception as error:
+            return self._fail(request, error)
+
+    async def _find_page(self, request: Request, body: Body) -> Response:
+        try:
+            if self.dispatcher.knows(request.path):
                 return await self.dispatcher.handle(request, body)
             return await self.previews.handle(request) or await self.pages.handle(request)
-        except (sqlite3.Error, StoreUnavailable) as error:
-            if self.alarm.report(error):
-                return self._for_people(request, damaged(path))
-            _log.error("The catalog cannot be read.", path=path, error=str(error))
-            return self._for_people(request, unavailable(path))
-        except Exception:
-            _log.exception("A request failed.", method=request.method, path=path)
-            return self._for_people(request, internal_error(path))
+        except Exception as error:
+            return self._fail(request, error)
+
+    def _fail(self, request: Request, error: Exception) -> Response:
+        path, is_traced = request.path, current.get() is not None
+        begin_trace(request)
+        try:
+            if not isinstance(error, sqlite3.Error | StoreUnavailable):
+                _log.error("A request failed.", method=request.method, path=path, exc_info=error)
+                failure = internal_error(path)
+            elif isinstance(error, ReplicaDamaged):
+                self.condemn(error)
+                failure = rebuilding(path)
+            elif self.alarm.report(error):
+                failure = damaged(path)
+            else:
+                _log.error("The catalog cannot be read.", path=path, error=str(error))
+                failure = unavailable(path)
+            return identified(request, self._for_people(request, failure))
+        finally:
+            if not is_traced:
+                current.set(None)
 
     def _for_people(self, request: Request, failure: Response) -> Response:
         """An error as a page, unless a program sent the request."""

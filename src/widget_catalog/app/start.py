@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from widget_contract.semver import SemVer
 
+from ..catalog.cache_size import choose_cache_bytes
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
 from ..catalog.node.wiring import Node
@@ -96,6 +97,8 @@ def warn_of_settings(settings: Settings, file: Path | None = None) -> None:
     """Warn of settings that are valid, but hardly intended; `file` is the one given as a flag."""
     if (exposed := find_exposed_secrets(file)) is not None:
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
+    for unknown in settings.unknown:
+        say.print(f"[yellow]Warning:[/] Setting {escape(unknown)}")
     oldest = SemVer.parse(settings.of(CatalogSettings).min_cli_version)
     newest = SemVer.parse(CLI_LATEST)
     if oldest.sort_key > newest.sort_key:
@@ -161,9 +164,11 @@ def greet(
     url = settings.public_url
     local_url = None if has_sockets or url == settings.local_url else settings.local_url
     first = _first_account(settings, invitation) if invitation else None
+    cache_mb = choose_cache_bytes(settings) >> 20
     if settings.log_format == "json":
         log = structlog.get_logger("widget_catalog")
-        more = {"first_account": first} if first else {}
+        more: dict[str, object] = {"cache_mb": cache_mb}
+        more |= {"first_account": first} if first else {}
         more |= {"local_url": local_url} if local_url else {}
         log.info("The service is ready.", url=url, data=str(settings.data.resolve()), **more)
         return
@@ -174,6 +179,7 @@ def greet(
     console.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
     console.print(f"  read   {url}/docs/api")
     console.print(f"  data   {escape(str(settings.data.resolve()))}")
+    console.print(f"  cache  {cache_mb} MB per worker")
     if first:
         _print_first(console, first)
     console.print("  stop   Ctrl-C\n")

@@ -50,12 +50,15 @@ from ..core.http.metrics import Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
+from ..core.http.request_ids import has_spans, traced
 from ..core.http.routing import Route, Routes
 from ..core.http.services import Services
 from ..core.jobs.fair_turns import HashingPool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
+from .damage_watch import DamageWatch
+from .readings import list_readings
 from .site import Site
 
 if TYPE_CHECKING:
@@ -97,6 +100,9 @@ def build_worker(
         trust = settings.trust_forwarded_for
         if settings.rate_limit:
             handler = rate_limited(handler, settings.rate_limit, trust_forwarded_for=trust)
+        if parts.metrics is not None or has_spans():
+            # Public requests, too, are measured then.
+            handler = traced(handler, settings.slow_request_ms, identifies_all=False)
         if parts.metrics is not None:
             parts.close_later(WorkerMetrics(parts.metrics.registry, *parts.list_readings()))
             handler = metered(handler, parts.metrics)
@@ -153,9 +159,9 @@ class _Parts:
         self.close_later(PeriodicJobs(*jobs, self._shown.read))
         release = partial(release_mapped, folder.replica)
         self.close_later(PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
-        self._cdn = self.close_later(
-            Cdn(self._catalog, *files_of(folder, bundles, settings.backends))
-        )
+        self._damage = self.close_later(DamageWatch(folder, settings, self.node.replica))
+        files = files_of(folder, bundles, settings.backends)
+        self._cdn = self.close_later(Cdn(self._catalog, *files, self._damage.note_file))
         writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
         self._readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
         opened.callback(writers.shutdown)
@@ -188,48 +194,22 @@ class _Parts:
             self._build_pages(),
             self._build_healthz(health),
             self._alarm,
+            self.node.replica.healing.condemn,
+            self._settings.slow_request_ms,
         )
 
     def list_readings(self) -> tuple[list[Reading], list[Reading]]:
         """Counters and gauges of this worker besides requests."""
-        counter, store_watch = self._counter, self._store_watch
-        stores = (self.node.store, self._services.store)
-
-        def count_misses() -> dict[str, int]:
-            return self._catalog.cache_misses | {"cdn": self._cdn.fetches}
-
-        def count_connections() -> dict[str, int]:
-            used, idle = zip(*(it.connections() for it in stores), strict=True)
-            return {"used": sum(used), "idle": sum(idle)}
-
-        def is_store_down() -> bool:
-            return store_watch is not None and store_watch.is_failing
-
-        counters = [
-            Reading(
-                "cache_misses",
-                "Responses and bundles that were in no cache.",
-                count_misses,
-                "route",
-            ),
-            Reading("downloads_counted", "Downloads that were counted.", lambda: counter.counted),
-            Reading("count_commits", "Commits that they were counted in.", lambda: counter.commits),
-        ]
-        gauges = [
-            Reading(
-                "counts_waiting", "Downloads that are not committed yet.", lambda: counter.waiting
-            ),
-            Reading(
-                "database_connections", "Connections to the database.", count_connections, "state"
-            ),
-            Reading(
-                "uploads_in_progress",
-                "Files that are being uploaded.",
-                lambda: self._receiver.in_progress,
-            ),
-            Reading("bundle_store_down", "Workers that the object store fails.", is_store_down),
-        ]
-        return counters, gauges
+        return list_readings(
+            (self.node.store, self._services.store),
+            self._catalog,
+            self._counter,
+            self._cdn,
+            self._receiver,
+            self._store_watch,
+            self._damage,
+            self._streams,
+        )
 
     def _watch_connections(self) -> ConnectionWatch | None:
         if not self._settings.database:
@@ -307,7 +287,9 @@ class _Parts:
             self._services.check_bundles,
             store.blocked_s,
             self._alarm.current,
+            self._damage.bundles.current,
             lambda: self.node.replica.error,
+            lambda: self.node.replica.healing.is_condemned,
             self._status,
         )
 
@@ -322,19 +304,24 @@ class _Parts:
             lambda: status is not None and status.is_read_only,
             lambda: status is not None and status.is_newer,
             health.find_blocked_s,
+            lambda: self._status is not None and self._status.is_stopping,
+            lambda: self.node.replica.healing.is_condemned,
+            lambda: status is not None and status.is_catching_up(),
+            has_others=status is not None,
         )
 
     def _build_api(self, health: Health) -> PublicApi:
         limits, trust = self._limits, self._settings.trust_forwarded_for
         most, most_of_one = limits.max_event_streams, limits.max_event_streams_per_client
+        self._streams = EventStreams(self._catalog, most, most_of_one)
         return PublicApi(
             self._catalog,
             self._counter,
             health,
             self._shown,
-            self._dispatcher.handle,
+            traced(self._dispatcher.handle, self._settings.slow_request_ms),
             limits.min_cli_version,
-            EventStreams(self._catalog, most, most_of_one),
+            self._streams,
             partial(remote_client_of, trust_forwarded_for=trust),
             partial(newest_change, self._services.store),
         )

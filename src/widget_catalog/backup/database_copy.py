@@ -19,7 +19,7 @@ from widget_contract.version_files import kind_of
 
 from ..catalog.store.tables import revocations, version_files, versions, widgets
 from ..core.db.damage import row_checksum
-from ..core.errors import StoreUnavailable
+from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.files.contract import Kind
 from ..core.progress import Bar
 from .layout import BUNDLES, DATABASE, sync
@@ -292,7 +292,7 @@ def _errors_named(path: Path) -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         if type(error) is sqlite3.DatabaseError:  # The subclasses are for temporary errors.
-            raise StoreUnavailable(
+            raise DataDamaged(
                 f"{path} is damaged ({reason}). Run doctor, and restore the last backup."
             ) from error
         raise StoreUnavailable(f"{path} cannot be copied: {reason}.") from error

@@ -20,7 +20,7 @@ from widget_contract.wire_running import DeclaredDetails, PublishedFile, Revoked
 
 from ..core.http.content import MAX_INLINE_BYTES, AnyContent, Content, Packer
 from .details import SmallDetail
-from .replica.cache import ByteBoundedCache, CacheRoom
+from .replica.cache import CacheByWidget, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import RevokedVersion, with_cdn
 from .replica.versions import VersionRow, attached_in, find_version
@@ -62,7 +62,7 @@ class VersionDetail(SmallDetail):
 
 
 class VersionDetails:
-    """Cached by widget, so that all versions of a changed widget are dropped at once."""
+    """Cached until their widget changes."""
 
     def __init__(
         self,
@@ -77,17 +77,15 @@ class VersionDetails:
         self._revocations = revocations
         self._packer = packer
         self._cdn_url = cdn_url
-        self._kept: ByteBoundedCache[str, dict[str, VersionDetail]] = ByteBoundedCache(
-            max_bytes, room=room
-        )
+        self._kept: CacheByWidget[VersionDetail] = CacheByWidget(max_bytes, room)
+        self.drop, self.clear = self._kept.drop, self._kept.clear
 
     def content(self, key: str, slots: Sequence[int]) -> AnyContent | None:
         """The version with this `scope/name/version`; None if it does not exist or is
         not listed.
         """
         widget, _, version = key.rpartition("/")
-        known = self._kept.items.get(widget)
-        detail = None if known is None else known.get(version)
+        detail = self._kept.get(widget, version)
         if detail is None:
             if not is_widget_key(widget):
                 return None
@@ -101,25 +99,11 @@ class VersionDetails:
                 return self._packer.content([b"%b%d" % (before, count), rest])
             detail = VersionDetail(row.widget_id, before, rest, count)
             if version == row.number or version == identity:
-                self._keep(widget, version, detail, len(rest) + _OVERHEAD_BYTES)
+                self._kept.offer(widget, version, detail, len(rest) + _OVERHEAD_BYTES)
         count = slots[detail.id]
         if count != detail.count:
             detail.show(count)
         return detail.content
-
-    def _keep(self, widget: str, version: str, detail: VersionDetail, size_bytes: int) -> None:
-        known = self._kept.items.get(widget)
-        if known is None:
-            self._kept.offer(widget, {version: detail}, size_bytes)
-        elif self._kept.grow(widget, known, size_bytes):
-            known[version] = detail
-
-    def drop(self, widget: str) -> None:
-        """This widget, `scope/name`, has changed."""
-        self._kept.drop(widget)
-
-    def clear(self) -> None:
-        self._kept.clear()
 
     def _render(self, widget: str, row: VersionRow) -> bytes:
         """The part after the count."""

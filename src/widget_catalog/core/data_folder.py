@@ -30,6 +30,8 @@ class DataFolder:
         self.service_lock = run / "service.lock"
         self.keys = run / "keys"
         self.damage = run / "damage"
+        self.bundle_damage = run / "bundle-damage"
+        self.scrub_lock = run / "scrub.lock"
         self.writer_lock = run / "writer.lock"
         self.node_status = run / "node"
         self.webhook_lock = run / "webhooks.lock"

@@ -171,6 +171,10 @@ class DataDamaged(StoreUnavailable):
     """Stored data is damaged. Retrying does not help."""
 
 
+class ReplicaDamaged(DataDamaged):
+    """The read model is damaged. It is derived from the store, and rebuilt."""
+
+
 class WriterBusy(StoreUnavailable):
     """Another writer has held the lock for longer than the timeout."""
 

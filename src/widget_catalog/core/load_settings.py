@@ -8,6 +8,7 @@ import socket
 import stat
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,13 @@ def load_settings(
     given = {name: (value, name) for name, value in (defaults or {}).items()}
     given |= _from_file(_settings_file(file, environment), problems)
     given |= {name: (environment[it], it) for it, name in variables.items() if it in environment}
+    files = {f"{it}_FILE": name for it, name in variables.items() if not known[name].repr}
+    given |= _from_secret_files(files, environment, problems)
+    unknown = []
     for it in sorted(environment):
-        if it.startswith(PREFIX) and it.upper() not in (*variables, *_OF_OTHERS):
+        if it.startswith(PREFIX) and it.upper() not in (*variables, *files, *_OF_OTHERS):
             name = it.removeprefix(PREFIX)
-            problems.append(f"{it}: {_no_such(name, known, lambda name: PREFIX + name.upper())}")
+            unknown.append(f"{it}: {_no_such(name, known, lambda name: PREFIX + name.upper())}")
     for it in ("AWS_DEFAULT_REGION", "AWS_REGION"):
         if environment.get(it):
             given.setdefault("s3_region", (environment[it], it))
@@ -54,12 +58,15 @@ def load_settings(
     given |= {name: (value, f"--set {name}") for name, value in (others or {}).items()}
     values: dict[str, Any] = {}
     for name, (value, source) in given.items():
+        if name not in known:
+            unknown.append(f"{source}: {_no_such(name, known)}")
+            continue
         try:
-            if name not in known:
-                raise ValueError(_no_such(name, known))
             values[name] = _converted(value, type(known[name].default))
         except ValueError as rejected:
             problems.append(f"{source}: {rejected}")
+    if not values.get("allow_unknown_settings"):
+        problems += unknown
     complete = {name: it.default for name, it in known.items()} | values
     errors = [
         (name, error)
@@ -71,7 +78,7 @@ def load_settings(
     problems += [f"{given[name][1] if name in given else name}: {error}" for name, error in errors]
     if problems:
         raise InvalidSettings(problems)
-    return settings_from(values)
+    return replace(settings_from(values), unknown=tuple(unknown))
 
 
 def find_exposed_secrets(
@@ -113,6 +120,27 @@ def _from_file(file: Path | None, errors: list[str]) -> dict[str, tuple[Any, str
         errors.append(f"{file}: is not valid TOML ({error}).")
         return {}
     return {name: (value, f"{file}: {name}") for name, value in content.items()}
+
+
+def _from_secret_files(
+    files: Mapping[str, str], environment: Mapping[str, str], errors: list[str]
+) -> dict[str, tuple[Any, str]]:
+    """Secrets from files that variables name, as container platforms provide them."""
+    given = {}
+    for variable, name in files.items():
+        if not (file := environment.get(variable)):
+            continue
+        if variable.removesuffix("_FILE") in environment:
+            other = variable.removesuffix("_FILE")
+            errors.append(f"{variable}: {other} is set, too; set only one of them.")
+            continue
+        try:
+            given[name] = (Path(file).read_text(encoding="utf-8").strip(), variable)
+        except OSError as error:
+            errors.append(f"{variable}: {file} cannot be read ({error.strerror}).")
+        except UnicodeDecodeError:
+            errors.append(f"{variable}: {file} is not text in UTF-8.")
+    return given
 
 
 def _converted(value: Any, wanted: type) -> Any:

@@ -2,9 +2,14 @@
 
 import logging
 import sys
+from collections.abc import MutableMapping
 from datetime import timedelta
+from typing import Any
 
 import structlog
+
+from .repeated_logs import RepeatedLogs
+from .tracing import current
 
 
 def report_clock_jump(jump: timedelta) -> None:
@@ -15,10 +20,18 @@ def report_clock_jump(jump: timedelta) -> None:
     )
 
 
+def _add_request_id(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Any:
+    trace = current.get()
+    if trace is not None:
+        event["request_id"] = trace.request_id
+    return event
+
+
 def configure_logs(log_format: str, level: str) -> None:
     """Logs go to standard error; standard output is for results."""
     shared: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
+        _add_request_id,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
     ]
     if log_format == "json":
@@ -48,6 +61,7 @@ def configure_logs(log_format: str, level: str) -> None:
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
+            RepeatedLogs(),
             *shared,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],

@@ -152,7 +152,12 @@ def _is_postgresql(text: str) -> bool:
 
 
 # A package that is there only if the extra is installed.
-PACKAGES = {"icons": "fontTools", "postgresql": "psycopg", "s3": "boto3"}
+PACKAGES = {
+    "icons": "fontTools",
+    "postgresql": "psycopg",
+    "s3": "boto3",
+    "telemetry": "opentelemetry",
+}
 
 
 def is_installed(extra: str) -> bool:

@@ -117,6 +117,12 @@ class Settings:
         "With `bundles`: size of a node's cache of bundles on disk, in MB.",
         rule=between(1, 1 << 24),
     )
+    scrub_mb_per_s: int = setting(
+        1,
+        "How fast the bundles on this disk are read again, once a day, to find damaged ones, in MB "
+        "per second; `0`: never. See [damaged bundles](monitoring.md#when-a-bundle-is-damaged).",
+        rule=between(0, 10_000),
+    )
     host: str = setting(
         "127.0.0.1",
         "The address to listen on; `0.0.0.0` for all of IPv4, `::` for IPv6.",
@@ -127,6 +133,13 @@ class Settings:
         1,
         "Number of worker processes, 1 to 256. See [sizing](operating.md#workers-and-memory).",
         rule=between(1, 256),
+    )
+    drain_s: int = setting(
+        5,
+        "With `database`: seconds after `SIGTERM` in which `/healthz/ready` returns `503` and "
+        "everything is still served, so that a load balancer stops sending requests here before "
+        "connections are closed. See [stopping a node](scaling.md#stopping-a-node).",
+        rule=between(0, 3_600),
     )
     base_url: str = setting(
         "",
@@ -171,10 +184,23 @@ class Settings:
         rule=one_of("debug", "info", "warning", "error"),
     )
     access_log: bool = setting(False, "Log every request. It halves the throughput.")
+    slow_request_ms: int = setting(
+        1000,
+        "Log requests that take longer than this, in milliseconds, with the time of their parts; "
+        "`0`: none. Public reads are only measured with `metrics_port` or `otlp_endpoint`.",
+        rule=between(0, 1 << 30),
+    )
     metrics_host: str = setting("127.0.0.1", "The address of the metrics port.")
     metrics_port: int = setting(
         0, "The port of `/metrics` for Prometheus; `0`: off.", rule=between(0, 65535)
     )
+    allow_unknown_settings: bool = setting(
+        False,
+        "Only warn of settings that this release does not have, instead of refusing to start: "
+        "for nodes of two releases that share their configuration.",
+    )
+    unknown: tuple[str, ...] = ()
+    """Errors about settings that this release does not have, with `allow_unknown_settings`."""
     groups: Mapping[type, FeatureSettings] = field(default_factory=dict)
     """The settings of features, by class."""
 
@@ -246,7 +272,7 @@ def use_settings(groups: "Sequence[type[FeatureSettings]]") -> None:
 
 def list_settings() -> dict[type[Any], list[Field[Any]]]:
     """The settings of the service and of every installed feature, by class."""
-    own = [it for it in fields(Settings) if it.name != "groups"]
+    own = [it for it in fields(Settings) if "about" in it.metadata]
     return {Settings: own} | {group: list(fields(group)) for group in _groups}
 
 
@@ -257,8 +283,9 @@ def settings_table() -> str:
         for it in members:
             value = str(it.default).lower() if isinstance(it.default, bool) else str(it.default)
             default = f"`{value}`" if value else "empty"
-            variable = f"{PREFIX}{it.name.upper()}"
-            lines.append(f"| `{it.name}` | `{variable}` | {default} | {it.metadata['about']} |")
+            variable = f"`{PREFIX}{it.name.upper()}`"
+            variable += "" if it.repr else " or `…_FILE`"
+            lines.append(f"| `{it.name}` | {variable} | {default} | {it.metadata['about']} |")
     return "\n".join(lines) + "\n"
 
 

@@ -46,6 +46,8 @@ class Findings(msgspec.Struct):
     mended: list[str] = msgspec.field(default_factory=list)
     counts_mended: int = 0
     is_store_intact: bool = True
+    bundle_errors: list[str] = msgspec.field(default_factory=list)
+    """Those of `errors` that are about stored bundles."""
 
     @property
     def is_healthy(self) -> bool:
@@ -112,7 +114,8 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
             # Files that were stored meanwhile have not been read.
             if key in measured and (error := _error(it, measured[key])):
                 errors.append(f"{it.scope}/{it.name} {it.version}: {error}")
-    findings.errors += sorted(errors)
+    findings.bundle_errors = sorted(errors)
+    findings.errors += findings.bundle_errors
 
 
 @contextlib.contextmanager

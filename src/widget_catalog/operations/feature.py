@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..core.commands import DATA, PEOPLE, Command
 from ..core.features import Feature, Job
 from .commands import audit, doctor
+from .migrate_command import migrate
 from .settings import OperationsSettings
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ FEATURE = Feature(
         )
     },
     settings=OperationsSettings,
-    commands=(Command(doctor, DATA), Command(audit, PEOPLE)),
+    commands=(
+        Command(doctor, DATA),
+        Command(migrate, DATA, ("migrate --plan", "migrate --expand")),
+        Command(audit, PEOPLE),
+    ),
     routes=_routes,
     jobs=_jobs,
 )

@@ -20,7 +20,7 @@ from ..catalog.store.downloads import downloads
 from ..catalog.store.widgets import list_stored_files
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Store
-from ..core.db.schema import SEALED, channels, leaders, metadata
+from ..core.db.schema import SEALED, channels, leaders, metadata, schema_support
 from ..core.db.tables import load_tables
 from ..core.errors import StoreUnavailable
 from ..core.files.contract import Bundles, FileKey
@@ -31,7 +31,7 @@ from .export_catalog import export_catalog, named_by_hash
 
 _AT_ONCE = 1_000
 _64_BITS = 0xFFFF_FFFF_FFFF_FFFF
-_OF_RUNNING_NODES = (channels, leaders)
+_OF_THE_DATABASE = (channels, leaders, schema_support)
 _OF_ALEMBIC = "alembic_version"
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -130,7 +130,7 @@ def _list_tables(connection: Connection) -> list[sa.Table]:
             f"The database has tables that this installation does not know: "
             f"{', '.join(sorted(unknown))}. Nothing was moved."
         )
-    return [it for it in metadata.sorted_tables if it not in _OF_RUNNING_NODES]
+    return [it for it in metadata.sorted_tables if it not in _OF_THE_DATABASE]
 
 
 def _digest(connection: Connection, table: sa.Table) -> TableDigest:

@@ -8,13 +8,14 @@ only the status is kept.
 import socket
 import ssl
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import httpcore
 
 from ..core import release
 from ..core.networks import NameLookups, Network, TooManyLookups, is_public
+from ..core.tracing import DELIVERY, outgoing_headers, part
 from .model import Delivery, Outcome, Webhook, sign
 
 # Timeout of one delivery, from the name lookup to the end of the response.
@@ -23,7 +24,7 @@ _LOOKUP_S = 5.0
 # After this time a batch ends, to give others a turn.
 _BATCH_S = 5.0
 _MAX_RESPONSE_BYTES = 1 << 16
-_Headers = Mapping[bytes | str, bytes | str]
+_Headers = dict[bytes | str, bytes | str]
 _AGENT = f"widget-catalog/{release.VERSION} (webhooks)"
 
 
@@ -155,8 +156,9 @@ def send_all(
     ) as pool:
         for number, delivery in enumerate(deliveries):
             limits.restart()
-            headers = _headers(delivery, secrets, now_s + round(time.monotonic() - began_at))
-            outcomes.append(_send(pool, webhook.url, headers, delivery))
+            with part(DELIVERY):
+                headers = _headers(delivery, secrets, now_s + round(time.monotonic() - began_at))
+                outcomes.append(_send(pool, webhook.url, headers, delivery))
             is_late = time.monotonic() - began_at > _BATCH_S
             if is_late or not outcomes[-1].is_delivered:
                 outcomes += [Outcome(it) for it in deliveries[number + 1 :]]
@@ -167,13 +169,15 @@ def send_all(
 def _headers(delivery: Delivery, secrets: Sequence[str], timestamp_s: int) -> _Headers:
     body = delivery.body.encode()
     signatures = [sign(it, delivery.id, timestamp_s, body) for it in secrets]
-    return {
+    headers: _Headers = {
         "content-type": "application/json",
         "user-agent": _AGENT,
         "webhook-id": delivery.id,
         "webhook-timestamp": str(timestamp_s),
         "webhook-signature": " ".join(signatures),
     }
+    headers.update(outgoing_headers())
+    return headers
 
 
 def _send(

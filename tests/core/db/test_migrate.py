@@ -15,13 +15,30 @@ from alembic.script import ScriptDirectory
 from core.db.next_migration import NEXT, NEXT_STEP
 from core.db.old_folders import FIXTURES, open_fixture
 from support.postgresql import new_database
+from widget_catalog.core.db import migrate as migrating
 from widget_catalog.core.db.engine import Store
-from widget_catalog.core.db.migrate import BASELINE, MIGRATIONS, SCHEMA, check_schema, migrate
+from widget_catalog.core.db.migrate import (
+    BASELINE,
+    MIGRATIONS,
+    SCHEMA,
+    check_schema,
+    contract,
+    migrate,
+    plan,
+)
 from widget_catalog.core.db.postgresql import connection_string, postgresql_engine
 from widget_catalog.core.db.schema import metadata
 from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.core.errors import NewerDatabase, OlderDatabase
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
+
+# Afterwards only the next release can write.
+CONTRACT = """
+
+def contract() -> None:
+    with op.batch_alter_table("widgets") as table:
+        table.drop_column("colour")
+"""
 
 
 @pytest.fixture
@@ -103,6 +120,47 @@ def test_a_next_step_is_applied_to_a_database_with_data(old_store: tuple[Store, 
     assert export_of(store) == exported
 
 
+def test_a_release_can_use_the_schema_of_the_next_one_until_it_is_contracted(
+    store: Store, next_step: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    next_step.write_text(f"oldest_writer = '{SCHEMA}'\n{NEXT_STEP}{CONTRACT}")
+    migrate(store)
+    with monkeypatch.context() as this_release:
+        this_release.setattr(migrating, "SCHEMA", SCHEMA)
+        check_schema(store)
+        migrate(store)
+        assert schema_of(store) == NEXT
+
+    assert [it.revision for it in plan(store).to_contract] == [NEXT]
+    assert "colour" in columns_of(store, "widgets")
+    assert [it.revision for it in contract(store)] == [NEXT]
+
+    assert contract(store) == []
+    assert plan(store).oldest_writer == NEXT
+    assert "colour" not in columns_of(store, "widgets")
+    monkeypatch.setattr(migrating, "SCHEMA", SCHEMA)
+    for refuses in (migrate, check_schema, contract):
+        with pytest.raises(NewerDatabase, match="newer release"):
+            refuses(store)
+
+
+def test_the_release_after_the_next_contracts_by_itself(store: Store, next_step: Path) -> None:
+    next_step.write_text(f"oldest_writer = '{SCHEMA}'\n{NEXT_STEP}{CONTRACT}")
+    migrate(store)
+    later = f"{int(NEXT) + 1:04}"
+    step = NEXT_STEP.replace(f'"{NEXT}"', f'"{later}"').replace(f'"{SCHEMA}"', f'"{NEXT}"')
+    upgrade = "def upgrade() -> None:\n    pass\n"
+    step = step[: step.index("def upgrade")] + upgrade
+    (next_step.parent / f"{later}_nothing.py").write_text(f"oldest_writer = '{NEXT}'\n{step}")
+    migrating.SCHEMA = later
+
+    migrate(store)
+
+    assert "colour" not in columns_of(store, "widgets")
+    assert plan(store).oldest_writer == NEXT
+    assert [it.revision for it in plan(store).to_contract] == [later]
+
+
 def test_a_step_that_fails_changes_nothing(old_store: tuple[Store, bytes], next_step: Path) -> None:
     next_step.write_text(f"{NEXT_STEP}    raise RuntimeError('It fails.')\n")
     store, exported = old_store
@@ -139,9 +197,10 @@ def test_tables_of_a_feature_that_was_added_are_created(store: Store) -> None:
     assert differences(store) == []
 
 
-def test_a_database_from_a_newer_release_is_refused(store: Store) -> None:
+def test_a_database_that_only_newer_releases_can_write_to_is_refused(store: Store) -> None:
     with store.writing() as tx:
         tx.connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+        tx.connection.execute(sa.text("UPDATE schema_support SET oldest_writer = '9999'"))
 
     for refuses in (migrate, check_schema):
         with pytest.raises(NewerDatabase, match="newer release"):
@@ -167,6 +226,11 @@ def schema_of(store: Store) -> str:
     with store.reading() as connection:
         query = sa.text("SELECT version_num FROM alembic_version")
         return str(connection.execute(query).scalar_one())
+
+
+def columns_of(store: Store, table: str) -> set[str]:
+    with store.reading() as connection:
+        return {it["name"] for it in sa.inspect(connection).get_columns(table)}
 
 
 def export_of(store: Store) -> bytes:

@@ -47,7 +47,13 @@ def ministack_port() -> Iterator[int]:
         yield port
 
 
-@pytest.fixture(params=["local", "rclone", "ministack"])
+@pytest.fixture(
+    params=[
+        "local",
+        pytest.param("rclone", marks=pytest.mark.slow),
+        pytest.param("ministack", marks=pytest.mark.slow),
+    ]
+)
 def bundles(request: pytest.FixtureRequest, tmp_path: Path) -> Bundles:
     if request.param == "local":
         return local(tmp_path)

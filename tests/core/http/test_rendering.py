@@ -1,9 +1,12 @@
 """What all pages have in common: targets of links and redirects."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup, escape
 
 from widget_catalog.core.features import list_contributions
-from widget_catalog.core.http.rendering import PageRenderer, local_path
+from widget_catalog.core.http.rendering import PageRenderer, escape_output, local_path
 
 UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog", list_contributions())
 
@@ -51,3 +54,18 @@ def test_a_path_of_ours_is_local(text: str) -> None:
 )  # fmt: skip
 def test_anything_that_might_lead_elsewhere_is_not(text: str) -> None:
     assert local_path(text) is None
+
+
+@given(st.text() | st.text("<>&\"' a") | st.text().map(Markup) | st.integers() | st.none())
+def test_output_is_escaped_as_markupsafe_does(value: object) -> None:
+    assert str(escape_output(value)) == str(escape(value))
+
+
+def test_templates_escape_what_they_output_but_not_what_is_marked_as_safe() -> None:
+    shown = {"title": "<b>", "sentence": Markup("<i>safe</i>")}
+
+    page = UNDER_A_PATH.render("message.html", **shown).decode()
+
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert "<i>safe</i>" in page

@@ -106,6 +106,10 @@ class EventStreams:
         self._is_closed = False
 
     @property
+    def count(self) -> int:
+        return len(self._listeners)
+
+    @property
     def is_full(self) -> bool:
         return self._is_closed or len(self._listeners) >= self._max_listeners
 

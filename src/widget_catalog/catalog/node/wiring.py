@@ -9,7 +9,6 @@ from ...core import clock
 from ...core.clock import Clock
 from ...core.data_folder import DataFolder as DataFolder
 from ...core.settings import Settings
-from ..settings import CatalogSettings
 from .node import Node as Node
 from .node import make_index_ready as make_index_ready
 from .node import open_node as open_node
@@ -21,18 +20,18 @@ if TYPE_CHECKING:
 
 def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
     """A reader of this node's catalog, with its own index and caches."""
+    from ..cache_size import choose_cache_bytes
     from ..catalog import Catalog
     from ..replica.documents import Documents
     from ..search.follower import IndexSource
 
     documents = Documents(node.folder.replica)
-    cache_bytes = settings.of(CatalogSettings).cache_mb << 20
     return Catalog(
         documents,
         node.revision,
         node.counts,
         settings.cdn_url,
-        cache_bytes,
+        choose_cache_bytes(settings),
         now,
         index_source=IndexSource(node.folder.replica, node.folder.search_index),
     )

@@ -29,7 +29,9 @@ GUIDES = {
     "import-and-export": (_RUN, "Import files, mirrors, snapshots and static sites."),
     "backup": (_KEEP, "Nightly or continuous backups, and how to restore them."),
     "monitoring": (_KEEP, "Health checks, metrics, logs, doctor, and troubleshooting."),
+    "runbook": (_KEEP, "What to do when an alert fires."),
     "scaling": (_KEEP, "PostgreSQL, object storage and several nodes."),
+    "kubernetes": (_KEEP, "Several nodes on Kubernetes."),
     "errors": (_PUBLISH, "What each error means, and how to fix it."),
     "performance": (_KEEP, "Benchmarks, and how they were measured."),
 }

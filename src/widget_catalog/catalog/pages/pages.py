@@ -14,9 +14,11 @@ from ...core.http.errors import cors_of, failure_page, message_of
 from ...core.http.http import NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
 from ...core.http.routing import Routes
+from ...core.tracing import current
 from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
+from .cards import OFFICIAL, Cards
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons
@@ -79,7 +81,11 @@ class PublicPages:
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
         self._are_icons_loaded = False
-        renderer.templates.globals["tile"] = self._icons.tile
+        renderer.templates.globals.update(
+            tile=self._icons.tile,
+            card_list=Cards(renderer.root, self._icons).list,
+            official_mark=OFFICIAL,
+        )
         self._views = Views(catalog)
         self._pages = RenderedPages(renderer, catalog.packer)
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
@@ -209,6 +215,7 @@ class PublicPages:
             title=_FAILURES[response.status],
             sentence=message_of(response),
             can_be_repeated=request.method in ("GET", "HEAD"),
+            request_id=trace.request_id if (trace := current.get()) is not None else "",
         )
 
     def _not_found(self, path: str) -> AnyContent:

@@ -61,6 +61,7 @@ class Follower:
         self._status = status
         self._store = store
         self._replica = replica
+        replica.on_applied = status.applied
         self._counts = counts
         self._listen = listen
         self._watch = watch
@@ -139,23 +140,28 @@ class Follower:
         """Runs until this ends, or the connection fails."""
         looked_at = 0.0
         while not self._ended.is_set():
-            newest_seq, schema = listening.read_state()
-            self._note_release(schema)
-            if schema >= SCHEMA:  # Otherwise it is migrated first.
-                listening.start()
-                self._status.database_responded(newest_seq, is_newer=schema > SCHEMA)
-                if self._is_failing:
-                    _log.info("The database answers again.")
-                self._is_failing = False
-            self._woken.set()
+            if self._status.lag_changes:
+                self._status.others_applied(listening.find_applied_by_others())
             if time.monotonic() - looked_at >= _NODES_S:
                 looked_at = time.monotonic()
                 self._note_strangers(listening.find_strangers())
                 self._lock_watch.note(listening.find_publisher())
+            # The last query before the wait, because other nodes read it.
+            newest_seq, schema = listening.read_state(self._status.applied_seq)
+            # A release that can write to the newer schema goes on as before.
+            is_newer = schema > SCHEMA and listening.read_oldest_writer() > SCHEMA
+            self._note_release(schema, is_newer=is_newer)
+            if schema >= SCHEMA:  # Otherwise it is migrated first.
+                listening.start()
+                self._status.database_responded(newest_seq, is_newer=is_newer)
+                if self._is_failing:
+                    _log.info("The database answers again.")
+                self._is_failing = False
+            self._woken.set()
             listening.wait(_BEAT_S)
 
-    def _note_release(self, schema: str) -> None:
-        if schema > max(SCHEMA, self._schema):
+    def _note_release(self, schema: str, *, is_newer: bool) -> None:
+        if is_newer and not self._status.is_newer:
             _log.warning(
                 "The database was migrated by a newer release. This node goes on to show what is "
                 "there, and changes nothing any more: upgrade it.",

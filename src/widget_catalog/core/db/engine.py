@@ -27,6 +27,7 @@ from ..errors import (
     StoreUnavailable,
     WriterBusy,
 )
+from ..tracing import part
 from .connection_watch import ConnectionWatch
 from .damage import is_damage
 from .file_lock import BUSY, COMMAND, WaitPolicy, WriterLock
@@ -38,6 +39,8 @@ from .transaction import Transaction as Transaction
 
 # The name of a connection outside the store: one consistent state of the data.
 Snapshot: TypeAlias = Connection
+# Among the arguments of the events of a statement.
+_EXECUTION = 4
 
 
 class Store:
@@ -65,6 +68,7 @@ class Store:
         PostgreSQL, as far as known. `watch` limits how long a write takes.
         """
         self.engine = engine
+        _measure_statements(engine)
         self.program = program
         self._on_damage = on_damage
         self._lock_file = lock_file
@@ -82,7 +86,7 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """One consistent snapshot."""
-        with self._errors_named(), self._connected() as connection:
+        with part("reading"), self._errors_named(), self._connected() as connection:
             check_file_is_there(connection)
             with connection.begin():
                 yield connection
@@ -164,11 +168,15 @@ class Store:
         if others write for too long, or at all without `waits`.
         """
         with contextlib.closing(PreparedRecords(self.run_folder)) as prepared:
-            with self._begun(prepared, waits=waits, is_publishing=is_publishing) as tx:
+            with (
+                part("transaction"),
+                self._begun(prepared, waits=waits, is_publishing=is_publishing) as tx,
+            ):
                 yield tx
             # After the lock is released: applying may take longer than writing.
             if tx.is_public and self._listener is not None:
-                self._listener.published(self, prepared)
+                with part("apply"):
+                    self._listener.published(self, prepared)
 
     @contextlib.contextmanager
     def _begun(
@@ -198,7 +206,8 @@ class Store:
                 transaction.rollback()
                 raise
             try:
-                transaction.commit()
+                with part("commit"):
+                    transaction.commit()
             except BaseException:
                 withdraw(writer)
                 raise
@@ -259,6 +268,24 @@ class Store:
         self.engine.dispose()
         if self._listener is not None:
             self._listener.close()
+
+
+def _measure_statements(engine: Engine) -> None:
+    """Each statement is a part of the request it belongs to."""
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def begin(*given: Any) -> None:
+        given[_EXECUTION].measured = measured = part("statement")
+        measured.__enter__()
+
+    @sa.event.listens_for(engine, "after_cursor_execute")
+    def end(*given: Any) -> None:
+        given[_EXECUTION].measured.__exit__(None, None, None)
+
+    @sa.event.listens_for(engine, "handle_error")
+    def fail(error: Any) -> None:
+        if measured := getattr(error.execution_context, "measured", None):
+            measured.__exit__(None, None, None)
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ import structlog
 from .. import clock
 from ..clock import from_ms, iso
 from ..errors import WriterBusy
+from ..tracing import part
 
 _POLL_S = 0.005
 # All records have the same length, so that they can be overwritten without truncating the file.
@@ -168,7 +169,8 @@ class WriterLock:
     @contextlib.contextmanager
     def held(self, *, waits: bool = True) -> Iterator[None]:
         """Raises WriterBusy if the lock is held too long, or at all without `waits`."""
-        descriptor = self._acquire(waits)
+        with part("lock"):
+            descriptor = self._acquire(waits)
         try:
             yield
         finally:

@@ -77,6 +77,17 @@ OTHER_FOLLOWERS = f"""
 """  # noqa: S608
 
 
+# The last query of a node says what it has applied: other nodes of the same user can read it there,
+# and it costs no query of its own.
+_APPLIED = "/* applied {} */ "
+_APPLIED_BY_OTHERS = f"""
+    SELECT max(substring(query FROM 'applied ([0-9]{{1,18}})')::bigint) FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, '{_FOLLOWER} ')
+        AND has_table_privilege(usesysid, to_regclass('changes'), 'INSERT')
+        AND pid <> pg_backend_pid() AND starts_with(query, '/* applied ')
+"""  # noqa: S608
+
+
 def follower_name(secrets: Sequence[str]) -> str:
     return f"{_FOLLOWER} {','.join(_fingerprints(secrets))}"
 
@@ -138,6 +149,9 @@ _NOTIFY = sa.select(
 _READ_STATE = (
     "SELECT (SELECT coalesce(max(seq), 0) FROM changes), version_num, "
     "current_setting('transaction_read_only') FROM alembic_version"
+)
+_READ_OLDEST_WRITER = (
+    "SELECT coalesce((SELECT oldest_writer FROM schema_support), version_num) FROM alembic_version"
 )
 _READ_ONLY = "25006"
 # libpq's message for a server rejected by target_session_attrs=read-write. It has no error code.
@@ -247,21 +261,31 @@ class Listening:
             raise
         self.host = find_host(address, self.connection)
 
-    def read_state(self) -> tuple[int, str]:
-        """The end of the feed, and the schema. Raises ReadOnlyServer if it takes no writes."""
-        newest, schema, is_read_only = self.connection.execute(_READ_STATE).fetchone() or (
-            0,
-            "",
-            "off",
-        )
+    def read_state(self, applied_seq: int) -> tuple[int, str]:
+        """The end of the feed, and the schema. Tells other nodes what this one has applied, until
+        the next query. Raises ReadOnlyServer if the server takes no writes.
+        """
+        query = (_APPLIED.format(applied_seq) + _READ_STATE).encode()
+        found = self.connection.execute(query, prepare=False).fetchone()
+        newest, schema, is_read_only = found or (0, "", "off")
         if is_read_only == "on":
             raise ReadOnlyServer("The server has become read-only.")
         return int(newest), str(schema)
+
+    def read_oldest_writer(self) -> str:
+        """The oldest schema whose releases may write; only a newer schema is sure to have it."""
+        row = self.connection.execute(_READ_OLDEST_WRITER).fetchone() or ("",)
+        return str(row[0])
 
     def find_strangers(self) -> list[str]:
         """The addresses of other nodes with another secret."""
         found = self.connection.execute(OTHER_FOLLOWERS).fetchall()
         return find_strangers(found, self._secrets)
+
+    def find_applied_by_others(self) -> int:
+        """The newest change that any other node has applied, as far as known; 0 if none is."""
+        ((found,),) = self.connection.execute(_APPLIED_BY_OTHERS).fetchall()
+        return int(found or 0)
 
     def find_publisher(self) -> LockHolder | None:
         """Who publishes at the moment."""

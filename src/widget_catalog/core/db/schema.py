@@ -1,4 +1,4 @@
-"""What all tables share, and the tables of running nodes; a feature has its own in `tables.py`.
+"""What all tables share, and those of releases and nodes; a feature has its own in `tables.py`.
 
 A new database is created from the tables; migrations bring an older one to the same state, which a
 test compares. Times are milliseconds since 1970 in UTC.
@@ -41,4 +41,12 @@ channels = Table(
     metadata,
     Column("id", Number, primary_key=True, autoincrement=False),
     Column("name", Text, nullable=False),
+)
+
+# The oldest schema whose releases may still write to this database: one row.
+schema_support = Table(
+    "schema_support",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("oldest_writer", Text, nullable=False),
 )

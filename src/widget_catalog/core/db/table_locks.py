@@ -17,6 +17,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from ..clock import iso
 from ..errors import WriterBusy
+from ..tracing import part
 from .file_lock import BUSY, WaitPolicy, busy_sentence
 
 if TYPE_CHECKING:
@@ -65,6 +66,11 @@ class LockHolder(NamedTuple):
 
 def acquire_publishing_lock(writer: Connection, wait_policy: WaitPolicy, *, waits: bool) -> None:
     """Raises WriterBusy if the lock is held too long, or at all without `waits`."""
+    with part("lock"):
+        _acquire(writer, wait_policy, waits=waits)
+
+
+def _acquire(writer: Connection, wait_policy: WaitPolicy, *, waits: bool) -> None:
     try:
         try:
             _lock(writer, _PUBLISHING, wait_policy.wait_s, waits=waits)

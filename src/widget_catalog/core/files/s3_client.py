@@ -19,6 +19,7 @@ from botocore.exceptions import (
 
 from ..errors import BundleNotFound, BundlesDown, BundlesUnusable, StoreUnavailable
 from ..settings import ObjectStore
+from ..tracing import part
 
 _MISSING = ("404", "NoSuchKey", "NotFound")
 _IS_THERE = ("412", "PreconditionFailed")
@@ -28,6 +29,7 @@ _AGAIN = ("409", "ConditionalRequestConflict")
 _IN_MEMORY_BYTES = 8 << 20
 _CHUNK_BYTES = 1 << 18
 _UPLOAD_LIFETIME_S = 3600
+_PART = "object store"
 
 
 _CHECKSUM = "x-amz-checksum-sha256"
@@ -76,9 +78,10 @@ class Bucket:
         for is_last in (False, True):
             content.seek(0)
             try:
-                self._client.put_object(
-                    **self._object(key), Body=content, **condition, ChecksumSHA256=sha256_base64
-                )
+                with part(_PART):
+                    self._client.put_object(
+                        **self._object(key), Body=content, **condition, ChecksumSHA256=sha256_base64
+                    )
             except ClientError as error:
                 if _code(error) in _IS_THERE:
                     return False
@@ -220,7 +223,8 @@ class _NothingThere(Exception):
 @contextlib.contextmanager
 def _errors_named() -> Iterator[None]:
     try:
-        yield
+        with part(_PART):
+            yield
     except ClientError as error:
         if _code(error) in _PAST_THE_END:
             raise _NothingThere from None

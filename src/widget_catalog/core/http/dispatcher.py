@@ -3,9 +3,11 @@ handler in a thread.
 """
 
 import asyncio
+import contextvars
 import hmac
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -17,6 +19,7 @@ from ..data_folder import DataFolder
 from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
 from ..jobs.fair_turns import HashingPool
 from ..networks import network_of
+from ..tracing import part
 from .call import OAUTH_BASE, Call, cookie_of, is_asked_by_program
 from .cookies import Cookies
 from .errors import (
@@ -142,7 +145,8 @@ class Dispatcher:
                 check_csrf(self.services, call, route)
                 if visitor is not None:
                     self.authentication.check(visitor, route)
-                return route.handler(self.services, call)
+                with part("action"):
+                    return route.handler(self.services, call)
             except tuple(STATUSES) as error:
                 log_error(request, error)
                 return fail(error)
@@ -150,15 +154,16 @@ class Dispatcher:
                 for file in files.values():
                     file.content.close()
 
+        in_context = partial(contextvars.copy_context().run, work)
         if route is not None and route.hashes:
             try:
-                response = await self.hashing.run(network_of(address), work)
+                response = await self.hashing.run(network_of(address), in_context)
             except Busy as error:
                 response = fail(error)
         else:
             loop = asyncio.get_running_loop()
             threads = self.writers if route is not None and route.writes else self.readers
-            response = await loop.run_in_executor(threads, work)
+            response = await loop.run_in_executor(threads, in_context)
         return response._replace(body=None) if request.method == "HEAD" else response
 
     def _page_at(self, request: Request) -> str:

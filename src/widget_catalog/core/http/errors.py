@@ -120,6 +120,11 @@ def damaged(path: str) -> Response:
     return error(503, sentence, ("retry-after", "60"), *cors_of(path))
 
 
+def rebuilding(path: str) -> Response:
+    sentence = "What is stored here is damaged, and is rebuilt just now. Try again soon."
+    return error(503, sentence, ("retry-after", "5"), *cors_of(path))
+
+
 def cors_of(path: str) -> Headers:
     """The CORS header, also for errors, where other origins may read the response."""
     return [CORS] if path.startswith(_OPEN) else []

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 import structlog
 
 from ..data_folder import allocate
+from ..tracing import observe_parts
 from .http import Request, WorkerCounts
 
 if TYPE_CHECKING:
@@ -60,9 +61,11 @@ def serve_metrics(
     port: int,
     counts: WorkerCounts,
     find_damage: Callable[[], str | None],
+    find_bundle_damage: Callable[[], str | None],
     node: SharedDatabase | None = None,
+    readings: Sequence["Reading"] = (),
 ) -> None:
-    """Serve `/metrics` from a thread of the parent process."""
+    """Serve `/metrics` from a thread of the parent process; `readings` are gauges of the node."""
     from prometheus_client import CollectorRegistry, start_http_server
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
     from prometheus_client.multiprocess import MultiProcessCollector
@@ -78,8 +81,17 @@ def serve_metrics(
             yield CounterMetricFamily(
                 "widget_catalog_worker_deaths", "Workers that died unexpectedly.", counts.deaths
             )
+            for it in readings:
+                shown = GaugeMetricFamily(
+                    f"widget_catalog_{it.name}", it.about, labels=[it.label] if it.label else []
+                )
+                for key, value in it.values().items():
+                    shown.add_metric([key] if it.label else [], value)
+                yield shown
             is_damaged = find_damage() is not None
             yield gauge("damaged", "1 while the database is known to be damaged.", is_damaged)
+            are_damaged = find_bundle_damage() is not None
+            yield gauge("bundles_damaged", "1 while a stored bundle is damaged.", are_damaged)
             if node is not None:
                 yield gauge("database_up", "1 while the database answers.", node.is_database_up())
                 about = "Changes of the catalog that are not applied yet."
@@ -130,6 +142,14 @@ class Metrics:
             registry=registry,
         )
 
+        self._parts = Histogram(
+            "widget_catalog_part_seconds",
+            "Time of the parts of requests and other work: locks, statements, the object store.",
+            ["part"],
+            buckets=_BUCKETS_S,
+            registry=registry,
+        )
+        observe_parts(lambda name, seconds: self._parts.labels(name).observe(seconds))
         self._found: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._deliveries = Counter(
             "widget_catalog_webhook_deliveries",

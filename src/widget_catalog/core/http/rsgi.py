@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context
 from typing import Any
 
+from ..tracing import current
 from .content import WHOLE_BYTES
 from .http import (
     Body,
@@ -121,6 +122,8 @@ class RustDrivenApp(RsgiApp):
             await begun
 
         task = self._loop.create_task(finish())
+        # The rest has a context of its own; this one is shared with other requests.
+        current.set(None)
         task.add_done_callback(gate.open)
         await gate
         self._idle.append(gate)
