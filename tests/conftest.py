@@ -17,7 +17,7 @@ from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
 from support.slow import is_slow, start_order
 from widget_catalog.app.features import install_features
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 
 pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
 

@@ -197,6 +197,14 @@ export interface VersionDetail {
   capabilities: Capability[];
   /** Keywords of the manifest: lowercase letters, digits and hyphens. */
   keywords: string[];
+  /** Documentation in the manifest, in Markdown. A file README.md takes precedence. */
+  readme: string | null;
+  /** Website of the widget. */
+  homepage: string | null;
+  /** Where its source code is. */
+  repository: string | null;
+  /** Who made it: a name, or a name and a page. */
+  author: string | Author | null;
 }
 
 /** A file of a version. */
@@ -244,6 +252,14 @@ export interface Capability {
   entities?: string[];
   /** Only with these services. If absent: with all. */
   services?: string[];
+}
+
+/** Who made a widget. */
+export interface Author {
+  /** Name of the author. */
+  name: string;
+  /** Page about the author. */
+  url?: string;
 }
 
 /** The results for all requested widgets. */

@@ -281,6 +281,10 @@ class Settings(Shape, frozen=True):
     ]
     max_bundle_bytes: Annotated[int, count_field("Maximum size of a bundle, in bytes.", 2097152)]
     api_versions: _ApiVersions
+    accepts_files: Annotated[
+        bool,
+        described("Whether a version may have README.md and screenshots, as files.", True),
+    ] = False
     mirror_of: Annotated[
         MirrorOf | UnsetType,
         described("Only present on a mirror: widgets are published to another catalog."),

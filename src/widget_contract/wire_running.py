@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, UnsetType
 
+from .declared_details import DeclaredDetails
 from .described import count_field, described, time_field, url_field, version_field
 from .patterns import (
     COMPAT_SDK,
@@ -16,8 +17,6 @@ from .patterns import (
     WIDGET_ID,
 )
 from .wire import Shape, VersionEntry, Widget
-
-KEYWORD = r"^[a-z0-9][a-z0-9-]{1,29}$"
 
 ChangeType = Literal[
     "published",
@@ -177,26 +176,6 @@ class Capability(Shape, frozen=True):
         tuple[str, ...] | UnsetType,
         described("Only with these services. If absent: with all.", ["unlock"]),
     ] = UNSET
-
-
-class DeclaredDetails(Shape, frozen=True, kw_only=True):
-    """Fields of a manifest that only the detail of a version has, after its other fields.
-
-    This is their only declaration: storage, import, export, mirrors, responses and documentation
-    are derived from it. Each has a default, and a parser in `manifests.DETAIL_PARSERS`. Pages also
-    search the texts of fields with `is_searched`.
-    """
-
-    keywords: Annotated[
-        tuple[str, ...],
-        described(
-            "Keywords of the manifest: lowercase letters, digits and hyphens.",
-            ["clock", "time-zone"],
-            maxItems=10,
-            items={"type": "string", "pattern": KEYWORD},
-            is_searched=True,
-        ),
-    ] = ()
 
 
 class VersionDetail(DeclaredDetails, frozen=True):

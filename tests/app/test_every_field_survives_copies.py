@@ -23,6 +23,7 @@ from widget_contract.manifests import DECLARED_KEYS
 WORDS = st.lists(st.text("aZ09äß漢🙂*_-", min_size=1, max_size=9), min_size=1, max_size=5)
 LINE = WORDS.map(" ".join)
 KEYWORD = st.from_regex(r"[a-z0-9][a-z0-9-]{1,29}", fullmatch=True)
+ADDRESS = st.from_regex(r"https://[a-z]{1,20}\.example(/[a-z?&=%#.]{0,20})?", fullmatch=True)
 SMALL, LARGE = st.integers(1, 4), st.integers(5, 12)
 # A value for each declared field, which is not its default.
 VALUES: dict[str, st.SearchStrategy[Any]] = {
@@ -38,6 +39,10 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
         st.sampled_from(["network", "storage", "user"]), min_size=1, unique=True
     ),
     "license": LINE,
+    "readme": st.lists(LINE, min_size=1, max_size=3).map("\n\n".join),
+    "homepage": ADDRESS,
+    "repository": ADDRESS,
+    "author": LINE | st.fixed_dictionaries({"name": LINE}, optional={"url": ADDRESS}),
     "keywords": st.lists(KEYWORD, min_size=1, max_size=10, unique=True),
 }
 SIDE = st.integers(1, 1500)

@@ -17,7 +17,7 @@ from support.folders import empty_folder
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.events import Imported, Revoked, Unrevoked
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.widgets import find_widget, replace_widget
@@ -200,7 +200,7 @@ class Played:
             stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
             assert stored is not None
             newest, *older = stored.widget.versions
-            subject = {"scope": key[0], "name": key[1], "version": newest.number}
+            subject: dict[str, Any] = {"scope": key[0], "name": key[1], "version": newest.number}
             revocation: Revocation | None = None
             event: Revoked | Unrevoked = Unrevoked(**subject)
             if newest.revocation is None:

@@ -6,7 +6,7 @@ import pytest
 
 from widget_catalog.catalog import cache_size
 from widget_catalog.catalog.cache_size import choose_cache_bytes, memory_bytes
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.replica.file import find_current
 from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.load_settings import load_settings

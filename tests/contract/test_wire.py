@@ -13,7 +13,8 @@ from widget_contract.addresses import (
     parse_file_path,
     style_address,
 )
-from widget_contract.manifests import DETAIL_FIELDS, Declared, declared, parse_manifest
+from widget_contract.manifest_details import DETAIL_FIELDS
+from widget_contract.manifests import Declared, declared, parse_manifest
 
 SHAPES = [
     it

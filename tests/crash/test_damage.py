@@ -211,7 +211,7 @@ def test_nothing_is_made_from_damaged_rows_of_the_truth(
         said = widget_catalog("doctor", "--data", data)
 
         assert said.code == 1
-        assert said.err.count("Fault: The database is damaged: what it holds of ") >= 3
+        assert said.err.count("Error: The database is damaged: what it holds of ") >= 3
         assert "the widget s5/w5 (number 6) is not what was written." in said.err
         assert "the widget s2/w9 (number 10) is not what was written." in said.err
         assert "Repaired" not in said.err

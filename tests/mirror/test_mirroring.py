@@ -10,7 +10,7 @@ from mirror.mirrors import a_mirror, assert_bundles_are_whole, exported
 from support.service import Service
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
 from widget_catalog.mirror.mirroring import Round, Wanted

@@ -22,7 +22,7 @@ from support.relay import Relay
 from support.s3 import BUCKET, SECRET, object_store, rclone, settings_of
 from support.service import Service, free_port, run_command, wait_for
 from support.site import SECRET_KEY
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.files.s3_client import Bucket
 from widget_catalog.core.settings import settings_from
 from widget_catalog.publishing.publish_version import tidy_uploads

@@ -16,7 +16,7 @@ from support.pictures import a_picture
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import stored_line, take
 from transfer.importing import interrupted_import
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.store.staging import staged_batches
 from widget_catalog.core.errors import BundlesDown, StoreUnavailable
 from widget_catalog.core.files.contract import Kind, Stored

@@ -13,6 +13,7 @@ from widget_catalog.catalog.widgets import AttachedFile, Revocation, Style, Vers
 from widget_catalog.transfer.export_line import encode_line, name_files
 from widget_catalog.transfer.line_shapes import VersionLine
 from widget_catalog.transfer.ndjson import ImportedBundle, Rules, decode_line
+from widget_contract.declared_details import Author
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
@@ -27,7 +28,12 @@ ATTACHED = (
     AttachedFile("screenshots/a.jpg", 17, "f" * 64, 1, 4096),
 )
 # Of fields whose texts are not free.
-VALID = {"keywords": ("clock", "time-zone")}
+VALID = {
+    "keywords": ("clock", "time-zone"),
+    "homepage": "https://clock.example",
+    "repository": "https://git.example/clock",
+    "author": Author("Ann", "https://ann.example"),
+}
 MAKE: dict[Any, Callable[[str], Any]] = {
     str: lambda text: text,
     int: len,

@@ -22,9 +22,11 @@ from granian.log import LogLevels
 
 from widget_contract.errors import CatalogError
 
-from ..catalog.node.wiring import DataFolder, Node
+from ..catalog.node.node import Node
 from ..catalog.replica.node_status import NodeStatus
+from ..core.data_folder import DataFolder
 from ..core.db.damage import DamageAlarm, bundle_alarm
+from ..core.features import installed
 from ..core.http.http import Worker
 from ..core.http.metrics import prepare_metrics, serve_metrics
 from ..core.http.process_readings import node_readings
@@ -138,7 +140,8 @@ def serve(
         node = NodeStatus(folder.node_status) if settings.database else None
         host, port = settings.metrics_host, settings.metrics_port
         shown = partial(serve_metrics, folder.metrics, host, port, status, *damage, node)
-        server.on_startup(partial(shown, node_readings(folder)))
+        readings = [it for feature in installed() for it in feature.readings(folder)]
+        server.on_startup(partial(shown, [*node_readings(folder), *readings]))
     server.on_startup(lambda: _when_it_responds(settings, on_ready))
     _let_signals_end_a_starting_worker()
     # Workers share these objects until they are written to, and garbage collection writes to them.

@@ -18,7 +18,7 @@ from widget_contract.semver import SemVer
 from ..catalog.cache_size import choose_cache_bytes
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
-from ..catalog.node.wiring import Node
+from ..catalog.node.node import Node
 from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts
@@ -145,7 +145,7 @@ def check_start(node: Node) -> list[str]:
         findings = check_database(node.store, node.replica)
     if not findings.is_store_intact:
         raise FolderUnusable(
-            f"The database in {node.folder.path} is damaged. Restore it from a backup. Fault: "
+            f"The database in {node.folder.path} is damaged. Restore it from a backup. Error: "
             f"{findings.errors[0]}"
         )
     check_index(node.folder.replica, node.folder.search_index)

@@ -21,9 +21,8 @@ from ..catalog.api.health import Health, Healthz
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..catalog.installs import CHART_DAYS, Installs, installs_of, read_installs
-from ..catalog.node.node import Node, open_node
+from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
-from ..catalog.node.wiring import open_catalog
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
@@ -46,7 +45,7 @@ from ..core.features import Closeable, WorkerContext, installed, list_contributi
 from ..core.files.cache import StoreWatch
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import Handler, Worker, WorkerCounts
-from ..core.http.metrics import Reading, WorkerMetrics, open_metrics
+from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
@@ -104,7 +103,7 @@ def build_worker(
             # Public requests, too, are measured then.
             handler = traced(handler, settings.slow_request_ms, identifies_all=False)
         if parts.metrics is not None:
-            parts.close_later(WorkerMetrics(parts.metrics.registry, *parts.list_readings()))
+            parts.close_later(parts.start_metrics(parts.metrics))
             handler = metered(handler, parts.metrics)
         if settings.access_log:
             handler = access_logged(handler, trust_forwarded_for=trust)
@@ -130,6 +129,8 @@ class _Parts:
         self._settings = settings
         self._limits = settings.of(CatalogSettings)
         self._status = status
+        self._counters: list[Reading] = []
+        self._gauges: list[Reading] = []
         self._watch = self._watch_connections()
         # Counts must survive a killed process, but not a power failure: commits do not fsync.
         self.node = open_node(
@@ -151,8 +152,9 @@ class _Parts:
             self._store_watch = self.close_later(StoreWatch(bundles))
         self._services = self._build_services(now)
         self.metrics = open_metrics(folder.metrics) if settings.metrics_port else None
+        context = WorkerContext(self._services, folder, self._counters, self._gauges)
         for feature in installed():
-            for part in feature.start(WorkerContext(self._services, folder, self.metrics)):
+            for part in feature.start(context):
                 self.close_later(part)
         self._shown = CurrentSettings(self._services)
         jobs = [job for feature in installed() for job in feature.jobs(self._services)]
@@ -198,9 +200,9 @@ class _Parts:
             self._settings.slow_request_ms,
         )
 
-    def list_readings(self) -> tuple[list[Reading], list[Reading]]:
-        """Counters and gauges of this worker besides requests."""
-        return list_readings(
+    def start_metrics(self, metrics: Metrics) -> WorkerMetrics:
+        """Those of this worker besides requests."""
+        counters, gauges = list_readings(
             (self.node.store, self._services.store),
             self._catalog,
             self._counter,
@@ -210,6 +212,7 @@ class _Parts:
             self._damage,
             self._streams,
         )
+        return WorkerMetrics(metrics.registry, counters + self._counters, gauges + self._gauges)
 
     def _watch_connections(self) -> ConnectionWatch | None:
         if not self._settings.database:

@@ -18,11 +18,12 @@ import sqlalchemy as sa
 from widget_contract.version_files import kind_of
 
 from ..catalog.store.tables import revocations, version_files, versions, widgets
+from ..core.data_folder import sync
 from ..core.db.damage import row_checksum
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.files.contract import Kind
 from ..core.progress import Bar
-from .layout import BUNDLES, DATABASE, sync
+from .layout import BUNDLES, DATABASE
 
 # 4 MB: small enough to show progress, large enough to have no overhead.
 _PAGES_AT_ONCE = 1024

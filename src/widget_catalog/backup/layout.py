@@ -22,6 +22,7 @@ from typing import IO, Any
 import msgspec
 import zstandard
 
+from ..core.data_folder import sync
 from ..core.errors import InvalidBackup
 from ..core.files.contract import KINDS
 
@@ -33,6 +34,8 @@ SNAPSHOTS, BUNDLES, REPLICA = "snapshots", "bundles", "replica"
 DATABASE, MANIFEST, SUMS = "catalog.db", "manifest.json", "SHA256SUMS"
 # Prefix of the names of incomplete files and folders.
 PARTIAL = ".partial-"
+# In the data folder: when its last backup was complete.
+LAST_BACKUP = Path("run", "last-backup")
 
 _SNAPSHOT = re.compile(r"(\d{6,})-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
@@ -140,15 +143,6 @@ def write_file(path: Path, content: bytes) -> None:
     """Durable when this returns."""
     path.write_bytes(content)
     sync(path)
-
-
-def sync(path: Path) -> None:
-    """Fsync a file or folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class ArchiveWriter:

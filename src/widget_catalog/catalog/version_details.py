@@ -14,9 +14,11 @@ from widget_contract.capabilities import (
     permission_changes,
     requested,
 )
+from widget_contract.declared_details import DeclaredDetails
+from widget_contract.manifest_details import details_in
 from widget_contract.names import is_widget_key
 from widget_contract.version_files import BUNDLE, CONTENT_TYPES, STYLE
-from widget_contract.wire_running import DeclaredDetails, PublishedFile, RevokedState
+from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import MAX_INLINE_BYTES, AnyContent, Content, Packer
 from .details import SmallDetail
@@ -150,7 +152,10 @@ class VersionDetails:
 
 
 def _details(row: VersionRow) -> dict[str, object]:
-    details: dict[str, object] = msgspec.to_builtins(_decode_details(row.details))
+    found = _decode_details(row.details)
+    stated = {} if row.manifest is None else details_in(row.manifest)
+    missing = {name: value for name, value in stated.items() if not getattr(found, name)}
+    details: dict[str, object] = msgspec.to_builtins(msgspec.structs.replace(found, **missing))
     return details
 
 

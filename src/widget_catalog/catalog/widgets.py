@@ -17,7 +17,8 @@ from widget_contract.capabilities import (
     with_capabilities,
 )
 from widget_contract.errors import InvalidName
-from widget_contract.manifests import DETAIL_FIELDS, Declared, details_in
+from widget_contract.manifest_details import DETAIL_FIELDS, details_in
+from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
 from widget_contract.texts import line_error

@@ -21,7 +21,7 @@ from widget_catalog_client import (
     WidgetDetail,
 )
 from widget_contract.errors import CatalogError
-from widget_contract.manifests import details_of
+from widget_contract.manifest_details import details_of
 from widget_contract.texts import printable
 from widget_contract.version_files import BUNDLE, STYLE, is_path, kind_of, max_bytes_of
 from widget_contract.wire import RegistryWidget, WidgetHead

@@ -26,7 +26,7 @@ from ..core.amounts import counted
 from ..core.load_settings import find_exposed_secrets, load_settings
 
 if TYPE_CHECKING:
-    from ..catalog.node.wiring import Node
+    from ..catalog.node.node import Node
     from ..catalog.store.audit import Entry
     from ..core.data_folder import DataFolder
     from .doctor import Aside, Findings
@@ -66,9 +66,10 @@ def doctor(
     million widgets; meanwhile a running service uses the old read model.
     """
     from ..accounts.second_factor.managing import find_app_errors
+    from ..catalog.node.node import prepare_node
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
-    from ..catalog.node.wiring import DataFolder, prepare_node
     from ..catalog.store.events import describe_copying
+    from ..core.data_folder import DataFolder
     from ..core.db.damage import DamageAlarm, bundle_alarm
     from ..core.db.postgresql import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher
@@ -115,7 +116,7 @@ def doctor(
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
     if (slow := describe_slow_build()) is not None:
         say.print(f"[yellow]Note:[/] {escape(slow)}")
-    _print_some("[red]Fault:[/]", findings.errors)
+    _print_some("[red]Error:[/]", findings.errors)
     if clean:
         findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
     if delete_aside is not None:
@@ -145,7 +146,7 @@ def _check_file(folder: "DataFolder") -> bool:
     errors = check_file(folder.database)
     if errors.truth:
         DamageAlarm(folder.damage).raise_for(errors.truth[0])
-        _print_some("[red]Fault:[/]", errors.truth)
+        _print_some("[red]Error:[/]", errors.truth)
         fail("The database is damaged. Restore it from a backup.")
     if errors.elsewhere:
         discard_other_pages(folder.database)

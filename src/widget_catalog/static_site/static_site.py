@@ -20,7 +20,7 @@ from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
 from ..catalog.catalog import Catalog
-from ..catalog.node.wiring import Node, open_catalog
+from ..catalog.node.node import Node, open_catalog
 from ..catalog.pages.feeds import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
@@ -49,6 +49,7 @@ _FILES = [
     for it in (
         "feed.atom",
         "openapi.json",
+        "schema/widget.json",
         "favicon.svg",
         "favicon.ico",
         "robots.txt",

@@ -7,17 +7,13 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from widget_contract.errors import InvalidName
+from widget_contract.manifest_details import DETAIL_FIELDS, DETAIL_PARSERS
 from widget_contract.manifest_texts import (
     clean_manifest,
     is_plain_manifest,
     manifest_text_errors,
 )
-from widget_contract.manifests import (
-    DECLARED_KEYS,
-    DETAIL_FIELDS,
-    DETAIL_PARSERS,
-    declared,
-)
+from widget_contract.manifests import DECLARED_KEYS, declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidVersion, SemVer, SortKey
 from widget_contract.texts import (
@@ -235,6 +231,8 @@ class _LineReader:
         rules = {"displayName": self._name, "releaseNotes": self._text}
         for name, key in DECLARED_KEYS.items():
             value = fields[name]
+            if name == "readme":  # Pages sanitize it.
+                continue
             if isinstance(value, str):
                 fields[name] = rules.get(key, self._line)(at, key, value)
             elif isinstance(value, tuple):

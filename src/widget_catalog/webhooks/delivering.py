@@ -6,20 +6,16 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import structlog
 
 from ..core.db.engine import Store
 from ..core.db.leadership import Leadership
-from ..core.networks import NameLookups
 from .dispatching import Dispatcher
+from .lookups import NameLookups
 from .model import Delivery, Outcome, Webhook
 from .settings import WebhookSettings
 from .store import count_waiting
-
-if TYPE_CHECKING:
-    from ..core.http.metrics import Metrics
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
@@ -39,11 +35,9 @@ class Deliverer:
         lock_file: Path,
         open_secret: Callable[[str], str | None],
         settings: WebhookSettings,
-        metrics: "Metrics | None" = None,
     ) -> None:
         self._store = store
         self._settings = settings
-        self._metrics = metrics
         self._lock_file = lock_file
         self._tls: ssl.SSLContext | None = None
         self._lookups = NameLookups()
@@ -51,6 +45,9 @@ class Deliverer:
         self._is_ended = False
         self._logged_at = self._pruned_at = self._counted_at = float("-inf")
         self._dispatcher = Dispatcher(store, open_secret, self._send, self._woken.set)
+        self.counts = self._dispatcher.counts
+        self.waiting = 0
+        """Deliveries that are not over; 0 in all processes but the one that sends them."""
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
         self._thread.start()
 
@@ -73,14 +70,14 @@ class Deliverer:
 
     def _look(self, leadership: Leadership) -> None:
         if not leadership.is_held():
-            self._show_waiting(is_leader=False)
+            self.waiting = 0
             return
         while not self._is_ended and self._dispatcher.run_round():
-            self._report_counts()
-        self._report_counts()
+            pass
         if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
             self._counted_at = time.monotonic()
-            self._show_waiting(is_leader=True)
+            with self._store.reading() as connection:
+                self.waiting = count_waiting(connection)
         if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
             self._pruned_at = time.monotonic()
             self._dispatcher.prune()
@@ -94,22 +91,6 @@ class Deliverer:
                 self._logged_at = time.monotonic()
                 sentence = " ".join(str(error).split())
                 _log.warning("Webhooks cannot be delivered just now.", error=sentence)
-
-    def _report_counts(self) -> None:
-        counts = self._dispatcher.counts
-        for outcome in list(counts):
-            number = counts.pop(outcome)
-            if self._metrics is not None:
-                self._metrics.count_deliveries(outcome, number)
-
-    def _show_waiting(self, *, is_leader: bool) -> None:
-        if self._metrics is None:
-            return
-        number = 0
-        if is_leader:
-            with self._store.reading() as connection:
-                number = count_waiting(connection)
-        self._metrics.show_waiting(number)
 
     def _send(
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]

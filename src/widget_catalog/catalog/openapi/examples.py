@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 
 from widget_contract.addresses import file_path
+from widget_contract.declared_details import DeclaredDetails
 from widget_contract.wire import CliVersion, ServiceVersion, Size, VersionEntry
-from widget_contract.wire_running import Change, Changes, DeclaredDetails, PublishedFile, Revocation
+from widget_contract.wire_running import Change, Changes, PublishedFile, Revocation
 
 from ...core import release
 from ..settings import CatalogSettings
@@ -77,6 +78,7 @@ def examples(base_url: str) -> Object:
             "registrationOpen": False,
             "maxBundleBytes": 2097152,
             "apiVersions": list(release.API_VERSIONS),
+            "acceptsFiles": True,
         },
     }
     only = {name: {"answer": ("Example response", it)} for name, it in responses.items()}

@@ -30,7 +30,6 @@ from .facts import (
     version_rows,
 )
 from .feeds import BADGES, badges_in_markdown
-from .manifest_facts import read_manifest
 from .markdown import MarkdownRenderer
 from .preview import panel_of
 from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_numbers
@@ -38,6 +37,8 @@ from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_num
 # Limits for long texts, to keep pages small.
 _NOTES_BYTES = 12_000
 _README_BYTES = 20_000
+# On the page of a version, to which the page of the widget links.
+_WHOLE_README_BYTES = 150_000
 _ROWS = 12
 _ROWS_PER_PAGE = 25
 # Versions that are offered for comparison.
@@ -78,7 +79,7 @@ class WidgetPages:
         shown = next((it for it in detail.versions if not it.yanked), None)
         shown = shown or (detail.versions[0] if detail.versions else None)
         none: dict[str, Any] = {"version": None, "is_final": True}
-        version = none if shown is None else await self._version(shown)
+        version = none if shown is None else await self._version(shown, _README_BYTES)
 
         def values() -> dict[str, Any]:
             return {
@@ -134,7 +135,7 @@ class WidgetPages:
         version = find_version(detail, number)
         if version is None:
             return None
-        facts = await self._version(version)
+        facts = await self._version(version, _WHOLE_README_BYTES)
 
         def values() -> dict[str, Any]:
             at = detail.versions.index(version)
@@ -156,17 +157,16 @@ class WidgetPages:
     ) -> list[VersionRow]:
         return version_rows(detail.versions, start, stop, self._views.requested, revoked)
 
-    async def _version(self, it: VersionEntry) -> dict[str, Any]:
+    async def _version(self, it: VersionEntry, readme_bytes: int) -> dict[str, Any]:
         """The data shown on the pages of a widget and of a version. If it is not final, the page
         must not be cached.
         """
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
-        manifest = read_manifest(beside.manifest)
         notes = await self._markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
         files = () if beside.revoked is not None else beside.files
-        text, is_read = await read_readme(self._bundles, files, manifest.readme)
-        readme = await self._markdown.render(text, _README_BYTES, it.scope)
+        text, is_read = await read_readme(self._bundles, files, beside.readme)
+        readme = await self._markdown.render(text, readme_bytes, it.scope)
         return {
             "version": it,
             "revoked": beside.revoked,
@@ -175,9 +175,9 @@ class WidgetPages:
             "grid": grid(it),
             "permissions": [permission_fact(one) for one in self._views.requested(it)],
             "use": use(it, style, self._public_url),
-            "manifest": manifest,
             "notes": notes.html,
             "readme": readme.html,
+            "is_readme_cut": readme.is_cut,
             "screenshots": screenshots_of(it, files, self._public_url),
             "is_final": notes.is_final and readme.is_final and is_read,
         }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from widget_contract.addresses import file_path
-from widget_contract.manifests import details_of, searched_texts
+from widget_contract.manifest_details import details_beside, searched_texts
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
@@ -184,7 +184,7 @@ def _entry(
 
 
 def _beside(version: Version) -> bytes:
-    details = details_of(version)
+    details = details_beside(version, version.manifest)
     if version.attached:
         details["files"] = version.attached
     encoded = _encode(details) if details else b""

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from widget_contract.manifests import DETAIL_FIELDS, details_of
+from widget_contract.declared_details import DeclaredDetails
+from widget_contract.manifest_details import DETAIL_FIELDS, details_beside
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
 from widget_contract.version_files import kind_of
 from widget_contract.wire import Size
-from widget_contract.wire_running import DeclaredDetails
 
 from ...core.clock import from_ms, to_ms
 from ...core.db.damage import row_checksum
@@ -214,7 +214,7 @@ def version_row(scope: str, name: str, version: Version) -> Row:
         style and style.sha256_hash,
         version.manifest,
     )
-    details = details_of(version)
+    details = details_beside(version, version.manifest)
     encoded = _encode(details).decode() if details else None
     return (*row, _version_checksum(scope, name, row, encoded), encoded)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from ..data_folder import sync_folder
+from ..data_folder import sync
 from ..errors import BundleNotFound, BundleRefused, Conflict, FolderUnusable, StoreUnavailable
 from .contract import KINDS, Kind, Stored, upload_name
 from .hashing import hash_file, hash_stream
@@ -67,9 +67,9 @@ class LocalBundles:
                     os.link(temporary, target)
                 except FileExistsError:
                     return False
-            sync_folder(target.parent)
+            sync(target.parent)
             # Always: a process that created the folder may have been killed before this point.
-            sync_folder(self._folder)
+            sync(self._folder)
             return True
         finally:
             Path(temporary).unlink(missing_ok=True)
@@ -111,13 +111,13 @@ class LocalBundles:
         path = self.local_path(sha256_hash, kind)
         with contextlib.suppress(FileNotFoundError):
             path.rename(_withdrawn(path))
-            sync_folder(path.parent)
+            sync(path.parent)
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
         path = self.local_path(sha256_hash, kind)
         with contextlib.suppress(FileNotFoundError):
             _withdrawn(path).rename(path)
-            sync_folder(path.parent)
+            sync(path.parent)
 
     def upload_target(
         self, _request_id: str, _path: str, _size_bytes: int, _sha256_hash: str

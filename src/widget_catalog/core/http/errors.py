@@ -27,7 +27,7 @@ from ..errors import (
 from .http import CORS, NOSNIFF, Headers, Request, Response
 from .rendering import PageRenderer
 
-_log = structlog.get_logger("widget_catalog.faults")
+_log = structlog.get_logger("widget_catalog.errors")
 
 # Paths that pages of other origins may read, including errors.
 _OPEN = (WIDGETS, "/cdn/", "/client/")
