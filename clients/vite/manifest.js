@@ -22,6 +22,36 @@ const HYPHEN = new RegExp(`^\\s*${PARTIAL}\\s+-\\s+${PARTIAL}\\s*$`);
 const INVISIBLE = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
 const NARROWED = { entities: [ENTITY, "a pattern such as lock.front_*"], services: [SERVICE, "a name such as unlock"] };
 
+const MAX_README_BYTES = 65_536;
+const HTTPS_RULE = "must be an https address, such as https://clock.example.";
+
+/** README, addresses and author, which pages show. */
+function readDetails({ readme, homepage, repository, author }, complain) {
+  const isAbsent = (value) => (value ?? "") === "";
+  if (!isAbsent(readme) && typeof readme !== "string") {
+    complain("readme", "must be a text.");
+  } else if (!isAbsent(readme) && Buffer.byteLength(readme) > MAX_README_BYTES) {
+    complain("readme", `must have at most ${MAX_README_BYTES} bytes.`);
+  }
+  if (!isAbsent(homepage) && !isAddress(homepage)) complain("homepage", HTTPS_RULE);
+  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  const place = isObject(repository) ? repository.url : repository;
+  const address = typeof place === "string" ? place.replace(/^git\+/, "") : place;
+  if (!isAbsent(address) && !isAddress(address)) complain("repository", HTTPS_RULE);
+  if (isAbsent(author)) return;
+  const name = isObject(author) ? author.name : author;
+  if (typeof name !== "string" || name.trim() === "" || name.length > 100) {
+    complain("author", 'must be a name, or an object such as {"name": "Ann", "url": "https://ann.example"}.');
+  } else if (isObject(author) && !isAbsent(author.url) && !isAddress(author.url)) {
+    complain("author.url", HTTPS_RULE);
+  }
+}
+
+function isAddress(value) {
+  if (typeof value !== "string" || !/^https:\/\/[^/\s@]+(\/\S*)?$/.test(value)) return false;
+  return URL.canParse(value) && new URL(value).hostname.includes(".");
+}
+
 /** The manifest, and all its errors: each a field and a sentence. */
 export function checkManifest(text) {
   const errors = [];
@@ -35,7 +65,10 @@ export function checkManifest(text) {
   if (typeof manifest !== "object" || manifest === null || Array.isArray(manifest)) {
     return { manifest: {}, errors: ["the manifest must be a JSON object."] };
   }
-  if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES) {
+  // A readme has a limit of its own.
+  const { readme } = manifest;
+  const rest = Buffer.byteLength(text) - (typeof readme === "string" ? Buffer.byteLength(readme) : 0);
+  if (rest > MAX_MANIFEST_BYTES) {
     errors.push(`the manifest has more than ${MAX_MANIFEST_BYTES} bytes.`);
   }
 
@@ -70,6 +103,7 @@ export function checkManifest(text) {
   for (const key of ["main", "style"]) {
     read(key, matches(FILE), "must be a file below the manifest's folder, such as dist/index.js.");
   }
+  readDetails(manifest, complain);
   readPermissions(manifest.permissions, complain);
   readKeywords(manifest.keywords, complain);
   readCapabilities(manifest.capabilities, complain);

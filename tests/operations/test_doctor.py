@@ -114,8 +114,9 @@ def test_an_authenticator_app_whose_key_is_lost_is_reported(data: Path) -> None:
 
     assert said.code == 1
     assert said.err == (
-        "Checked 61 widgets and 1 stored bundle.\nError: second factor: 2 of 2 authenticator "
-        "apps cannot be used, because second-factor.key is missing or is another one.\n"
+        f"Checked 61 widgets and 1 stored bundle.\n{_NOTE}"
+        "Error: second factor: 2 of 2 authenticator apps cannot be used, because "
+        "second-factor.key is missing or is another one.\n"
     )
 
 

@@ -81,7 +81,7 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
 
     drop(page, zone, a_widget(tmp_path / "timer", "timer", permissions=["network"]))
 
-    expect(zone).to_contain_text("Found: widget.json, main.js, main.css.")
+    expect(zone).to_contain_text("Found: widget.json, main.js, main.css, README.md.")
     page.get_by_role("button", name="Check and preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
     expect(page.locator("main")).to_contain_text("network")

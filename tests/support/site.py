@@ -40,6 +40,8 @@ class Reply:
     def __init__(self, response: Response) -> None:
         self.status = response.status
         self.headers = dict(response.headers)
+        # Another one in each response: tests/app/test_request_ids.py tests it.
+        self.request_id = self.headers.pop("x-request-id", None)
         self.response = response
 
     @property

@@ -269,7 +269,7 @@ def test_stats_of_an_older_database_says_what_to_do_and_upgrades_nothing(tmp_pat
 
     assert (said.returncode, said.stdout) == (1, b"")
     error = " ".join(said.stderr.decode().split())
-    assert "Make a backup, then start the service or run doctor" in error
+    assert "Make a backup, then start the service or run migrate --expand" in error
     assert "restore that backup" in error
     with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
         assert list(database.iterdump()) == before
