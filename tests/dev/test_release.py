@@ -83,7 +83,8 @@ def test_all_packages_are_built_with_checksums(released: Path) -> None:
     expected = {f"{it}-{NEXT}.tar.gz" for it in python} | {f"{it}-{NEXT}.tgz" for it in npm}
     expected |= {f"{it}-{NEXT}-py3-none-any.whl" for it in python}
     assert {it.name for it in (released / "dist").iterdir()} == {*expected, "SHA256SUMS"}
-    listed = dict(reversed(line.split("  ")) for line in sums(released).splitlines())
+    lines = [line.split("  ") for line in sums(released).splitlines()]
+    listed = {name: digest for digest, name in lines}
     assert listed == {
         it: hashlib.sha256((released / "dist" / it).read_bytes()).hexdigest() for it in expected
     }
