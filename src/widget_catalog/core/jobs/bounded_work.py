@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, Generic, TypeVar, cast
 
 from ..errors import Busy
+from ..tracing import part
 from .fair_turns import FairTurns
 from .process_pool import name_of, receive, send
 
@@ -110,6 +111,10 @@ class BoundedProcess(Generic[Q, A]):
 
     def ask(self, question: Q) -> A | None:
         """The result, or None if it would exceed the limits. Raises Busy if there is no process."""
+        with part("bounded work"):
+            return self._ask(question)
+
+    def _ask(self, question: Q) -> A | None:
         for _ in range(2):
             try:
                 process = self._running()
