@@ -24,7 +24,7 @@ from widget_contract.wire import PublishScope, Size
 from .addresses import WidgetKey
 from .catalog import find_detail, find_requested, find_style, get_account, list_scopes
 from .console import plain, say, sized, warn
-from .errors import conflict, not_allowed, wrong_usage
+from .errors import ExitCode, ToolError, not_allowed, wrong_usage
 from .release_notes import ReleaseNotes
 from .responses import UNKNOWN_SIZE, TokenLimits, VersionEntry
 from .session import Session
@@ -44,6 +44,10 @@ _LABELS = {
 _LONGEST_VALUE = 60
 # Fields that dashboards depend on: a changed value is an error.
 _SERIOUS = ("sdkVersion", "permissions")
+
+
+class AlreadyPublished(ToolError):
+    """This version is published, with other content."""
 
 
 class Change(NamedTuple):
@@ -300,18 +304,20 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
     wanted = local.manifest.version
     existing = find_version(detail.versions, wanted) if detail else None
     if existing is not None and not _is_same_content(session, local, existing):
-        raise conflict(
+        raise AlreadyPublished(
             f"{key} {existing.version} is already published, with different content.",
             "A published version never changes: publish with --bump patch.",
+            ExitCode.CONFLICT,
         )
     fields = []
     if existing is not None:
         fields = differing_fields(local, existing, find_requested(session, key, existing))
     if existing is not None and (serious := [it for it in fields if it in _SERIOUS]):
-        raise conflict(
+        raise AlreadyPublished(
             f"{key} {existing.version} is already published, "
             f"with different {' and '.join(serious)}.",
             "A published version never changes: publish with --bump patch.",
+            ExitCode.CONFLICT,
         )
     if fields:
         warn(

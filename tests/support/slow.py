@@ -50,6 +50,7 @@ LONGEST_FILES = (
     "nodes/test_bundles_on_s3.py",
     "tool/test_npm_templates.py",
     "tool/test_npm_packages.py",
+    "tool/test_ci.py",
     "tool/test_vite_plugin.py",
     "browser/test_managing.py",
     "client/test_types.py",

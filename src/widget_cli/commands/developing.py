@@ -1,5 +1,6 @@
 """`widget init`, `dev` and `validate`, which need no catalog."""
 
+import functools
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,9 +22,10 @@ from ..console import (
     warn,
 )
 from ..credentials import Credentials
-from ..errors import ToolError
+from ..errors import ToolError, wrong_usage
 from ..explanations import explain
 from ..options import AnyModuleOption, CatalogOption, JsonOption, NoCheckOption, module_check
+from ..publish_all import validate_all
 from ..scaffold import NewWidget, Template, begin_widget, default_template, find_template
 from ..session import find_url, opened
 from ..transport import Transport
@@ -130,11 +132,18 @@ def validate(
             "--explain", help="Explain each message, and show what takes the room in the module."
         ),
     ] = False,
+    every: Annotated[bool, typer.Option("--all", help="Check every widget below DIR.")] = False,
     catalog: CatalogOption = None,
     _json: JsonOption = False,
 ) -> None:
     """Check a widget and report all errors at once."""
     check = module_check(no_check=no_check, any_module=any_module)
+    if every:
+        if with_explanations:
+            raise wrong_usage("--explain is for one widget.", "Leave it out, or leave out --all.")
+        limit = _find_limit(catalog)
+        read = functools.partial(read_widget, max_bundle_bytes=limit, check=check)
+        raise typer.Exit(validate_all(folder, read))
     try:
         local = read_widget(folder, max_bundle_bytes=_find_limit(catalog), check=check)
     except ToolError as error:

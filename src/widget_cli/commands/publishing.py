@@ -1,10 +1,11 @@
 """`widget publish`: check, show the plan, confirm, upload."""
 
 import contextlib
+import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import typer
@@ -15,7 +16,8 @@ from widget_contract.semver import InvalidVersion
 from ..addresses import WidgetKey
 from ..catalog import check_cli_version, get_settings
 from ..console import ask, out, plain, require_person, say, shows_json, warn
-from ..errors import ExitCode, invalid_widget
+from ..errors import ExitCode, invalid_widget, wrong_usage
+from ..javascript import ModuleCheck
 from ..manifest_text import Bump, bumped, with_value
 from ..options import (
     AnyModuleOption,
@@ -27,9 +29,11 @@ from ..options import (
     module_check,
 )
 from ..planning import Plan, choose_scope, make_plan, plan_document, show_plan
+from ..publish_all import DECLINED, Outcome, publish_all
 from ..publishing import Advance, Publication, check, publication_of, publish
 from ..release_notes import ReleaseNotes, ask_notes, find_notes, repeated_notes, with_notes
-from ..session import opened
+from ..responses import Settings
+from ..session import Session, opened
 from ..widget_folder import (
     MANIFEST,
     LocalWidget,
@@ -70,52 +74,119 @@ def publish_(
     yes: YesOption = False,
     catalog: CatalogOption = None,
     insecure: InsecureOption = False,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Publish every widget below DIR that is not published yet."),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Publish a widget. A published version cannot be changed.
 
     Publishing the same version with the same content again does nothing.
     """
-    is_asked = not (yes or dry_run)
-    if is_asked:
+    options = _Options(
+        scope=scope,
+        bump=bump,
+        notes=notes,
+        check=module_check(no_check=no_check, any_module=any_module),
+        is_dry_run=dry_run,
+        is_agreed=yes,
+        is_json=json,
+    )
+    if options.is_asked:
         require_person()  # Before doing any work.
-    how = module_check(no_check=no_check, any_module=any_module)
-    # Report local errors before connecting.
-    before = read_widget(folder, max_bundle_bytes=sys.maxsize, check=how)
+    if every:
+        if bump is not Bump.KEEP or notes is not None:
+            raise wrong_usage(
+                "--bump and --notes are for one widget.", "Leave them out, or publish it alone."
+            )
+        read = functools.partial(_read, options=options)
+        with _publisher(catalog, options, is_insecure=insecure) as publish_one:
+            raise typer.Exit(publish_all(folder, read, publish_one))
+    prepared = _read(folder, options)  # Report local errors before connecting.
+    with _publisher(catalog, options, is_insecure=insecure) as publish_one:
+        outcome = publish_one(prepared)
+    if outcome.status == DECLINED:
+        say.print("Nothing was published.")
+        raise typer.Exit(ExitCode.FAILED)
+    _print_result(*outcome)
+
+
+class _Options(msgspec.Struct, frozen=True):
+    scope: str | None
+    bump: Bump
+    notes: str | None
+    check: ModuleCheck
+    is_dry_run: bool
+    is_agreed: bool
+    is_json: bool
+
+    @property
+    def is_asked(self) -> bool:
+        return not (self.is_agreed or self.is_dry_run)
+
+
+class _Prepared(NamedTuple):
+    """A valid widget, and the manifest to write and to send."""
+
+    local: LocalWidget
+    file_text: str
+    notes: ReleaseNotes | None
+    sent_text: str
+
+
+def _read(folder: Path, options: _Options) -> _Prepared:
+    before = read_widget(folder, max_bundle_bytes=sys.maxsize, check=options.check)
     require_own_description(before)
-    file_text = _bumped_text(before, bump)
-    stated = find_notes(_with_text(before, file_text), notes)
-    sent_text = with_notes(file_text, stated)
-    with opened(catalog, is_insecure=insecure) as session:
-        if newer := check_cli_version(session):
-            warn(f"A newer release of widget is available: {newer}.")
-        settings = get_settings(session)
-        local = read_widget(folder, sent_text, settings.max_bundle_bytes, how)
-        key = WidgetKey(choose_scope(session, scope, local.manifest), local.manifest.name)
-        plan = make_plan(session, key, local)
-        if plan.is_published:
-            _write_manifest(folder, file_text)
-            _print_result(plan, "already-published")
-            return
-        plan = _with_own_notes(plan, stated, sent_text, is_asked=is_asked)
-        local = plan.local
-        publication = publication_of(key, local, accepts_files=settings.accepts_files)
-        if local.pictures and not settings.accepts_files:
-            warn("This catalog accepts no screenshots: they are not published.")
-        # Check before asking for confirmation; without a question, the request itself is checked.
-        response = check(session, publication) if is_asked or dry_run else {}
-        if is_asked or not json:
-            show_plan(plan)
-        if dry_run:
-            _print_result(plan, "checked", {**response, "bundleUrl": response.get("cdnUrl")})
-            return
-        if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
-            say.print("Nothing was published.")
-            raise typer.Exit(ExitCode.FAILED)
-        with _progress(publication) as advance:
-            response = publish(session, publication, advance)
-    _write_manifest(folder, file_text)
-    _print_result(plan, "published", response)
+    file_text = _bumped_text(before, options.bump)
+    notes = find_notes(_with_text(before, file_text), options.notes)
+    return _Prepared(before, file_text, notes, with_notes(file_text, notes))
+
+
+@contextlib.contextmanager
+def _publisher(
+    catalog: str | None, options: _Options, *, is_insecure: bool
+) -> Iterator[Callable[[_Prepared], Outcome]]:
+    """A function that publishes in one session with the catalog, which opens with the first."""
+    with opened(catalog, is_insecure=is_insecure) as session:
+
+        @functools.cache
+        def settings() -> Settings:
+            if newer := check_cli_version(session):
+                warn(f"A newer release of widget is available: {newer}.")
+            return get_settings(session)
+
+        yield lambda prepared: _publish(session, settings(), prepared, options)
+
+
+def _publish(
+    session: Session, settings: Settings, prepared: _Prepared, options: _Options
+) -> Outcome:
+    folder = prepared.local.folder
+    local = read_widget(folder, prepared.sent_text, settings.max_bundle_bytes, options.check)
+    key = WidgetKey(choose_scope(session, options.scope, local.manifest), local.manifest.name)
+    plan = make_plan(session, key, local)
+    if plan.is_published:
+        _write_manifest(folder, prepared.file_text)
+        return Outcome(plan, "already-published", {})
+    plan = _with_own_notes(plan, prepared.notes, prepared.sent_text, is_asked=options.is_asked)
+    local = plan.local
+    publication = publication_of(key, local, accepts_files=settings.accepts_files)
+    if local.pictures and not settings.accepts_files:
+        warn("This catalog accepts no screenshots: they are not published.")
+    # Check before asking for confirmation; without a question, the request itself is checked.
+    is_checked = options.is_asked or options.is_dry_run
+    response = check(session, publication) if is_checked else {}
+    if options.is_asked or not options.is_json:
+        show_plan(plan)
+    if options.is_dry_run:
+        return Outcome(plan, "checked", {**response, "bundleUrl": response.get("cdnUrl")})
+    if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=options.is_agreed):
+        return Outcome(plan, DECLINED, {})
+    with _progress(publication) as advance:
+        response = publish(session, publication, advance)
+    _write_manifest(folder, prepared.file_text)
+    return Outcome(plan, "published", response)
 
 
 def _bumped_text(local: LocalWidget, bump: Bump) -> str:
@@ -174,15 +245,15 @@ def _write_manifest(folder: Path, text: str) -> None:
         warn(f"{file} could not be updated with the new version: {error.strerror}.")
 
 
-def _print_result(plan: Plan, status: str, response: dict[str, Any] | None = None) -> None:
-    if shows_json(plan_document(plan, status, response or {})):
+def _print_result(plan: Plan, status: str, response: dict[str, Any]) -> None:
+    if shows_json(plan_document(plan, status, response)):
         return
     name = f"[bold]{plain(plan.key)} {plain(plan.local.manifest.version)}[/]"
     match status:
         case "published":
             say.print(f"[green]Published[/] {name}.")
             out.print(plain(plan.page_url))
-            out.print(plain((response or {}).get("bundleUrl", "")))
+            out.print(plain(response.get("bundleUrl", "")))
         case "already-published":
             say.print(f"{name} is already published with the same content. Nothing to do.")
             if plan.existing and plan.existing.yanked:

@@ -1,0 +1,1 @@
+"""Makes a release: `./dev release VERSION`."""

@@ -1,0 +1,205 @@
+"""The GitHub Action and the GitLab template: bash runs their steps as they are, with the real
+service. Only the expressions are replaced, as the runners do.
+"""
+
+import json
+import os
+import re
+import subprocess
+import venv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from support.folders import empty_folder
+from support.service import Service, running_service
+from tool.publishing import edit
+from tool.test_machines import machine
+from tool.tool import Tool
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+ACTION = ROOT / "clients" / "github-action" / "action.yml"
+GITLAB = ROOT / "clients" / "gitlab" / "publish-widget.yml"
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    data = empty_folder(tmp_path_factory.mktemp("catalog") / "data")
+    with running_service(data, "--set", "registration=open") as running:
+        yield running
+
+
+@pytest.fixture
+def author(service: Service, tmp_path: Path, request: pytest.FixtureRequest) -> Tool:
+    """The checkout of a repository, and the token of an account of this test alone."""
+    number = request.session.items.index(request.node)
+    return machine(service, f"ann-{number}", tmp_path / "checkout")
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python as runners have it: with pip, and nothing else."""
+    folder = tmp_path_factory.mktemp("runner")
+    venv.create(folder / "python", with_pip=True)
+    return folder / "python" / "bin" / "python"
+
+
+def bash(script: str, folder: Path, environment: Mapping[str, str]) -> Ran:
+    kept = {it: os.environ[it] for it in os.environ if it.startswith(("PIP_", "SSL_", "LANG"))}
+    base = {"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"], "NO_COLOR": "1"}
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder,
+        env={**kept, **base, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+class Runner:
+    """Runs the steps of the action in a checkout."""
+
+    def __init__(self, python: Path, temp: Path) -> None:
+        self.action: dict[str, Any] = yaml.safe_load(ACTION.read_text())
+        self.temp = temp
+        self.known = {
+            "steps.python.outputs.python-path": str(python),
+            "github.action_path": str(ACTION.parent),
+        }
+
+    def run(self, name: str, checkout: Path, token: str = "", **inputs: str) -> Ran:
+        declared: dict[str, Any] = self.action["inputs"]
+        assert set(inputs) <= set(declared)
+        values = {
+            f"inputs.{it}": inputs.get(it, about.get("default", ""))
+            for it, about in declared.items()
+        }
+        (step,) = (it for it in self.action["runs"]["steps"] if it.get("name") == name)
+        assert step["shell"] == "bash"
+        assert "${{" not in step["run"]  # Values in a script would be run.
+        environment = {
+            key: re.sub(r"\$\{\{ (\S+) \}\}", lambda it: {**self.known, **values}[it[1]], value)
+            for key, value in step["env"].items()
+        }
+        environment["RUNNER_TEMP"] = str(self.temp)
+        environment["GITHUB_OUTPUT"] = str(self.temp / "output")
+        return bash(step["run"], checkout, {"WIDGET_TOKEN": token, **environment})
+
+    def result(self) -> Any:
+        """The output `result` of the last step."""
+        output = self.temp / "output"
+        found = re.fullmatch(r"result<<(\S+)\n(.*)\n\1\n", output.read_text(), re.DOTALL)
+        output.unlink()
+        assert found is not None
+        return json.loads(found[2])
+
+
+@pytest.fixture(scope="module")
+def runner(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """A runner on which the tool was installed by the action's own step."""
+    runner = Runner(python, tmp_path_factory.mktemp("temp"))
+    installed = runner.run("Install the tool", runner.temp)
+    assert installed.code == 0, installed
+    return runner
+
+
+def test_the_action_validates_and_publishes_a_new_version_once(
+    runner: Runner, author: Tool, service: Service
+) -> None:
+    clock = author.begin("clock")
+    token = author.environment["WIDGET_TOKEN"]
+    inputs = {"catalog": service.url, "folder": "clock"}
+
+    validated = runner.run("Validate", author.home, **inputs)
+    assert (validated.code, validated.out[:12]) == (0, "Valid: clock")
+    for expected in ("published", "already-published"):
+        done = runner.run("Publish", author.home, token, **inputs)
+        assert done.code == 0, done
+        assert runner.result()["status"] == expected
+    (clock / "index.js").write_text("export function mount() {} // Changed.")
+    refused = runner.run("Publish", author.home, token, **inputs)
+    assert (refused.code, runner.result()["exitCode"]) == (6, 6)
+    edit(clock, version="one")
+    assert runner.run("Validate", author.home, **inputs).code == 5
+
+
+def test_the_action_publishes_all_widgets_of_a_repository(
+    runner: Runner, author: Tool, service: Service
+) -> None:
+    author.begin("clock")
+    author.begin("weather")
+    token = author.environment["WIDGET_TOKEN"]
+    inputs = {"catalog": service.url, "all": "true"}
+    assert runner.run("Validate", author.home, **inputs).code == 0
+    done = runner.run("Publish", author.home, token, **inputs)
+    assert done.code == 0, done
+    published = {it["folder"]: it["status"] for it in runner.result()["widgets"]}
+    assert published == {"clock": "published", "weather": "published"}
+
+
+def test_the_action_publishes_to_the_scope_that_is_given_and_says_why_it_cannot(
+    runner: Runner, author: Tool, service: Service
+) -> None:
+    author.begin("clock")
+    inputs = {"catalog": service.url, "folder": "clock"}
+    token = author.environment["WIDGET_TOKEN"]
+    elsewhere = runner.run("Publish", author.home, token, **inputs, scope="elsewhere")
+    assert (elsewhere.code, runner.result()["exitCode"]) == (4, 4)
+    without = runner.run("Publish", author.home, **inputs)
+    assert (without.code, runner.result()["exitCode"]) == (3, 3)
+    assert "WIDGET_TOKEN" in without.err
+
+
+def test_the_action_publishes_only_if_it_is_asked_to() -> None:
+    steps = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
+    conditions = {it.get("name"): it["if"] for it in steps if "if" in it}
+    assert conditions == {"Publish": "inputs.publish == 'true'"}
+
+
+def test_the_gitlab_template_validates_and_publishes(
+    python: Path, author: Tool, service: Service
+) -> None:
+    author.begin("clock")
+    author.begin("weather")
+    inputs = {
+        "catalog": service.url,
+        "all": "true",
+        "tool": f"{ROOT / 'contract'} {ROOT / 'cli'}",
+    }
+    header, body = GITLAB.read_text().split("\n---\n")
+    declared = yaml.safe_load(header)["spec"]["inputs"]
+    values = {
+        it: str(inputs.get(it, (about or {}).get("default"))) for it, about in declared.items()
+    }
+    jobs = yaml.safe_load(re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda it: values[it[1]], body))
+    shared = jobs[".widget"]
+    environment = {**shared["variables"], "PATH": f"{python.parent}:/usr/bin:/bin"}
+
+    def run(job: str, token: str = "") -> Ran:
+        assert jobs[job]["extends"] == ".widget"
+        script = "\n".join([*shared["before_script"], *jobs[job]["script"]])
+        return bash(script, author.home, {**environment, "WIDGET_TOKEN": token})
+
+    validated = run("validate-widget")
+    assert (validated.code, validated.out) == (
+        0,
+        "clock\tclock\t0.1.0\tvalid\nweather\tweather\t0.1.0\tvalid\n",
+    )
+    done = run("publish-widget", author.environment["WIDGET_TOKEN"])
+    assert (done.code, done.out.count("\tpublished\n")) == (0, 2), done
+    assert jobs["publish-widget"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
