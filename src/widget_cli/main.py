@@ -48,7 +48,16 @@ def about(
 
 
 # Every file in `commands/` registers its own: these first, in the order of the help.
-_FIRST = ("developing", "publishing", "managing", "searching", "account", "tokens")
+_FIRST = (
+    "developing",
+    "picturing",
+    "publishing",
+    "migrating",
+    "managing",
+    "searching",
+    "account",
+    "tokens",
+)
 for _name in dict.fromkeys((*_FIRST, *(it.name for it in iter_modules(commands.__path__)))):
     import_module(f"{commands.__name__}.{_name}").register(app)
 

@@ -16,12 +16,13 @@ TYPES = {
     "json": "application/json",
 }
 PAGE = "page.html"
-_NAMES = (PAGE, "dev.js", "dev.css")
+_NAMES = (PAGE, "dev.js", "dev.css", "shot.html", "shot.js", "shot.css")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     f"img-src data:; {FRAME_SOURCES}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     # Not the widget's own files.
-    ", script-src *:*/dev.js *:*/preview/; style-src *:*/dev.css *:*/preview/"
+    ", script-src *:*/dev.js *:*/shot.js *:*/preview/; "
+    "style-src *:*/dev.css *:*/shot.css *:*/preview/"
 )
 
 

@@ -15,13 +15,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from widget_contract.errors import InvalidName
+from widget_contract.manifest_schema import PATH as SCHEMA_PATH
+from widget_contract.manifest_schema import printed
 from widget_contract.names import Scope, WidgetName
 
 from .errors import ToolError, conflict, wrong_usage
+from .manifest_text import with_first
 from .vite_plugin_package import PLUGIN, plugin_dependency
 from .widget_folder import MANIFEST, named
 
 BUNDLE = "index.js"
+SCHEMA = "widget.schema.json"
 _MAX_NAME = 64
 _PACKAGE = "package.json"
 
@@ -85,6 +89,7 @@ _PURPOSES = {
     _PACKAGE: "scripts and dependencies",
     "README.md": "documentation for users and developers",
     "widget.d.ts": "types for your editor",
+    SCHEMA: "checks the manifest in your editor",
 }
 
 
@@ -114,15 +119,26 @@ def default_template() -> Template:
 
 
 def begin_widget(
-    folder: Path, name: str | None, scope: str | None, template: Template = Template.PLAIN
+    folder: Path,
+    name: str | None,
+    scope: str | None,
+    template: Template = Template.PLAIN,
+    catalog_url: str | None = None,
 ) -> NewWidget:
-    """Write the files of a template. Existing files are never changed."""
+    """Write the files of a template. Existing files are never changed. The manifest names the JSON
+    Schema of the catalog; if none is known, a copy is written."""
     try:
         chosen = WidgetName.parse(name) if name else _name_from(folder)
         home = Scope.parse(scope) if scope else None
     except InvalidName as error:
         raise wrong_usage(error.message, "Choose another with --name or --scope.") from None
     contents = _contents(template, chosen, home)
+    schema = f"{catalog_url}{SCHEMA_PATH}"
+    if catalog_url is None:
+        contents[SCHEMA] = printed().encode()
+        schema = f"./{SCHEMA}"
+    manifest = with_first(contents[MANIFEST].decode(), "$schema", schema)
+    contents[MANIFEST] = manifest.encode()
     in_the_way = [it for it in contents if (folder / it).exists()]
     if in_the_way:
         are = "is" if len(in_the_way) == 1 else "are"

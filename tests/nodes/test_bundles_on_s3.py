@@ -16,7 +16,8 @@ import sqlalchemy as sa
 
 from support.commands import widget_catalog
 from support.nodes import RunningNode, Traveller, a_node, environment_of
-from support.people import PASSWORD, manifest, request_body
+from support.people import PASSWORD, announce, manifest, request_body
+from support.pictures import a_picture
 from support.relay import Relay
 from support.s3 import BUCKET, SECRET, object_store, rclone, settings_of
 from support.service import Service, free_port, run_command, wait_for
@@ -108,6 +109,37 @@ def test_a_file_is_uploaded_to_the_store_and_served_by_every_node(
         part = node.client.get(bundle_url("1.0.0"), headers={"range": "bytes=7-14"})
         assert (part.status_code, part.content) == (206, JS[7:15])
         assert node.client.get("/api/health").json()["checks"]["bundles"] == "ok"
+
+
+def test_other_files_are_uploaded_to_the_store_and_served_by_every_node(
+    nodes: list[RunningNode], ann: Traveller, server: ObjectStoreServer
+) -> None:
+    one, two = nodes
+    files = {"README.md": b"# Pictures", "screenshots/a.png": a_picture("png", 900, 300)}
+    body = request_body("ann/pictures", "1.0.0", JS) | {"files": announce(files)}
+    requested = ann.post(one, "/api/widgets/publish", body).json()
+    for path, content in files.items():
+        url = requested["uploadUrls"][path]
+        assert url.startswith(f"http://127.0.0.1:{server.port}/{BUCKET}/nodes/uploads/")
+        assert httpx.put(url, content=content + b"x", timeout=60).status_code == 403
+        assert httpx.put(url, content=content, timeout=60).status_code == 200
+    assert httpx.put(requested["uploadUrl"], content=JS, timeout=60).status_code == 200
+
+    confirm = {"action": "confirm", "versionId": requested["versionId"]}
+    assert ann.post(two, "/api/widgets/publish", confirm).status_code == 200
+
+    assert f"uploads/{requested['versionId']}" not in " ".join(server.keys())
+    address = "/api/v1/widgets/ann/pictures/1.0.0"
+    wait_for(lambda: one.client.get(address).status_code == 200)
+    shown = {it["path"]: it for it in one.client.get(address).json()["files"]}
+    assert list(shown) == ["index.js", *files, "screenshots/a.thumb.webp"]
+    for node in nodes:
+        for path, it in shown.items():
+            found = node.client.get(f"/cdn/@ann/pictures/1.0.0/{path}")
+            assert found.status_code == 200
+            assert hashlib.sha256(found.content).hexdigest() == it["sha256Hash"]
+        assert "# Pictures" not in (page := node.client.get("/widgets/ann/pictures").text)
+        assert "Pictures" in page
 
 
 def test_a_form_is_sent_to_one_node_previewed_and_confirmed_at_another(

@@ -32,7 +32,7 @@ def publish(data: Path, version: str, before_confirm: Callable[[], None] = lambd
     request = request_version(
         node.store, actor, request_body("ann/clock", version, js), max_bundle_bytes=1 << 21
     )
-    upload = node.uploads.receive(request.id, "js", len(js))
+    upload = node.uploads.receive(request.id, "index.js", len(js))
     upload.write(js)
     upload.finish()
     before_confirm()

@@ -5,6 +5,7 @@ import os
 import re
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 
 from support.commands import Said
@@ -42,6 +43,22 @@ def test_it_has_the_name_and_scope_that_were_asked_for(tool: Tool) -> None:
     assert (manifest["name"], manifest["scope"]) == ("bell", "ann")
     assert manifest["displayName"] == "Bell"
     assert 'setAttribute("aria-label", "Bell")' in (tool.home / "index.js").read_text()
+
+
+def test_the_manifest_names_the_schema_of_the_catalog_or_a_copy(tool: Tool) -> None:
+    tool.begin("clock")
+    manifest = (tool.home / "clock" / "widget.json").read_text()
+    url = tool.environment.pop("WIDGET_CATALOG_URL")
+    assert manifest.startswith(f'{{\n  "$schema": "{url}/schema/widget.json",\n  "name": "clock",')
+
+    said = tool.run("init", "sun", "--template", "plain")
+    schema = tool.home / "sun" / "widget.schema.json"
+    assert f"  {schema.relative_to(tool.home)}  checks the manifest in your editor\n" in said.err
+    manifest = (tool.home / "sun" / "widget.json").read_text()
+    assert json.loads(manifest)["$schema"] == "./widget.schema.json"
+    validator = jsonschema_rs.validator_for(json.loads(schema.read_text()))
+    assert validator.is_valid(json.loads(manifest))
+    assert tool.run("validate", "sun").err.count("Note:") == 1  # The description.
 
 
 def test_a_person_is_asked_for_the_template(tool: Tool) -> None:

@@ -116,7 +116,7 @@ class BundlePool:
 def read_bundle(bundles: Bundles, file: StoredName) -> bytes | None:
     """None if it is missing or damaged."""
     try:
-        with bundles.open(file.sha256_hash, "css" if file.kind == "css" else "js") as stream:
+        with bundles.open(file.sha256_hash, file.kind) as stream:
             content = stream.read()
     except (BundleNotFound, OSError):
         return None

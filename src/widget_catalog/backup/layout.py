@@ -24,6 +24,7 @@ import zstandard
 
 from ..core.data_folder import sync
 from ..core.errors import InvalidBackup
+from ..core.files.contract import KINDS
 
 # Format 2 had a read model besides, in `replica/`. It is ignored: a restore builds it.
 FORMAT, NEWEST_FORMAT = 1, 2
@@ -45,7 +46,7 @@ _MODE = 0o600
 # The file ends with the hash of everything before it, in a skippable frame that other programs
 # ignore. The hash is needed because a flipped bit in a frame does not always change its content.
 _TRAILER = b"\x50\x2a\x4d\x18" + (32).to_bytes(4, "little")
-_BUNDLE = re.compile(r"bundles/([0-9a-f]{2})/([0-9a-f]{62})\.(js|css)")
+_BUNDLE = re.compile(r"bundles/([0-9a-f]{2})/([0-9a-f]{62})\.(" + "|".join(KINDS) + ")")
 
 
 class Manifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):

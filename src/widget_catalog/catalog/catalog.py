@@ -12,6 +12,7 @@ import msgspec
 
 from widget_contract.names import is_widget_key
 from widget_contract.semver import SemVer
+from widget_contract.version_files import BUNDLE, STYLE
 
 from ..core import clock
 from ..core.clock import Clock, iso
@@ -34,6 +35,7 @@ from .replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import Outline, RevokedVersion, is_stored_here
 from .replica.revision import Counts, Revision
+from .replica.versions import find_attached
 from .resolve_responses import BoundedResponses, ResolveResponses
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
@@ -41,6 +43,7 @@ from .search.follower import IndexFollower, IndexSource
 from .search.index import SearchIndex
 from .search_pages import SearchPages
 from .version_details import VersionDetails
+from .widgets import AttachedFile
 
 
 class _Bundle(msgspec.Struct, rename="camel"):
@@ -263,6 +266,21 @@ class Catalog:
                     if is_stored_here(bundle.bundle_url):
                         return BundleRef(bundle.sha256_hash, bundle.bundle_size)
         return None
+
+    def find_file(self, scope: str, name: str, version: str, path: str) -> BundleRef | None:
+        """A file of this version that is stored here; its widget may be unlisted."""
+        if path == BUNDLE:
+            return self.find_bundle(scope, name, version)
+        if path == STYLE:
+            return self.find_style(scope, name, version)
+        attached = self.list_attached(scope, name, version)
+        found = next((it for it in attached if it.path == path), None)
+        return None if found is None else BundleRef(found.sha256_hash, found.size_bytes)
+
+    def list_attached(self, scope: str, name: str, version: str) -> tuple[AttachedFile, ...]:
+        """The README and the pictures of this version; its widget may be unlisted."""
+        key = f"{scope}/{name}"
+        return find_attached(self._documents, key, version) if is_widget_key(key) else ()
 
     def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
         key = f"{scope}/{name}"

@@ -66,6 +66,8 @@ class Published(VersionEvent, frozen=True):
     bundle_size: int
     css_sha256_hash: str | None = None
     css_size: int | None = None
+    files: list[str] | None = None
+    """The paths of its README and pictures."""
 
 
 class Yanked(VersionEvent, frozen=True):

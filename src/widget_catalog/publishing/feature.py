@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.commands import PEOPLE, Command
 from ..core.features import Feature, Job, call_of, value_of
@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from ..core.http.http import Handler
     from ..core.http.receiving import Receiver
     from ..core.http.services import Services
+    from ..core.settings import Settings
 
 
 def _services(services: "Services") -> Sequence[object]:
+    from .module_notes import ModuleNotes
     from .quotas import quotas_from
 
-    return (quotas_from(services.settings),)
+    return (quotas_from(services.settings), ModuleNotes())
+
+
+def _public_settings(_settings: "Settings") -> Mapping[str, Any]:
+    return {"accepts_files": True}
 
 
 def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Handler]":
@@ -47,6 +53,7 @@ FEATURE = Feature(
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
     routes=value_of("widget_catalog.publishing.routes:ROUTES"),
     services=_services,
+    public_settings=_public_settings,
     paths=_paths,
     jobs=_jobs,
     on_start=call_of("widget_catalog.publishing.publish_version:tidy_uploads"),

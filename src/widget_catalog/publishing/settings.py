@@ -20,8 +20,7 @@ class PublishingSettings(FeatureSettings):
     )
     max_bytes_per_day: int = setting(
         268435456,
-        "Bytes (bundles, style sheets and manifests) that an account may publish within 24 "
-        "hours; `0`: no limit.",
+        "Bytes (files and manifests) that an account may publish within 24 hours; `0`: no limit.",
         rule=between(0, 1 << 60),
     )
     max_changes_per_hour: int = setting(

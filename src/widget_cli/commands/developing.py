@@ -6,10 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..bundle_sizes import find_parts, show_parts
 from ..catalog import get_settings
-from ..console import ask_line, is_person, mode, out, plain, say, shows_json, sized, warn
+from ..console import (
+    ask_line,
+    is_person,
+    mode,
+    out,
+    plain,
+    say,
+    show_explanations,
+    shows_json,
+    sized,
+    warn,
+)
 from ..credentials import Credentials
 from ..errors import ToolError
+from ..explanations import explain
 from ..options import AnyModuleOption, CatalogOption, JsonOption, NoCheckOption, module_check
 from ..scaffold import NewWidget, Template, begin_widget, default_template, find_template
 from ..session import find_url, opened
@@ -60,7 +73,7 @@ def init(
 ) -> None:
     """Create a working widget from a template."""
     chosen = _ask_template() if template is None else find_template(template)
-    begun = begin_widget(folder, name, scope, chosen)
+    begun = begin_widget(folder, name, scope, chosen, _find_catalog())
     files = [str(folder / it) for it in begun.files]
     if shows_json({"name": begun.name, "template": begun.template, "files": files}):
         return
@@ -68,6 +81,14 @@ def init(
     _print_aligned({str(folder / it): about for it, about in begun.purposes.items()})
     say.print("Next:")
     _print_aligned(_next(folder, begun))
+
+
+def _find_catalog() -> str | None:
+    """The catalog that is used by default, if any."""
+    try:
+        return find_url(None, Credentials())
+    except ToolError:  # No catalog is needed here.
+        return None
 
 
 def _ask_template() -> Template:
@@ -103,16 +124,34 @@ def validate(
     folder: FolderArgument = Path(),
     no_check: NoCheckOption = False,
     any_module: AnyModuleOption = False,
+    with_explanations: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Explain each message, and show what takes the room in the module."
+        ),
+    ] = False,
     catalog: CatalogOption = None,
     _json: JsonOption = False,
 ) -> None:
     """Check a widget and report all errors at once."""
     check = module_check(no_check=no_check, any_module=any_module)
-    local = read_widget(folder, max_bundle_bytes=_find_limit(catalog), check=check)
+    try:
+        local = read_widget(folder, max_bundle_bytes=_find_limit(catalog), check=check)
+    except ToolError as error:
+        error.explanations = explain(error.details) if with_explanations else []
+        raise
     for warning in local.warnings:
         warn(warning)
-    if shows_json({"valid": True, **_described(local), "warnings": list(local.warnings)}):
+    explanations = explain(local.warnings) if with_explanations else []
+    show_explanations(explanations)
+    parts = find_parts(folder, local.bundle.path, local.bundle.content) if with_explanations else []
+    document = {"valid": True, **_described(local), "warnings": list(local.warnings)}
+    if with_explanations:
+        document |= {"explanations": explanations, "parts": [it._asdict() for it in parts]}
+    if shows_json(document):
         return
+    for line in show_parts(parts):
+        say.print(f"  {plain(line)}")
     manifest = local.manifest
     name = f"{manifest.scope}/{manifest.name}" if manifest.scope else str(manifest.name)
     size = sized(local.bundle.size_bytes)

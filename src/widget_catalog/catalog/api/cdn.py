@@ -1,4 +1,6 @@
-"""Bundles over HTTP: `/cdn/@{scope}/{name}/{version}/index.js` (or `.css`), sent from disk."""
+"""Files of versions over HTTP: `/cdn/@{scope}/{name}/{version}/index.js` or another path, sent from
+disk.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +10,8 @@ from pathlib import Path
 
 import structlog
 
-from widget_contract.addresses import PublishedFile, parse_file_path
+from widget_contract.addresses import parse_file_path
+from widget_contract.version_files import CONTENT_TYPES, PICTURE_KINDS
 
 from ...core.errors import BundleNotFound, StoreUnavailable
 from ...core.files.contract import Fetch, Kind, LocalFiles
@@ -26,8 +29,8 @@ _THREADS = 4
 _log = structlog.get_logger("widget_catalog.cdn")
 
 _TYPES: dict[Kind, tuple[str, str]] = {
-    "js": ("content-type", "text/javascript; charset=utf-8"),
-    "css": ("content-type", "text/css; charset=utf-8"),
+    kind: ("content-type", its if kind in PICTURE_KINDS else f"{its}; charset=utf-8")
+    for kind, its in CONTENT_TYPES.items()
 }
 _BUNDLE: Headers = [
     ("cache-control", "public, max-age=31536000, immutable"),
@@ -68,7 +71,7 @@ class Cdn:
             sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
             return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), CORS)
         file = parse_file_path(request.path[len(PREFIX) - 1 :])
-        found = None if file is None else self._find(file)
+        found = None if file is None else self._catalog.find_file(*file)
         if file is None or found is None:
             return error(404, f"There is no bundle at {request.path[:200]}.", CORS)
         revoked = self._catalog.find_revocation(file.scope, file.name, file.version)
@@ -120,10 +123,6 @@ class Cdn:
             self._fetching[path] = working
             working.add_done_callback(lambda _: self._fetching.pop(path, None))
         await asyncio.shield(working)
-
-    def _find(self, file: PublishedFile) -> BundleRef | None:
-        find = self._catalog.find_bundle if file.kind == "js" else self._catalog.find_style
-        return find(file.scope, file.name, file.version)
 
 
 def _send(request: Request, file: FileBody, headers: Headers) -> Response:
