@@ -39,12 +39,20 @@ def test_pip_installs_the_tool_which_runs(
     venv.create(tmp_path / "venv", with_pip=True)
     programs = tmp_path / "venv" / "bin"
     given = [it.format(url=service.url) for it in options]
-    command = [programs / "python", "-m", "pip", "--isolated", "install", "--no-deps", "--quiet"]
+    command = [
+        str(programs / "python"),
+        "-m",
+        "pip",
+        "--isolated",
+        "install",
+        "--no-deps",
+        "--quiet",
+    ]
     command += ["--disable-pip-version-check", *given, "widget-cli", "widget-contract"]
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "NO_COLOR": "1"}
     subprocess.run(command, env=environment, check=True)
     link_dependencies(site_of(tmp_path / "venv"), "widget_cli", "widget_contract")
-    command = [programs / "widget", "--version"]
+    command = [str(programs / "widget"), "--version"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == f"{VERSION}\n"
 
