@@ -1,4 +1,5 @@
-"""Packs the npm packages of this folder: `./dev run python clients/pack.py FOLDER`.
+"""Packs the npm packages of this folder: `./dev run python clients/pack.py FOLDER`; with
+`--wheels`, also the Python packages, as a catalog offers them at `/install`.
 
 The Vite plugin includes the preview, and the package of the tool its wheels; so `npm publish` gets
 these files, not the folders. `--index URL`: the Python package index of which machines without
@@ -8,16 +9,17 @@ Python and without uv fetch uv; no address is in the repository.
 import argparse
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from hatchling.builders.wheel import WheelBuilder
 
 from widget_cli.vite_plugin_package import packed, plugin_files
 
 CLIENTS = Path(__file__).parent
 ROOT = CLIENTS.parent
-WHEELS = (ROOT / "contract", ROOT / "cli")
+TOOL = (ROOT / "contract", ROOT / "cli")
 
 
 def pack(folder: Path, index: str | None = None) -> list[Path]:
@@ -52,18 +54,26 @@ def tool_files(index: str | None) -> dict[str, bytes]:
     uv = {"version": version, "sha256": re.findall(r"sha256:(\w+)", pinned), "index": index}
     files = {"uv.json": (json.dumps(uv, indent=2) + "\n").encode()}
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
-        for project in WHEELS:
-            subprocess.run(command, cwd=project, check=True, capture_output=True)  # noqa: S603
-        for wheel in Path(folder).glob("*.whl"):
+        for wheel in build_wheels(Path(folder), TOOL):
             files[f"wheels/{wheel.name}"] = wheel.read_bytes()
     return files
+
+
+def build_wheels(
+    folder: Path, projects: tuple[Path, ...] = (*TOOL, CLIENTS / "python")
+) -> list[Path]:
+    """The same sources give the same files, here too."""
+    builders = [WheelBuilder(str(it)) for it in projects]
+    built = [it.build(directory=str(folder), versions=["standard"]) for it in builders]
+    return [Path(path) for paths in built for path in paths]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--index", metavar="URL")
+    parser.add_argument("--wheels", action="store_true")
     arguments = parser.parse_args()
-    for written in pack(arguments.folder, arguments.index):
+    wheels = build_wheels(arguments.folder) if arguments.wheels else []
+    for written in (*pack(arguments.folder, arguments.index), *wheels):
         sys.stdout.write(f"{written.stat().st_size:>9,}  {written}\n")

@@ -109,17 +109,19 @@ def post_reset(services: Services, call: Call) -> Response:
 def get_account(services: Services, call: Call) -> Response:
     ours, store, actor = services.of(AccountServices), services.store, call.actor
     session = call.visitor.session
+    programs, tokens = read_own(store, actor, list_grants), read_own(store, actor, list_tokens)
     shown = {
         "account": actor.account,
+        "is_connected": bool(programs or tokens),
         "has_widgets": managing.has_widgets(store, actor),
         "done": _DONE.get(call.query().get("done", "")),
         "current_id": session.id if session is not None else None,
         "provider": ours.provider_name,
         "has_factor": list_factors(store, call.visitor).has_any,
         "sessions": managing.list_own_sessions(store, call.visitor, ours.lifetimes),
-        "programs": read_own(store, actor, list_grants),
+        "programs": programs,
         "client_names": {client.id: client.name for client in ours.oauth.clients.values()},
-        "tokens": read_own(store, actor, list_tokens),
+        "tokens": tokens,
         "entries": managing.read_own_audit(store, actor, _ENTRIES),
     }
     return own_page(services, call, "accounts/account.html", **shown)

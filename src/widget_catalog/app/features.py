@@ -23,6 +23,7 @@ _ROOMS = (
     "organizations",
     "webhooks",
     "telemetry",
+    "install",
 )
 
 FEATURES: tuple[Feature, ...] = tuple(

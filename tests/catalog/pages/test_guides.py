@@ -58,3 +58,21 @@ def test_slugs_are_those_of_links_in_the_docs() -> None:
     assert (
         slug_of("Which version fits: SDK compatibility") == "which-version-fits-sdk-compatibility"
     )
+
+
+def test_guides_for_users_have_the_address_of_the_catalog_those_for_operators_do_not() -> None:
+    guides = Guides("", "https://widgets.acme.example").all
+    html = {name: "".join(part.html for part in it.parts) for name, it in guides.items()}
+    for name, (group, _) in GUIDES.items():
+        if group in ("Build a dashboard", "Publish widgets"):
+            assert "127.0.0.1:8080" not in html[name], name
+            assert "catalog.example" not in html[name], name
+    assert "uv tool install widget-cli --index https://widgets.acme.example/" in html["publishing"]
+    assert "curl https://widgets.acme.example/api/v1/widgets/catalog/clock" in html["public-api"]
+    assert "ListenStream=127.0.0.1:8080" in html["operating"]
+
+
+def test_a_service_shows_its_own_address_in_guides(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data", base_url="https://widgets.acme.example") as site:
+        page = site.get("/docs/python-client").body.decode()
+    assert "Catalog(&quot;https://widgets.acme.example&quot;)" in page

@@ -38,6 +38,8 @@ GUIDES = {
 # A link in the repository, so that the package includes the guides.
 _FOLDER = Path(__file__).parents[2] / "docs"
 _WHOLE_BYTES = 30_000
+# The addresses of a catalog in examples for its users. In guides for operators they are meant.
+_EXAMPLE_ADDRESS = re.compile(r"(?:http://127\.0\.0\.1:8080|https://catalog\.example)(?![\w.:-])")
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -65,17 +67,25 @@ class Guide(NamedTuple):
 class Guides:
     """Read and rendered on first use."""
 
-    def __init__(self, root: str) -> None:
-        """`root` is the prefix of links."""
+    def __init__(self, root: str, public_url: str | None = None) -> None:
+        """`root` is the prefix of links, `public_url` the address of the catalog in examples."""
         self._root = root
+        self._public_url = public_url
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
     @cached_property
     def all(self) -> dict[str, Guide]:
         texts = {name: (_FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in GUIDES}
-        tokens = {name: self._markdown.parse(text) for name, text in texts.items()}
+        tokens = {name: self._markdown.parse(self._own(name, it)) for name, it in texts.items()}
         places = {name: _places(some, len(texts[name])) for name, some in tokens.items()}
         return {name: self._guide(name, some, places) for name, some in tokens.items()}
+
+    def _own(self, name: str, text: str) -> str:
+        """The text with the catalog's own address, if it is for users of the catalog."""
+        url = self._public_url
+        if url is None or GUIDES[name][0] not in (_BUILD, _PUBLISH):
+            return text
+        return _EXAMPLE_ADDRESS.sub(lambda _: url, text)
 
     def _guide(self, name: str, tokens: list[Token], places: dict[str, dict[str, str]]) -> Guide:
         is_split = bool(places[name]) and any(places[name].values())
@@ -128,9 +138,10 @@ class Guides:
 class GuidePages:
     """The overview, and each part of each guide."""
 
-    def __init__(self, pages: RenderedPages) -> None:
+    def __init__(self, pages: RenderedPages, public_url: str | None) -> None:
+        """`public_url`: see `Guides`."""
         self._pages = pages
-        self._guides = Guides(pages.address(""))
+        self._guides = Guides(pages.address(""), public_url)
 
     async def index(self, _: PageRequest) -> AnyContent:
         return self._pages.get("docs", (), "catalog/docs.html", self._list_groups)

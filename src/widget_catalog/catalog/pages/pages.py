@@ -92,7 +92,9 @@ class PublicPages:
         self._views = Views(catalog)
         self._pages = RenderedPages(renderer, catalog.packer)
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
-        self._guides = GuidePages(self._pages)
+        # A static site has no API, so what the examples do works in a service alone.
+        own_url = None if renderer.is_static else renderer.public_url
+        self._guides = GuidePages(self._pages, own_url)
         self._reference = ReferencePages(self._pages, self._document)
         self._feeds = Feeds(self._views, self._pages, self._list_lasting)
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")

@@ -1,0 +1,1 @@
+"""Install: the authors' tool, offered by the catalog itself."""
