@@ -300,6 +300,7 @@ class _Parts:
                 has_dashboard=self._limits.dashboard,
             ),
             applied_seq=node.replica.applied_seq,
+            notifications=None if (status := node.status) is None else lambda: status.notifications,
         )
         for feature in installed():
             for service in feature.services(services):

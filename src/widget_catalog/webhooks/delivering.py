@@ -16,7 +16,6 @@ from ..core.networks import NameLookups
 from .dispatching import Dispatcher
 from .model import Delivery, Outcome, Webhook
 from .settings import WebhookSettings
-from .store import count_waiting
 
 if TYPE_CHECKING:
     from ..core.http.metrics import Metrics
@@ -26,8 +25,9 @@ _log = structlog.get_logger("widget_catalog.webhooks")
 _JOB = "webhooks"
 # How often to check the feed and the deliveries that are due.
 _LOOK_EVERY_S = 1.0
+# The same for a node that is not notified of anything and has nothing to deliver.
+_LOOK_UNNOTIFIED_S = 30.0
 _PRUNE_EVERY_S = 60.0
-_COUNT_EVERY_S = 5.0
 _LOGGED_EVERY_S = 60.0
 _CLOSE_S = 2.0
 
@@ -40,7 +40,9 @@ class Deliverer:
         open_secret: Callable[[str], str | None],
         settings: WebhookSettings,
         metrics: "Metrics | None" = None,
+        notifications: Callable[[], int] | None = None,
     ) -> None:
+        """`notifications` differs once there may be something new; None: that is not known."""
         self._store = store
         self._settings = settings
         self._metrics = metrics
@@ -49,7 +51,9 @@ class Deliverer:
         self._lookups = NameLookups()
         self._woken = threading.Event()
         self._is_ended = False
-        self._logged_at = self._pruned_at = self._counted_at = float("-inf")
+        self._notifications = notifications
+        self._seen: int | None = None
+        self._logged_at = self._pruned_at = self._looked_at = float("-inf")
         self._dispatcher = Dispatcher(store, open_secret, self._send, self._woken.set)
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
         self._thread.start()
@@ -73,14 +77,17 @@ class Deliverer:
 
     def _look(self, leadership: Leadership) -> None:
         if not leadership.is_held():
-            self._show_waiting(is_leader=False)
+            self._show_waiting(0)
+            self._seen = None
             return
-        while not self._is_ended and self._dispatcher.run_round():
+        seen = None if self._notifications is None else self._notifications()
+        is_late = time.monotonic() - self._looked_at >= _LOOK_UNNOTIFIED_S
+        if seen is None or seen != self._seen or is_late or self._dispatcher.has_work:
+            while not self._is_ended and self._dispatcher.run_round():
+                self._report_counts()
+            self._seen, self._looked_at = seen, time.monotonic()
             self._report_counts()
-        self._report_counts()
-        if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
-            self._counted_at = time.monotonic()
-            self._show_waiting(is_leader=True)
+            self._show_waiting(self._dispatcher.waiting)
         if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
             self._pruned_at = time.monotonic()
             self._dispatcher.prune()
@@ -102,14 +109,9 @@ class Deliverer:
             if self._metrics is not None:
                 self._metrics.count_deliveries(outcome, number)
 
-    def _show_waiting(self, *, is_leader: bool) -> None:
-        if self._metrics is None:
-            return
-        number = 0
-        if is_leader:
-            with self._store.reading() as connection:
-                number = count_waiting(connection)
-        self._metrics.show_waiting(number)
+    def _show_waiting(self, number: int) -> None:
+        if self._metrics is not None:
+            self._metrics.show_waiting(number)
 
     def _send(
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]

@@ -32,6 +32,7 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
             services.of(AccountServices).factor_policy.box.open,
             services.settings.of(WebhookSettings),
             worker.metrics,
+            services.notifications,
         ),
     )
 

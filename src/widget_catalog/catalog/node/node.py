@@ -82,6 +82,7 @@ def open_node(
     revision, counts = Revision(folder.revision), Counts(folder.counts)
     on_damage = DamageAlarm(folder.damage).report if is_watched else None
     is_shared = bool(backends.database)
+    status = NodeStatus(folder.node_status) if is_shared else None
     replica = Replica(
         folder,
         revision,
@@ -90,8 +91,8 @@ def open_node(
         on_damage=on_damage,
         is_shared=is_shared,
         applies=applies,
+        on_counted=status.note_counted if status is not None else lambda: None,
     )
-    status = NodeStatus(folder.node_status) if is_shared else None
     if status is not None:
         engine = postgresql_engine(
             backends.database, _program(), is_service=is_watched, first_host=lambda: status.host

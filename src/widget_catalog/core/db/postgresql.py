@@ -13,7 +13,7 @@ import contextlib
 import hmac
 import secrets as random
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -131,6 +131,8 @@ _CHOOSE_CHANNEL = (
     "INSERT INTO channels (id, name) VALUES (1, 'widget_catalog_' || %s) ON CONFLICT DO NOTHING"
 )
 _READ_CHANNEL = "SELECT name FROM channels"
+# Not a change, but counts: see `Listening.notify_counts`.
+_COUNTS = "counts"
 # The server serializes notifying transactions, of all users: do not wait for them for long.
 _NOTIFY = sa.select(
     sa.func.set_config("lock_timeout", "1s", True), sa.func.pg_notify(channels.c.name, "")
@@ -143,6 +145,9 @@ _READ_OLDEST_WRITER = (
     "SELECT coalesce((SELECT oldest_writer FROM schema_support), version_num) FROM alembic_version"
 )
 _READ_ONLY = "25006"
+# Settings that the server reports when they change, since PostgreSQL 14.
+_REPORTED = ("default_transaction_read_only", "in_hot_standby")
+_BECAME_READ_ONLY = "The server has become read-only."
 # libpq's message for a server rejected by target_session_attrs=read-write. It has no error code.
 _NOT_CONNECTED = "session is read-only"
 
@@ -182,6 +187,7 @@ def postgresql_engine(
         isolation_level="REPEATABLE READ",
         hide_parameters=True,
     )
+    engine.dialect.do_ping = ping  # type: ignore[method-assign, assignment]
 
     @sa.event.listens_for(engine, "do_connect")
     def connect(_dialect: Any, _record: Any, arguments: list[str], _options: Any) -> None:
@@ -205,6 +211,14 @@ def postgresql_engine(
     return engine
 
 
+def ping(connection: Any) -> bool:
+    """Wait for a response of the server process, without a transaction: a lone Sync message of the
+    protocol, for which even the shortest query would be too much. Raises an error of the driver.
+    """
+    with connection.pipeline():
+        return True
+
+
 def is_read_only(error: BaseException) -> bool:
     """Whether a server accepts no writes, according to itself, or to libpq when it connects.
 
@@ -219,7 +233,7 @@ def notify(connection: Connection) -> None:
     """Notify all nodes of a committed transaction.
 
     Not as part of it: any user of the server can fill the queue of notifications, which makes
-    transactions that notify fail. Without a notification, nodes find the change half a second
+    transactions that notify fail. Without a notification, nodes find the change five seconds
     later.
     """
     with contextlib.suppress(sa.exc.SQLAlchemyError):
@@ -230,8 +244,15 @@ class ReadOnlyServer(Exception):
     """It was demoted or made read-only; another server may take over."""
 
 
+class Heard(NamedTuple):
+    """What other nodes, or this one, have notified of."""
+
+    changes: bool
+    counts: bool
+
+
 class Listening:
-    """A connection that receives a notification for every change."""
+    """A connection that receives a notification for every change, and now and then for counts."""
 
     def __init__(self, url: str, secrets: Sequence[str], first_host: int = 0) -> None:
         """`host` is then the one that it is connected to. Raises ReadOnlyServer if a host
@@ -250,6 +271,18 @@ class Listening:
             raise
         self.host = find_host(address, self.connection)
 
+    def check(self) -> None:
+        """Return if the server responds; it costs no transaction. Raises ReadOnlyServer if it has
+        become read-only: the server reports that by itself, together with its response.
+        """
+        ping(self.connection)
+        if any(self.connection.info.parameter_status(it) == "on" for it in _REPORTED):
+            raise ReadOnlyServer(_BECAME_READ_ONLY)
+
+    def one_transaction(self) -> contextlib.AbstractContextManager[object]:
+        """For several of the following."""
+        return self.connection.transaction()
+
     def read_state(self) -> tuple[int, str]:
         """The end of the feed, and the schema. Raises ReadOnlyServer if it takes no writes."""
         newest, schema, is_read_only = self.connection.execute(_READ_STATE).fetchone() or (
@@ -258,7 +291,7 @@ class Listening:
             "off",
         )
         if is_read_only == "on":
-            raise ReadOnlyServer("The server has become read-only.")
+            raise ReadOnlyServer(_BECAME_READ_ONLY)
         return int(newest), str(schema)
 
     def read_oldest_writer(self) -> str:
@@ -275,20 +308,39 @@ class Listening:
         """Who publishes at the moment."""
         return holder_in(self.connection.execute(FIND_PUBLISHER).fetchall())
 
-    def start(self) -> None:
-        """Receive notifications from now on. The database has the schema of this release."""
+    def start(self) -> bool:
+        """Receive notifications from now on. The database has the schema of this release. Whether
+        it did not before: then it has missed those of changes since the last look.
+        """
         if self._channel:
-            return
+            return False
         from psycopg import sql  # Slow to load.
 
         self.connection.execute(_CHOOSE_CHANNEL, [random.token_hex(16)])
         ((self._channel,),) = self.connection.execute(_READ_CHANNEL).fetchall()
         self.connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
+        # From here on it only notifies: nothing is lost if such a commit is.
+        self.connection.execute("SET synchronous_commit = off; SET lock_timeout = '1s'")
+        return True
 
-    def wait(self, timeout_s: float) -> None:
-        """Return on a change, or after this long."""
-        for _ in self.connection.notifies(timeout=timeout_s, stop_after=1):
-            return
+    def wait(self, timeout_s: float) -> Heard:
+        """Return on a notification, or after this long."""
+        found = [it.payload for it in self.connection.notifies(timeout=timeout_s, stop_after=1)]
+        return Heard(any(it != _COUNTS for it in found), _COUNTS in found)
+
+    def notify_counts(self) -> bool:
+        """Notify all nodes that counts have grown. False if the server refuses it for now."""
+        if not self._channel:
+            return False
+        import psycopg  # Slow to load.
+
+        try:
+            self.connection.execute("SELECT pg_notify(%s, %s)", [self._channel, _COUNTS])
+        except psycopg.Error:
+            if self.connection.broken:
+                raise
+            return False
+        return True
 
     def close(self) -> None:
         self.connection.close()
