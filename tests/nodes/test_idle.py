@@ -57,7 +57,7 @@ def test_counts_of_another_node_are_not_waited_for(nodes: dict[str, RunningNode]
     for number in range(1, 6):
         assert nodes["one"].client.post("/api/v1/widgets/acme/w0").status_code == 200
         began = time.monotonic()
-        wait_for(lambda number=number: _count(nodes["two"], "acme/w0") == number, 60)
+        _wait_until_counted(nodes["two"], "acme/w0", number)
         waits.append(time.monotonic() - began)
         time.sleep(0.7)
 
@@ -75,7 +75,7 @@ def test_both_nodes_count_at_the_same_time_and_learn_of_each_other(
 
     began = time.monotonic()
     for node in nodes.values():
-        wait_for(lambda node=node: _count(node, "acme/w1") == 40, 60)
+        _wait_until_counted(node, "acme/w1", 40)
     assert time.monotonic() - began < 6
 
 
@@ -98,10 +98,7 @@ def test_a_change_without_a_notification_is_found_within_seconds(
     assert done.returncode == 0, done.stderr
 
     for node in nodes.values():
-        wait_for(
-            lambda node=node: node.client.get("/api/v1/widgets/acme/unheard").status_code == 200,
-            30,
-        )
+        _wait_until_shown(node, "acme/unheard")
 
 
 def _read_commits(connection: "psycopg.Connection[tuple[int]]") -> int:
@@ -109,5 +106,10 @@ def _read_commits(connection: "psycopg.Connection[tuple[int]]") -> int:
     return int(commits)
 
 
-def _count(node: RunningNode, key: str) -> int:
-    return int(node.client.get(f"/api/v1/widgets/{key}").json()["widget"]["downloadCount"])
+def _wait_until_shown(node: RunningNode, key: str) -> None:
+    wait_for(lambda: node.client.get(f"/api/v1/widgets/{key}").status_code == 200, 30)
+
+
+def _wait_until_counted(node: RunningNode, key: str, expected: int) -> None:
+    path = f"/api/v1/widgets/{key}"
+    wait_for(lambda: node.client.get(path).json()["widget"]["downloadCount"] == expected, 60)

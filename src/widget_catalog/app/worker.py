@@ -283,6 +283,7 @@ class _Parts:
             wait_policy=SERVICE,
             backends=settings.backends,
             watch=self._watch,
+            max_connections=settings.database_connections,
         ).store
         self._opened.callback(store.close)
         watched = node.bundles if self._store_watch is None else self._store_watch

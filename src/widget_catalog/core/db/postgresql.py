@@ -121,8 +121,9 @@ _DEFAULTS = {
 _HEALTH = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"}
 # The same for a node that hangs on a running machine. Commands may be slow for good reasons.
 _SERVICE_HEALTH = {**_HEALTH, "idle_in_transaction_session_timeout": "60s"}
-# A worker has eight threads for reading and eight for writing.
-_POOL = 16
+# Of every engine but the one for people's requests: commands, counts and the follower.
+FEW_CONNECTIONS = 4
+# How long to wait for one of the connections of a pool.
 _POOL_TIMEOUT_S = 5
 
 # NOTIFY has no permissions, so the channel is random, and only those who can read our tables know
@@ -172,6 +173,7 @@ def postgresql_engine(
     *,
     is_service: bool = False,
     first_host: Callable[[], int] = lambda: 0,
+    max_connections: int = FEW_CONNECTIONS,
 ) -> Engine:
     """The address is passed to libpq unchanged: it may name several hosts, and files for TLS. Of
     several hosts, `first_host` is the number of the one to try first.
@@ -180,8 +182,8 @@ def postgresql_engine(
     engine = sa.create_engine(
         "postgresql+psycopg://",
         pool_pre_ping=True,
-        pool_size=_POOL,
-        max_overflow=4,
+        pool_size=max_connections,
+        max_overflow=0,
         pool_timeout=_POOL_TIMEOUT_S,
         pool_use_lifo=True,
         isolation_level="REPEATABLE READ",
