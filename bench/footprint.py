@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from widget_catalog.catalog.node.wiring import DataFolder
+from widget_catalog.core.data_folder import DataFolder
 
 from .client import Connection, request
 from .folders import ensure_folder

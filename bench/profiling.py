@@ -8,7 +8,7 @@ from statistics import fmean
 from types import CodeType
 
 from widget_catalog.app.worker import build_worker
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.http.http import PlainRequest, Request, SentBody, Worker
 from widget_catalog.core.settings import Settings
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser
 
-from support.chromium import find_chromium, running_browser
+from support.chromium import NO_CHROMIUM, find_chromium, running_browser
 from support.folders import empty_folder
 from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
@@ -16,7 +17,7 @@ from support.service import Service, running_service
 from support.site import ON_POSTGRESQL, InProcessSite
 from support.slow import is_slow, start_order
 from widget_catalog.app.features import install_features
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 
 pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
 
@@ -30,6 +31,10 @@ settings.register_profile(
 settings.load_profile("catalog")
 
 install_features()
+
+# Plain tracebacks, as in the service's log: those with the values of variables take 0.3 s each.
+_PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -104,6 +109,6 @@ def browser() -> Iterator[Browser]:
     """
     program = find_chromium()
     if program is None:
-        pytest.fail("No Chromium found: install it (apt install chromium) or set $CHROMIUM.")
+        pytest.fail(NO_CHROMIUM)
     with running_browser(program) as launched:
         yield launched

@@ -177,7 +177,7 @@ export interface VersionDetail {
    * without one.
    */
   manifest: Record<string, unknown> | null;
-  /** The bundle, and the style sheet if there is one. */
+  /** The bundle, then what there is of style sheet, README and pictures. */
   files: PublishedFile[];
   /**
    * Permissions that `previousVersion` did not request. A capability that is narrowed less than
@@ -197,11 +197,23 @@ export interface VersionDetail {
   capabilities: Capability[];
   /** Keywords of the manifest: lowercase letters, digits and hyphens. */
   keywords: string[];
+  /** Documentation in the manifest, in Markdown. A file README.md takes precedence. */
+  readme: string | null;
+  /** Website of the widget. */
+  homepage: string | null;
+  /** Where its source code is. */
+  repository: string | null;
+  /** Who made it: a name, or a name and a page. */
+  author: string | Author | null;
 }
 
 /** A file of a version. */
 export interface PublishedFile {
-  /** `index.js` is the bundle, `index.css` the style sheet. */
+  /**
+   * `index.js` is the bundle, `index.css` the style sheet. Pictures are
+   * `screenshots/{name}.{png,jpg,webp}`, each followed by its thumbnail,
+   * `screenshots/{name}.thumb.webp`, at most 640 pixels wide.
+   */
   path: string;
   /** URL of the file. */
   url: string;
@@ -213,6 +225,10 @@ export interface PublishedFile {
   integrity: string;
   /** Media type. */
   contentType: string;
+  /** Width of a picture as shown, in pixels. */
+  width?: number;
+  /** Height of a picture as shown, in pixels. */
+  height?: number;
 }
 
 /** The revocation of a version: its bundle must not run. */
@@ -236,6 +252,14 @@ export interface Capability {
   entities?: string[];
   /** Only with these services. If absent: with all. */
   services?: string[];
+}
+
+/** Who made a widget. */
+export interface Author {
+  /** Name of the author. */
+  name: string;
+  /** Page about the author. */
+  url?: string;
 }
 
 /** The results for all requested widgets. */

@@ -92,16 +92,31 @@ def show_error(error: ToolError) -> None:
         say.print(f"  - {plain(first)}")
         for line in more:
             say.print(f"      {plain(line)}")
-    if error.hint:
-        say.print(f"       {plain(error.hint)}")
+    for line in plain_lines(error.hint) if error.hint else ():
+        say.print(f"       {line}")
+    show_explanations(error.explanations)
     if mode.is_json:
         document = {"error": error.sentence, "hint": error.hint, "exitCode": int(error.exit_code)}
-        show_json({**document, "details": error.details} if error.details else document)
+        lists = {"details": error.details, "explanations": error.explanations}
+        show_json(document | {key: value for key, value in lists.items() if value})
+
+
+def show_explanations(explanations: Sequence[str]) -> None:
+    """Print them after a message, on standard error."""
+    for text in explanations:
+        say.print()
+        for line in plain_lines(text):
+            say.print(f"  {line}" if line else "")
+
+
+def is_person() -> bool:
+    """Whether a terminal is attached, to ask a person."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def require_person(hint: str = "Or pass --yes to skip the question.") -> None:
     """Raise unless a terminal is attached."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_person():
         raise wrong_usage("This command asks for input: run it in a terminal.", hint)
 
 

@@ -38,7 +38,7 @@ class ExitCode(IntEnum):
 class ToolError(Exception):
     """Shown to users unchanged. `hint` says what to do next; `details` are further messages.
 
-    `status` is that of the catalog's response, if any.
+    `status` is that of the catalog's response, if any; `explanations` are paragraphs.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class ToolError(Exception):
         self.exit_code = exit_code
         self.details = details or []
         self.status = status
+        self.explanations: list[str] = []
 
     def suggest(self, hint: str) -> None:
         """Set the hint, unless the message already says what to do."""

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from widget_contract.browser_modules import COMMON_JS_NAMES, find_unsupported
+
 from .syntax_errors import (
     EarlyError,
     early_error,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:  # Loaded when needed: most commands parse nothing.
 MOUNT = "mount"
 _MAX_PARSE_S = 10.0
 _PIECE_BYTES = 4_096
+_LIKE_COMMON_JS = "It looks like CommonJS"
 _JSX = "[(jsx_element) (jsx_self_closing_element)] @jsx"
 _IMPORT_CALL = "(call_expression function: (import) arguments: (arguments . (string) @source))"
 _COMMON_JS = "(assignment_expression left: (member_expression) @target)"
@@ -44,6 +47,9 @@ class ModuleFindings(NamedTuple):
 
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def with_more(self, other: "ModuleFindings") -> "ModuleFindings":
+        return ModuleFindings(self.errors + other.errors, self.warnings + other.warnings)
 
 
 class _Exports(NamedTuple):
@@ -81,11 +87,33 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
         )
     if error := _clash_with_import(content, root) or find_early_error(content):
         return _refused(early_error(name, content, root, error))
-    warnings = tuple(_lost_files(content, language, root))
+    of_exports = ModuleFindings()
     if check is ModuleCheck.FULL:
         of_exports = _check_exports(name, content, language, root)
-        return ModuleFindings(of_exports.errors, of_exports.warnings + warnings)
-    return ModuleFindings(warnings=warnings)
+    for_browsers = _check_for_browsers(name, content, root, check, of_exports)
+    lost = ModuleFindings((), tuple(_lost_files(content, language, root)))
+    return of_exports.with_more(for_browsers).with_more(lost)
+
+
+def _check_for_browsers(
+    name: str, content: bytes, root: "Node", check: ModuleCheck, known: ModuleFindings
+) -> ModuleFindings:
+    """What no browser runs is an error, if it certainly fails. A host with another contract may
+    resolve packages, and provide what CommonJS needs."""
+    is_common_js = any(_LIKE_COMMON_JS in it for it in known.errors)
+    errors, warnings = [], []
+    for it in find_unsupported(content, root):
+        is_of_common_js = it.subject in COMMON_JS_NAMES
+        if is_common_js and is_of_common_js:
+            continue
+        where = place_of(content, it.offset)
+        is_package = it.kind == "import" and not it.subject.startswith("node:")
+        is_allowed = check is not ModuleCheck.FULL and (is_package or is_of_common_js)
+        if it.is_certain and not is_allowed:
+            errors.append(f"{name}, {where}: {it}\n{where.excerpt}")
+        else:
+            warnings.append(f"{name}, {where}: {it}")
+    return ModuleFindings(tuple(errors), tuple(warnings))
 
 
 def _check_unknown_syntax(
@@ -111,7 +139,7 @@ def _check_exports(name: str, content: bytes, language: "Language", root: "Node"
     if exports.has_default:
         reason = f"A default export is not enough: write export {{ {MOUNT} }}."
     elif not exports.names and _is_common_js(content, language, root):
-        reason = "It looks like CommonJS: build it as an ES module."
+        reason = f"{_LIKE_COMMON_JS}: build it as an ES module."
     else:
         reason = "If your host calls a different export, pass --any-module."
     return _refused(

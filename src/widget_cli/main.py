@@ -3,23 +3,16 @@
 import errno
 import os
 import sys
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Annotated
 
 import typer
 
 from widget_contract.errors import CatalogError
 
+from . import commands
 from .app import App
-from .commands import (
-    account,
-    developing,
-    managing,
-    organizations,
-    publishing,
-    searching,
-    tokens,
-    webhooks,
-)
 from .console import show_error
 from .errors import ExitCode, ToolError
 from .release import VERSION
@@ -54,15 +47,19 @@ def about(
     pass
 
 
-developing.register(app)
-publishing.register(app)
-managing.register(app)
-searching.register(app)
-account.register(app)
-app.add_typer(account.app, name="account", rich_help_panel="Account")
-app.add_typer(tokens.app, name="tokens", rich_help_panel="Account")
-app.add_typer(organizations.app, name="org", rich_help_panel="Account")
-app.add_typer(webhooks.app, name="webhooks", rich_help_panel="Account")
+# Every file in `commands/` registers its own: these first, in the order of the help.
+_FIRST = (
+    "developing",
+    "picturing",
+    "publishing",
+    "migrating",
+    "managing",
+    "searching",
+    "account",
+    "tokens",
+)
+for _name in dict.fromkeys((*_FIRST, *(it.name for it in iter_modules(commands.__path__)))):
+    import_module(f"{commands.__name__}.{_name}").register(app)
 
 
 def run() -> None:

@@ -68,6 +68,14 @@ def with_value(text: str, key: str, value: object) -> str:
     return f"{before}{comma}{_gap(text)}{json.dumps(key)}: {written}{after}"
 
 
+def with_first(text: str, key: str, value: object) -> str:
+    """The text with a new key, as the first one."""
+    start = text.index("{") + 1
+    comma = "" if text[_skip(text, start)] == "}" else ","
+    written = json.dumps(value, ensure_ascii=False)
+    return f"{text[:start]}{_gap(text)}{json.dumps(key)}: {written}{comma}{text[start:]}"
+
+
 def bumped(version: SemVer, bump: Bump) -> SemVer:
     """The next version, as `npm version` increments it: a prerelease becomes its release."""
     major, minor, patch = version.major, version.minor, version.patch

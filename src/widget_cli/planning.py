@@ -15,7 +15,8 @@ from widget_contract.capabilities import (
     requested,
 )
 from widget_contract.errors import InvalidName
-from widget_contract.manifests import DETAIL_FIELDS, Declared, Manifest
+from widget_contract.manifest_details import DETAIL_FIELDS
+from widget_contract.manifests import Declared, Manifest
 from widget_contract.names import Scope
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import PublishScope, Size
@@ -24,6 +25,7 @@ from .addresses import WidgetKey
 from .catalog import find_detail, find_requested, find_style, get_account, list_scopes
 from .console import plain, say, sized, warn
 from .errors import conflict, not_allowed, wrong_usage
+from .release_notes import ReleaseNotes
 from .responses import UNKNOWN_SIZE, TokenLimits, VersionEntry
 from .session import Session
 from .widget_folder import MANIFEST, LocalWidget
@@ -128,6 +130,7 @@ class Plan(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     last_requested: tuple[Permission, ...] = ()
     """The permissions of the last version, with its capabilities in full."""
+    notes: ReleaseNotes | None = None
 
     @property
     def page_url(self) -> str:
@@ -158,8 +161,14 @@ def show_plan(plan: Plan) -> None:
     _line("sha256", local.bundle.sha256_hash)
     if local.style is not None:
         _line("style", f"{local.style.path.name}, {sized(local.style.size_bytes)}")
+    if local.readme is not None:
+        _line("readme", f"{local.readme.path.name}, {sized(local.readme.size_bytes)}")
+    if local.pictures:
+        _line("screenshots", ", ".join(it.path.name for it in local.pictures.values()))
     _line("SDK", manifest.sdk_version)
     _line("permissions", ", ".join(map(in_words, requested_by(local))) or "none")
+    if plan.notes is not None:
+        _line("release notes", f"from {plan.notes.source}: {_short(_first_line(plan.notes.text))}")
     if plan.last is None:
         say.print("\nThis is the first version.\n")
         return
@@ -202,6 +211,9 @@ def plan_document(plan: Plan, status: str, response: dict[str, Any]) -> dict[str
         "newPermissions": names_of(plan.permission_changes.added),
         "previousVersion": last.version if last else None,
         "changes": [it._asdict() for it in plan.changes()],
+        "readme": None if local.readme is None else local.readme.path.name,
+        "screenshots": list(local.pictures),
+        "releaseNotesFrom": None if plan.notes is None else plan.notes.source,
         "warnings": list(plan.warnings),
     }
 
@@ -217,6 +229,10 @@ def _shown(change: Change) -> str:
     if change.field == "cssSha256Hash":
         return "new" if change.before is None else "dropped" if change.after is None else "changed"
     return f"{_short(change.before)} -> {_short(change.after)}"
+
+
+def _first_line(text: str) -> str:
+    return next((it.strip() for it in text.splitlines() if it.strip()), "")
 
 
 def _short(value: object) -> str:
@@ -305,23 +321,14 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
     last = detail.newest if detail else None
     if existing is None and last is not None and is_step_back(wanted, last):
         warn(f"{wanted} is lower than {last.version}, but will be the latest version.")
-    warnings = [*local.warnings, *_repeated_notes(local, last if existing is None else None)]
+    warnings = local.warnings
     for warning in warnings:
         warn(warning)
     if last is None:
-        return Plan(session.url, key, local, last, existing, None, tuple(warnings))
+        return Plan(session.url, key, local, last, existing, None, warnings)
     last_style = find_style(session, last) if existing is None else None
     before = find_requested(session, key, last) or requested(last.permissions, None)
-    return Plan(session.url, key, local, last, existing, last_style, tuple(warnings), before)
-
-
-def _repeated_notes(local: LocalWidget, last: VersionEntry | None) -> list[str]:
-    """Release notes that were left in the manifest since the last version."""
-    notes = (local.manifest.release_notes or "").strip()
-    if last is None or not notes or notes != (last.release_notes or "").strip():
-        return []
-    advice = f"Update releaseNotes in {MANIFEST}, or use --notes FILE."
-    return [f"The release notes are those of {last.version}. {advice}"]
+    return Plan(session.url, key, local, last, existing, last_style, warnings, before)
 
 
 def _is_same_content(session: Session, local: LocalWidget, existing: VersionEntry) -> bool:

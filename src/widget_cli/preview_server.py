@@ -10,18 +10,19 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
-from widget_contract.preview import FRAME_SOURCES, preview_files
+from widget_contract.manifests import DEFAULT_MAIN
+from widget_contract.preview import preview_files
 
 from .errors import ToolError
 from .javascript import ModuleCheck
 from .loopback import HOST, LocalHandler, serving
+from .preview_page import PAGE, TYPES, page_files, type_of
 from .widget_folder import MANIFEST, LocalWidget, read_manifest_text, read_widget
 
 LOOK_EVERY_S = 0.3
@@ -30,19 +31,6 @@ _KEPT_FILES = 10
 _SHOWN_KEYS = ("configSchema", "defaultConfig", "defaultSize")
 _SAME_ORIGIN = ("Cross-Origin-Resource-Policy", "same-origin")
 _KEEP_ALIVE_S = 10
-_TYPES = {
-    "html": "text/html",
-    "js": "text/javascript",
-    "css": "text/css",
-    "json": "application/json",
-}
-_PAGE = {"/": "page.html", "/dev.js": "dev.js", "/dev.css": "dev.css"}
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    f"img-src data:; {FRAME_SOURCES}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    # Not the widget's own files.
-    ", script-src *:*/dev.js *:*/preview/; style-src *:*/dev.css *:*/preview/"
-)
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
@@ -75,6 +63,14 @@ class PreviewedWidget:
     def find_file(self, sha256_hash: str) -> bytes | None:
         """Files remain available for a few changes, for pages that refer to them."""
         return self._files.get(sha256_hash)
+
+    def built_at(self) -> float:
+        """When the module was written; 0 if there is none."""
+        main = (self._named_files() or [DEFAULT_MAIN])[0]
+        try:
+            return (self._folder / main).stat().st_mtime
+        except (OSError, ValueError):
+            return 0.0
 
     def state(self) -> State:
         with self._lock:
@@ -114,7 +110,7 @@ class PreviewedWidget:
             return []
         if not isinstance(manifest, dict):
             return []
-        names = (manifest.get("main", "index.js"), manifest.get("style"))
+        names = (manifest.get("main", DEFAULT_MAIN), manifest.get("style"))
         return [it for it in names if isinstance(it, str)]
 
 
@@ -156,16 +152,15 @@ class _Handler(LocalHandler):
             self._send_changes()
         elif path == "/state":
             document = json.dumps(self.server.widget.state().document())
-            self._send(_TYPES["json"], document.encode())
-        elif path in _PAGE:
-            content = (resources.files(__package__) / "dev" / _PAGE[path]).read_bytes()
-            policy = ("Content-Security-Policy", _POLICY)
-            self._send(_type_of(_PAGE[path]), content, policy)
+            self._send(TYPES["json"], document.encode())
+        elif (page := page_files().get(path[1:] or PAGE)) is not None:
+            policy = ("Content-Security-Policy", page.policy)
+            self._send(page.content_type, page.content, policy)
         elif (file := preview_files().get(path.removeprefix("/preview/"))) is not None:
             (_, content_type), *headers = file.headers
             self._send(content_type, file.content, *headers)
         elif (published := self._published(path)) is not None:
-            self._send(_type_of(path), published)
+            self._send(type_of(path), published)
         else:
             self._send("text/plain", b"Not found.\n", status=404)
 
@@ -202,10 +197,6 @@ class _Handler(LocalHandler):
     ) -> None:
         with contextlib.suppress(OSError):
             self.respond(content_type, body, _SAME_ORIGIN, *headers, status=status)
-
-
-def _type_of(name: str) -> str:
-    return f"{_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
 
 
 @contextlib.contextmanager

@@ -2,46 +2,77 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from widget_contract.addresses import PUBLISH
-from widget_contract.wire import PublishRequest
+from widget_contract.version_files import CONTENT_TYPES, README, kind_of
+from widget_contract.wire import FileToUpload, PublishRequest
 
 from .addresses import WidgetKey, is_same_origin
 from .errors import ExitCode, ToolError
+from .manifest_text import with_value
 from .responses import Upload, not_a_catalog, sentence_in, shaped
 from .session import Session
+from .source_files import SourceFile
 from .transport import SMALL_BYTES
-from .widget_folder import LocalWidget, SourceFile
+from .widget_folder import LocalWidget
 
 Advance = Callable[[int], None]
 
 _PIECE_BYTES = 65_536
 
 
-def check(session: Session, key: WidgetKey, local: LocalWidget) -> dict[str, Any]:
+class Publication(NamedTuple):
+    """A widget, and the files that are published besides its bundle and style sheet, by path."""
+
+    key: WidgetKey
+    local: LocalWidget
+    files: dict[str, SourceFile]
+    manifest: str
+
+    @property
+    def size_bytes(self) -> int:
+        style = self.local.style.size_bytes if self.local.style else 0
+        return self.local.bundle.size_bytes + style + sum(map(_size_of, self.files.values()))
+
+
+def publication_of(key: WidgetKey, local: LocalWidget, *, accepts_files: bool) -> Publication:
+    """README.md is a file, or the readme of the manifest if the catalog accepts no files."""
+    text, readme = local.manifest.text, local.readme
+    if accepts_files:
+        files = {} if readme is None else {README: readme}
+        return Publication(key, local, files | local.pictures, text)
+    if readme is not None:
+        text = with_value(text, "readme", readme.content.decode())
+    return Publication(key, local, {}, text)
+
+
+def check(session: Session, it: Publication) -> dict[str, Any]:
     """Run all checks of the catalog, without publishing."""
-    with _asking(session, key):
-        return session.post(PUBLISH, _request("check", key, local), is_repeatable=True)
+    with _asking(session, it.key):
+        return session.post(PUBLISH, _request("check", it), is_repeatable=True)
 
 
-def publish(
-    session: Session, key: WidgetKey, local: LocalWidget, advance: Advance
-) -> dict[str, Any]:
+def publish(session: Session, it: Publication, advance: Advance) -> dict[str, Any]:
     """Publish it. `advance` is called with the number of bytes sent."""
-    with _asking(session, key):
-        response = session.post(PUBLISH, _request("request", key, local))
+    local = it.local
+    with _asking(session, it.key):
+        response = session.post(PUBLISH, _request("request", it))
         upload = shaped(response, Upload, session.url)
     sendings = [(local.bundle, upload.upload_url, "application/javascript")]
     if local.style is not None:
         if not isinstance(upload.css_upload_url, str):
             raise not_a_catalog(session.url)
         sendings.append((local.style, upload.css_upload_url, "text/css"))
-    # Both URLs are checked before anything is sent.
+    for path, file in it.files.items():
+        if (address := upload.address_of(path)) is None:
+            raise not_a_catalog(session.url)
+        sendings.append((file, address, CONTENT_TYPES[kind_of(path)]))
+    # All URLs are checked before anything is sent.
     sendings = [(file, _target(session, address), kind) for file, address, kind in sendings]
     with _bringing():
         for file, target, kind in sendings:
@@ -51,9 +82,8 @@ def publish(
         return session.post(PUBLISH, confirmation, is_repeatable=True)
 
 
-def _request(
-    action: Literal["check", "request"], key: WidgetKey, local: LocalWidget
-) -> dict[str, Any]:
+def _request(action: Literal["check", "request"], it: Publication) -> dict[str, Any]:
+    key, local = it.key, it.local
     manifest = local.manifest
     request = PublishRequest(
         action=action,
@@ -70,10 +100,19 @@ def _request(
         sha256_hash=local.bundle.sha256_hash,
         css_size=local.style.size_bytes if local.style else UNSET,
         css_sha256_hash=local.style.sha256_hash if local.style else UNSET,
-        manifest_json=manifest.text,
+        files=tuple(_announced(path, file) for path, file in it.files.items()) or UNSET,
+        manifest_json=it.manifest,
     )
     body: dict[str, Any] = msgspec.to_builtins(request)
     return body
+
+
+def _announced(path: str, file: SourceFile) -> FileToUpload:
+    return FileToUpload(path, file.size_bytes, file.sha256_hash)
+
+
+def _size_of(file: SourceFile) -> int:
+    return file.size_bytes
 
 
 def _or_unset(text: str | None) -> str | UnsetType:

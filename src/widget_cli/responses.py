@@ -93,6 +93,7 @@ class Settings(msgspec.Struct, frozen=True, rename="camel"):
 
     cli_client_id: str = "widget-cli"
     max_bundle_bytes: int = 2_097_152
+    accepts_files: bool = False
     service_name: str = "Widget Catalog"
 
 
@@ -101,6 +102,10 @@ class Upload(wire.UploadTargets, frozen=True, kw_only=True):
 
     cdn_url: str = ""
     widget_id: str = ""
+
+    def address_of(self, path: str) -> str | None:
+        """Where to upload a file besides bundle and style sheet."""
+        return self.upload_urls.get(path) if isinstance(self.upload_urls, dict) else None
 
 
 def object_in(reply: Reply, url: str) -> dict[str, Any]:

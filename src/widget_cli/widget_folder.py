@@ -1,48 +1,40 @@
 """A widget in its folder: `widget.json` and the files it names."""
 
-import errno
-import hashlib
 import json
-import os
 import shlex
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from widget_contract.errors import InvalidManifest
-from widget_contract.manifests import DEFAULT_MAIN, MAX_MANIFEST_BYTES, Manifest, parse_manifest
+from widget_contract.manifests import (
+    DEFAULT_MAIN,
+    MAX_MANIFEST_TEXT_BYTES,
+    Manifest,
+    parse_manifest,
+)
 
+from .bundle_sizes import MAX_READ_BYTES, find_parts, show_parts
 from .console import sized
+from .dialect import find_foreign
+from .documents import find_pictures, find_readme
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
 from .manifest_text import misspelled_keys
+from .npm_project import BUILD, find_newer_source, npm_scripts
+from .source_files import SourceFile, leads_out, read_file
 
 MANIFEST = "widget.json"
+OTHER_MANIFEST = "manifest.json"  # Of some other tools.
 MAX_BUNDLE_BYTES = 2_097_152  # The default limit of a catalog.
 PLACEHOLDER_DESCRIPTION = "Says in one sentence what the widget shows."
 
 _HAS_PLACEHOLDER = "description: it is still the placeholder that widget init wrote."
 # Catalogs have a much lower limit, with their own message.
-_MAX_READ_OF_MANIFEST = 16 * MAX_MANIFEST_BYTES
+_MAX_READ_OF_MANIFEST = 2 * MAX_MANIFEST_TEXT_BYTES
 _LEADS_OUT = "is a symbolic link to a file outside the widget's folder"
 _COPY = "Copy the file into the folder."
-
-
-class SourceFile(msgspec.Struct, frozen=True):
-    """A file that will be published."""
-
-    path: Path
-    content: bytes
-
-    @property
-    def size_bytes(self) -> int:
-        return len(self.content)
-
-    @property
-    def sha256_hash(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
 
 
 class LocalWidget(msgspec.Struct, frozen=True):
@@ -52,6 +44,9 @@ class LocalWidget(msgspec.Struct, frozen=True):
     manifest: Manifest
     bundle: SourceFile
     style: SourceFile | None
+    readme: SourceFile | None = None
+    pictures: dict[str, SourceFile] = {}
+    """By path, such as screenshots/light.png."""
     warnings: tuple[str, ...] = ()
 
 
@@ -67,7 +62,7 @@ def named(folder: Path) -> str:
 
 def read_manifest_text(folder: Path) -> str:
     file = folder / MANIFEST
-    if _leads_out(folder, file):
+    if leads_out(folder, file):
         raise invalid_widget(f"{file} {_LEADS_OUT}.", _COPY)
     try:
         size, content = read_file(file, _MAX_READ_OF_MANIFEST)
@@ -77,7 +72,7 @@ def read_manifest_text(folder: Path) -> str:
     except FileNotFoundError:
         raise invalid_widget(
             f"There is no {MANIFEST} in {named(folder)}.",
-            "Pass the widget's folder, or create one with: widget init",
+            _advice_without_manifest(folder),
         ) from None
     except NotADirectoryError:
         raise invalid_widget(f"{folder} is not a folder.", "Pass the widget's folder.") from None
@@ -88,22 +83,10 @@ def read_manifest_text(folder: Path) -> str:
         raise invalid_widget(f"{file} is not UTF-8 text.", "Save it as UTF-8.") from None
 
 
-def read_file(path: Path, max_bytes: int) -> tuple[int, bytes]:
-    """The size of a file, and its content unless it exceeds `max_bytes`.
-
-    Raises OSError if it is not a regular file: reading a pipe might block forever.
-    """
-    with open(path, "rb", opener=_open_at_once) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        content = file.read(found.st_size) if found.st_size <= max_bytes else b""
-        return found.st_size, content
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open without blocking, in case it is a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+def _advice_without_manifest(folder: Path) -> str:
+    if (folder / OTHER_MANIFEST).is_file():
+        return f"To make one from {OTHER_MANIFEST}: {command_for(folder, 'widget migrate')}"
+    return "Pass the widget's folder, or create one with: widget init"
 
 
 def read_widget(
@@ -118,14 +101,20 @@ def read_widget(
     """
     errors: list[str] = []
     text = read_manifest_text(folder) if text is None else text
+    foreign = find_foreign(folder, text)
+    ours = text if foreign is None else foreign.text
     try:
-        manifest = parse_manifest(text)
+        manifest = parse_local(folder, text)
     except InvalidManifest as error:
         errors += error.errors
-        main, style_name = _named_files(text, error.errors)
+        main, style_name = _named_files(ours, error.errors)
     else:
         main, style_name = manifest.main, manifest.style
-    remarks = misspelled_keys(text)
+    remarks = misspelled_keys(ours)
+    if foreign is not None:
+        command = command_for(folder, "widget migrate")
+        about = f"{MANIFEST} is a manifest of another tool: {'; '.join(foreign.found)}."
+        remarks.append(f"{about} To convert it, run: {command}")
     warnings = list(remarks)
     bundle = style = None
     if main is not None:
@@ -136,11 +125,28 @@ def read_widget(
         found = check_module(main, bundle.content, check)
         errors += [f"main: {it}" for it in found.errors]
         warnings += found.warnings
+        if newer := find_newer_source(folder, bundle.path):
+            warnings.append(f"main: {newer} was changed after {main} was built. Run: {BUILD}")
     if errors or bundle is None:
         raise _faulty(folder, errors, remarks)
     if manifest.description == PLACEHOLDER_DESCRIPTION:
         warnings.insert(len(remarks), f"{_HAS_PLACEHOLDER} widget publish rejects it.")
-    return LocalWidget(folder, manifest, bundle, style, tuple(warnings))
+    readme = find_readme(folder)
+    if readme.problem is not None:
+        warnings.append(readme.problem)
+    pictures = find_pictures(folder)
+    warnings += pictures.problems
+    return LocalWidget(
+        folder, manifest, bundle, style, readme.file, pictures.files, tuple(warnings)
+    )
+
+
+def parse_local(folder: Path, text: str) -> Manifest:
+    """The manifest of the widget in this folder; one of another tool is published as it is."""
+    foreign = find_foreign(folder, text)
+    if foreign is None:
+        return parse_manifest(text)
+    return msgspec.structs.replace(parse_manifest(foreign.text), text=text)
 
 
 def _named_files(text: str, errors: Sequence[str]) -> tuple[str | None, str | None]:
@@ -171,13 +177,14 @@ def _read(
     folder: Path, key: str, name: str, max_bytes: int, errors: list[str]
 ) -> SourceFile | None:
     path = folder / name
-    if _leads_out(folder, path):
+    if leads_out(folder, path):
         errors.append(f"{key}: {name} {_LEADS_OUT}. {_COPY}")
         return None
     try:
         size, content = read_file(path, max_bytes)
     except FileNotFoundError:
-        errors.append(f"{key}: there is no file {name} next to {MANIFEST}.")
+        advice = f" Build it: {BUILD}" if "build" in npm_scripts(folder) else ""
+        errors.append(f"{key}: there is no file {name} next to {MANIFEST}.{advice}")
         return None
     except OSError as error:
         errors.append(f"{key}: {name} cannot be read: {error.strerror}.")
@@ -186,9 +193,9 @@ def _read(
     if size == 0:
         errors.append(f"{key}: {name} is empty.")
     if size > max_bytes:
+        sentence = f"{key}: {name} is too large: {sized(size)}; the limit is {sized(max_bytes)}."
         errors.append(
-            f"{key}: {name} is too large: {sized(size)}; the limit is {sized(max_bytes)}. "
-            "Minify it, or remove something."
+            "\n".join([f"{sentence} Minify it, or remove something.", *_parts(folder, path)])
         )
     try:
         content.decode()
@@ -197,19 +204,19 @@ def _read(
     return SourceFile(path, content) if len(errors) == found else None
 
 
-def _leads_out(folder: Path, path: Path) -> bool:
-    """Whether a symbolic link points outside the folder."""
-    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+def _parts(folder: Path, path: Path) -> list[str]:
+    """The table of what takes the room in a module, if it has a source map."""
+    _, content = read_file(path, MAX_READ_BYTES)
+    return show_parts(find_parts(folder, path, content)) if content else []
 
 
 def _faulty(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> ToolError:
     """`remarks` are printed, too: they may be the cause."""
-    return invalid_widget(
-        _has(folder, errors, remarks),
-        f"Correct {MANIFEST} or the files it names, then run: "
-        f"{command_for(folder, 'widget validate')}",
-        [*errors, *remarks],
-    )
+    command = command_for(folder, "widget validate")
+    hint = f"Correct {MANIFEST} or the files it names, then run: {command}"
+    if any(", which browsers " in it for it in errors):
+        hint += "\nWhy, and what to do in your bundler: " + f"{command} --explain"
+    return invalid_widget(_has(folder, errors, remarks), hint, [*errors, *remarks])
 
 
 def _has(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> str:

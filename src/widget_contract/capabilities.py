@@ -13,21 +13,19 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from .patterns import ENTITY, SERVICE
 from .wire_running import Capability
 
 MAX_CAPABILITIES = 32
-# Of entities and services in all, and of `*` in an entity.
+# Of entities and services in all.
 MAX_NARROWED = 128
-_MAX_STARS = 4
 # Of an entity of one version with a pattern of another: as many as 32 capabilities with a pattern
 # each need. They take about a millisecond.
 _MAX_COMPARISONS = MAX_CAPABILITIES**2
 
 _DOMAIN = re.compile(r"[a-z_][a-z0-9_]{0,63}\Z")
-_ENTITY = re.compile(
-    rf"(?=.{{3,255}}\Z)(?!(?:[^*]*\*){{{_MAX_STARS + 1}}})[a-z_*][a-z0-9_*]*\.[A-Za-z0-9_*]+\Z"
-)
-_SERVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}\Z")
+_ENTITY = re.compile(ENTITY)
+_SERVICE = re.compile(SERVICE)
 _NAMED = re.compile(r"(read|control):([a-z_][a-z0-9_]*)\Z")
 
 _EXAMPLE = '{"domain": "lock", "access": "control"}'
@@ -98,7 +96,7 @@ def _list_errors(
         yield f"{key}: must be a list with at least one {item}."
         return
     for i, it in enumerate(found):
-        if not isinstance(it, str) or not pattern.match(it):
+        if not isinstance(it, str) or not pattern.fullmatch(it):
             yield f"{key}[{i}]: {ascii(it)[:80]} is not a {item}."
 
 

@@ -6,7 +6,15 @@ decode responses of other releases.
 
 from msgspec import Meta
 
-from .patterns import NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH, TIMESTAMP
+from .patterns import (
+    HTTPS_ADDRESS,
+    HTTPS_ADDRESS_MAX_LENGTH,
+    NAME,
+    NAME_MAX_LENGTH,
+    SEMVER,
+    SEMVER_MAX_LENGTH,
+    TIMESTAMP,
+)
 
 
 def described(about: str, *examples: object, is_searched: bool = False, **rules: object) -> Meta:
@@ -38,3 +46,8 @@ def time_field(about: str) -> Meta:
 
 def url_field(about: str, example: str) -> Meta:
     return described(about, example, format="uri")
+
+
+def https_field(about: str, example: str) -> Meta:
+    """An https URL that an author states."""
+    return described(about, example, pattern=HTTPS_ADDRESS, maxLength=HTTPS_ADDRESS_MAX_LENGTH)

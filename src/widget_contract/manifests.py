@@ -5,44 +5,43 @@ The service and the authors' tool share this module, so that they cannot disagre
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
 
 from .capabilities import parse_capabilities, with_capabilities
+from .declared_details import DeclaredDetails
 from .errors import InvalidManifest, InvalidName
+from .manifest_details import DETAIL_FIELDS, DETAIL_KEYS, DETAIL_PARSERS, details_of, shown
 from .manifest_texts import manifest_text_errors
 from .names import Scope, WidgetName, is_name
+from .patterns import FILE, ICON, PERMISSION
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_error, name_error, text_error
+from .version_files import MAX_README_BYTES
 from .wire import Size
-from .wire_running import KEYWORD, Capability, DeclaredDetails
+from .wire_running import Capability
 
 T = TypeVar("T")
 
-DetailParser = Callable[[object], tuple[Any, list[tuple[str, str]]]]
-"""Parses the value of a manifest, None if there is none. Returns what is valid of it, and all
-errors: where in the value, such as `[1]` or nothing, and a sentence.
-"""
-
 MAX_MANIFEST_BYTES = 65_536
+"""Without the readme, which has its own limit."""
+MAX_MANIFEST_TEXT_BYTES = MAX_MANIFEST_BYTES + 6 * MAX_README_BYTES
+"""With the longest readme, written with as many escape sequences as possible."""
 DEFAULT_MAIN = "index.js"
 MAX_DISPLAY_NAME = 100
 MAX_DESCRIPTION = 1_000
 MAX_RELEASE_NOTES = 20_000
 MAX_CELLS = 100
 MAX_PERMISSIONS = 50
-MAX_KEYWORDS = 10
-_MAX_LICENSE = 200
-_SAFE_INTEGER = 2**53 - 1
+MAX_LICENSE = 200
+MAX_MATCHED = 200
+"""Characters of an icon or a file name."""
+SAFE_INTEGER = 2**53 - 1
 
-_ICON = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*:[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-_PERMISSION = re.compile(r"[a-z0-9][a-z0-9:._/*-]{0,99}\Z")
-_KEYWORD = re.compile(KEYWORD)
-_KEYWORD_RULE = "use 2 to 30 lowercase letters, digits and hyphens, such as time-zone."
-_FILE = re.compile(r"(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+(?:/(?!\.\.?(?:/|\Z))[^/\\\x00-\x1f]+)*\Z")
+_ICON, _PERMISSION, _FILE = map(re.compile, (ICON, PERMISSION, FILE))
 
 
 class Declared(DeclaredDetails, frozen=True, kw_only=True):
@@ -66,20 +65,11 @@ class Declared(DeclaredDetails, frozen=True, kw_only=True):
 
 DECLARED_KEYS = {it.name: it.encode_name for it in msgspec.structs.fields(Declared)}
 """The JSON names of the declared fields."""
-DETAIL_FIELDS = DeclaredDetails.__struct_fields__
 _ENTRY_FIELDS = [it for it in DECLARED_KEYS if it not in DETAIL_FIELDS]
 _ENTRY_KEYS = [DECLARED_KEYS[it] for it in _ENTRY_FIELDS]
 # Fast: an import reads millions.
 _declared_values = attrgetter(*DECLARED_KEYS)
 _entry_values = attrgetter(*_ENTRY_FIELDS)
-_DETAILS = [(it.name, it.encode_name, it.default) for it in msgspec.structs.fields(DeclaredDetails)]
-_NO_DETAILS = [default for _, _, default in _DETAILS]
-
-_SEARCHED = [
-    it.name
-    for it in msgspec.structs.fields(DeclaredDetails)
-    if any(meta.extra["is_searched"] for meta in it.type.__metadata__)
-]
 
 
 def declared(of: Declared) -> dict[str, Any]:
@@ -91,35 +81,6 @@ def declared(of: Declared) -> dict[str, Any]:
 def declared_json(of: Declared) -> dict[str, Any]:
     """The declared fields of a version by their JSON names; details only if it has them."""
     return {**dict(zip(_ENTRY_KEYS, _entry_values(of), strict=False)), **details_of(of)}
-
-
-def details_of(it: DeclaredDetails) -> dict[str, Any]:
-    """The details that a version has, by their JSON names."""
-    values = [getattr(it, name) for name in DETAIL_FIELDS]
-    if values == _NO_DETAILS:  # Most have none, and an import asks twice for each version.
-        return {}
-    every = zip(_DETAILS, values, strict=True)
-    return {key: value for (_, key, default), value in every if value != default}
-
-
-def searched_texts(it: DeclaredDetails) -> Iterator[str]:
-    """The texts that pages search, in addition to names and descriptions."""
-    for name in _SEARCHED:
-        value = getattr(it, name)
-        yield from (value,) if isinstance(value, str) else value or ()
-
-
-def details_in(manifest: str) -> dict[str, Any]:
-    """The valid details of a stored manifest, which may be any text, by name."""
-    # Most have none, and searching is faster than decoding.
-    if not any(key in manifest for _, key, _ in _DETAILS):
-        return {}
-    try:
-        found = msgspec.json.decode(manifest)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {}
-    stated = found if isinstance(found, dict) else {}
-    return {name: DETAIL_PARSERS[name](stated.get(key))[0] for name, key, _ in _DETAILS}
 
 
 class Manifest(Declared, frozen=True, kw_only=True):
@@ -147,7 +108,7 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
     is_name_for_people = request is not None and _is_name_for_people(manifest, requested)
     for key in _AGREED:
         if key in manifest and key in requested and manifest[key] != requested[key]:
-            said, wanted = _shown(manifest[key]), _shown(requested[key])
+            said, wanted = shown(manifest[key]), shown(requested[key])
             reader.complain(key, f"the manifest says {said}, but the request says {wanted}.")
     has_scope = request is not None or reader.has("scope")
     fields: dict[str, Any] = {
@@ -161,11 +122,11 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
         "max_size": reader.size("maxSize"),
         "sdk_version": reader.parsed("sdkVersion", _sdk_range),
         "permissions": with_capabilities(reader.permissions("permissions"), reader.capabilities()),
-        "license": reader.line("license", _MAX_LICENSE),
+        "license": reader.line("license", MAX_LICENSE),
         "release_notes": reader.text("releaseNotes", MAX_RELEASE_NOTES),
         "config_version": reader.whole_number("configVersion"),
     }
-    for name, key, _ in _DETAILS:
+    for name, key in DETAIL_KEYS.items():
         fields[name] = reader.detail(name, key)
     if request is None:  # File names matter only in the folder.
         fields["main"] = reader.matching("main", _FILE, _FILE_RULE) or DEFAULT_MAIN
@@ -219,6 +180,8 @@ def _read_object(text: str) -> dict[str, Any]:
     try:
         size_bytes = len(text.encode())
         if size_bytes > MAX_MANIFEST_BYTES:
+            size_bytes -= _readme_bytes(text) if size_bytes <= MAX_MANIFEST_TEXT_BYTES else 0
+        if size_bytes > MAX_MANIFEST_BYTES:
             most = f"at most {MAX_MANIFEST_BYTES:,} are allowed"
             raise InvalidManifest([f"the manifest has {size_bytes:,} bytes; {most}."])
         found = msgspec.json.decode(text)
@@ -231,6 +194,18 @@ def _read_object(text: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InvalidManifest(["the manifest must be a JSON object."])
     return found
+
+
+class _WithReadme(msgspec.Struct):
+    readme: msgspec.Raw = msgspec.Raw()
+
+
+def _readme_bytes(text: str) -> int:
+    """The size of the readme as it is written in a manifest."""
+    try:
+        return len(bytes(msgspec.json.decode(text, type=_WithReadme).readme))
+    except (msgspec.MsgspecError, RecursionError):
+        return 0
 
 
 def _where(text: str) -> str:
@@ -295,7 +270,7 @@ class _Reader:
 
     def matching(self, key: str, pattern: re.Pattern[str], rule: str) -> str | None:
         text = self._string(key)
-        if text is not None and (len(text) > 200 or not pattern.match(text)):
+        if text is not None and (len(text) > MAX_MATCHED or not pattern.fullmatch(text)):
             self.complain(key, rule)
         return text
 
@@ -317,9 +292,9 @@ class _Reader:
         if not isinstance(found, list) or len(found) > MAX_PERMISSIONS:
             self.complain(key, f"must be a list of at most {MAX_PERMISSIONS} permissions.")
             return ()
-        wrong = [it for it in found if not (isinstance(it, str) and _PERMISSION.match(it))]
+        wrong = [it for it in found if not (isinstance(it, str) and _PERMISSION.fullmatch(it))]
         for it in wrong[:3]:
-            self.complain(key, f"{_shown(it)} is not a permission, such as network or storage.")
+            self.complain(key, f"{shown(it)} is not a permission, such as network or storage.")
         if not wrong and len(set(found)) < len(found):
             self.complain(key, "names a permission twice.")
         return tuple(it for it in found if isinstance(it, str))
@@ -339,7 +314,7 @@ class _Reader:
         found = self._values.get(key)
         if found is None:
             return None
-        if type(found) is not int or not 0 <= found <= _SAFE_INTEGER:
+        if type(found) is not int or not 0 <= found <= SAFE_INTEGER:
             self.complain(key, "must be a whole number, 0 or more.")
             return None
         return found
@@ -369,35 +344,3 @@ class _Reader:
 
 def _is_cells(number: int) -> bool:
     return type(number) is int and 1 <= number <= MAX_CELLS
-
-
-def _shown(value: object) -> str:
-    """A value for a message: shortened, without control characters."""
-    try:
-        shown = ascii(value)
-    except RecursionError:  # Nested as deeply as the decoder allows, which needs less of the stack.
-        return "a deeply nested value"
-    return shown if len(shown) <= 80 else f"{shown[:80]}…"
-
-
-def parse_keywords(stated: object) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
-    """At most MAX_KEYWORDS, without duplicates."""
-    if stated is None:
-        return (), []
-    if not isinstance(stated, list | tuple):
-        return (), [("", 'must be a list of keywords, such as ["clock", "time-zone"].')]
-    valid, errors = dict[str, None](), []
-    for i, it in enumerate(stated[:MAX_KEYWORDS]):
-        if not isinstance(it, str) or not _KEYWORD.fullmatch(it):
-            errors.append((f"[{i}]", f"{_shown(it)} is not a keyword: {_KEYWORD_RULE}"))
-        elif it in valid:
-            errors.append((f"[{i}]", f"{it} is given twice."))
-        else:
-            valid[it] = None
-    if len(stated) > MAX_KEYWORDS:
-        errors = [("", f"must not have more than {MAX_KEYWORDS} keywords."), *errors]
-    return tuple(valid), errors[:3]
-
-
-# By the name of the field.
-DETAIL_PARSERS: dict[str, DetailParser] = {"keywords": parse_keywords}

@@ -1,5 +1,5 @@
-"""Patterns in the OpenAPI document, in the syntax of JSON Schema. `names.py`, `semver.py` and
-`capabilities.py` are authoritative."""
+"""Patterns of the OpenAPI document and of the JSON Schema of manifests, in JSON Schema syntax. In
+Python, use `fullmatch`. `names.py`, `semver.py` and `capabilities.py` are authoritative."""
 
 NAME = r"^[a-z0-9][a-z0-9-]*$"
 NAME_MAX_LENGTH = 64
@@ -23,3 +23,12 @@ SHA256 = "^[0-9a-f]{64}$"
 INTEGRITY = "^sha256-[A-Za-z0-9+/]{43}=$"
 TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
 API_VERSION = "^v[1-9][0-9]*$"
+KEYWORD = r"^[a-z0-9][a-z0-9-]{1,29}$"
+HTTPS_ADDRESS = r"^https://[^\s/?#@\\]+(?:[/?#][^\s\\]*)?$"
+HTTPS_ADDRESS_MAX_LENGTH = 500
+ICON = r"^[a-z0-9]+(?:-[a-z0-9]+)*:[a-z0-9]+(?:-[a-z0-9]+)*$"
+PERMISSION = r"^[a-z0-9][a-z0-9:._/*-]{0,99}$"
+# A file in a folder or below.
+FILE = r"^(?!\.\.?(?:/|$))[^/\\\x00-\x1f]+(?:/(?!\.\.?(?:/|$))[^/\\\x00-\x1f]+)*$"
+ENTITY = r"^(?=.{3,255}$)(?!(?:[^*]*\*){5})[a-z_*][a-z0-9_*]*\.[A-Za-z0-9_*]+$"
+SERVICE = r"^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}$"

@@ -281,6 +281,10 @@ class Settings(Shape, frozen=True):
     ]
     max_bundle_bytes: Annotated[int, count_field("Maximum size of a bundle, in bytes.", 2097152)]
     api_versions: _ApiVersions
+    accepts_files: Annotated[
+        bool,
+        described("Whether a version may have README.md and screenshots, as files.", True),
+    ] = False
     mirror_of: Annotated[
         MirrorOf | UnsetType,
         described("Only present on a mirror: widgets are published to another catalog."),
@@ -293,6 +297,15 @@ class PublishScope(Shape, frozen=True):
     name: str
     type: str
     display_name: str | None = None
+
+
+class FileToUpload(Shape, frozen=True):
+    """A file besides bundle and style sheet, as announced: README.md, or a picture such as
+    `screenshots/light.png`."""
+
+    path: str
+    size: int
+    sha256_hash: str
 
 
 class PublishRequest(Shape, frozen=True, kw_only=True):
@@ -312,6 +325,7 @@ class PublishRequest(Shape, frozen=True, kw_only=True):
     sha256_hash: str
     css_size: int | UnsetType = UNSET
     css_sha256_hash: str | UnsetType = UNSET
+    files: tuple[FileToUpload, ...] | UnsetType = UNSET
     manifest_json: str
 
 
@@ -325,6 +339,8 @@ class UploadTargets(Shape, frozen=True):
     version_id: str | int
     css_upload_url: str | UnsetType | None = UNSET
     css_url: str | UnsetType | None = UNSET
+    upload_urls: dict[str, str] | UnsetType = UNSET
+    """For the other files, by path."""
 
 
 class Published(Shape, frozen=True):

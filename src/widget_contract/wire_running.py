@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, UnsetType
 
+from .declared_details import DeclaredDetails
 from .described import count_field, described, time_field, url_field, version_field
 from .patterns import (
     COMPAT_SDK,
@@ -16,8 +17,6 @@ from .patterns import (
     WIDGET_ID,
 )
 from .wire import Shape, VersionEntry, Widget
-
-KEYWORD = r"^[a-z0-9][a-z0-9-]{1,29}$"
 
 ChangeType = Literal[
     "published",
@@ -107,7 +106,13 @@ class PublishedFile(Shape, frozen=True):
     path: Annotated[
         str,
         described(
-            "`index.js` is the bundle, `index.css` the style sheet.", "index.js", "index.css"
+            "`index.js` is the bundle, `index.css` the style sheet. Pictures are "
+            "`screenshots/{name}.{png,jpg,webp}`, each followed by its thumbnail, "
+            "`screenshots/{name}.thumb.webp`, at most 640 pixels wide.",
+            "index.js",
+            "index.css",
+            "README.md",
+            "screenshots/light.png",
         ),
     ]
     url: Annotated[
@@ -131,7 +136,15 @@ class PublishedFile(Shape, frozen=True):
             pattern=INTEGRITY,
         ),
     ]
-    content_type: Annotated[str, described("Media type.", "text/javascript", "text/css")]
+    content_type: Annotated[
+        str, described("Media type.", "text/javascript", "text/css", "text/markdown", "image/png")
+    ]
+    width: Annotated[
+        int | UnsetType, count_field("Width of a picture as shown, in pixels.", 1280, minimum=1)
+    ] = UNSET
+    height: Annotated[
+        int | UnsetType, count_field("Height of a picture as shown, in pixels.", 800, minimum=1)
+    ] = UNSET
 
 
 class RevokedState(Shape, frozen=True):
@@ -165,26 +178,6 @@ class Capability(Shape, frozen=True):
     ] = UNSET
 
 
-class DeclaredDetails(Shape, frozen=True, kw_only=True):
-    """Fields of a manifest that only the detail of a version has, after its other fields.
-
-    This is their only declaration: storage, import, export, mirrors, responses and documentation
-    are derived from it. Each has a default, and a parser in `manifests.DETAIL_PARSERS`. Pages also
-    search the texts of fields with `is_searched`.
-    """
-
-    keywords: Annotated[
-        tuple[str, ...],
-        described(
-            "Keywords of the manifest: lowercase letters, digits and hyphens.",
-            ["clock", "time-zone"],
-            maxItems=10,
-            items={"type": "string", "pattern": KEYWORD},
-            is_searched=True,
-        ),
-    ] = ()
-
-
 class VersionDetail(DeclaredDetails, frozen=True):
     """A version in full."""
 
@@ -198,7 +191,8 @@ class VersionDetail(DeclaredDetails, frozen=True):
         ),
     ]
     files: Annotated[
-        tuple[PublishedFile, ...], described("The bundle, and the style sheet if there is one.")
+        tuple[PublishedFile, ...],
+        described("The bundle, then what there is of style sheet, README and pictures."),
     ]
     permissions_added: Annotated[
         tuple[str, ...],

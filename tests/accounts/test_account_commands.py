@@ -15,7 +15,7 @@ from support.service import running_service
 from support.widgets import version_line, widget_line
 from widget_catalog.accounts.second_factor.store import find_factors, put_app, set_recovery_codes
 from widget_catalog.accounts.store import add_session, find_session
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.store.audit import list_entries
 
 PASSWORD = "correct horse battery"

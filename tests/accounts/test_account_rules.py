@@ -68,7 +68,6 @@ TABLE = {
     Right.READ_AUDIT: "Oo",
     Right.MANAGE_MEMBERS: "oa",
     Right.OWN: "o",
-    Right.MANAGE_WEBHOOKS: "Oo",
     Right.MAKE_OFFICIAL: "O",
     Right.REVOKE: "O",
 }

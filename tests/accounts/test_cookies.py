@@ -5,14 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from accounts.signing_in import is_in, secret_of, try_password
-from support.people import PASSWORD, Person, signed_in
-from support.site import Reply
+from accounts.signing_in import is_in, secret_of
+from support.people import Person, signed_in
 from support.site_with_people import BuiltPeople, People
-
-
-def _cookies_set(response: Reply) -> list[str]:
-    return [value for key, value in response.response.headers if key == "set-cookie"]
 
 
 def _with(people: People, cookie: str) -> Person:
@@ -57,16 +52,6 @@ def test_over_http_of_two_cookies_with_one_name_none_counts(
         assert is_in(_with(people, f"theme=dark; {mine}"))
         assert not is_in(_with(people, f"{planted}; {mine}"))
         assert not is_in(_with(people, f"__Host-{mine}"))
-
-
-@pytest.mark.parametrize("name", ["session", "signing-in"])
-def test_a_cookie_of_a_former_release_is_removed(people: People, name: str) -> None:
-    response = try_password(people.site, "ann", PASSWORD, cookie=f"{name}=wcs_old")
-
-    removed, new = _cookies_set(response)
-    assert removed == f"{name}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
-    assert new.startswith("__Host-session=wcs_")
-    assert _cookies_set(people.site.get("/sign-in", cookie=f"__Host-{name}=x")) == []
 
 
 @pytest.mark.parametrize("header", ['{"alg":"HS256","crit":1}', '{"alg":[]}', "1", "[]", "é"])

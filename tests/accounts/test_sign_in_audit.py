@@ -105,6 +105,7 @@ def test_failed_sign_ins_are_recorded_at_first_and_when_they_lock(proxied: Peopl
     ]
 
 
+@pytest.mark.slow
 def test_failed_sign_ins_cannot_fill_the_log(proxied: People) -> None:
     before = proxied.olly.get("/api/audit").json()["total"]
     for number in range(220):

@@ -18,7 +18,7 @@ from support.chromium import TIMEOUT_MS
 from support.people import PASSWORD
 from support.service import Service, running_service
 from widget_catalog.accounts.create_account import OPERATOR, create_account, invite
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 PHONE, DESKTOP = 390, 1280
 

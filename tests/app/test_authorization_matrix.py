@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from support.people import PASSWORD, Person, nobody, request_body, with_oauth, with_token
-from support.routes import API
+from support.routes import API, of_rooms
 from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.actors import RULES, TOKEN_RIGHTS, Right, Role
@@ -36,8 +36,6 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/widgets/publish"): lambda place: request_body(place, "9.9.9", action="check"),
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/yank"): {"reason": "Broken."},
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/unyank"): None,
-    ("POST", "/api/widgets/{scope}/{name}/versions/{version}/revoke"): {"reason": "Malware."},
-    ("POST", "/api/widgets/{scope}/{name}/versions/{version}/unrevoke"): None,
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/deprecate"): {"message": "Old."},
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/undeprecate"): None,
     ("POST", "/api/widgets/{scope}/{name}/list"): None,
@@ -51,13 +49,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/organizations/{slug}/transfer"): {"username": "gone"},
     ("POST", "/api/invitations/{id}/accept"): None,
     ("POST", "/api/invitations/{id}/decline"): None,
-    ("POST", "/api/webhooks"): {"url": "nowhere", "scope": "acme"},
-    ("POST", "/api/webhooks/{id}/rotate"): None,
-    ("POST", "/api/webhooks/{id}/enable"): None,
-    ("POST", "/api/webhooks/{id}/disable"): None,
-    ("POST", "/api/webhooks/{id}/ping"): None,
-    ("POST", "/api/webhooks/{id}/deliveries/{delivery}/replay"): None,
-}
+} | {key: body for room in of_rooms("declared_routes") for key, body in room.BODIES.items()}
 # Routes that end the session of the request: each kind of person gets a separate site.
 SPOILING = {"/api/auth/sign-out", "/api/account/close"}
 

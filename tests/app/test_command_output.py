@@ -114,7 +114,7 @@ def test_commands_load_nothing_that_only_a_worker_needs(data: Path, command: lis
     assert loaded_by("widget_catalog", *command, "--data", str(data)) & _OF_A_WORKER == set()
 
 
-def test_a_worker_loads_what_sends_webhooks_only_when_there_is_something_to_send() -> None:
+def test_a_worker_loads_what_sends_requests_only_when_there_is_something_to_send() -> None:
     script = "import sys, widget_catalog.app.worker; print({'httpcore', 'httpx'} & {*sys.modules})"
 
     assert _printed_by(script) == "set()"

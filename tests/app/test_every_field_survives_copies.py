@@ -1,4 +1,4 @@
-"""Every declared field of a version survives each way to copy a catalog."""
+"""Every declared field of a version, and every file, survives each way to copy a catalog."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from support.commands import widget_catalog
 from support.nodes import environment_of
 from support.passwords import quick_passwords
-from support.people import BUNDLE, a_person
+from support.people import a_person
+from support.pictures import a_picture
 from support.postgresql import new_database
 from support.s3 import rclone, settings_of
 from support.service import running_service
@@ -22,6 +23,7 @@ from widget_contract.manifests import DECLARED_KEYS
 WORDS = st.lists(st.text("aZ09äß漢🙂*_-", min_size=1, max_size=9), min_size=1, max_size=5)
 LINE = WORDS.map(" ".join)
 KEYWORD = st.from_regex(r"[a-z0-9][a-z0-9-]{1,29}", fullmatch=True)
+ADDRESS = st.from_regex(r"https://[a-z]{1,20}\.example(/[a-z?&=%#.]{0,20})?", fullmatch=True)
 SMALL, LARGE = st.integers(1, 4), st.integers(5, 12)
 # A value for each declared field, which is not its default.
 VALUES: dict[str, st.SearchStrategy[Any]] = {
@@ -37,8 +39,13 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
         st.sampled_from(["network", "storage", "user"]), min_size=1, unique=True
     ),
     "license": LINE,
+    "readme": st.lists(LINE, min_size=1, max_size=3).map("\n\n".join),
+    "homepage": ADDRESS,
+    "repository": ADDRESS,
+    "author": LINE | st.fixed_dictionaries({"name": LINE}, optional={"url": ADDRESS}),
     "keywords": st.lists(KEYWORD, min_size=1, max_size=10, unique=True),
 }
+SIDE = st.integers(1, 1500)
 VERSIONS = st.lists(st.fixed_dictionaries(VALUES), min_size=4, max_size=6)
 
 
@@ -52,7 +59,25 @@ def test_there_is_a_value_for_each_field() -> None:
     assert VALUES.keys() == set(DECLARED_KEYS.values())
 
 
-@given(published=VERSIONS, imported=VERSIONS)
+def named_files(readme: str, pictures: list[tuple[int, int]], kind: str) -> dict[str, bytes]:
+    sizes = enumerate(pictures)
+    files = {f"screenshots/p{number}.{kind}": a_picture(kind, *it) for number, it in sizes}
+    return {**files, "README.md": readme.encode()}
+
+
+FILES = st.lists(
+    st.builds(
+        named_files,
+        st.lists(LINE, min_size=1, max_size=3).map("\n\n".join),
+        st.lists(st.tuples(SIDE, SIDE), min_size=1, max_size=3),
+        st.sampled_from(["png", "jpg", "webp"]),
+    ),
+    min_size=6,
+    max_size=6,
+)
+
+
+@given(published=VERSIONS, imported=VERSIONS, files=FILES)
 @settings(
     max_examples=2,
     deadline=None,
@@ -65,6 +90,7 @@ def test_every_field_survives(
     s3: int,
     published: list[dict[str, Any]],
     imported: list[dict[str, Any]],
+    files: list[dict[str, bytes]],
 ) -> None:
     """Published, and imported without a manifest; then copied from one folder to the next."""
     folder = tmp_path_factory.mktemp("copies")
@@ -78,7 +104,8 @@ def test_every_field_survives(
     with quick_passwords(), InProcessSite(folder / "origin") as site:
         ann = a_person(site, "ann")
         for number, fields in enumerate(published):
-            assert ann.publish(f"ann/w{number}", "1.0.0", BUNDLE, **fields).status == 200
+            key = f"ann/w{number}"
+            assert ann.publish(key, files=files[number], **fields).status == 200
         site.add(
             *[
                 widget_line(f"bob/w{number}", versions=[version_line(**fields)])
@@ -88,8 +115,10 @@ def test_every_field_survives(
     expected = shown(folder / "origin", len(published), len(imported))
     for it, fields in zip(expected, [*published, *imported], strict=True):
         assert {key: it[key] for key in fields} == fields
+    for it, named in zip(expected[: len(published)], files, strict=False):
+        assert named.items() <= it["served"].items()
 
-    run("export", folder / "catalog.ndjson", data="origin")
+    run("export", folder / "catalog.ndjson", "--bundles", data="origin")
     run("import", folder / "catalog.ndjson", data="imported")
     with running_service(folder / "imported") as service:
         run("mirror", service.url, data="mirrored")
@@ -109,5 +138,17 @@ def shown(data: Path, published: int, imported: int) -> list[dict[str, Any]]:
     keys = [f"ann/w{it}" for it in range(published)] + [f"bob/w{it}" for it in range(imported)]
     with InProcessSite(data) as site:
         found = [site.get(f"/api/v1/widgets/{it}/1.0.0").json() for it in keys]
+        served = [
+            {file["path"]: site.get(_local(file["url"])).body for file in it["files"]}
+            for it in found[:published]
+        ]
     # Its own fields, and those of its entry.
-    return [{**it, **it["version"], "widget": None, "version": None} for it in found]
+    served += [{}] * imported
+    return [
+        {**it, **it["version"], "widget": None, "version": None, "served": files}
+        for it, files in zip(found, served, strict=True)
+    ]
+
+
+def _local(url: str) -> str:
+    return url.removeprefix("https://catalog.example")

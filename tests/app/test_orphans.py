@@ -17,7 +17,7 @@ from support.folders import filled_folder
 from support.load import CountingLoad
 from support.service import is_running, running_service, wait_for
 from support.widgets import widget_line
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 _KILLS = int(os.environ.get("KILLS", "2"))
 _KEYS = ["acme/clock", "acme/bell"]

@@ -61,6 +61,7 @@ def test_it_says_where_it_is_and_what_to_do_next(tmp_path: Path) -> None:
             f"  try    curl '{service.url}/api/v1/widgets/search?limit=3'\n"
             f"  read   {service.url}/docs/api\n"
             f"  data   {data}\n"
+            "  cache  80 MB per worker\n"
             "  first  create the operator's account at\n"
             f"         {link.group()}\n"
             "  stop   Ctrl-C\n\n"

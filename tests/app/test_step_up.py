@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from support.browsing import Browsing
 from support.passwords import quick_passwords
 from support.people import Person, with_oauth
-from support.routes import ALL
+from support.routes import ALL, of_rooms
 from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.accounts.second_factor.store import put_app, remove_factors
@@ -48,7 +48,6 @@ POST /operate/accounts/{username}/second-factor
 POST /operate/accounts/{username}/promote
 POST /operate/accounts/{username}/demote
 POST /operate/invitations
-POST /operate/scopes/assign
 """
 # Of people with a second factor: it gives access to a program, to another person or to another
 # machine, or is final.
@@ -78,11 +77,6 @@ POST /account/organizations/{slug}/members/{username}/remove
 POST /account/organizations/{slug}/leave
 POST /api/organizations/{slug}/transfer
 POST /account/organizations/{slug}/transfer
-POST /api/webhooks
-POST /account/webhooks
-POST /operate/webhooks
-POST /api/webhooks/{id}/rotate
-POST /account/webhooks/{id}/rotate
 POST /operate/accounts/{username}/enable
 """
 # The session is enough, and why.
@@ -104,7 +98,6 @@ POST /join
 POST /join/name
 GET /api/auth/oidc/callback
 POST /account/confirm
-POST /report/{scope}/{name}
 """,
     "It ends access, which must be possible at once.": """
 POST /api/auth/sign-out
@@ -114,10 +107,6 @@ DELETE /api/tokens/{id}
 POST /account
 DELETE /api/organizations/{slug}/invitations/{id}
 POST /account/organizations/{slug}/invitations/{id}
-DELETE /api/webhooks/{id}
-POST /account/webhooks/{id}/remove
-POST /api/webhooks/{id}/disable
-POST /account/webhooks/{id}/disable
 POST /operate/accounts/{username}/disable
 POST /operate/accounts/{username}/tokens/{id}
 POST /operate/accounts/{username}/programs/{id}
@@ -127,8 +116,6 @@ POST /api/invitations/{id}/decline
     "The person can undo it.": """
 POST /api/widgets/{scope}/{name}/versions/{version}/yank
 POST /api/widgets/{scope}/{name}/versions/{version}/unyank
-POST /api/widgets/{scope}/{name}/versions/{version}/revoke
-POST /api/widgets/{scope}/{name}/versions/{version}/unrevoke
 POST /api/widgets/{scope}/{name}/versions/{version}/deprecate
 POST /api/widgets/{scope}/{name}/versions/{version}/undeprecate
 POST /api/widgets/{scope}/{name}/list
@@ -136,9 +123,6 @@ POST /api/widgets/{scope}/{name}/unlist
 POST /api/widgets/{scope}/{name}/official
 POST /account/widgets/{scope}/{name}/versions/{version}/yank
 POST /account/widgets/{scope}/{name}/versions/{version}/unyank
-POST /account/widgets/{scope}/{name}/versions/{version}/revoke
-POST /account/widgets/{scope}/{name}/versions/{version}/revoke-everywhere
-POST /account/widgets/{scope}/{name}/versions/{version}/unrevoke
 POST /account/widgets/{scope}/{name}/versions/{version}/deprecate
 POST /account/widgets/{scope}/{name}/versions/{version}/undeprecate
 POST /account/widgets/{scope}/{name}/list
@@ -148,20 +132,10 @@ PUT /api/organizations/{slug}/settings
 POST /account/organizations/{slug}/members-public
 POST /api/invitations/{id}/accept
 POST /invitation
-POST /api/webhooks/{id}/enable
-POST /account/webhooks/{id}/enable
-POST /operate/scopes/reserve
-POST /operate/scopes/release
 """,
     "Nothing lasting comes of it.": """
-POST /api/webhooks/{id}/ping
-POST /account/webhooks/{id}/ping
-POST /api/webhooks/{id}/deliveries/{delivery}/replay
-POST /account/webhooks/{id}/deliveries/{delivery}/replay
 POST /account/publish
 POST /account/publish/{id}/discard
-POST /operate/reports/{id}/resolve
-POST /operate/reports/{id}/dismiss
 """,
     "Only for programs, whose token a person with a session has confirmed.": """
 POST /api/tokens/requests/{id}
@@ -178,6 +152,9 @@ def classified() -> Iterator[tuple[str, StepUp]]:
         yield from ((it, step_up) for it in lines.split("\n") if it)
     for lines in NONE.values():
         yield from ((it, StepUp.NONE) for it in lines.split("\n") if it)
+    for room in of_rooms("declared_routes"):
+        for step_up, lines in room.STEP_UP:
+            yield from ((it, step_up) for it in lines.split("\n") if it)
 
 
 def test_every_route_that_changes_something_is_classified() -> None:

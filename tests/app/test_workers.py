@@ -13,7 +13,7 @@ from support.folders import filled_folder
 from support.service import Service, run_command, running_service
 from support.widgets import import_widgets, ndjson, version_line, widget_line
 from support.wire import WireConnection, connections_to_every_worker
-from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.node.node import open_node
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 _SEARCH = "/api/v1/widgets/search?limit=100"

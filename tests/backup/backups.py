@@ -8,7 +8,8 @@ from typing import Any
 from support.folders import filled_folder
 from support.widgets import version_line, widget_line
 from widget_catalog.backup.writer import Catalog, FolderBackup, Made
-from widget_catalog.catalog.node.wiring import DataFolder, prepare_node
+from widget_catalog.catalog.node.node import prepare_node
+from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.files.local import LocalBundles
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
 

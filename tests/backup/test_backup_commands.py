@@ -27,7 +27,7 @@ from support.preloaded import run_module
 from support.service import clean_environment, running_service, wait_for
 from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.backup.layout import list_snapshots
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.core.keys import SecretBox
 

@@ -23,7 +23,7 @@ from support.service import Service, clean_environment, running_service, wait_fo
 from support.widgets import import_widgets, widget_line
 from widget_catalog.backup.layout import list_snapshots
 from widget_catalog.backup.reader import check_backup
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core import clock
 
 _KEYS = ["acme/a", "acme/b", "acme/c"]

@@ -23,7 +23,7 @@ from widget_catalog.backup.layout import hash_of, list_snapshots
 from widget_catalog.backup.reader import check_backup
 from widget_catalog.backup.restore import restore_backup
 from widget_catalog.backup.writer import back_up_to_file
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.files import withdraw_files
 from widget_catalog.catalog.store.revocations import list_revoked_files

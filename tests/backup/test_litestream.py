@@ -11,7 +11,7 @@ from backup.backups import catalog_with_bundles
 from support.commands import widget_catalog
 from support.load import CountingLoad
 from support.service import clean_environment, running_service, wait_for
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 _LITESTREAM = Path(sys.executable).with_name("litestream")
 _KEYS = ["acme/w0", "acme/w1"]

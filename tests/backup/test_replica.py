@@ -13,10 +13,11 @@ from support.widgets import widget_line
 from widget_catalog.backup import restore
 from widget_catalog.backup.layout import SNAPSHOTS, encode_sums, hash_of
 from widget_catalog.backup.reader import check_backup
-from widget_catalog.catalog.node.wiring import DataFolder, prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.replica.comparison import check_replica
 from widget_catalog.catalog.replica.file import find_current
 from widget_catalog.catalog.search import file as index_file
+from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.db.migrate import SCHEMA
 
 

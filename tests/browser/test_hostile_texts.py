@@ -12,7 +12,7 @@ from support.passwords import quick_passwords
 from support.service import Service, running_service
 from support.site_with_people import build_people
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.node.node import open_node
 
 _LONG = f"{'long' * 16}/{'name' * 16}"
 _MARKUP = "</bdi><script>alert(1)</script><img src=x onerror=alert(1)>"

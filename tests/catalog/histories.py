@@ -16,11 +16,12 @@ from catalog.search.oracle import Key, Shown
 from support.folders import empty_folder
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.events import Imported
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.events import Imported, Revoked, Unrevoked
+from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.widgets import find_widget, replace_widget
+from widget_catalog.catalog.widgets import Revocation
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.clock import from_ms, iso
 from widget_contract.names import Scope, WidgetName
@@ -83,6 +84,12 @@ class Yank(NamedTuple):
     which: int
 
 
+class Revoke(NamedTuple):
+    """The newest version of a widget is revoked, or no longer."""
+
+    which: int
+
+
 shown = st.builds(
     Shown, texts, descriptions, st.sampled_from([True, False, None]),
     st.sampled_from([True, True, True, False]), counts,
@@ -139,6 +146,8 @@ class Played:
                     self.turn(key)
                 case Yank():
                     self.yank(key)
+                case Revoke():
+                    self.revoke(key)
 
     def add(self, added: list[Add]) -> None:
         new = {it.key: it.shown for it in added if it.key not in self.widgets}
@@ -185,6 +194,20 @@ class Played:
         newest, *older = stored.widget.versions
         turned = msgspec.structs.replace(newest, is_yanked=not newest.is_yanked)
         self.replace(key, versions=(turned, *older))
+
+    def revoke(self, key: Key) -> None:
+        with self.node.store.publishing() as tx:
+            stored = find_widget(tx.connection, Scope(key[0]), WidgetName(key[1]))
+            assert stored is not None
+            newest, *older = stored.widget.versions
+            subject: dict[str, Any] = {"scope": key[0], "name": key[1], "version": newest.number}
+            revocation: Revocation | None = None
+            event: Revoked | Unrevoked = Unrevoked(**subject)
+            if newest.revocation is None:
+                revocation = Revocation("It steals.", from_ms(tx.at_ms))
+                event = Revoked(**subject, reason=revocation.reason)
+            new = stored.widget.with_versions([newest.with_revocation(revocation), *older])
+            replace_widget(tx, stored, new, COMMAND_LINE, event)
 
     def replace(self, key: Key, **fields: Any) -> None:
         with self.node.store.publishing() as tx:

@@ -9,7 +9,7 @@ import pytest
 
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.query import Query
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity

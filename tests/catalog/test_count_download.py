@@ -10,7 +10,7 @@ import pytest
 from support.widgets import import_widgets, widget_line
 from widget_catalog.catalog import count_download
 from widget_catalog.catalog.count_download import DownloadCounter
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.downloads import get_counts
 from widget_catalog.core.errors import StoreUnavailable
 

@@ -10,7 +10,7 @@ from support.widgets import import_widgets, widget_line
 from widget_catalog.catalog import count_download, installs
 from widget_catalog.catalog.count_download import DownloadCounter
 from widget_catalog.catalog.installs import read_installs
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.pages.rendered_pages import InstallsReader
 
 

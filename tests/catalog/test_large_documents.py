@@ -15,7 +15,7 @@ import zstandard
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.details import with_cdn_in_pieces
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.query import Query
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.rendering import with_cdn

@@ -2,16 +2,30 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from catalog.histories import KEYS, Add, Count, Played, Yank, adds, changes, crowds, playing, some
+from catalog.histories import (
+    KEYS,
+    Add,
+    Count,
+    Played,
+    Revoke,
+    Yank,
+    adds,
+    changes,
+    crowds,
+    playing,
+    some,
+)
 from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.query import Order, Query
+from widget_catalog.catalog.replica.cache import ByteBoundedCache
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity
 from widget_catalog.core.http.content import AnyContent
@@ -25,10 +39,31 @@ class Ask(NamedTuple):
     limit: int = 100
 
 
-# The request of a dashboard with every widget.
-RESOLVE = json.dumps(
-    {"sdk": "1.2.0", "widgets": [{"id": f"{scope}/{name}"} for scope, name in KEYS]}
-).encode()
+def _dashboard(sdk: str, keys: Sequence[tuple[str, str]], **installed: str) -> bytes:
+    widgets = [{"id": f"{scope}/{name}", **installed} for scope, name in keys]
+    return json.dumps({"sdk": sdk, "widgets": widgets}).encode()
+
+
+# Dashboards that have widgets in common, with the same and with other versions and ranges.
+DASHBOARDS = [
+    _dashboard("1.2.0", KEYS),
+    _dashboard("1.2.0", KEYS[::3]),
+    _dashboard("1.2.0", KEYS[::2], installed="1.0.0"),
+    _dashboard("1.2.0", KEYS, installed="1.0.0+other", range="^1.0.0"),
+    _dashboard("1.2.0", KEYS[:5] * 2, installed="2.0.1", range="*"),
+    _dashboard("3.0.0", KEYS[::2], installed="1.0.0"),
+    # The same widget with equal versions and ranges that are written differently.
+    json.dumps(
+        {
+            "sdk": "1.2.0",
+            "widgets": [
+                {"id": f"{scope}/{name}", "installed": installed, "range": allowed}
+                for scope, name in KEYS[:6]
+                for installed, allowed in (("1.0.0", "*"), ("1.0.0+other", ""), ("1.0.0", "^1.0.0"))
+            ],
+        }
+    ).encode(),
+]
 # Sent in every round, in addition to generated ones: most counts change one of them.
 ALWAYS = [Ask(Query()), Ask(Query("a"), limit=5), Ask(Query("b"), "1.0.0", "2", 2)]
 
@@ -49,7 +84,7 @@ asks = st.builds(
 )
 counts = st.builds(Count, some, st.integers(1, 3))
 rounds = st.lists(counts, min_size=1, max_size=3) | st.lists(
-    counts | st.builds(Yank, some) | changes, max_size=2
+    counts | st.builds(Yank, some) | st.builds(Revoke, some) | changes, max_size=2
 )
 
 
@@ -61,7 +96,8 @@ rounds = st.lists(counts, min_size=1, max_size=3) | st.lists(
     # The order is exact, or may lag: here by zero seconds, so that it is the same.
     st.sampled_from([10_000, 10_000, 0]),
     st.sampled_from([1_000, 2]),
-    st.sampled_from([1 << 22, 1 << 22, 1 << 14]),
+    # Enough for everything; for so little that caches take room from each other; for nothing.
+    st.sampled_from([1 << 22, 1 << 22, 1 << 18, 1 << 17, 1 << 14]),
 )
 def test_any_response_is_that_of_a_catalog_opened_just_now(
     monkeypatch: pytest.MonkeyPatch,
@@ -92,16 +128,37 @@ def _check(played: Played, asked: list[Ask]) -> None:
         given, expected = played.catalog.search(*wanted), fresh.search(*wanted)
         event("remembered" if id(given) in known else "rendered")
         assert (given.body, given.tag) == (expected.body, expected.tag)
-    given, expected = _resolved(played.catalog), _resolved(fresh)
-    assert (given.body, given.tag) == (expected.body, expected.tag)
-    event("kept" if played.catalog.find_resolved(RESOLVE) is given else "not kept")
+    for body in DASHBOARDS:
+        misses = _cached_results(played.catalog).misses
+        given, expected = _resolved(played.catalog, body), _resolved(fresh, body)
+        assert (given.body, given.tag) == (expected.body, expected.tag)
+        is_new = _cached_results(played.catalog).misses > misses
+        event("some results made" if is_new else "all results remembered")
+    for key in ("/".join(it) for it in KEYS):
+        for show in (Catalog.detail, Catalog.version):
+            at = key if show is Catalog.detail else f"{key}/1.0.0"
+            some, other = show(played.catalog, at), show(fresh, at)
+            assert (some and (some.body, some.tag)) == (other and (other.body, other.tag))
+    _check_room(played.catalog)
     fresh.close()
 
 
-def _resolved(catalog: Catalog) -> AnyContent:
-    remembered = catalog.find_resolved(RESOLVE)
-    return remembered or asyncio.run(_resolve(catalog))
+def _check_room(catalog: Catalog) -> None:
+    """The caches take no more than their room, however they took it from each other."""
+    room = catalog._details._room
+    taken = sum(sum(it._sizes.values()) for it in room.caches)
+    assert all(it.items.keys() == it._sizes.keys() for it in room.caches)
+    assert 0 <= room.free_bytes == sum(it._max_bytes for it in room.caches) - taken
 
 
-async def _resolve(catalog: Catalog) -> AnyContent:
-    return await catalog.resolve(await parse_resolve(RESOLVE), RESOLVE)
+def _cached_results(catalog: Catalog) -> ByteBoundedCache[str, Any]:
+    return catalog._results._kept
+
+
+def _resolved(catalog: Catalog, body: bytes) -> AnyContent:
+    remembered = catalog.find_resolved(body)
+    return remembered or asyncio.run(_resolve(catalog, body))
+
+
+async def _resolve(catalog: Catalog, body: bytes) -> AnyContent:
+    return await catalog.resolve(await parse_resolve(body), body)

@@ -8,7 +8,7 @@ import pytest
 
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.node.wiring import Node, open_catalog
+from widget_catalog.catalog.node.node import Node, open_catalog
 from widget_catalog.catalog.query import Query
 from widget_catalog.catalog.views import Views
 from widget_catalog.core.http.content import MAX_INLINE_BYTES

@@ -86,7 +86,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--nodes",
         action="store_true",
-        help="instead: three nodes behind nginx, with a PostgreSQL that fails over",
+        help="instead: three nodes behind HAProxy, with a PostgreSQL that fails over",
     )
     parser.add_argument(
         "--restarts", type=int, metavar="N", help="instead: restart so often, count what fails"

@@ -5,6 +5,7 @@ down.
 """
 
 import contextlib
+import os
 import random
 import signal
 import threading
@@ -16,10 +17,17 @@ from chaos.node_stage import NODES, NodeStage
 from support.service import wait_for
 
 _OF_THE_DATABASE = ("fail-over", "lose-primary", "hang-primary", "kill-standby")
-_OF_NODES = ("kill-node", "kill-worker", "stop-node", "replace-workers", "kill-object-store")
+_OF_NODES = (
+    *("kill-node", "kill-worker", "stop-node", "replace-workers", "kill-object-store"),
+    *("freeze-node", "kill-others-after-start"),
+)
 # The others are covered by the restarts that come first, or take long.
-_IN_SHORT = ("fail-over", "hang-primary", "kill-node", "kill-worker", "kill-object-store")
+_IN_SHORT = (
+    *("fail-over", "hang-primary", "kill-worker", "kill-object-store"),
+    *("freeze-node", "kill-others-after-start"),
+)
 _LONGEST_HANG_S = 8.0
+_LONGEST_FREEZE_S = 15.0
 
 
 class NodeFaults:
@@ -132,6 +140,27 @@ class NodeFaults:
         for index in killed:
             self._stage.start(index)
         self._ledger.note("nodes killed", len(killed))
+
+    def freeze_node(self, choose: random.Random) -> None:
+        """Its processes stop, and its connections stay open."""
+        pid = choose.choice(self._stage.nodes).process.pid
+        os.killpg(pid, signal.SIGSTOP)
+        time.sleep(choose.uniform(1, min(_LONGEST_FREEZE_S, 5 * self._longest_pause_s)))
+        os.killpg(pid, signal.SIGCONT)
+        self._ledger.note("nodes frozen for a while")
+
+    def kill_others_after_start(self, choose: random.Random) -> None:
+        """The balancer must use a node from the moment that it responds."""
+        kept = choose.randrange(NODES)
+        others = [it for it in range(NODES) if it != kept]
+        self._stage.nodes[kept].kill()
+        time.sleep(choose.uniform(0, 3))
+        self._stage.start(kept)
+        for index in others:
+            self._stage.nodes[index].kill()
+        for index in others:
+            self._stage.start(index)
+        self._ledger.note("nodes started, and then all others killed")
 
     def stop_node(self, choose: random.Random) -> None:
         index = choose.randrange(NODES)

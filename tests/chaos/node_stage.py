@@ -1,4 +1,4 @@
-"""The stage of --nodes: PostgreSQL with a standby, an object store, three nodes, nginx in front."""
+"""The stage of --nodes: PostgreSQL with a standby, an object store, three nodes behind HAProxy."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from typing import Self
 from chaos.ledger import Ledger
 from chaos.stage import AUTHORS, QUOTAS_OFF, shelf_of
 from support.author import token_of
-from support.nginx import nginx_before
+from support.haproxy import haproxy_before
 from support.nodes import environment_of
 from support.people import PASSWORD
 from support.postgresql_pair import postgresql_pair
@@ -54,7 +54,8 @@ class NodeStage:
             self.objects = ObjectStoreServer(self.folder / "objects")
             stack.callback(lambda: self.objects.kill())
             ports = [free_port() for _ in range(NODES)]
-            self.nginx_port = stack.enter_context(nginx_before(ports, self.folder / "nginx"))
+            before = haproxy_before(ports, self.folder / "haproxy")
+            self.balancer_port = stack.enter_context(before)
             self.counted = self._fill()
             folders = [self.folder / f"node-{number + 1}" for number in range(NODES)]
             with ThreadPoolExecutor() as threads:
@@ -71,8 +72,11 @@ class NodeStage:
     @property
     def environment(self) -> dict[str, str]:
         settings = settings_of(self.objects.port)
-        address = f"http://127.0.0.1:{self.nginx_port}"
-        return {**QUOTAS_OFF, **environment_of(self.pair.url, **settings, base_url=address)}
+        address = f"http://127.0.0.1:{self.balancer_port}"
+        given = environment_of(self.pair.url, **settings, base_url=address)
+        # As an operator has it: nodes drain before they stop.
+        del given["WIDGET_CATALOG_DRAIN_S"]
+        return {**QUOTAS_OFF, **given}
 
     def start(self, index: int) -> None:
         """Start a node on its port, and wait until it responds."""

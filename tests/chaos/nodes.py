@@ -66,8 +66,8 @@ def _count_failures(
 ) -> None:
     path = f"/api/v1/widgets/{stage.counted[0]}"
     with (
-        ReadingLoad(stage.nginx_port, path, pause_s=_PAUSE_S) as reads,
-        CountingLoad(stage.nginx_port, stage.counted, clients=3, pause_s=_PAUSE_S) as counts,
+        ReadingLoad(stage.balancer_port, path, pause_s=_PAUSE_S) as reads,
+        CountingLoad(stage.balancer_port, stage.counted, clients=3, pause_s=_PAUSE_S) as counts,
     ):
         for index in nodes:
             reads.wait_for(_RESPONSES)
@@ -107,7 +107,7 @@ def _make_chaos(stage: NodeStage, minutes: float, seed: int) -> None:
     longest_pause_s = 3 if minutes else 0.5
     ledger = stage.ledger
     with Traffic(
-        stage.nginx_port, stage.tokens, stage.counted, ledger, seed, is_proxied=True
+        stage.balancer_port, stage.tokens, stage.counted, ledger, seed, is_proxied=True
     ) as traffic:
         traffic.is_served.set()
         with NodeFaults(stage, seed, longest_pause_s, is_short=not minutes) as errors:

@@ -24,6 +24,8 @@ _NODE_ERRORS = (
     "object stores killed",
     "nodes killed",
     "nodes stopped and started",
+    "nodes frozen for a while",
+    "nodes started, and then all others killed",
     "workers killed",
     "workers replaced by SIGHUP",
 )

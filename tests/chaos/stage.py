@@ -13,7 +13,7 @@ from chaos.machine import Clock, Disk
 from support.author import add_account, token_of
 from support.service import Service, clean_environment, free_port, run_command
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 AUTHORS = ("ann", "bob")
 _BUNDLE = b"export function mount(element) { element.textContent = 'chaos'; }\n"

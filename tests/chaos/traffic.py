@@ -15,6 +15,7 @@ import httpx
 
 from chaos.ledger import Ledger, Release
 from support.author import Author
+from support.haproxy import NO_RESPONSE
 from support.load import Clients
 
 _ERRORS = (OSError, http.client.HTTPException)
@@ -43,7 +44,6 @@ class Traffic(Clients):
         """
         self._is_proxied = is_proxied
         self._pause_s = 0.04 if is_proxied else 0.004
-        self._no_response = (502, 504) if is_proxied else ()
         self.port = port
         self.ledger = ledger
         self.counted = counted
@@ -149,7 +149,7 @@ class Traffic(Clients):
                 connection.request("GET", path)
                 response = connection.getresponse()
                 body = response.read()
-                if response.status in self._no_response:
+                if self._is_no_response(response.status, body):
                     raise http.client.HTTPException
             except _ERRORS:
                 connection.close()
@@ -211,7 +211,7 @@ class Traffic(Clients):
 
     def _is_refusal(self, status: int, text: str, what: str) -> bool:
         """Whether it was rejected properly: temporarily, and with a message."""
-        if status in self._no_response:
+        if self._is_no_response(status, text.encode()):
             self.ledger.note("changes without an answer")
             return False
         try:
@@ -223,6 +223,10 @@ class Traffic(Clients):
             return True
         self.ledger.violated(f"{status} for {what}")
         return False
+
+    def _is_no_response(self, status: int, body: bytes) -> bool:
+        """Whether the balancer says that no node did respond."""
+        return self._is_proxied and status in (502, 503, 504) and NO_RESPONSE.encode() in body
 
     def _pause(self) -> None:
         """After a failed request: briefly, or longer while no service runs."""

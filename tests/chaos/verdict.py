@@ -19,7 +19,7 @@ _EXPLAINED = (
     r"second-factor\.key",
     r"bundles/[0-9a-f]{2}/[0-9a-f]{62}\.(js|css)",
     r"replica/current",
-    r"run/(revision|counts|index|keys|(keys|index|import|service|writer|replica|webhooks)\.lock)",
+    r"run/(revision|counts|index|keys|\w+\.lock)",
     r"run/replica\.rebuild",
     r"run/metrics(/.*)?",
 )

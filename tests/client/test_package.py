@@ -28,6 +28,7 @@ def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) ->
         "static.d.ts",
         "static.js",
         "widget.d.ts",
+        "widget.schema.json",
     }
     with tarfile.open(tmp_path / packed["filename"]) as archive:
         archive.extractall(tmp_path / "node_modules", filter="data")

@@ -7,7 +7,8 @@ import pytest
 
 from contract.manifests import LEAST, errors_of
 from widget_contract.errors import InvalidManifest
-from widget_contract.manifests import details_in, parse_manifest
+from widget_contract.manifest_details import details_in
+from widget_contract.manifests import parse_manifest
 
 
 @pytest.mark.parametrize(
@@ -47,9 +48,9 @@ def test_other_keywords_are_refused(stated: Any, error: str) -> None:
     ("manifest", "wanted"),
     [
         ('{"keywords": ["ok", 7, null, [], "", "Clock", "a b", "ok"]}', {"keywords": ("ok",)}),
-        ('{"keywords": "clock"}', {"keywords": ()}),
+        ('{"keywords": "clock"}', {}),
         ("keywords", {}),
-        ('["keywords"]', {"keywords": ()}),
+        ('["keywords"]', {}),
         ('{"keywords": ["a"', {}),
         (r'{"keywords": ["\ud800"]}', {}),
         ('{"name": "clock"}', {}),
@@ -66,4 +67,4 @@ def test_however_deeply_a_value_is_nested_it_is_refused(depth: int) -> None:
 
     with pytest.raises(InvalidManifest):
         parse_manifest(text)
-    assert details_in(text) in ({}, {"keywords": ()})
+    assert details_in(text) == {}

@@ -305,6 +305,7 @@ def test_line_breaks_in_a_description_become_spaces(line_break: str) -> None:
     assert parse_manifest(said, request).description == "a b"
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(SOME, st.none() | SOME)
 def test_any_value_anywhere_is_read_or_refused(said: Any, request: Any) -> None:

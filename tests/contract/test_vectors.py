@@ -164,12 +164,12 @@ def test_addresses() -> None:
     addresses = read("addresses")
     for it in addresses["cases"]:
         version = (it["scope"], it["name"], it["version"])
-        assert (file_path(*version, "js"), file_path(*version, "css")) == (
+        assert (file_path(*version), file_path(*version, "index.css")) == (
             it["bundle"],
             it["style"],
         )
         assert detail_path(it["scope"], it["name"]) == it["detail"]
-        assert parse_file_path(it["style"]) == (*version, "css")
+        assert parse_file_path(it["style"]) == (*version, "index.css")
     assert [parse_file_path(it) for it in addresses["notFiles"]] == [None] * 5
 
 
@@ -189,5 +189,6 @@ def test_every_shape_of_the_wire_has_an_example_in_its_order() -> None:
         assert list(case["value"]) == [it for it in keys if it in case["value"]]
         seen.add(case["shape"])
     inner = {"Shape", "Size", "VersionEntry", "WidgetHead", "Widget", "WidgetSummary", "MirrorOf"}
+    inner.add("FileToUpload")
     shapes = {name for name, it in vars(wire).items() if isinstance(it, type(wire.Shape))}
     assert shapes - {"Struct"} == seen | inner | {"RegistryWidget"}

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from widget_contract import wire, wire_running
 from widget_contract.addresses import (
-    FileKind,
     PublishedFile,
     detail_path,
     file_path,
     parse_file_path,
     style_address,
 )
-from widget_contract.manifests import DETAIL_FIELDS, Declared, declared, parse_manifest
+from widget_contract.manifest_details import DETAIL_FIELDS
+from widget_contract.manifests import Declared, declared, parse_manifest
 
 SHAPES = [
     it
@@ -52,15 +52,14 @@ def test_clients_skip_what_they_do_not_know(shape: type[wire.Shape]) -> None:
 
 
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True)
+PATHS = ["index.js", "index.css", "README.md", "screenshots/a.png", "screenshots/B_-9.thumb.webp"]
 VERSIONS = st.sampled_from(["1.0.0", "2.0.0-beta.1", "1.0.0+build.7"])
 
 
-@given(NAMES, NAMES, VERSIONS, st.sampled_from(["js", "css"]))
-def test_a_path_to_a_file_names_that_file(
-    scope: str, name: str, version: str, kind: FileKind
-) -> None:
-    path = file_path(scope, name, version, kind)
-    assert parse_file_path(path) == PublishedFile(scope, name, version, kind)
+@given(NAMES, NAMES, VERSIONS, st.sampled_from(PATHS))
+def test_a_path_to_a_file_names_that_file(scope: str, name: str, version: str, file: str) -> None:
+    path = file_path(scope, name, version, file)
+    assert parse_file_path(path) == PublishedFile(scope, name, version, file)
 
 
 @pytest.mark.parametrize(

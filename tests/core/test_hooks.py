@@ -9,7 +9,7 @@ from accounts.stored_accounts import an_account, an_organization
 from widget_catalog.accounts.events import AccountDisabled, AccountEnabled
 from widget_catalog.accounts.permissions import list_organization_names, owns_organization
 from widget_catalog.app.features import install_features
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.catalog.store.events import append
 from widget_catalog.core import features, hooks
@@ -86,7 +86,7 @@ def test_accounts_work_without_organizations(node: Node) -> None:
 
 
 def test_a_process_without_hooks_changes_nothing() -> None:
-    """Otherwise an account could be closed while its webhooks stay."""
+    """Otherwise an account could be closed while its memberships stay."""
     features.install([])
     with pytest.raises(RuntimeError, match="No features are installed"):
         hooks.load()

@@ -110,7 +110,7 @@ def test_invalid_values_are_refused_also_where_unknown_settings_are_allowed() ->
 def test_every_secret_can_be_read_from_a_file(tmp_path: Path) -> None:
     secrets = [it.name for group in list_settings().values() for it in group if not it.repr]
     file = tmp_path / "secret"
-    file.write_text("postgresql://database/catalog?a=0123456789abcdefghijk\n")
+    file.write_text("postgresql://user:0123456789abcdefghijk@database/catalog\n")
 
     for name in secrets:
         # The others that a secret is only valid with.

@@ -17,7 +17,7 @@ from support.permissions import read_only, without_root_powers
 from support.service import run_command, running_service
 from support.widgets import ndjson, version_line, widget_line
 from support.wire import WireConnection, WireResponse, connections_to_every_worker
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 _SCRIPT = b"export default 1;\n" * 100
 _CLOCK = "/api/v1/widgets/acme/clock"

@@ -26,7 +26,8 @@ from support.service import (
     wait_for,
 )
 from support.widgets import widget_line
-from widget_catalog.catalog.node.wiring import DataFolder, open_node, prepare_node
+from widget_catalog.catalog.node.node import open_node, prepare_node
+from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.db.file_lock import WaitPolicy
 
 _CLOCK = "/api/v1/widgets/acme/clock"

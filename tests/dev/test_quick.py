@@ -19,6 +19,8 @@ SLOW = {
     "accounts/test_secrets_command.py",
     "app/test_stop.py",
     "browser/test_journeys.py",
+    "demo/test_demo_widgets_in_browser.py",
+    "tool/test_callback_in_browser.py",
     "crash/test_chaos.py",
     "nodes",
     "publishing/test_publish_kill.py",

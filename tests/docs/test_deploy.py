@@ -1,4 +1,6 @@
-"""The files in deploy/: nginx accepts its configuration, and everything they name exists."""
+"""The files in deploy/: nginx and HAProxy accept their configuration, and everything they name
+exists.
+"""
 
 import json
 import os
@@ -16,6 +18,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from requirements.install import PROJECTS
 
+from support import haproxy
 from support.nginx import nginx_before
 from support.service import free_port, running_service
 from widget_catalog.core.load_settings import load_settings
@@ -110,6 +113,25 @@ def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
     )
     assert checked.returncode == 0, checked.stderr
     assert "[warn]" not in checked.stderr
+
+
+def test_haproxy_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
+    tmp_path: Path, services: dict[str, Any]
+) -> None:
+    configuration = (DEPLOY / "haproxy.cfg").read_text()
+    nodes = [it["environment"] for name, it in services.items() if name.startswith("node")]
+    asked = sorted(re.findall(r"server \w+ store:(\d+)", configuration))
+    # In both lists.
+    assert asked == sorted(2 * [it["WIDGET_CATALOG_PORT"] for it in nodes])
+    (mounted,) = services["balancer"]["volumes"]
+    assert mounted.startswith("./haproxy.cfg:")
+
+    local = tmp_path / "haproxy.cfg"
+    local.write_text(configuration.replace("store:", "127.0.0.1:"))
+    command = [haproxy.program(), "-c", "-f", str(local)]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+    assert "[WARNING]" not in checked.stderr
 
 
 def test_everything_that_the_image_is_made_of_is_there() -> None:

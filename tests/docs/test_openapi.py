@@ -17,6 +17,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 from support.demo import import_demo
 from support.npm import run_locked
 from support.openapi import closed
+from support.pictures import a_picture
 from support.site import InProcessSite, Reply
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.openapi.document import openapi, printed
@@ -31,7 +32,7 @@ COMPONENTS = closed(DOCUMENT["components"])
 
 CLOCK = "/api/v1/widgets/catalog/clock"
 BUNDLE = "/cdn/@catalog/clock/2.0.0/index.js"
-STYLE_SHEET = "/cdn/@catalog/styled/2.0.0/index.css"
+STYLED = "/cdn/@catalog/styled/2.0.0/"
 OPERATIONS = [
     (path, method)
     for path, item in DOCUMENT["paths"].items()
@@ -42,12 +43,18 @@ OPERATIONS = [
 
 @pytest.fixture(scope="module")
 def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    """The example widgets, none of which has a style sheet, and one that has."""
+    """The example widgets, none of which has other files than a bundle, and one that has."""
     folder = tmp_path_factory.mktemp("demo")
     (folder / "1.js").write_text("export const mount = () => {};\n")
     (folder / "1.css").write_text(".styled { color: red; }\n")
     here = {"bundleFile": "1.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
-    version = version_line("2.0.0", **here, cssFile="1.css")
+    (folder / "1.md").write_text("# Styled\n")
+    (folder / "1.png").write_bytes(a_picture())
+    files = [
+        {"path": "README.md", "file": "1.md"},
+        {"path": "screenshots/light.png", "file": "1.png"},
+    ]
+    version = version_line("2.0.0", **here, cssFile="1.css", files=files)
     with InProcessSite(folder / "data") as site:
         import_demo(site.node)
         import_widgets(site.node, widget_line("catalog/styled", versions=[version]), beside=folder)
@@ -91,8 +98,8 @@ def assert_documented(path: str, method: str, response: Reply) -> None:
 
 def address_of(path: str) -> str:
     """A path with the examples of its parameters."""
-    if path.endswith(".css"):
-        return STYLE_SHEET
+    if path.endswith((".css", ".md")):
+        return f"{STYLED}{path.rpartition('/')[2]}"
     for it in DOCUMENT["paths"][path].get("parameters", []):
         parameter = followed(it)
         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
@@ -288,14 +295,19 @@ def test_requests_are_closed_and_responses_may_get_more_fields(name: str) -> Non
             assert schema.get("additionalProperties", True) is not is_request
 
 
-def test_a_version_tells_its_style_sheet_as_documented(demo_site: InProcessSite) -> None:
+def test_a_version_tells_its_files_as_documented(demo_site: InProcessSite) -> None:
     response = demo_site.get("/api/v1/widgets/catalog/styled/2.0.0")
     assert_documented("/api/v1/widgets/{scope}/{name}/{version}", "get", response)
-    (_, style) = response.json()["files"]
-    assert (style["path"], style["contentType"]) == ("index.css", "text/css")
+    (_, *files, _thumbnail) = response.json()["files"]
+    assert [(it["path"], it["contentType"]) for it in files] == [
+        ("index.css", "text/css"),
+        ("README.md", "text/markdown"),
+        ("screenshots/light.png", "image/png"),
+    ]
     schema = DOCUMENT["components"]["schemas"]["PublishedFile"]["properties"]
-    assert style["path"] in schema["path"]["examples"]
-    assert style["contentType"] in schema["contentType"]["examples"]
+    for it in files:
+        assert it["path"] in schema["path"]["examples"]
+        assert it["contentType"] in schema["contentType"]["examples"]
 
 
 @pytest.mark.parametrize(

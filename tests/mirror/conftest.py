@@ -8,7 +8,7 @@ from mirror.mirrors import file_lines
 from support.folders import empty_folder
 from support.service import Service, running_service
 from support.widgets import import_widgets
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 
 
 @pytest.fixture(scope="module")

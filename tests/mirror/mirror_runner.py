@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from support.children import run_children
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.mirror import mirroring, scope_copies
 from widget_catalog_client import Catalog, ClientError
 

@@ -11,15 +11,17 @@ from typing import Any, NamedTuple
 import httpx
 
 from support.folders import empty_folder
+from support.pictures import a_picture
 from support.service import NO_CERTIFICATES
 from support.widgets import version_line, widget_line
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.store.widgets import list_stored_files
 from widget_catalog.catalog.widgets import Version, Widget
 from widget_catalog.core.files.hashing import hash_stream
 from widget_catalog.mirror.mirroring import Mirroring, Wanted
 from widget_catalog.mirror.other_hosts import OtherHosts
 from widget_catalog.transfer.export_catalog import export_catalog
+from widget_catalog.transfer.export_line import name_files
 from widget_catalog_client import Catalog
 
 MAX_BUNDLE_BYTES = 1 << 21
@@ -40,7 +42,14 @@ def file_lines(folder: Path) -> list[dict[str, Any]]:
     kept = {"x": {"kept": [1, 2.5, None]}, "capabilities": stated}
     manifest = json.dumps({"name": "Clock", "version": "2.0.0", **kept})
     dated = {"publishedAt": "2026-02-01T00:00:00.000Z", "displayName": "Clock 2"}
-    clock = [stored("1.0.0"), stored("2.0.0", cssFile="style.css", manifest=manifest, **dated)]
+    (folder / "README.md").write_text("# Clock\n")
+    (folder / "light.png").write_bytes(a_picture("png", 700, 70))
+    files = [
+        {"path": "screenshots/light.png", "file": "light.png"},
+        {"path": "README.md", "file": "README.md"},
+    ]
+    more = {"cssFile": "style.css", "files": files, "manifest": manifest, **dated}
+    clock = [stored("1.0.0"), stored("2.0.0", **more)]
     return [
         widget_line("acme/clock", versions=clock, displayName="Clock 2", downloadCount=7),
         widget_line("acme/notes", versions=[stored("1.0.0", yanked=True, yankedReason="Bad.")]),
@@ -57,9 +66,9 @@ def exported(node: Node) -> dict[str, dict[str, Any]]:
     Texts that a version inherits from its widget are the widget's.
     """
 
-    def files_of(_widget: Widget, version: Version) -> dict[str, str]:
-        style = {} if version.style is None else {"cssFile": version.style.sha256_hash}
-        return {"bundleFile": version.sha256_hash, **style}
+    def files_of(_widget: Widget, version: Version) -> dict[str, Any]:
+        files = name_files(version, lambda it: it.sha256_hash)
+        return {"bundleFile": version.sha256_hash, **files}
 
     found = {}
     for line in map(json.loads, export_catalog(node.store, files_of)):

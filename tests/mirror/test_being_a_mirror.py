@@ -16,7 +16,7 @@ from support.service import Service, running_service, wait_for
 from support.site import InProcessSite
 from support.widgets import import_widgets, widget_line
 from widget_catalog.accounts.create_account import create_account
-from widget_catalog.catalog.node.wiring import Node, open_node, prepare_node
+from widget_catalog.catalog.node.node import Node, open_node, prepare_node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.catalog.store.widgets import stream_widgets
 from widget_catalog.catalog.widgets import Version

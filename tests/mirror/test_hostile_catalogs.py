@@ -20,7 +20,7 @@ from mirror.mirrors import (
     tampering_server,
 )
 from support.service import Service
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.widgets import get_widget
 from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
 from widget_catalog.mirror import mirroring

@@ -10,7 +10,7 @@ import pytest
 from support.folders import empty_folder, filled_folder
 from support.service import Service, clean_environment, run_command, running_service, wait_for
 from support.widgets import widget_line
-from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.node.node import open_node
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.publishing.change_widget import list_widget, unlist_widget
 

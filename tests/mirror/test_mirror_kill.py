@@ -11,7 +11,7 @@ from support.children import children_of, kill
 from support.folders import empty_folder
 from support.service import Service, free_port
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.node.wiring import Node, open_node, prepare_node
+from widget_catalog.catalog.node.node import Node, open_node, prepare_node
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.operations.doctor import check_catalog
 from widget_catalog.publishing.change_widget import (

@@ -10,7 +10,7 @@ from mirror.mirrors import a_mirror, assert_bundles_are_whole, exported
 from support.service import Service
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
 from widget_catalog.mirror.mirroring import Round, Wanted
@@ -138,6 +138,16 @@ def test_a_bundle_that_was_revoked_at_first_comes_when_it_no_longer_is(
         unrevoke_version(store, bundles, OPERATOR, "acme/clock", "2.0.0")
         assert copying.mirroring.run() == Round(1, [])
         assert exported(copying.node) == exported(origin)
+        files = at.get("/api/v1/widgets/acme/clock/2.0.0").json()["files"]
+        assert [it["path"] for it in files] == [
+            "index.js",
+            "index.css",
+            "README.md",
+            "screenshots/light.png",
+            "screenshots/light.thumb.webp",
+        ]
+        for it in files:
+            assert at.get(f"/cdn/@acme/clock/2.0.0/{it['path']}").status == 200
         assert at.get("/cdn/@acme/clock/2.0.0/index.css").status == 200
 
 

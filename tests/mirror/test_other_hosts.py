@@ -12,7 +12,7 @@ import pytest
 from mirror.mirrors import Passed, Tampering, a_mirror, exported, tampering_server
 from support.commands import widget_catalog
 from support.service import Service
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.core.networks import parse_networks
 from widget_catalog.mirror.other_hosts import OtherHosts
 

@@ -16,12 +16,13 @@ import sqlalchemy as sa
 
 from support.commands import widget_catalog
 from support.nodes import RunningNode, Traveller, a_node, environment_of
-from support.people import PASSWORD, manifest, request_body
+from support.people import PASSWORD, announce, manifest, request_body
+from support.pictures import a_picture
 from support.relay import Relay
 from support.s3 import BUCKET, SECRET, object_store, rclone, settings_of
 from support.service import Service, free_port, run_command, wait_for
 from support.site import SECRET_KEY
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.files.s3_client import Bucket
 from widget_catalog.core.settings import settings_from
 from widget_catalog.publishing.publish_version import tidy_uploads
@@ -108,6 +109,37 @@ def test_a_file_is_uploaded_to_the_store_and_served_by_every_node(
         part = node.client.get(bundle_url("1.0.0"), headers={"range": "bytes=7-14"})
         assert (part.status_code, part.content) == (206, JS[7:15])
         assert node.client.get("/api/health").json()["checks"]["bundles"] == "ok"
+
+
+def test_other_files_are_uploaded_to_the_store_and_served_by_every_node(
+    nodes: list[RunningNode], ann: Traveller, server: ObjectStoreServer
+) -> None:
+    one, two = nodes
+    files = {"README.md": b"# Pictures", "screenshots/a.png": a_picture("png", 900, 300)}
+    body = request_body("ann/pictures", "1.0.0", JS) | {"files": announce(files)}
+    requested = ann.post(one, "/api/widgets/publish", body).json()
+    for path, content in files.items():
+        url = requested["uploadUrls"][path]
+        assert url.startswith(f"http://127.0.0.1:{server.port}/{BUCKET}/nodes/uploads/")
+        assert httpx.put(url, content=content + b"x", timeout=60).status_code == 403
+        assert httpx.put(url, content=content, timeout=60).status_code == 200
+    assert httpx.put(requested["uploadUrl"], content=JS, timeout=60).status_code == 200
+
+    confirm = {"action": "confirm", "versionId": requested["versionId"]}
+    assert ann.post(two, "/api/widgets/publish", confirm).status_code == 200
+
+    assert f"uploads/{requested['versionId']}" not in " ".join(server.keys())
+    address = "/api/v1/widgets/ann/pictures/1.0.0"
+    wait_for(lambda: one.client.get(address).status_code == 200)
+    shown = {it["path"]: it for it in one.client.get(address).json()["files"]}
+    assert list(shown) == ["index.js", *files, "screenshots/a.thumb.webp"]
+    for node in nodes:
+        for path, it in shown.items():
+            found = node.client.get(f"/cdn/@ann/pictures/1.0.0/{path}")
+            assert found.status_code == 200
+            assert hashlib.sha256(found.content).hexdigest() == it["sha256Hash"]
+        assert "# Pictures" not in (page := node.client.get("/widgets/ann/pictures").text)
+        assert "Pictures" in page
 
 
 def test_a_form_is_sent_to_one_node_previewed_and_confirmed_at_another(
@@ -223,6 +255,24 @@ def test_what_is_on_the_disk_of_a_node_is_served_while_the_store_is_down(
     wait_for(lambda: all(it.client.get("/api/health").status_code == 200 for it in nodes))
     assert "The object store answers again." in one.service.log
     assert ann.publish("ann/clock", "1.3.0", JS, one).status_code == 200
+
+
+def test_a_damaged_bundle_in_the_cache_of_a_node_is_fetched_again(
+    nodes: list[RunningNode], ann: Traveller
+) -> None:
+    one = nodes[0]
+    js = JS + b"// cached\n"
+    assert ann.publish("ann/cached", "1.0.0", js, one).status_code == 200
+    url = "/cdn/@ann/cached/1.0.0/index.js"
+    assert one.client.get(url).content == js
+    (cached,) = [it for it in one.service.data.glob("bundle-cache/??/*") if it.read_bytes() == js]
+    cached.write_bytes(js[:-2] + b"!\n")
+
+    served = one.client.get(url)
+
+    assert (served.status_code, served.content) == (200, js)
+    assert "A cached bundle was damaged; it is fetched again." in one.service.log
+    assert one.client.get("/api/health").status_code == 200
 
 
 def test_a_node_that_is_started_while_the_store_is_down_serves_what_it_has(

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import httpx
 
-from support.at_once import outcomes
-from support.nodes import RunningNode, Traveller, environment_of
+from support.nodes import RunningNode, Traveller, environment_of, metric_of
 from support.service import run_command, wait_for
 from support.widgets import ndjson, widget_line
-from webhooks.receiver import Receiver
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 MONITORING = Path(__file__).parents[2] / "docs" / "monitoring.md"
@@ -161,7 +159,7 @@ def test_the_dashboard_and_the_alerts_name_metrics_that_a_node_has(
 def test_metrics_show_counts_caches_connections_and_uploads(
     nodes: list[RunningNode], ann: Traveller, metrics_port: int
 ) -> None:
-    metric = partial(_metric, metrics_port)
+    metric = partial(metric_of, metrics_port)
     counted, missed = metric("downloads_counted_total"), 'cache_misses_total{route="detail"}'
     before = metric(missed)
     assert ann.publish("ann/metered", "1.0.0", JS, nodes[0]).status_code == 200
@@ -175,53 +173,6 @@ def test_metrics_show_counts_caches_connections_and_uploads(
     assert metric('database_connections{state="idle"}') > 0
     uploaded = 'requests_total{method="PUT",route="upload",status="200"}'
     assert metric(uploaded) >= 1
-
-
-def test_a_webhook_receives_every_change_of_both_nodes_once(
-    nodes: list[RunningNode], ann: Traveller, metrics_port: int, second_metrics_port: int
-) -> None:
-    def metric(name: str) -> float:
-        """The sum of both nodes: either of them delivers."""
-        return sum(_metric(port, name) for port in (metrics_port, second_metrics_port))
-
-    before = metric('webhook_deliveries_total{outcome="delivered"}')
-    statuses = iter([503])
-    with Receiver(lambda _: next(statuses, 204)) as receiver:
-        body = {"url": receiver.url, "scope": "ann", "types": ["published"]}
-        added = ann.post(nodes[0], "/api/webhooks", body)
-        assert added.status_code == 201, added.text
-        hook = added.json()
-        assert ann.publish("ann/told", "1.0.0", JS, nodes[1]).status_code == 200
-        wait_for(lambda: metric("webhook_deliveries_waiting") == 1)
-
-        versions = [f"1.{number}.0" for number in range(1, 7)]
-
-        def publish(node: RunningNode, some: list[str]) -> list[int]:
-            return [ann.publish("ann/told", it, JS, node).status_code for it in some]
-
-        jobs = [
-            partial(publish, nodes[0], versions[::2]),
-            partial(publish, nodes[1], versions[1::2]),
-        ]
-        assert outcomes(jobs) == [[200] * 3, [200] * 3]
-        wait_for(lambda: metric('webhook_deliveries_total{outcome="delivered"}') == before + 7, 120)
-        wait_for(lambda: metric("webhook_deliveries_waiting") == 0)
-        path = f"/api/webhooks/{hook['id']}"
-        log = ann.get(nodes[1], f"{path}/deliveries").json()["deliveries"]
-        assert ann.post(nodes[1], f"{path}/disable", {}).status_code == 200
-
-    failed, *delivered = receiver.received
-    assert all(it.is_signed_with(hook["secret"]) for it in receiver.received)
-    assert sorted(it.json()["data"]["version"] for it in delivered) == ["1.0.0", *versions]
-    assert failed.id in {it.id for it in delivered}
-    assert {it["state"] for it in log} == {"delivered"}
-    assert sum(it["attempts"] for it in log) == len(receiver.received)
-
-
-def _metric(port: int, name: str) -> float:
-    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
-    found = re.search(rf"^widget_catalog_{re.escape(name)} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else 0
 
 
 def _latest_or_none(node: RunningNode, key: str) -> str | None:

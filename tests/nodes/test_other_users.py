@@ -16,12 +16,11 @@ from support.postgresql import execute
 from support.service import run_command, wait_for
 from support.site import SECRET_KEY
 from support.widgets import ndjson, widget_line
-from webhooks.receiver import Receiver
 from widget_catalog.core.db.postgresql import Listening
 
 JS = b"export function mount() {}\n"
-# The numbers of the advisory locks of earlier releases: for publishing, imports and webhooks.
-FORMER_LOCKS = (0x77696467657473, 0x696D706F7274, 0x776562686F6F6B73)
+# The numbers of the advisory locks of earlier releases: for publishing and imports.
+FORMER_LOCKS = (0x77696467657473, 0x696D706F7274)
 FORMER_CHANNEL = "widget_catalog"
 NAME = "intruder"
 TABLES = ("alembic_version", "imports", "leaders", "channels", "changes")
@@ -50,7 +49,7 @@ def test_who_takes_the_former_advisory_locks_blocks_nothing(
 ) -> None:
     file = tmp_path / "widgets.ndjson"
     file.write_bytes(ndjson(widget_line("acme/imported")))
-    with connected(intruder) as connection, Receiver() as receiver:
+    with connected(intruder) as connection:
         for number in FORMER_LOCKS:
             connection.execute("SELECT pg_try_advisory_lock(%s)", [number])
 
@@ -60,10 +59,6 @@ def test_who_takes_the_former_advisory_locks_blocks_nothing(
             environment=environment_of(database),
         )
         assert done.returncode == 0, done.stderr
-        hook = ann.post(nodes[0], "/api/webhooks", {"url": receiver.url, "scope": "ann"})
-        ann.post(nodes[0], f"/api/webhooks/{hook.json()['id']}/ping", {})
-        wait_for(lambda: bool(receiver.received), 60)
-        ann.post(nodes[0], f"/api/webhooks/{hook.json()['id']}/disable", {})
 
 
 def test_who_has_no_permission_on_the_tables_cannot_hold_a_lock_that_blocks_publishing(

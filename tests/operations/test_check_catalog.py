@@ -12,10 +12,11 @@ import pytest
 import sqlalchemy as sa
 
 from catalog.replica.replica_content import change_widget
+from support.pictures import a_picture
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import stored_line, take
 from transfer.importing import interrupted_import
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.store.staging import staged_batches
 from widget_catalog.core.errors import BundlesDown, StoreUnavailable
 from widget_catalog.core.files.contract import Kind, Stored
@@ -295,3 +296,27 @@ def test_a_read_model_that_differs_is_rebuilt(node: Node) -> None:
         ],
     )
     assert _check(node).is_healthy
+
+
+@pytest.mark.parametrize(
+    ("suffix", "what"), [("md", "README"), ("png", "picture"), ("webp", "picture")]
+)
+def test_files_beside_the_bundle_are_checked_like_it(
+    node: Node, beside: Path, suffix: str, what: str
+) -> None:
+    (beside / "README.md").write_text("# Clock")
+    (beside / "a.png").write_bytes(a_picture())
+    files = [
+        {"path": "README.md", "file": "README.md"},
+        {"path": "screenshots/a.png", "file": "a.png"},
+    ]
+    take(node, ndjson(widget_line("c/d", versions=[stored_line(files=files)])), beside)
+    assert _check(node).errors == []
+    [path] = node.folder.bundles.glob(f"*/*.{suffix}")
+
+    path.chmod(0o644)
+    path.write_bytes(b"other")
+    [error] = _check(node).errors
+    assert error.startswith(f"c/d 1.0.0: its {what} is damaged (its hash is ")
+    path.unlink()
+    assert _check(node).errors == [f"c/d 1.0.0: its {what} is missing or cannot be read."]

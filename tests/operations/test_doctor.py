@@ -25,7 +25,7 @@ from support.permissions import read_only, without_root_powers
 from support.service import running_service
 from support.widgets import version_line, widget_line
 from widget_catalog.accounts.second_factor.store import put_app
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.replica.file import State
 from widget_catalog.core.keys import SecretBox
 from widget_catalog.operations.interpreter import describe_slow_build
@@ -75,7 +75,7 @@ def test_a_damaged_bundle_is_a_error_of_its_version(data: Path) -> None:
     said = widget_catalog("doctor", "--data", data)
 
     assert (said.code, said.out) == (1, "")
-    assert "Fault: acme/clock 1.0.0: its bundle is damaged" in said.err
+    assert "Error: acme/clock 1.0.0: its bundle is damaged" in said.err
     assert "No problems found" not in said.err
 
 
@@ -85,7 +85,7 @@ def test_a_missing_bundle_is_a_error_of_its_version(data: Path) -> None:
     said = widget_catalog("doctor", "--data", data)
 
     assert said.code == 1
-    assert "Fault: acme/clock 1.0.0: its bundle is missing or cannot be read.\n" in said.err
+    assert "Error: acme/clock 1.0.0: its bundle is missing or cannot be read.\n" in said.err
 
 
 def test_a_faulty_bundle_does_not_keep_the_read_model_from_being_checked(data: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_faulty_bundle_does_not_keep_the_read_model_from_being_checked(data: P
     said = widget_catalog("doctor", "--data", data)
 
     assert said.code == 1
-    assert "Fault: acme/clock 1.0.0: its bundle is missing" in said.err
+    assert "Error: acme/clock 1.0.0: its bundle is missing" in said.err
     assert "Repaired: the document of acme/w1 differed from the database.\n" in said.err
 
 
@@ -114,7 +114,7 @@ def test_an_authenticator_app_whose_key_is_lost_is_reported(data: Path) -> None:
 
     assert said.code == 1
     assert said.err == (
-        "Checked 61 widgets and 1 stored bundle.\nFault: second factor: 2 of 2 authenticator "
+        "Checked 61 widgets and 1 stored bundle.\nError: second factor: 2 of 2 authenticator "
         "apps cannot be used, because second-factor.key is missing or is another one.\n"
     )
 
@@ -226,7 +226,7 @@ def test_a_damaged_database_is_reported_in_sentences_by_every_command(
     said = widget_catalog("doctor", "--data", data)
 
     assert (said.code, said.out) == (1, "")
-    assert said.err.startswith("Fault: database: ")
+    assert said.err.startswith("Error: database: ")
     assert said.err.endswith("Error: The database is damaged. Restore it from a backup.\n")
     other = widget_catalog("serve", "--data", data, "--port", "1") if start == 0 else said
     assert other.code == 1
@@ -309,7 +309,7 @@ def test_a_damaged_page_is_reported_without_sqlites_headings(data: Path) -> None
     said = widget_catalog("doctor", "--data", data)
 
     assert said.code == 1
-    assert "Fault: database: " in said.err
+    assert "Error: database: " in said.err
     assert "***" not in said.err
 
 

@@ -12,7 +12,7 @@ from backup.backups import back_up, catalog_with_bundles, files_of
 from support.commands import widget_catalog
 from support.service import free_port, running_service
 from widget_catalog.backup.restore import restore_backup
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 _LOST = (
     "Error: There is no catalog in {data}/catalog.db, but 4 stored bundles in the same folder: "

@@ -7,7 +7,8 @@ from support.folders import filled_folder
 from support.people import PASSWORD
 from support.service import running_service
 from support.widgets import widget_line
-from widget_catalog.catalog.node.wiring import DataFolder, prepare_node
+from widget_catalog.catalog.node.node import prepare_node
+from widget_catalog.core.data_folder import DataFolder
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 _SENTENCE = "database file is gone or was replaced"

@@ -127,6 +127,7 @@ def test_settings_tell_what_is_needed_before_sign_in_and_no_more(site: InProcess
         "cliClientId": "widget-cli",
         "registrationOpen": False,
         "maxBundleBytes": 2_097_152,
+        "acceptsFiles": True,
         "apiVersions": ["v1"],
     }
 

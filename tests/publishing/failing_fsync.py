@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from publishing.publisher import publish
-from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.node.node import open_node
 from widget_catalog.catalog.store.widgets import find_widget
 from widget_catalog.core.errors import StoreUnavailable
 from widget_contract.names import Scope, WidgetName

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from support.people import request_body
 from widget_catalog.accounts.store import get_account
-from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.node.node import open_node
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.publishing.publish_version import publish_version
 from widget_catalog.publishing.request_version import request_version
@@ -32,7 +32,7 @@ def publish(data: Path, version: str, before_confirm: Callable[[], None] = lambd
     request = request_version(
         node.store, actor, request_body("ann/clock", version, js), max_bundle_bytes=1 << 21
     )
-    upload = node.uploads.receive(request.id, "js", len(js))
+    upload = node.uploads.receive(request.id, "index.js", len(js))
     upload.write(js)
     upload.finish()
     before_confirm()

@@ -4,7 +4,7 @@ import pytest
 
 from support.people import with_token
 from support.site_with_people import People
-from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.node.node import open_node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.core.clock import iso
 from widget_catalog.publishing.change_widget import redate_widget

@@ -8,7 +8,7 @@ import pytest
 
 from publishing.publisher import bundle_of, publish
 from support.author import add_account
-from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.node.node import Node, prepare_node
 from widget_catalog.catalog.store.widgets import find_widget
 from widget_catalog.core.errors import StoreUnavailable
 from widget_catalog.operations.doctor import check_catalog

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support.author import Author, add_account, assert_whole, token_of
 from support.service import running_service
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 _PROCESSES = 4
 _EACH = 50

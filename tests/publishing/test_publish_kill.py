@@ -18,7 +18,7 @@ import httpx
 from publishing.publisher import bundle_of
 from support.author import Author, add_account, assert_whole, token_of
 from support.service import Service, running_service
-from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.node.node import Node, prepare_node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.catalog.store.widgets import find_widget
 from widget_catalog.core import clock

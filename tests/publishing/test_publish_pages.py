@@ -378,3 +378,36 @@ def test_quotas_and_limits_hold_here_too(small: People) -> None:
     assert (response.status, response.headers["retry-after"]) == (429, "3600")
     assert "You have 1 requests to publish that are not confirmed" in ann.errors[0]
     assert send(ann, files("other", js=b"x" * 101)).status == 400
+
+
+def test_what_no_browser_runs_is_a_note_and_can_be_published(ann: Browsing) -> None:
+    module = b'import "react";\nexport default process.env.NODE_ENV + "<b>";\n'
+    place = pending(ann, files(js=module))
+    (notes,) = ann.page.all("section", class_="notice")
+    assert 'Line 1: "react" is imported, which browsers cannot resolve.' in notes.text
+    assert 'Line 2: "process" is used, which browsers do not have.' in notes.text
+    assert ann.submit(place).status == 303
+
+
+@pytest.mark.parametrize("module", [BUNDLE, b"export const = ;", b"\xff\x00"])
+def test_there_are_no_notes_about_other_modules(ann: Browsing, module: bytes) -> None:
+    pending(ann, files(js=module))
+    assert not ann.page.all("section", class_="notice")
+
+
+def test_the_form_takes_the_readme_along(people: People, ann: Browsing) -> None:
+    readme = b"# Timer\n\n*Ticks.*\n"
+    place = pending(ann, {**files(author={"name": "Ann"}), "readme": readme})
+    assert facts(ann)["File"] == f"README.md, {len(readme)} bytes"
+    assert facts(ann)["Author"] == "Ann"
+
+    assert ann.submit(place).status == 303
+
+    detail = people.site.get("/api/v1/widgets/ann/timer/1.0.0").json()
+    assert [it["path"] for it in detail["files"]] == ["index.js", "README.md"]
+    assert "<em>Ticks.</em>" in people.site.get("/widgets/ann/timer").body.decode()
+
+
+def test_a_readme_that_is_too_large_is_refused_next_to_its_field(ann: Browsing) -> None:
+    assert send(ann, {**files(), "readme": b"x" * 65_537}).status == 400
+    assert told(ann, "readme") == ["README.md has 65,537 bytes; at most 65,536 are allowed."]

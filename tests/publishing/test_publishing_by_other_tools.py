@@ -13,7 +13,7 @@ import pytest
 from support.author import add_account, token_of
 from support.people import BUNDLE
 from support.service import Service, running_service
-from widget_catalog.catalog.node.wiring import open_node, prepare_node
+from widget_catalog.catalog.node.node import open_node, prepare_node
 from widget_catalog.catalog.store.widgets import find_widget
 from widget_contract.names import Scope, WidgetName
 

@@ -28,7 +28,7 @@ def killed_while_confirming(people: People) -> None:
     asked = people.eve.request("eve/new", "1.0.0", JS).json()
     people.eve.upload(asked["uploadUrl"], JS)
     node = people.site.node
-    with node.uploads.open(asked["versionId"], "js", len(JS)) as upload:
+    with node.uploads.open(asked["versionId"], "index.js", len(JS)) as upload:
         node.bundles.put(upload, sha(JS))
     people.clock.forward(hours=1)
 

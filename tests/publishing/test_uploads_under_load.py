@@ -16,7 +16,7 @@ from support.author import Author, add_account, token_of
 from support.people import request_body
 from support.service import Service, run_command, running_service, wait_for
 from support.wire import WireConnection, connections_to_every_worker, request
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 _BUNDLE = Random(1).randbytes(300_000)
 _NO_LIMITS = ("--set", "max_parallel_uploads=0", "--set", "max_open_requests=0")

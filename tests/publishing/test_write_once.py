@@ -89,7 +89,7 @@ def test_an_upload_that_began_before_the_confirmation_changes_nothing(people: Pe
     body = requested(people)
     node = people.site.node
     actor = actor_of(people)
-    upload = node.uploads.receive(body["versionId"], "js", len(BUNDLE))
+    upload = node.uploads.receive(body["versionId"], "index.js", len(BUNDLE))
     upload.write(EVIL[:10])
     publish_version(node.store, node.bundles, node.uploads, actor, body["versionId"])
     upload.write(EVIL[10:])
@@ -124,9 +124,9 @@ def test_a_confirmation_that_finds_its_files_taken_by_its_twin_succeeds(people: 
     body, node, actor = requested(people), people.site.node, actor_of(people)
 
     class TakenMeanwhile(LocalUploads):
-        def open(self, request_id: str, kind: Kind, most_bytes: int) -> BinaryIO:
+        def open(self, request_id: str, path: str, most_bytes: int) -> BinaryIO:
             publish_version(node.store, node.bundles, node.uploads, actor, request_id)
-            return super().open(request_id, kind, most_bytes)
+            return super().open(request_id, path, most_bytes)
 
     uploads = TakenMeanwhile(node.folder.uploads)
     request = publish_version(node.store, node.bundles, uploads, actor, body["versionId"])

@@ -19,7 +19,7 @@ from support.demo import import_demo
 from support.folders import empty_folder
 from support.relay import Relay
 from support.service import NO_CERTIFICATES, Service, running_service
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
 from widget_catalog.publishing.change_widget import deprecate_version, undeprecate_version

@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, StorageState
 
 from screenshots.scenes import ALL_SCENES, README_SCENES, Scene, Scheme, sign_in
-from support.chromium import find_chromium, running_browser
+from support.chromium import NO_CHROMIUM, find_chromium, running_browser
 from support.passwords import quick_passwords
 from support.service import running_service
 from support.site_with_people import build_people
@@ -28,7 +28,7 @@ _MAX_PIXELS = 4000
 def main(words: list[str]) -> int:
     program = find_chromium()
     if program is None:
-        print("No Chromium found: install it (apt install chromium) or set $CHROMIUM.")
+        print(NO_CHROMIUM)
         return 1
     folder = Path(tempfile.mkdtemp(prefix="screenshots-"))
     people = folder / "people"

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from playwright.sync_api import FilePayload, Page, expect
 
 from support.people import PASSWORD, manifest
+from support.routes import of_rooms
 
 _TIMER = b"""export function mount(element) {
   element.innerHTML = "<h1>24:59</h1><p>Focus</p>";
@@ -73,18 +74,6 @@ def make_token(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Copy your access token")
 
 
-def add_webhook(page: Page) -> None:
-    """Once, to a URL that does not respond, so that there is a delivery to show."""
-    address = page.url
-    if page.get_by_text("No webhooks.").count():
-        page.get_by_label("URL").fill("https://hooks.invalid/widget-catalog")
-        page.get_by_role("button", name="Add", exact=True).click()
-        page.goto(address)
-    page.get_by_role("link", name="https://hooks.invalid/widget-catalog").click()
-    if page.get_by_text("No deliveries yet.").count():
-        page.get_by_role("button", name="Send a test event").click()
-
-
 def send_report(page: Page) -> None:
     """Once, and then back to the operator's page."""
     address = page.url
@@ -145,7 +134,6 @@ _SIGNED_IN = {
     "account-organization": "/account/organizations/acme",
     "account-publish": "/account/publish",
     "account-token": "/account/tokens/new",
-    "account-webhooks": "/account/webhooks",
     "account-password": "/account/password",
     "account-second-factor": "/account/second-factor",
     "device": "/device",
@@ -157,14 +145,13 @@ _SIGNED_IN = {
     "operate-invitations": "/operate/invitations",
     "operate-scopes": "/operate/scopes",
     "operate-widgets": "/operate/widgets",
-    "operate-webhooks": "/operate/webhooks",
 }
 ALL_SCENES = (
     *_DEMO_SCENES,
     Scene("operate-reports", "/operate/reports", send_report, is_signed_in=True),
-    Scene("account-webhook", "/account/webhooks", add_webhook, is_signed_in=True),
     Scene("account-token-made", "/account/tokens/new", make_token, is_signed_in=True),
     Scene("account-publish-confirm", "/account/publish", send_widget, is_signed_in=True),
     Scene("account-publish-faults", "/account/publish", send_nothing, is_signed_in=True),
     *(Scene(name, address, is_signed_in=True) for name, address in _SIGNED_IN.items()),
+    *(Scene(*it)._replace(is_signed_in=True) for room in of_rooms("scenes") for it in room.SCENES),
 )

@@ -9,7 +9,7 @@ from snapshot.snapshots import Pair
 from support.folders import empty_folder
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import stored_line, take
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 
 
 @pytest.fixture(scope="session")

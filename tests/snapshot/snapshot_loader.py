@@ -13,7 +13,7 @@ from pathlib import Path
 from support.children import run_children
 from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.node.context import finish_interrupted_import
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.progress import no_bar
 from widget_catalog.snapshot import loader
 from widget_catalog.snapshot.keys import VerifyingKey, read_verifying_key

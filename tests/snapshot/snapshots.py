@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.core.progress import no_bar
 from widget_catalog.snapshot.keys import (
     SigningKey,

@@ -9,7 +9,7 @@ import pytest
 from snapshot.snapshots import Pair, everything, make, verify
 from support.widgets import ndjson, widget_line
 from transfer.import_state import stored_line, take
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.core.errors import SnapshotRefused
 

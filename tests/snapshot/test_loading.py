@@ -8,7 +8,7 @@ import pytest
 from snapshot.snapshots import Pair, everything, load, make
 from support.widgets import import_widgets, ndjson, version_line, widget_line
 from transfer.import_state import exported, state_of, stored_line, take
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.catalog.store.widgets import find_widgets

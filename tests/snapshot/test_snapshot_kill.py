@@ -12,7 +12,7 @@ from support.children import Children, children_of, kill
 from support.folders import empty_folder
 from support.widgets import ndjson, widget_line
 from transfer.import_state import stored_line, take
-from widget_catalog.catalog.node.wiring import Node, open_node, prepare_node
+from widget_catalog.catalog.node.node import Node, open_node, prepare_node
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.moderation.revoke_version import revoke_version
 from widget_catalog.operations.doctor import check_catalog

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from snapshot.snapshots import Pair, make, verify
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.core.errors import InvalidSnapshot
 from widget_catalog.snapshot.layout import Header, decode_header, encode_header
 

@@ -8,7 +8,7 @@ import httpx
 from support.people import BUNDLE, PASSWORD, request_body
 from support.service import NO_CERTIFICATES, Service
 from widget_catalog.accounts.create_account import create_account
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 
 
 class Author:

@@ -10,7 +10,7 @@ from support.demo import import_demo
 from support.passwords import quick_passwords
 from support.service import Service, running_service
 from support.site_with_people import build_people
-from widget_catalog.catalog.node.wiring import open_node
+from widget_catalog.catalog.node.node import open_node
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,13 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 # How long a test waits for a page: the machine may be busy.
 TIMEOUT_MS = 60_000
+NO_CHROMIUM = (
+    "No Chromium found: install it (apt install chromium-headless-shell), or set $CHROMIUM."
+)
 
 _STARTER = Path(__file__).parent / "chromium.sh"
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The headless shell first: the same engine without windows, and a third less CPU time.
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def find_chromium() -> str | None:
@@ -26,7 +30,11 @@ def running_browser(program: str) -> Iterator[Browser]:
         # The sandbox needs privileges that root and most containers lack; the pages are our own.
         launched = driver.chromium.launch(
             executable_path=_STARTER,
-            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+            # The shell isolates sites in processes only if it is told to; Chromium always does.
+            args=[
+                *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+                "--site-per-process",
+            ],
             env={**os.environ, "CHROMIUM_PROGRAM": program},
         )
         yield launched

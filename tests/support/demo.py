@@ -3,7 +3,7 @@
 from importlib.resources import files
 from pathlib import Path
 
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.transfer.import_catalog import import_catalog
 
 DEMO_FOLDER = Path(str(files("widget_catalog") / "demo"))

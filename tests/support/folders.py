@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from support.widgets import import_widgets
-from widget_catalog.catalog.node.wiring import open_node, prepare_node
+from widget_catalog.catalog.node.node import open_node, prepare_node
 
 
 @cache

@@ -1,6 +1,7 @@
 """Nodes that share a PostgreSQL, each in a separate process and through a separate relay."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from support.people import PASSWORD, request_body
 from support.relay import Relay
-from support.service import Service, free_port, running_service
+from support.service import Service, free_port, run_command, running_service
 from support.site import SECRET_KEY
 
 # All nodes have one public URL, behind a load balancer that does not exist here.
@@ -50,7 +51,8 @@ def environment_of(database: str, **more: str) -> dict[str, str]:
     """With a free port, because another service may be running on the usual one."""
     port = str(free_port())
     settings = {
-        "database": database, "secret_key": SECRET_KEY, "base_url": PUBLIC, "port": port, **more
+        "database": database, "secret_key": SECRET_KEY, "base_url": PUBLIC, "port": port,
+        "drain_s": "0", **more
     }  # fmt: skip
     return {f"WIDGET_CATALOG_{name.upper()}": value for name, value in settings.items()}
 
@@ -69,6 +71,32 @@ def a_node(folder: Path, database: str, *arguments: str, **settings: str) -> Ite
             service.client() as client,
         ):
             yield RunningNode(service, relay, client)
+
+
+@contextlib.contextmanager
+def two_nodes(
+    folder: Path, database: str, *metrics_ports: int, **settings: str
+) -> Iterator[list[RunningNode]]:
+    """With one account, ann."""
+    done = run_command(
+        *("account", "create", "ann", "--email", "ann@example.org", "--password-stdin"),
+        *("--data", str(folder / "command")),
+        stdin=PASSWORD.encode(),
+        environment=environment_of(database),
+    )
+    assert done.returncode == 0, done.stderr
+    with contextlib.ExitStack() as stack:
+        both = [
+            a_node(folder / str(it), database, metrics_port=str(it), max_lag_s="1", **settings)
+            for it in metrics_ports
+        ]
+        yield [stack.enter_context(it) for it in both]
+
+
+def metric_of(port: int, name: str) -> float:
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
+    found = re.search(rf"^widget_catalog_{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    return float(found[1]) if found else 0
 
 
 class Traveller:

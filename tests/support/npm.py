@@ -27,6 +27,24 @@ def node_binary() -> Path:
     return on_windows if on_windows.exists() else root / "bin" / "node"
 
 
+def npm_commands() -> Path:
+    """A folder with the commands `node`, `npm` and `npx`, for the PATH of other programs. Those
+    in the Python package are copies that do not find their modules.
+    """
+    folder = _CACHE / "commands"
+    folder.mkdir(parents=True, exist_ok=True)
+    scripts = Path(nodejs.ROOT_DIR) / "lib" / "node_modules" / "npm" / "bin"
+    node = f'exec "{node_binary()}"'
+    runs = {"node": node} | {it: f'{node} "{scripts / it}-cli.js"' for it in ("npm", "npx")}
+    with FileLock(folder / "write.lock"):
+        for name, command in runs.items():
+            text = f'#!/bin/sh\n{command} "$@"\n'
+            if not (folder / name).exists() or (folder / name).read_text() != text:
+                (folder / name).write_text(text)
+                (folder / name).chmod(0o755)
+    return folder
+
+
 def run_npm(*arguments: str, folder: Path) -> str:
     """The output of npm; fails with all its messages."""
     done = nodejs.npm(

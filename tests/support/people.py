@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -42,8 +43,17 @@ class Person:
         kind = {"content_type": "application/json"} if sent else {}
         return self.site.request(method, address, sent, **kind, **self.headers)
 
-    def request(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Reply:
-        return self.post("/api/widgets/publish", request_body(key, version, js, **more))
+    def request(
+        self,
+        key: str,
+        version: str = "1.0.0",
+        js: bytes = BUNDLE,
+        *,
+        files: object = None,
+        **more: Any,
+    ) -> Reply:
+        body = request_body(key, version, js, **more)
+        return self.post("/api/widgets/publish", body | ({} if files is None else {"files": files}))
 
     def upload(self, url: str, content: bytes) -> Reply:
         return self.site.request("PUT", url.removeprefix("https://catalog.example"), content)
@@ -51,11 +61,26 @@ class Person:
     def confirm(self, version_id: str) -> Reply:
         return self.post("/api/widgets/publish", {"action": "confirm", "versionId": version_id})
 
-    def publish(self, key: str, version: str = "1.0.0", js: bytes = BUNDLE, **more: Any) -> Reply:
-        """All three steps; returns the response of the first that fails, or of the last."""
-        requested = self.request(key, version, js, **more)
+    def publish(
+        self,
+        key: str,
+        version: str = "1.0.0",
+        js: bytes = BUNDLE,
+        *,
+        files: Any = None,
+        **more: Any,
+    ) -> Reply:
+        """All three steps; returns the response of the first that fails, or of the last. `files`
+        are further ones, by path.
+        """
+        announced = None if files is None else announce(files)
+        requested = self.request(key, version, js, files=announced, **more)
         if requested.status != 200:
             return requested
+        for path, content in (files or {}).items():
+            uploaded = self.upload(requested.json()["uploadUrls"][path], content)
+            if uploaded.status != 200:
+                return uploaded
         uploaded = self.upload(requested.json()["uploadUrl"], js)
         return uploaded if uploaded.status != 200 else self.confirm(requested.json()["versionId"])
 
@@ -119,6 +144,14 @@ def manifest(name: str, version: str = "1.0.0", **more: Any) -> dict[str, Any]:
         "sdkVersion": "^1.0.0",
         **more,
     }
+
+
+def announce(files: Mapping[str, bytes]) -> list[dict[str, object]]:
+    """The value `files` of a request."""
+    return [
+        {"path": path, "size": len(it), "sha256Hash": hashlib.sha256(it).hexdigest()}
+        for path, it in files.items()
+    ]
 
 
 def request_body(

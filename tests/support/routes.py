@@ -1,11 +1,25 @@
-"""The routes of the service, by kind."""
+"""The routes of the service, by kind; and what rooms that can be removed tell about theirs."""
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 from widget_catalog.accounts.routes import ROUTES as ACCOUNT_ROUTES
 from widget_catalog.app.features import install_features
 from widget_catalog.app.worker import list_routes
+from widget_catalog.core.features import installed
 from widget_catalog.core.http.routing import AuthMode, Routes, Who
 
 install_features()
+
+_TESTS = Path(__file__).parents[1]
+
+
+def of_rooms(file: str) -> list[ModuleType]:
+    """What the tests of installed rooms have in a file of this name, for tests across rooms."""
+    rooms = [it.name for it in installed() if (_TESTS / it.name / f"{file}.py").exists()]
+    return [import_module(f"{room}.{file}") for room in rooms]
+
 
 _PAGES = (AuthMode.PAGE, AuthMode.ANONYMOUS_PAGE)
 

@@ -12,7 +12,7 @@ from support.folders import empty_folder
 from support.postgresql import database_of
 from support.widgets import add_old_widgets, import_widgets
 from widget_catalog.app.worker import build_worker
-from widget_catalog.catalog.node.wiring import open_node, prepare_node
+from widget_catalog.catalog.node.node import open_node, prepare_node
 from widget_catalog.core import clock
 from widget_catalog.core.clock import Clock
 from widget_catalog.core.http.http import (

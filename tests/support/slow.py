@@ -1,9 +1,9 @@
 """Which tests are slow: those that start processes, and those of the files listed here; and in
 which order files are started.
 
-A test starts processes if its code, or that of a fixture it uses, reaches `subprocess`: directly,
-or through functions and classes in `tests/`. Servers, browsers, nodes, the commands and the
-authors' tool are all started there.
+A test starts processes if its code, that of a fixture it uses, or a function it is parametrized
+with reaches `subprocess` or Playwright: directly, or through functions and classes in `tests/`.
+Servers, browsers, nodes, the commands and the authors' tool are all started there.
 """
 
 import functools
@@ -16,41 +16,63 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 _TESTS = Path(__file__).parents[1]
-# They run in this process, but for seconds: random histories, large catalogs.
+# They run in this process, but for seconds (random histories, large catalogs), or our code starts
+# processes in them.
 LONG_FILES = {
     "accounts/test_locked_account.py",
+    "app/test_every_page.py",
     "app/test_hostile_requests.py",
     "catalog/search/test_search_against_oracle.py",
+    "catalog/search/test_search_file.py",
     "catalog/search/test_search_in_a_large_catalog.py",
     "catalog/test_remembered_responses.py",
+    "transfer/test_import_of_many.py",
+    "wire/test_texts_that_take_long.py",
 }
 # The files that take longest, by `--durations`, longest first.
 LONGEST_FILES = (
     "nodes/test_chaos.py",
+    "nodes/test_balancer.py",
     "crash/test_chaos.py",
     "app/test_without_a_room.py",
     "nodes/test_api_on_postgresql.py",
-    "browser/test_accessibility.py",
+    "accounts/oidc/test_sign_in.py",
     "catalog/pages/test_preview_in_browser.py",
     "transfer/test_import_kill.py",
-    "nodes/test_unlike_nodes.py",
-    "nodes/test_bundles_on_s3.py",
+    "app/test_hostile_requests.py",
+    "browser/test_accessibility.py",
+    "app/test_command_output.py",
+    "accounts/test_locked_account.py",
     "accounts/second_factor/test_second_factor_in_browser.py",
-    "crash/test_held_lock.py",
-    "client/test_types.py",
+    "nodes/test_bundles_on_s3.py",
+    "tool/test_npm_templates.py",
+    "tool/test_npm_packages.py",
+    "tool/test_vite_plugin.py",
     "browser/test_managing.py",
+    "client/test_types.py",
     "publishing/test_publish_kill.py",
-    "backup/test_backup_drill.py",
-    "nodes/test_other_users.py",
+    "accounts/test_sign_in_in_browser.py",
+    "nodes/test_unlike_nodes.py",
+    "crash/test_held_lock.py",
     "publishing/test_uploads_under_load.py",
     "publishing/test_parallel_publishes.py",
+    "demo/test_demo_widgets_in_browser.py",
+    "app/test_every_field_survives_copies.py",
+    "nodes/test_other_users.py",
+    "accounts/oidc/test_second_factor.py",
+    "accounts/test_account_commands.py",
+    "backup/test_backup_drill.py",
     "nodes/test_following.py",
     "tool/test_end_to_end.py",
     "snapshot/test_snapshot_kill.py",
     "browser/test_hostile_texts.py",
     "docs/test_samples_in_browser.py",
+    "backup/test_backup_commands.py",
+    "core/files/test_contract.py",
+    "transfer/test_import_of_many.py",
     "catalog/search/test_search_against_oracle.py",
     "catalog/test_remembered_responses.py",
 )
@@ -71,7 +93,9 @@ def is_slow(item: pytest.Item) -> bool:
         return False
     definitions = item._fixtureinfo.name2fixturedefs
     fixtures = [it.func for name in item.fixturenames for it in definitions.get(name, ())[-1:]]
-    return any(_starts_processes(it) for it in (item.function, *fixtures))
+    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    functions = [it for it in given if isinstance(it, FunctionType)]
+    return any(_starts_processes(it) for it in (item.function, *fixtures, *functions))
 
 
 @functools.cache
@@ -80,7 +104,7 @@ def _starts_processes(thing: Any) -> bool:
     waiting = [thing]
     while waiting:
         for used in _used_by(waiting.pop()):
-            if used is subprocess:
+            if _is_starter(used):
                 return True
             if used not in seen:
                 seen.add(used)
@@ -90,7 +114,7 @@ def _starts_processes(thing: Any) -> bool:
 
 @functools.cache
 def _used_by(thing: Any) -> tuple[Any, ...]:
-    """The functions and classes of tests that are named in its code; `subprocess`, too."""
+    """The functions and classes of tests that are named in its code, and what starts processes."""
     if inspect.isclass(thing):
         members = [*vars(thing).values(), *thing.__bases__]
         return tuple(filter(_is_ours, map(_function_of, members)))
@@ -99,7 +123,7 @@ def _used_by(thing: Any) -> tuple[Any, ...]:
         return ()
     names = {name for code in _all_code(function.__code__) for name in code.co_names}
     named = [function.__globals__[name] for name in names if name in function.__globals__]
-    return tuple(it for it in map(_function_of, named) if it is subprocess or _is_ours(it))
+    return tuple(it for it in map(_function_of, named) if _is_starter(it) or _is_ours(it))
 
 
 def _all_code(code: CodeType) -> Iterator[CodeType]:
@@ -117,6 +141,10 @@ def _function_of(thing: Any) -> Any:
     if isinstance(thing, functools.partial):
         thing = thing.func
     return inspect.unwrap(thing) if callable(thing) else thing
+
+
+def _is_starter(thing: Any) -> bool:
+    return thing is subprocess or thing is sync_playwright
 
 
 def _is_ours(thing: Any) -> bool:

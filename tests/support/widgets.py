@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.widgets import add_widgets
 from widget_catalog.core.clock import now
 from widget_catalog.core.errors import BundleRefused

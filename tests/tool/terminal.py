@@ -9,8 +9,10 @@ from support.commands import Said
 from tool.tool import Tool
 
 
-def typed(tool: Tool, *arguments: str, lines: list[str]) -> Said:
-    """A command at a terminal, where a person types these lines, each after its question."""
+def typed(tool: Tool, *arguments: str, lines: list[str], then: str | None = None) -> Said:
+    """A command at a terminal, where a person types these lines, each after its question; `then`
+    is the response to the question with y or n.
+    """
     controller, terminal = pty.openpty()
     attributes = termios.tcgetattr(terminal)
     attributes[3] &= ~termios.ECHO  # Otherwise input typed ahead is shown, too.
@@ -30,6 +32,10 @@ def typed(tool: Tool, *arguments: str, lines: list[str]) -> Said:
             shown += os.read(controller, 4096)
         shown += b"\n"
         os.write(controller, f"{line}\n".encode())
+    if then is not None:
+        while not shown.rstrip(b" ").endswith(b"[y/N]"):
+            shown += os.read(controller, 4096)
+        os.write(controller, f"{then}\n".encode())
     out, _ = started.communicate(timeout=60)
     while piece := _read(controller):
         shown += piece

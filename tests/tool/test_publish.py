@@ -90,6 +90,9 @@ def test_a_script_gets_one_document(signed_in: Tool, widget: Path, catalog: Scri
         "newPermissions": ["network"],
         "previousVersion": "0.1.0",
         "changes": [],
+        "readme": None,
+        "screenshots": [],
+        "releaseNotesFrom": None,
         "warnings": [],
     }
 

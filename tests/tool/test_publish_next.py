@@ -33,14 +33,14 @@ def test_what_has_changed_is_shown_new_permissions_above_all(
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_release_notes_of_the_last_version_are_not_published_again_unnoticed(
+def test_release_notes_of_the_last_version_are_not_published_again(
     signed_in: Tool, widget: Path, catalog: ScriptedServer, as_json: bool
 ) -> None:
     catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, releaseNotes="Faster.")))
     edit(widget, version="0.2.0", releaseNotes="Faster.\n")
     note = (
-        "The release notes are those of 0.1.0. Update releaseNotes in widget.json, or use --notes "
-        "FILE."
+        "releaseNotes in widget.json are still those of 0.1.0, so they are not published again. "
+        "Update them, write a section in CHANGELOG.md, or use --notes FILE."
     )
 
     said = signed_in.run("publish", widget, "--yes", *(["--json"] if as_json else []))
@@ -49,6 +49,9 @@ def test_release_notes_of_the_last_version_are_not_published_again_unnoticed(
     assert said.err.startswith(f"Note: {note}\n")
     if as_json:
         assert json.loads(said.out)["warnings"] == [note]
+    sent = json.loads(catalog.of("POST", PUBLISH)[0].json()["manifestJson"])
+    assert sent["releaseNotes"] == ""
+    assert json.loads((widget / "widget.json").read_text())["releaseNotes"] == "Faster.\n"
 
 
 @pytest.mark.parametrize("notes", ["", "Slower."])
@@ -58,7 +61,7 @@ def test_other_release_notes_or_none_are_no_matter(
     catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, releaseNotes="Faster.")))
     edit(widget, version="0.2.0", releaseNotes=notes)
 
-    assert "release notes" not in signed_in.run("publish", widget, "--yes").err
+    assert "Note:" not in signed_in.run("publish", widget, "--yes").err
 
 
 LOCK = {"domain": "lock", "access": "control"}

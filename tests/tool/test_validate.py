@@ -2,17 +2,21 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 
 from support.commands import Said
+from support.npm import npm_commands
 from support.scripted import Scripted, ScriptedServer
+from tool.terminal import typed
 from tool.tool import Tool
 
 
 def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
-    said = tool.run("init", "My Clock")
+    said = tool.run("init", "My Clock", "--template", "plain")
     assert said == Said(
         0,
         "",
@@ -20,7 +24,7 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
         "  My Clock/widget.json  the manifest: write your own description\n"
         "  My Clock/index.js     the module that dashboards run\n"
         "Next:\n"
-        "  widget dev 'My Clock'       run it in your browser and reload it on every change\n"
+        "  widget dev 'My Clock'       run it in your browser, and again after every change\n"
         "  widget validate 'My Clock'  check whether it can be published\n"
         "  widget publish 'My Clock'   publish it, after confirmation\n",
     )
@@ -33,18 +37,52 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
 
 
 def test_it_has_the_name_and_scope_that_were_asked_for(tool: Tool) -> None:
-    made = tool.json("init", "--name", "bell", "--scope", "ann")
-    assert made == {"name": "bell", "files": ["widget.json", "index.js"]}
+    made = tool.json("init", "--name", "bell", "--scope", "ann", "--template", "plain")
+    assert made == {"name": "bell", "template": "plain", "files": ["widget.json", "index.js"]}
     manifest = json.loads((tool.home / "widget.json").read_text())
     assert (manifest["name"], manifest["scope"]) == ("bell", "ann")
     assert manifest["displayName"] == "Bell"
     assert 'setAttribute("aria-label", "Bell")' in (tool.home / "index.js").read_text()
 
 
+def test_the_manifest_names_the_schema_of_the_catalog_or_a_copy(tool: Tool) -> None:
+    tool.begin("clock")
+    manifest = (tool.home / "clock" / "widget.json").read_text()
+    url = tool.environment.pop("WIDGET_CATALOG_URL")
+    assert manifest.startswith(f'{{\n  "$schema": "{url}/schema/widget.json",\n  "name": "clock",')
+
+    said = tool.run("init", "sun", "--template", "plain")
+    schema = tool.home / "sun" / "widget.schema.json"
+    assert f"  {schema.relative_to(tool.home)}  checks the manifest in your editor\n" in said.err
+    manifest = (tool.home / "sun" / "widget.json").read_text()
+    assert json.loads(manifest)["$schema"] == "./widget.schema.json"
+    validator = jsonschema_rs.validator_for(json.loads(schema.read_text()))
+    assert validator.is_valid(json.loads(manifest))
+    assert tool.run("validate", "sun").err.count("Note:") == 1  # The description.
+
+
+def test_a_person_is_asked_for_the_template(tool: Tool) -> None:
+    said = typed(tool, "init", str(tool.home / "clock"), lines=["vue", "lit"])
+    assert said.code == 0
+    for name, about in (("ts", "TypeScript without a framework"), ("plain", "one JavaScript file")):
+        assert re.search(rf"^  {name} +{about}", said.err, re.MULTILINE)
+    assert "There is no template vue." in said.err
+    assert (tool.home / "clock" / "src" / "widget-element.ts").exists()
+
+
+@pytest.mark.parametrize(("has_npm", "template"), [(True, "ts"), (False, "plain")])
+def test_the_default_is_typescript_where_npm_is_installed(
+    tool: Tool, has_npm: bool, template: str
+) -> None:
+    path = str(npm_commands()) if has_npm else str(tool.home)
+    assert tool.json("init", "clock", environment={"PATH": path})["template"] == template
+    assert tool.json("init", "bell", "--template", "bare")["template"] == "plain"
+
+
 @pytest.mark.parametrize("there", ["widget.json", "index.js"])
 def test_what_is_there_is_never_overwritten(tool: Tool, there: str) -> None:
     (tool.home / there).write_text("mine")
-    said = tool.run("init", "--name", "bell")
+    said = tool.run("init", "--name", "bell", "--template", "plain")
     assert (said.code, said.out) == (6, "")
     assert f"{there} is already in this folder" in said.err
     assert [it.name for it in tool.home.iterdir() if it.is_file()] == [there]

@@ -196,7 +196,10 @@ def test_the_command_works_with_its_own_dependencies_alone(python: Path, tmp_pat
     command = str(python.parent / "widget")
     said = run(python, command, "--help", folder=tmp_path)
     assert (said.returncode, said.stderr) == (0, "")
-    assert run(python, command, "init", "clock", folder=tmp_path).returncode == 0
+    assert (
+        run(python, command, "init", "clock", "--template", "plain", folder=tmp_path).returncode
+        == 0
+    )
     said = run(python, command, "validate", "clock", folder=tmp_path)
     assert (said.returncode, said.stdout) == (0, "Valid: clock 0.1.0, 1.6 KiB.\n")  # It was parsed.
 

@@ -57,7 +57,7 @@ class Tool:
 
     def begin(self, name: str) -> Path:
         """A new widget with a description, in a folder of this name."""
-        assert self.run("init", name).code == 0
+        assert self.run("init", name, "--template", "plain").code == 0
         manifest = self.home / name / "widget.json"
         manifest.write_text(manifest.read_text().replace(PLACEHOLDER_DESCRIPTION, DESCRIPTION))
         return self.home / name

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from support.widgets import version_line
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
 from widget_catalog.transfer.import_catalog import import_catalog
 from widget_catalog.transfer.import_checks import ImportSummary

@@ -9,7 +9,7 @@ import pytest
 
 from support.widgets import ndjson
 from widget_catalog.catalog import accepted_import
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.staging import importing
 from widget_catalog.core import clock
 from widget_catalog.transfer.import_bundles import FileImporter

@@ -8,10 +8,12 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import pytest
 
-from widget_catalog.catalog.store.rows import version_from, version_row
-from widget_catalog.catalog.widgets import Revocation, Style, Version, Widget
-from widget_catalog.transfer.export_line import encode_line
-from widget_catalog.transfer.ndjson import ImportedBundle, Rules, VersionLine, decode_line
+from widget_catalog.catalog.store.rows import draft, version_from, version_row
+from widget_catalog.catalog.widgets import AttachedFile, Revocation, Style, Version, Widget
+from widget_catalog.transfer.export_line import encode_line, name_files
+from widget_catalog.transfer.line_shapes import VersionLine
+from widget_catalog.transfer.ndjson import ImportedBundle, Rules, decode_line
+from widget_contract.declared_details import Author
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
@@ -19,8 +21,19 @@ from widget_contract.wire import Size, VersionEntry
 
 NOW = datetime(2026, 2, 10, tzinfo=UTC)
 HASHES = {"js": "a" * 64, "css": "b" * 64}
+ATTACHED = (
+    AttachedFile("README.md", 11, "c" * 64),
+    AttachedFile("screenshots/b.png", 13, "d" * 64, 800, 500),
+    AttachedFile("screenshots/b.thumb.webp", 3, "e" * 64, 640, 400),
+    AttachedFile("screenshots/a.jpg", 17, "f" * 64, 1, 4096),
+)
 # Of fields whose texts are not free.
-VALID = {"keywords": ("clock", "time-zone")}
+VALID = {
+    "keywords": ("clock", "time-zone"),
+    "homepage": "https://clock.example",
+    "repository": "https://git.example/clock",
+    "author": Author("Ann", "https://ann.example"),
+}
 MAKE: dict[Any, Callable[[str], Any]] = {
     str: lambda text: text,
     int: len,
@@ -61,10 +74,27 @@ def a_version(text: str, **more: Any) -> Version:
 # The texts of a line in plain ASCII are not checked one by one.
 @pytest.mark.parametrize("text", ["", " für alle"], ids=["plain", "with other letters"])
 def test_an_imported_version_is_the_exported_one(text: str) -> None:
-    version = a_version(text, revocation=Revocation("Malware.", NOW))
+    widget = a_widget(text)
+    [version] = widget.versions
     defaults = {it.name: it.default for it in msgspec.structs.fields(Version)}
     assert all(getattr(version, it) != defaults[it] for it in defaults if it != "bundle_url")
-    widget = Widget(
+
+    line = encode_line(widget, 9, lambda _, it: name_files(it, lambda file: file.sha256_hash))
+    sizes = {it.sha256_hash: it.size_bytes for it in version.stored_files}
+    decoded = decode_line(line, lambda it, _: ImportedBundle(it, sizes[it]), Rules(NOW))
+
+    assert decoded == (widget, 9, 0)
+
+
+def test_a_widget_read_from_a_draft_is_the_drafted_one() -> None:
+    widget = a_widget("")
+
+    assert draft(widget, 9, b"").to_widget() == widget
+
+
+def a_widget(text: str) -> Widget:
+    version = a_version(text, revocation=Revocation("Malware.", NOW), attached=ATTACHED)
+    return Widget(
         scope=Scope("acme"),
         name=WidgetName("clock"),
         display_name=f"Clock{text}",
@@ -75,12 +105,6 @@ def test_an_imported_version_is_the_exported_one(text: str) -> None:
         created_at=NOW,
         versions=(version,),
     )
-
-    line = encode_line(widget, 9, lambda *_: {"bundleFile": "js", "cssFile": "css"})
-    sizes = {"js": 5, "css": 7}
-    decoded = decode_line(line, lambda it, _: ImportedBundle(HASHES[it], sizes[it]), Rules(NOW))
-
-    assert decoded == (widget, 9, 0)
 
 
 def test_a_version_read_from_the_database_is_the_stored_one() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.folders import empty_folder
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import exported, state_of, stored_line, take
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.core.actors import COMMAND_LINE
@@ -239,6 +239,7 @@ def _empty_node(folder: Path) -> Iterator[Node]:
         node.store.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(_lines())
 def test_an_exported_catalog_imported_elsewhere_is_exported_as_the_same_bytes(

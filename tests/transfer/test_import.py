@@ -8,7 +8,7 @@ import pytest
 
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import exported, state_of, take
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.transfer.import_checks import ImportSummary
 
 pytestmark = pytest.mark.usefixtures("way")

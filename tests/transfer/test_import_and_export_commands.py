@@ -19,9 +19,8 @@ from support.permissions import without_root_powers
 from support.preloaded import run_module
 from support.service import clean_environment
 from support.widgets import ndjson, version_line, widget_line
-from widget_catalog.catalog.node.node import open_node
+from widget_catalog.catalog.node.node import open_node, prepare_node
 from widget_catalog.catalog.node.opening import make_folder, undone_on_failure
-from widget_catalog.catalog.node.wiring import prepare_node
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search.file import MIN_WIDGETS, open_index
 from widget_catalog.core.data_folder import DataFolder
@@ -232,7 +231,7 @@ def test_what_a_file_from_somebody_else_brings_is_reported_or_refused(tmp_path: 
     taken = widget_catalog(*arguments, "--into-owned", "--lenient")
 
     assert (refused.code, refused.out) == (1, "")
-    assert refused.err.splitlines()[0] == "Error: The file has 2 faults:"
+    assert refused.err.splitlines()[0] == "Error: The file has 2 errors:"
     assert "Line 1: description: contains the character U+0009; " in refused.err
     assert refused.err.endswith(
         "\nLine 2: scope: ann belongs to an account. Give --into-owned to add to it.\n"

@@ -10,7 +10,7 @@ import pytest
 
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import MAX_BUNDLE_BYTES, state_of, stored_line, take
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.core.errors import BundlesDown, InvalidImport
 from widget_catalog.core.files.local import LocalBundles
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import state_of, stored_line, take
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.core.errors import InvalidImport
 
 FIRST, SECOND = widget_line("acme/first"), widget_line("acme/second", versions=[stored_line()])

@@ -12,7 +12,7 @@ from support.folders import filled_folder
 from support.service import Service, run_command, running_service
 from support.widgets import import_widgets, ndjson, version_line, widget_line
 from widget_catalog.catalog.accepted_import import finish_import
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.store.staging import find_import
 from widget_catalog.core.db.engine import Store
 from widget_catalog.transfer.import_catalog import import_catalog
@@ -175,7 +175,7 @@ def _has_orphans(service: Service) -> bool:
     checked = run_command("doctor", "--data", str(service.data))
     has_orphans = b"Orphan: " in checked.stderr
     assert checked.returncode == has_orphans
-    assert b"Fault" not in checked.stderr
+    assert b"Error:" not in checked.stderr
     assert b"Repaired" not in checked.stderr
     assert run_command("doctor", "--clean", "--data", str(service.data)).returncode == 0
     assert run_command("doctor", "--data", str(service.data)).returncode == 0

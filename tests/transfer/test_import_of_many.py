@@ -13,7 +13,7 @@ import pytest
 from support.shadow_modules import write_shadow_module
 from support.widgets import ndjson, version_line, widget_line
 from transfer.import_state import MAX_BUNDLE_BYTES, exported, state_of, stored_line, take
-from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.node.node import Node, prepare_node
 from widget_catalog.catalog.replica.comparison import Differences, check_replica
 from widget_catalog.catalog.replica.encoding import prepare
 from widget_catalog.core.clock import now

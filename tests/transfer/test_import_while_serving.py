@@ -12,7 +12,7 @@ from support.folders import filled_folder
 from support.service import clean_environment, run_command, running_service
 from support.widgets import ndjson, widget_line
 from transfer.importing import interrupted_import
-from widget_catalog.catalog.node.wiring import open_node, prepare_node
+from widget_catalog.catalog.node.node import open_node, prepare_node
 from widget_catalog.operations.doctor import check_catalog
 
 _WIDGETS = 2_500

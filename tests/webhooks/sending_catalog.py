@@ -12,8 +12,8 @@ from widget_catalog.core.actors import COMMAND_LINE, Actor
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.core.keys import SecretBox
-from widget_catalog.core.networks import NameLookups
 from widget_catalog.webhooks.dispatching import Dispatcher
+from widget_catalog.webhooks.lookups import NameLookups
 from widget_catalog.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
 from widget_catalog.webhooks.model import Delivery, Outcome, Webhook
 from widget_catalog.webhooks.sending import send_all

@@ -8,7 +8,7 @@ from pathlib import Path
 from support.author import Author, add_account, token_of
 from support.service import run_command, running_service, wait_for
 from webhooks.receiver import Received, Receiver
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 SETTINGS = {
     "WIDGET_CATALOG_WEBHOOK_HTTP": "true",

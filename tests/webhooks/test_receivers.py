@@ -11,9 +11,9 @@ from support.service import wait_for
 from webhooks.certificates import Authority
 from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
-from widget_catalog.core.networks import NameLookups
 from widget_catalog.webhooks import sending
 from widget_catalog.webhooks.dispatching import new_delivery
+from widget_catalog.webhooks.lookups import NameLookups
 from widget_catalog.webhooks.model import Outcome
 from widget_catalog.webhooks.sending import create_tls_context
 from widget_catalog.webhooks.settings import WebhookSettings

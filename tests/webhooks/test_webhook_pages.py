@@ -1,7 +1,9 @@
 """The pages of webhooks, for the owners of scopes and for the operator."""
 
+from accounts.oauth.program import authorize_address
 from support.browsing import browser_of
 from support.site_with_people import People
+from widget_catalog.accounts.administer_account import appoint_operator
 
 HERE = "/account/webhooks"
 URL = "https://hooks.example/catalog?<b>"
@@ -58,3 +60,14 @@ def test_the_operator_sees_all_and_adds_those_of_the_catalog(people: People) -> 
     eve = browser_of(people.eve)
     for hook in people.olly.get("/api/webhooks").json()["webhooks"]:
         assert eve.get(f"{HERE}/{hook['id']}").status == 404
+
+
+def test_pages_of_others_tell_what_they_mean_for_webhooks(people: People) -> None:
+    olly = browser_of(people.olly)
+    olly.get("/operate")
+    assert "Webhooks that a scope may have" in olly.page.one("main").text
+    appoint_operator(people.site.node.store, "eve")
+    olly.get("/operate/accounts/eve")
+    assert "Webhooks that only an operator can add are disabled." in olly.page.one("main").text
+    olly.get(authorize_address())
+    assert "revoke versions, manage webhooks, and mark" in olly.page.one("main").text

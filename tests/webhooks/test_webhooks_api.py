@@ -1,6 +1,7 @@
 """Webhooks over the internal API: who manages which, and what happens to them."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,25 @@ from support.people import PASSWORD, Person
 from support.service import wait_for
 from support.site_with_people import BuiltPeople, People
 from webhooks.receiver import Receiver
-from widget_catalog.accounts.administer_account import set_disabled
+from widget_catalog.accounts.administer_account import (
+    appoint_operator,
+    dismiss_operator,
+    set_disabled,
+)
+from widget_catalog.catalog.events import list_actions
+from widget_catalog.core.actors import (
+    COMMAND_LINE,
+    TOKEN_RIGHTS,
+    Account,
+    Actor,
+    Limits,
+    Role,
+    Standing,
+    Via,
+    is_allowed,
+)
+from widget_catalog.webhooks.model import MAY_MANAGE
+from widget_contract.names import Scope
 
 URL = "https://hooks.example/catalog"
 
@@ -82,6 +101,32 @@ def test_whose_they_are_decides_who_manages_them(people: People) -> None:
         assert person.get("/api/webhooks?scope=acme").status == 403
         assert person.delete(f"/api/webhooks/{of_acme}").status == 404
         assert person.post(f"/api/webhooks/{of_acme}/rotate").status == 404
+
+
+@pytest.mark.parametrize(
+    ("who", "is_allowed_"),
+    [
+        (Standing(Role.OWNER), True),
+        (Standing(Role.ADMIN), False),
+        (Standing(Role.MEMBER, is_publisher=True), False),
+        (Standing(), False),
+    ],
+)
+def test_owners_and_operators_may_manage_them_and_no_access_token(
+    who: Standing, is_allowed_: bool
+) -> None:
+    token = Actor(via=Via.TOKEN, limits=Limits(rights=TOKEN_RIGHTS))
+    account = Account(
+        id=1,
+        username=Scope("ann"),
+        email="ann@example.org",
+        is_operator=False,
+        is_disabled=False,
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    assert is_allowed(Actor(via=Via.SESSION, account=account), MAY_MANAGE, who, "a") == is_allowed_
+    assert is_allowed(COMMAND_LINE, MAY_MANAGE, who, "a")
+    assert not is_allowed(token, MAY_MANAGE, who, "a")
 
 
 def test_anyone_who_is_no_owner_any_more_manages_nothing(people: People) -> None:
@@ -197,3 +242,23 @@ def test_an_event_is_delivered_logged_and_replayed(open_people: People, receiver
     assert ann.post(f"{place}/deliveries/nothing/replay").status == 404
     log = open_people.olly.get("/api/audit?limit=2").json()["entries"]
     assert [it["action"] for it in log] == ["replay webhook delivery", "publish"]
+
+
+def test_those_that_only_an_operator_can_add_rest_when_the_operator_is_dismissed(
+    people: People,
+) -> None:
+    store = people.site.node.store
+    appoint_operator(store, "eve")
+    for scope in (None, "acme", "eve"):
+        add(people.eve, scope)
+
+    dismiss_operator(store, "eve")
+
+    found = people.olly.get("/api/webhooks").json()["webhooks"]
+    reason = "eve, who added it, is no longer an operator."
+    told = {it["scope"]: it["disabledReason"] for it in found}
+    assert told == {None: reason, "acme": reason, "eve": None}
+
+
+def test_the_audit_log_can_name_their_events() -> None:
+    assert "add webhook" in list_actions().values()

@@ -34,6 +34,7 @@ _READABLE = [
     "/",
     "/docs/api",
     "/openapi.json",
+    "/schema/widget.json",
     "/robots.txt",
     "/favicon.svg",
 ]

@@ -17,6 +17,7 @@ from ..catalog.store.events import append
 from ..core.actors import Account, Anonymous
 from ..core.amounts import format_duration
 from ..core.credentials import hash_secret
+from ..core.db import rows
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Store, Transaction
 from ..core.errors import TooOften
@@ -158,10 +159,7 @@ def forgive_attempts(tx: Transaction, own: str | None, shared: Sequence[str]) ->
     """It was not a failure: clear all of `own`, and subtract one from the shared keys."""
     # In the order in which they are updated, so that two transactions never deadlock.
     for key in sorted({*shared} if own is None else {own, *shared}):
-        here = attempts.c.key == key
         if key == own:
-            tx.connection.execute(sa.delete(attempts).where(here))
-            continue
-        less = sa.update(attempts).where(here).values(count=attempts.c.count - 1)
-        if tx.connection.execute(less).rowcount:
-            tx.connection.execute(sa.delete(attempts).where(here, attempts.c.count < 1))
+            rows.delete(tx, attempts, key=key)
+        elif rows.update(tx, attempts, {"count": attempts.c.count - 1}, key=key):
+            rows.delete(tx, attempts, attempts.c.count < 1, key=key)

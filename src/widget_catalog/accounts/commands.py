@@ -22,7 +22,7 @@ from ..core.load_settings import load_settings
 from .settings import AccountSettings
 
 if TYPE_CHECKING:
-    from ..catalog.node.wiring import Node
+    from ..catalog.node.node import Node
     from ..core.settings import Settings
 
 accounts = command_group("account", "Manage accounts.")

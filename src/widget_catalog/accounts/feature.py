@@ -6,24 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.commands import PEOPLE, Command
-from ..core.features import Feature, Job
+from ..core.features import Feature, Job, call_of, value_of
 from .commands import accounts, secrets
 from .oauth.clients import OWN_CLIENT
 from .settings import AccountSettings
 
 if TYPE_CHECKING:
-    from ..core.db.engine import Store
     from ..core.hooks import Hooks
-    from ..core.http.dispatcher import Authentication
-    from ..core.http.routing import Route
     from ..core.http.services import Services
     from ..core.settings import Settings
-
-
-def _routes() -> "Sequence[Route]":
-    from .routes import ROUTES
-
-    return ROUTES
 
 
 def _services(services: "Services") -> Sequence[object]:
@@ -32,23 +23,11 @@ def _services(services: "Services") -> Sequence[object]:
     return (build_account_services(services),)
 
 
-def _authentication(services: "Services") -> "Authentication":
-    from .services import SessionsAndTokens
-
-    return SessionsAndTokens(services)
-
-
 def _jobs(services: "Services") -> Sequence[Job]:
     from .oauth.grants import forget_successors
     from .tokens.issue_token import forget_tokens
 
     return (partial(forget_successors, services.store), partial(forget_tokens, services.store))
-
-
-def _invite_first(store: "Store") -> str | None:
-    from .create_account import invite_first_operator
-
-    return invite_first_operator(store)
 
 
 def _public_settings(settings: "Settings") -> Mapping[str, Any]:
@@ -71,14 +50,24 @@ FEATURE = Feature(
     name="accounts",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account", "Account"),)},
+    purposes={
+        "/api/auth": "sign in a program that acts as you",
+        "/device": "sign in a device that acts as you",
+        "/account": "connect another way to sign in",
+        "/account/tokens": "create an access token",
+        "/account/token": "confirm an access token",
+        "/account/password": "change your password",
+        "/account/close": "close your account",
+        "/account/second-factor": "change how you sign in",
+    },
     tables=("widget_catalog.accounts.tables",),
     settings=AccountSettings,
     commands=(Command(accounts, PEOPLE), Command(secrets, PEOPLE)),
     hooks=_hooks,
-    routes=_routes,
+    routes=value_of("widget_catalog.accounts.routes:ROUTES"),
     services=_services,
-    authentication=_authentication,
+    authentication=call_of("widget_catalog.accounts.services:SessionsAndTokens"),
     jobs=_jobs,
-    invite_first=_invite_first,
+    invite_first=call_of("widget_catalog.accounts.create_account:invite_first_operator"),
     public_settings=_public_settings,
 )

@@ -1,6 +1,5 @@
 """Accounts and sessions; names, shared with organizations; invitations; identities elsewhere."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -65,16 +64,8 @@ def list_scopes(
     query = sa.select(scopes.c.name, scopes.c.kind, scopes.c.created_at).order_by(scopes.c.name)
     if kind is not None:
         query = query.where(scopes.c.kind == kind)
-    found, total = _read_page(connection, query, page, limit)
+    found, total = rows.read_page(connection, query, page, limit)
     return [TakenScope(*row) for row in found], total
-
-
-def _read_page(
-    connection: Connection, query: sa.Select[Any], page: int, limit: int
-) -> tuple[Sequence[Any], int]:
-    count = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
-    found = connection.execute(query.limit(limit).offset((page - 1) * limit)).all()
-    return found, connection.execute(count).scalar_one()
 
 
 def free_scope(tx: Transaction, name: Scope) -> None:
@@ -144,14 +135,13 @@ def list_accounts_page(
         key = text.casefold()
         has_text = accounts.c.username.contains(key, autoescape=True)
         query = query.where(has_text | accounts.c.email_key.contains(key, autoescape=True))
-    found, total = _read_page(connection, query, page, limit)
+    found, total = rows.read_page(connection, query, page, limit)
     return [account_from(row) for row in found], total
 
 
 def count_accounts(connection: Connection) -> int:
     """Without closed ones."""
-    query = sa.select(sa.func.count()).where(accounts.c.closed_at.is_(None))
-    return connection.execute(query).scalar_one()
+    return rows.count(connection, accounts.c.closed_at.is_(None))
 
 
 def has_accounts(connection: Connection) -> bool:

@@ -137,10 +137,11 @@ def serve(
     Stop it with Ctrl-C or SIGTERM: requests in flight are finished, and no download count is lost.
     SIGHUP replaces the workers one by one with the current settings, without downtime.
     """
+    from ..catalog.node.node import prepare_node
     from ..catalog.node.opening import make_folder, require_no_loss
-    from ..catalog.node.wiring import DataFolder, prepare_node
     from ..core import clock
     from ..core.clock import iso
+    from ..core.data_folder import DataFolder
     from ..core.logs import configure_logs
     from ..core.progress import counting
     from ..core.service_lock import ServiceLock

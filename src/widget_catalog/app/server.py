@@ -22,9 +22,11 @@ from granian.log import LogLevels
 
 from widget_contract.errors import CatalogError
 
-from ..catalog.node.wiring import DataFolder, Node
+from ..catalog.node.node import Node
 from ..catalog.replica.node_status import NodeStatus
-from ..core.db.damage import DamageAlarm
+from ..core.data_folder import DataFolder
+from ..core.db.damage import DamageAlarm, bundle_alarm
+from ..core.features import installed
 from ..core.http.http import Worker
 from ..core.http.metrics import prepare_metrics, serve_metrics
 from ..core.http.process_readings import node_readings
@@ -32,8 +34,9 @@ from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
 from . import systemd
-from .supervisor import DRAIN_SIGNAL, Supervisor, WorkerStatus, connection_limit
+from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker
+from .worker_status import WorkerStatus
 
 # Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
@@ -44,7 +47,10 @@ _SLOW_HEADERS_MS = 15_000
 _BUFFER_BYTES = 96 << 10
 _PR_SET_PDEATHSIG = 1
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_OF_THE_PARENT = ("data", "database", "host", "port", "workers", "metrics_host", "metrics_port")
+_OF_THE_PARENT = (
+    *("data", "database", "host", "port", "workers", "drain_s"),
+    *("metrics_host", "metrics_port"),
+)
 
 
 class PortTaken(CatalogError):
@@ -92,7 +98,8 @@ def serve(
     passed_sockets: Sequence[socket.socket] = (),
     finish_start: Callable[[Node], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts.
+    """Serve until SIGTERM or SIGINT; then finish requests in flight and commit counts. A node
+    first says for `drain_s` that it is about to stop.
 
     SIGHUP replaces the workers by new ones with the current settings. `finish_start` runs in a
     thread of every worker when it starts.
@@ -102,6 +109,7 @@ def serve(
         passed_sockets,
         status,
         renew_loader=lambda: partial(_load, _kept(settings, read_settings()), finish_start),
+        drain_s=settings.drain_s if settings.database else 0,
         target="widget_catalog.app.server",
         address=resolve(settings.host),
         port=settings.port,
@@ -128,11 +136,12 @@ def serve(
     if settings.metrics_port:
         folder = DataFolder(settings.data)
         prepare_metrics(folder.metrics)
-        damage = DamageAlarm(folder.damage).current
+        damage = DamageAlarm(folder.damage).current, bundle_alarm(folder.bundle_damage).current
         node = NodeStatus(folder.node_status) if settings.database else None
         host, port = settings.metrics_host, settings.metrics_port
-        shown = partial(serve_metrics, folder.metrics, host, port, status, damage, node)
-        server.on_startup(partial(shown, node_readings(folder)))
+        shown = partial(serve_metrics, folder.metrics, host, port, status, *damage, node)
+        readings = [it for feature in installed() for it in feature.readings(folder)]
+        server.on_startup(partial(shown, [*node_readings(folder), *readings]))
     server.on_startup(lambda: _when_it_responds(settings, on_ready))
     _let_signals_end_a_starting_worker()
     # Workers share these objects until they are written to, and garbage collection writes to them.

@@ -1,7 +1,7 @@
 """Site: everything one origin serves, dispatched by the first segment of the path."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -16,9 +16,9 @@ from ..catalog.api.health import Healthz
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
 from ..core.db.damage import DamageAlarm
-from ..core.errors import StoreUnavailable
+from ..core.errors import ReplicaDamaged, StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.errors import damaged, internal_error, unavailable
+from ..core.http.errors import damaged, internal_error, rebuilding, unavailable
 from ..core.http.http import Body, Handler, Request, Response
 from ..core.http.request_ids import REQUEST_ID, begin_trace, identified, traced
 from ..core.tracing import current
@@ -36,6 +36,7 @@ class Site:
     pages: PublicPages
     healthz: Healthz
     alarm: DamageAlarm
+    condemn: Callable[[ReplicaDamaged], None]
     slow_ms: int = 0
     """Log requests that take longer, with their parts; 0: none."""
 
@@ -88,6 +89,9 @@ class Site:
             if not isinstance(error, sqlite3.Error | StoreUnavailable):
                 _log.error("A request failed.", method=request.method, path=path, exc_info=error)
                 failure = internal_error(path)
+            elif isinstance(error, ReplicaDamaged):
+                self.condemn(error)
+                failure = rebuilding(path)
             elif self.alarm.report(error):
                 failure = damaged(path)
             else:

@@ -15,9 +15,10 @@ from rich.markup import escape
 
 from widget_contract.semver import SemVer
 
+from ..catalog.cache_size import choose_cache_bytes
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
-from ..catalog.node.wiring import Node
+from ..catalog.node.node import Node
 from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts
@@ -144,7 +145,7 @@ def check_start(node: Node) -> list[str]:
         findings = check_database(node.store, node.replica)
     if not findings.is_store_intact:
         raise FolderUnusable(
-            f"The database in {node.folder.path} is damaged. Restore it from a backup. Fault: "
+            f"The database in {node.folder.path} is damaged. Restore it from a backup. Error: "
             f"{findings.errors[0]}"
         )
     check_index(node.folder.replica, node.folder.search_index)
@@ -163,9 +164,11 @@ def greet(
     url = settings.public_url
     local_url = None if has_sockets or url == settings.local_url else settings.local_url
     first = _first_account(settings, invitation) if invitation else None
+    cache_mb = choose_cache_bytes(settings) >> 20
     if settings.log_format == "json":
         log = structlog.get_logger("widget_catalog")
-        more = {"first_account": first} if first else {}
+        more: dict[str, object] = {"cache_mb": cache_mb}
+        more |= {"first_account": first} if first else {}
         more |= {"local_url": local_url} if local_url else {}
         log.info("The service is ready.", url=url, data=str(settings.data.resolve()), **more)
         return
@@ -176,6 +179,7 @@ def greet(
     console.print(f"  try    curl '{url}/api/v1/widgets/search?limit=3'")
     console.print(f"  read   {url}/docs/api")
     console.print(f"  data   {escape(str(settings.data.resolve()))}")
+    console.print(f"  cache  {cache_mb} MB per worker")
     if first:
         _print_first(console, first)
     console.print("  stop   Ctrl-C\n")

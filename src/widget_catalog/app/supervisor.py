@@ -9,7 +9,6 @@ worker is replaced: the new one accepts from the same queue.
 """
 
 import contextlib
-import mmap
 import os
 import resource
 import signal
@@ -24,6 +23,7 @@ from granian import Granian
 from granian._granian import SocketHolder
 
 from ..core.http.sending import limit_slow_readers
+from .worker_status import WorkerStatus
 
 _log = structlog.get_logger("widget_catalog.workers")
 
@@ -38,8 +38,6 @@ _STABLE_S = 60
 _BACKOFF_S = (0.0, 0.5, 1, 2, 4, 8, 16, 30)
 # The service gives up after this many attempts without any worker becoming ready.
 _START_ATTEMPTS = 3
-# Exit codes of a process that reads a damaged mapped file.
-_MEMORY_ERRORS = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 _CONNECTIONS = 4096
 # Descriptors that are not connections: the database, bundles, log, event loop.
 _RESERVED_DESCRIPTORS = 128
@@ -47,50 +45,6 @@ _LOOK_EVERY_S = 5
 # How long after a worker exited cleanly a signal to stop may arrive.
 _CTRL_C_S = 1.0
 _NEARLY_ALL = 7 / 8
-
-
-class WorkerStatus:
-    """Status of the parent and its workers, in shared memory.
-
-    Must be created before the workers are forked.
-    """
-
-    _DEAD = (1 << 64) - 1
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        # One word per worker: 0 during the first start, its process id when ready, or _DEAD. Then
-        # the number of workers that died, and how many of these of a memory error.
-        self._words = memoryview(mmap.mmap(-1, 8 * (workers + 2))).cast("Q")
-
-    def set_ready(self, index: int) -> None:
-        self._words[index] = os.getpid()
-
-    def set_dead(self, index: int, exit_code: int | None) -> None:
-        self._words[index] = self._DEAD
-        self._words[self.workers] += 1
-        if exit_code in _MEMORY_ERRORS:
-            self._words[self.workers + 1] += 1
-
-    def is_ready(self, index: int, pid: int | None) -> bool:
-        return self._words[index] == pid
-
-    @property
-    def is_any_ready(self) -> bool:
-        return any(word not in (0, self._DEAD) for word in self._words[: self.workers])
-
-    @property
-    def missing(self) -> int:
-        """How many workers have died and are not replaced yet."""
-        return sum(word == self._DEAD for word in self._words[: self.workers])
-
-    @property
-    def deaths(self) -> int:
-        return self._words[self.workers]
-
-    @property
-    def memory_errors(self) -> int:
-        return self._words[self.workers + 1]
 
 
 def reserve(address: str, port: int) -> socket.socket:
@@ -144,9 +98,13 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         passed_sockets: Sequence[socket.socket],
         status: WorkerStatus,
         renew_loader: Callable[[], Callable[..., Any]],
+        *,
+        drain_s: float = 0,
         **options: Any,
     ) -> None:
-        """`renew_loader` returns the loader of a worker's application, or raises an error."""
+        """`renew_loader` returns the loader of a worker's application, or raises an error. After
+        SIGTERM, the service goes on for `drain_s`, and its workers know that it is stopping.
+        """
         super().__init__(**options)
         self._passed_sockets = passed_sockets
         self._listening: dict[int, socket.socket] = {}
@@ -157,6 +115,8 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         self._was_ready = False
         self._is_start_failed = False
         self._is_crowded = False
+        self._drain_s = drain_s
+        self._stops_at: float | None = None
         self.reload_signal = False
 
     # Sockets
@@ -196,6 +156,9 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         worker.inner.join()
         until = time.monotonic() + _CTRL_C_S
         while worker.inner.exitcode == 0 and time.monotonic() < until:
+            if self._stops_at is not None:
+                # The workers received SIGTERM, too: there is nothing left to announce.
+                super().signal_handler_interrupt()
             if self.interrupt_signal or worker.interrupt_by_parent:
                 return
             time.sleep(0.02)
@@ -224,18 +187,22 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         while not (self.interrupt_signal or self._is_start_failed):
             self.main_loop_interrupt.wait(self._wait_s())
             self.main_loop_interrupt.clear()
+            if self._stops_at is not None and self._stops_at <= time.monotonic():
+                super().signal_handler_interrupt()
+                return
             self._note_deaths()
             for index in [it for it, at in self._due.items() if at <= time.monotonic()]:
                 del self._due[index]
                 self.wrks[index] = self._start(index, spawn_target, load)
             self._warn_when_crowded()
-            if self.reload_signal and not self.interrupt_signal:
+            if self.reload_signal and not self._is_stopping:
                 self.reload_signal = False
                 load = self._replace_workers(spawn_target, load)
 
     def _wait_s(self) -> float:
         now = time.monotonic()
-        return max(0.0, min([_LOOK_EVERY_S, *(at - now for at in self._due.values())]))
+        due = [*self._due.values(), *([] if self._stops_at is None else [self._stops_at])]
+        return max(0.0, min([_LOOK_EVERY_S, *(at - now for at in due)]))
 
     def _note_deaths(self) -> None:
         while self.interrupt_children:
@@ -308,7 +275,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
 
     def _wait_until_ready(self, index: int, worker: Any) -> bool:
         deadline = time.monotonic() + _READY_TIMEOUT_S
-        while worker.is_alive() and time.monotonic() < deadline and not self.interrupt_signal:
+        while worker.is_alive() and time.monotonic() < deadline and not self._is_stopping:
             if self._status.is_ready(index, worker.inner.pid):
                 return True
             time.sleep(0.02)
@@ -327,6 +294,22 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             worker.join()
 
     # Stopping
+
+    @property
+    def _is_stopping(self) -> bool:
+        return bool(self.interrupt_signal) or self._stops_at is not None
+
+    def signal_handler_interrupt(self, number: int, frame: Any) -> None:
+        """SIGTERM announces the stop first, if there is somebody to notice. Ctrl-C, which ends the
+        workers as well, and a second SIGTERM stop at once.
+        """
+        is_announced = number == signal.SIGTERM and self._drain_s and self._stops_at is None
+        if is_announced and self._status.is_any_ready:
+            self._stops_at = time.monotonic() + self._drain_s
+            self._status.set_stopping()
+            self.main_loop_interrupt.set()
+        else:
+            super().signal_handler_interrupt(number, frame)
 
     def _stop_workers(self) -> None:
         for worker in self.wrks:  # Deaths no longer count: Ctrl-C ends some workers directly.

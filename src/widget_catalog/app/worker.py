@@ -21,9 +21,8 @@ from ..catalog.api.health import Health, Healthz
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..catalog.installs import CHART_DAYS, Installs, installs_of, read_installs
-from ..catalog.node.node import Node, open_node
+from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
-from ..catalog.node.wiring import open_catalog
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
@@ -46,9 +45,8 @@ from ..core.features import Closeable, WorkerContext, installed, list_contributi
 from ..core.files.cache import StoreWatch
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import Handler, Worker, WorkerCounts
-from ..core.http.metrics import Reading, WorkerMetrics, open_metrics
+from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
-from ..core.http.process_readings import process_counters, process_gauges
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
 from ..core.http.request_ids import has_spans, traced
@@ -58,6 +56,8 @@ from ..core.jobs.fair_turns import HashingPool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
+from .damage_watch import DamageWatch
+from .readings import list_readings
 from .site import Site
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def build_worker(
             # Public requests, too, are measured then.
             handler = traced(handler, settings.slow_request_ms, identifies_all=False)
         if parts.metrics is not None:
-            parts.close_later(WorkerMetrics(parts.metrics.registry, *parts.list_readings()))
+            parts.close_later(parts.start_metrics(parts.metrics))
             handler = metered(handler, parts.metrics)
         if settings.access_log:
             handler = access_logged(handler, trust_forwarded_for=trust)
@@ -129,6 +129,8 @@ class _Parts:
         self._settings = settings
         self._limits = settings.of(CatalogSettings)
         self._status = status
+        self._counters: list[Reading] = []
+        self._gauges: list[Reading] = []
         self._watch = self._watch_connections()
         # Counts must survive a killed process, but not a power failure: commits do not fsync.
         self.node = open_node(
@@ -150,17 +152,18 @@ class _Parts:
             self._store_watch = self.close_later(StoreWatch(bundles))
         self._services = self._build_services(now)
         self.metrics = open_metrics(folder.metrics) if settings.metrics_port else None
+        context = WorkerContext(self._services, folder, self._counters, self._gauges)
         for feature in installed():
-            for part in feature.start(WorkerContext(self._services, folder, self.metrics)):
+            for part in feature.start(context):
                 self.close_later(part)
         self._shown = CurrentSettings(self._services)
         jobs = [job for feature in installed() for job in feature.jobs(self._services)]
         self.close_later(PeriodicJobs(*jobs, self._shown.read))
         release = partial(release_mapped, folder.replica)
         self.close_later(PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
-        self._cdn = self.close_later(
-            Cdn(self._catalog, *files_of(folder, bundles, settings.backends))
-        )
+        self._damage = self.close_later(DamageWatch(folder, settings, self.node.replica))
+        files = files_of(folder, bundles, settings.backends)
+        self._cdn = self.close_later(Cdn(self._catalog, *files, self._damage.note_file))
         writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
         self._readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
         opened.callback(writers.shutdown)
@@ -193,50 +196,23 @@ class _Parts:
             self._build_pages(),
             self._build_healthz(health),
             self._alarm,
+            self.node.replica.healing.condemn,
             self._settings.slow_request_ms,
         )
 
-    def list_readings(self) -> tuple[list[Reading], list[Reading]]:
-        """Counters and gauges of this worker besides requests."""
-        counter, store_watch = self._counter, self._store_watch
-        stores = (self.node.store, self._services.store)
-
-        def count_misses() -> dict[str, int]:
-            return self._catalog.cache_misses | {"cdn": self._cdn.fetches}
-
-        def count_connections() -> dict[str, int]:
-            used, idle = zip(*(it.connections() for it in stores), strict=True)
-            return {"used": sum(used), "idle": sum(idle)}
-
-        def is_store_down() -> bool:
-            return store_watch is not None and store_watch.is_failing
-
-        counters = [
-            Reading(
-                "cache_misses",
-                "Responses and bundles that were in no cache.",
-                count_misses,
-                "route",
-            ),
-            Reading("downloads_counted", "Downloads that were counted.", lambda: counter.counted),
-            Reading("count_commits", "Commits that they were counted in.", lambda: counter.commits),
-        ]
-        gauges = [
-            Reading(
-                "counts_waiting", "Downloads that are not committed yet.", lambda: counter.waiting
-            ),
-            Reading(
-                "database_connections", "Connections to the database.", count_connections, "state"
-            ),
-            Reading(
-                "uploads_in_progress",
-                "Files that are being uploaded.",
-                lambda: self._receiver.in_progress,
-            ),
-            Reading("bundle_store_down", "Workers that the object store fails.", is_store_down),
-            Reading("event_streams", "Open event streams.", lambda: self._streams.count),
-        ]
-        return counters + process_counters(), gauges + process_gauges()
+    def start_metrics(self, metrics: Metrics) -> WorkerMetrics:
+        """Those of this worker besides requests."""
+        counters, gauges = list_readings(
+            (self.node.store, self._services.store),
+            self._catalog,
+            self._counter,
+            self._cdn,
+            self._receiver,
+            self._store_watch,
+            self._damage,
+            self._streams,
+        )
+        return WorkerMetrics(metrics.registry, counters + self._counters, gauges + self._gauges)
 
     def _watch_connections(self) -> ConnectionWatch | None:
         if not self._settings.database:
@@ -316,7 +292,9 @@ class _Parts:
             self._services.check_bundles,
             store.blocked_s,
             self._alarm.current,
+            self._damage.bundles.current,
             lambda: self.node.replica.error,
+            lambda: self.node.replica.healing.is_condemned,
             self._status,
         )
 
@@ -331,6 +309,10 @@ class _Parts:
             lambda: status is not None and status.is_read_only,
             lambda: status is not None and status.is_newer,
             health.find_blocked_s,
+            lambda: self._status is not None and self._status.is_stopping,
+            lambda: self.node.replica.healing.is_condemned,
+            lambda: status is not None and status.is_catching_up(),
+            has_others=status is not None,
         )
 
     def _build_api(self, health: Health) -> PublicApi:

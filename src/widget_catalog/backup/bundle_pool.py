@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core.data_folder import sync
 from ..core.errors import BackupFailed, BundleNotFound
 from ..core.files.contract import Bundles
 from ..core.files.hashing import map_parallel
 from ..core.progress import Bar
 from .database_copy import StoredName
-from .layout import BUNDLES, PARTIAL, hash_of, sync, write_file
+from .layout import BUNDLES, PARTIAL, hash_of, write_file
 
 # Number of snapshots after which every bundle has been read again: nightly, and continuous.
 _PARTS, _PARTS_IN_HASTE = 8, 256
@@ -115,7 +116,7 @@ class BundlePool:
 def read_bundle(bundles: Bundles, file: StoredName) -> bytes | None:
     """None if it is missing or damaged."""
     try:
-        with bundles.open(file.sha256_hash, "css" if file.kind == "css" else "js") as stream:
+        with bundles.open(file.sha256_hash, file.kind) as stream:
             content = stream.read()
     except (BundleNotFound, OSError):
         return None

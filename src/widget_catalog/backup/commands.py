@@ -25,6 +25,7 @@ from ..catalog.node.context import (
 from ..core import clock
 from ..core.amounts import counted
 from ..core.data_folder import DataFolder
+from ..core.errors import DataDamaged
 from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:
@@ -95,14 +96,18 @@ def backup(
     if every is not None:
         if is_file:
             fail("--every requires a folder: a file would be rewritten each time.")
-        _follow(FolderBackup(path, catalog, keep), seconds_of(every))
+        _follow(FolderBackup(path, catalog, keep), seconds_of(every), data_folder)
         return
-    if is_file:
-        made = back_up_to_file(path, catalog, bar)
-    else:
-        folder = FolderBackup(path, catalog, keep, bar)
-        with folder.locked():
-            made = folder.add_snapshot()
+    try:
+        if is_file:
+            made = back_up_to_file(path, catalog, bar)
+        else:
+            folder = FolderBackup(path, catalog, keep, bar)
+            with folder.locked():
+                made = folder.add_snapshot()
+    except CatalogError as error:
+        _raise_alarm(data_folder, error)
+        raise
     report(f"Backed up {_summary(made.manifest)} to {made.path}.")
     if not is_file:
         report(f"Copied {counted(made.bundles_copied, 'bundle')} that were not in the folder yet.")
@@ -110,6 +115,7 @@ def backup(
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     _warn_of_missing(made.manifest)
     if made.manifest.missing:
+        _raise_bundle_alarm(data_folder, made.manifest)
         raise typer.Exit(1)
 
 
@@ -197,7 +203,7 @@ def restore(
         raise typer.Exit(1)
 
 
-def _follow(folder: "FolderBackup", every_s: float) -> None:
+def _follow(folder: "FolderBackup", every_s: float, data_folder: DataFolder) -> None:
     from .writer import keep_copying
 
     is_over = threading.Event()
@@ -218,14 +224,32 @@ def _follow(folder: "FolderBackup", every_s: float) -> None:
         )
         _print_repairs(made)
         _warn_of_missing(made.manifest)
+        _raise_bundle_alarm(data_folder, made.manifest)
 
     def on_failure(error: CatalogError) -> None:
+        _raise_alarm(data_folder, error)
         now = clock.iso(clock.now())
         say.print(f"{now}  [red]Error:[/] {escape(error.message)} Retrying.")
 
     with folder.locked():
         report(f"Copying changes every {every_s:g} s. Press Ctrl-C to stop.")
         keep_copying(folder, every_s, is_over, on_made, on_failure)
+
+
+def _raise_alarm(folder: DataFolder, error: CatalogError) -> None:
+    """The service that runs there shows it."""
+    if isinstance(error, DataDamaged):
+        from ..core.db.damage import DamageAlarm
+
+        DamageAlarm(folder.damage).raise_for(error.message)
+
+
+def _raise_bundle_alarm(folder: DataFolder, manifest: "Manifest") -> None:
+    from ..core.db.damage import bundle_alarm
+
+    if manifest.missing:
+        sentence = f"{manifest.missing[0]} is missing or damaged."
+        bundle_alarm(folder.bundle_damage).raise_for(sentence)
 
 
 def _summary(manifest: "Manifest") -> str:

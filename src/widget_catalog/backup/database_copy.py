@@ -15,11 +15,15 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from ..catalog.store.tables import revocations, versions, widgets
+from widget_contract.version_files import kind_of
+
+from ..catalog.store.tables import revocations, version_files, versions, widgets
+from ..core.data_folder import sync
 from ..core.db.damage import row_checksum
-from ..core.errors import StoreUnavailable
+from ..core.errors import DataDamaged, StoreUnavailable
+from ..core.files.contract import Kind
 from ..core.progress import Bar
-from .layout import BUNDLES, DATABASE, sync
+from .layout import BUNDLES, DATABASE
 
 # 4 MB: small enough to show progress, large enough to have no overhead.
 _PAGES_AT_ONCE = 1024
@@ -48,7 +52,7 @@ class DatabaseFacts(NamedTuple):
 class StoredName(NamedTuple):
     """A file that a version refers to: its kind, its SHA-256 and its size."""
 
-    kind: str
+    kind: Kind
     sha256_hash: str
     size_bytes: int
 
@@ -135,7 +139,12 @@ def list_stored_names(path: Path) -> set[StoredName]:
                 " UNION SELECT 'css', css_sha256_hash, css_size FROM versions"
                 " WHERE css_size IS NOT NULL"
             )
-        return {StoredName(*row) for row in database.execute(query)}
+        found = {StoredName(*row) for row in database.execute(query)}
+        if _columns(database, version_files.name):
+            query = "SELECT path, sha256_hash, size_bytes FROM version_files"
+            for name, *rest in database.execute(query):
+                found.add(StoredName(kind_of(name), *rest))
+        return found
 
 
 class ChangeWatch:
@@ -199,6 +208,11 @@ def _damaged_rows(database: sqlite3.Connection) -> Iterator[str]:
     for *values, written in database.execute("SELECT * FROM revocations"):
         if _differs(values, written):
             yield f"the revocation of version {values[1]} of widget {values[0]}"
+    if not _has_columns_of(database, version_files):
+        return  # Of an older release.
+    for *values, written in database.execute("SELECT * FROM version_files"):
+        if _differs(values, written):
+            yield f"the file {values[2]} of version {values[1]} of widget {values[0]}"
 
 
 def _differs(values: list[object], written: object) -> bool:
@@ -279,7 +293,7 @@ def _errors_named(path: Path) -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         if type(error) is sqlite3.DatabaseError:  # The subclasses are for temporary errors.
-            raise StoreUnavailable(
+            raise DataDamaged(
                 f"{path} is damaged ({reason}). Run doctor, and restore the last backup."
             ) from error
         raise StoreUnavailable(f"{path} cannot be copied: {reason}.") from error

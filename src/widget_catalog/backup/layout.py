@@ -22,7 +22,9 @@ from typing import IO, Any
 import msgspec
 import zstandard
 
+from ..core.data_folder import sync
 from ..core.errors import InvalidBackup
+from ..core.files.contract import KINDS
 
 # Format 2 had a read model besides, in `replica/`. It is ignored: a restore builds it.
 FORMAT, NEWEST_FORMAT = 1, 2
@@ -32,6 +34,8 @@ SNAPSHOTS, BUNDLES, REPLICA = "snapshots", "bundles", "replica"
 DATABASE, MANIFEST, SUMS = "catalog.db", "manifest.json", "SHA256SUMS"
 # Prefix of the names of incomplete files and folders.
 PARTIAL = ".partial-"
+# In the data folder: when its last backup was complete.
+LAST_BACKUP = Path("run", "last-backup")
 
 _SNAPSHOT = re.compile(r"(\d{6,})-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
@@ -42,7 +46,7 @@ _MODE = 0o600
 # The file ends with the hash of everything before it, in a skippable frame that other programs
 # ignore. The hash is needed because a flipped bit in a frame does not always change its content.
 _TRAILER = b"\x50\x2a\x4d\x18" + (32).to_bytes(4, "little")
-_BUNDLE = re.compile(r"bundles/([0-9a-f]{2})/([0-9a-f]{62})\.(js|css)")
+_BUNDLE = re.compile(r"bundles/([0-9a-f]{2})/([0-9a-f]{62})\.(" + "|".join(KINDS) + ")")
 
 
 class Manifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
@@ -139,15 +143,6 @@ def write_file(path: Path, content: bytes) -> None:
     """Durable when this returns."""
     path.write_bytes(content)
     sync(path)
-
-
-def sync(path: Path) -> None:
-    """Fsync a file or folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class ArchiveWriter:

@@ -12,10 +12,11 @@ from pathlib import Path
 from widget_contract.errors import CatalogError
 
 from ..catalog.node.opening import RESTORING
+from ..core.data_folder import sync
 from ..core.db.migrate import SCHEMA
 from ..core.errors import BackupFailed
 from ..core.progress import Bar, no_bar
-from .layout import BUNDLES, DATABASE, Manifest, is_database, sync
+from .layout import BUNDLES, DATABASE, Manifest, is_database
 from .reader import Snapshot, read_backup
 
 # Created by the file system at the root of a disk.

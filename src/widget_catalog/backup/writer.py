@@ -20,7 +20,7 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ..core import clock, release
-from ..core.data_folder import DataFolder
+from ..core.data_folder import DataFolder, sync
 from ..core.db.migrate import check_upgradable
 from ..core.errors import BackupFailed
 from ..core.files.contract import Bundles
@@ -35,7 +35,7 @@ from .database_copy import (
     copy_database,
     list_stored_names,
 )
-from .layout import Manifest, hash_of, sync, write_file
+from .layout import Manifest, hash_of, write_file
 from .reader import check_backup
 
 
@@ -263,7 +263,7 @@ def _described(
 def _note_time(catalog: Catalog) -> None:
     """For the operator's pages. Failure to write it does not affect the backup."""
     with contextlib.suppress(OSError):
-        catalog.folder.last_backup.write_text(clock.iso(clock.now()))
+        (catalog.folder.path / layout.LAST_BACKUP).write_text(clock.iso(clock.now()))
 
 
 def _remove(path: Path) -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from widget_contract.names import is_widget_key
 from widget_contract.semver import SemVer
+from widget_contract.version_files import BUNDLE, STYLE
 
 from ..core import clock
 from ..core.clock import Clock, iso
@@ -30,10 +31,11 @@ from .details import (
 )
 from .events import Revoked, Unrevoked
 from .query import Query, SearchRequest
-from .replica.cache import ByteBoundedCache, CacheRoom
+from .replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import Outline, RevokedVersion, is_stored_here
 from .replica.revision import Counts, Revision
+from .replica.versions import find_attached
 from .resolve_responses import BoundedResponses, ResolveResponses
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
@@ -41,6 +43,7 @@ from .search.follower import IndexFollower, IndexSource
 from .search.index import SearchIndex
 from .search_pages import SearchPages
 from .version_details import VersionDetails
+from .widgets import AttachedFile
 
 
 class _Bundle(msgspec.Struct, rename="camel"):
@@ -86,7 +89,7 @@ class Catalog:
         self._cdn_url = cdn_url
         self._now = now
         share = cache_bytes // 16
-        room = CacheRoom(cache_bytes + 2 * share)
+        room = CacheRoom(cache_bytes + 3 * share)
         self.packer = Packer()
         self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share, room=room)
         self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share, room)
@@ -97,7 +100,8 @@ class Catalog:
         self._versions = VersionDetails(
             documents, self._revocations, self.packer, cdn_url, share, room
         )
-        resolver = Resolver(documents, self._revocations, cdn_url)
+        self._results: CacheByWidget[bytes] = CacheByWidget(share, room)
+        resolver = Resolver(documents, self._revocations, cdn_url, self._results)
         bounded = BoundedResponses(self.packer)
         self._resolved = ResolveResponses(resolver, bounded, share, room)
         self._stats: Content | None = None
@@ -165,9 +169,13 @@ class Catalog:
 
     def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
         """A page of results. `page` consists of decimal digits, of any number."""
-        self._follow()
+        return self.search_page(SearchRequest(query, sdk, page, limit))
+
+    def search_page(self, asked: SearchRequest) -> AnyContent:
+        """The same, for a request that is already parsed."""
+        if not self.is_behind:
+            return self._pages.content(self._follower.index, asked, is_kept=True)
         index = self._current_index()
-        asked = SearchRequest(query, sdk, page, limit)
         return self._pages.content(index, asked, is_kept=not self._follower.is_behind)
 
     def named(self, scope: str | None, name: str, most: int) -> bytes:
@@ -259,6 +267,21 @@ class Catalog:
                         return BundleRef(bundle.sha256_hash, bundle.bundle_size)
         return None
 
+    def find_file(self, scope: str, name: str, version: str, path: str) -> BundleRef | None:
+        """A file of this version that is stored here; its widget may be unlisted."""
+        if path == BUNDLE:
+            return self.find_bundle(scope, name, version)
+        if path == STYLE:
+            return self.find_style(scope, name, version)
+        attached = self.list_attached(scope, name, version)
+        found = next((it for it in attached if it.path == path), None)
+        return None if found is None else BundleRef(found.sha256_hash, found.size_bytes)
+
+    def list_attached(self, scope: str, name: str, version: str) -> tuple[AttachedFile, ...]:
+        """The README and the pictures of this version; its widget may be unlisted."""
+        key = f"{scope}/{name}"
+        return find_attached(self._documents, key, version) if is_widget_key(key) else ()
+
     def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
         key = f"{scope}/{name}"
         if not is_widget_key(key):
@@ -308,7 +331,8 @@ class Catalog:
     @property
     def is_behind(self) -> bool:
         """Whether the index lacks some changes."""
-        self._follow()
+        if self._revision.current() != self._looked_at:
+            self._follow()
         return self._follower.is_behind
 
     async def catch_up(self) -> None:
@@ -363,7 +387,7 @@ class Catalog:
             self._seen = newest
             for cache in (self._pages, self._registries, self._details, self._loader):
                 cache.clear()
-            for other in (self._bundles, self._revocations, self._versions):
+            for other in (self._bundles, self._revocations, self._versions, self._results):
                 other.clear()
             return
         self._follower.note(changes)
@@ -375,7 +399,7 @@ class Catalog:
             self._pages.forget(widget_id)
             self._registries.drop(scope)
             self._loader.drop(scope)
-            for of_widget in (self._details, self._versions, self._loader):
+            for of_widget in (self._details, self._versions, self._results, self._loader):
                 of_widget.drop(key)
         self._seen = max(self._seen, newest)
 

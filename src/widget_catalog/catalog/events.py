@@ -66,6 +66,8 @@ class Published(VersionEvent, frozen=True):
     bundle_size: int
     css_sha256_hash: str | None = None
     css_size: int | None = None
+    files: list[str] | None = None
+    """The paths of its README and pictures."""
 
 
 class Yanked(VersionEvent, frozen=True):
@@ -171,34 +173,6 @@ class CatalogImported(Event, frozen=True):
     bundles_stored: int | None = None
     official_added: int | None = None
     texts_cleaned: int | None = None
-
-
-class MirroringBegun(Event, frozen=True):
-    """The catalog became a copy of another one."""
-
-    kind = "mirroring begun"
-    action = "begin mirroring"
-
-    url: str
-
-
-class CatalogMirrored(Event, frozen=True):
-    """A round copied the upstream's changes; with a scope, those in it, for the owner of the
-    scope.
-    """
-
-    kind = "mirrored"
-    action = "mirror"
-
-    url: str
-    widgets_changed: int
-
-
-class MirroringEnded(Event, frozen=True):
-    kind = "mirroring ended"
-    action = "end mirroring"
-
-    url: str
 
 
 class PublishersChanged(Event, frozen=True):

@@ -72,7 +72,10 @@ class ResolveResponses:
     ) -> None:
         self._resolver = resolver
         self._bounded = bounded
-        self._kept: ByteBoundedCache[bytes, AnyContent] = ByteBoundedCache(max_bytes, room=room)
+        # One that is not repeated would only take the room of its results.
+        self._kept: ByteBoundedCache[bytes, AnyContent] = ByteBoundedCache(
+            max_bytes, room=room, only_repeated=True
+        )
         self._revision = -1
 
     def find(self, body: bytes, revision: int) -> AnyContent | None:

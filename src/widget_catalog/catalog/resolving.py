@@ -1,6 +1,7 @@
 """Resolving: what a dashboard should do about each of its widgets, on its SDK.
 
-Each widget is one read of the replica, so the cost does not depend on the size of the catalog.
+Each widget is one read of the replica, so the cost does not depend on the size of the catalog. The
+result is cached until the widget changes.
 """
 
 import asyncio
@@ -29,6 +30,7 @@ from widget_contract.wire_running import ResolveStatus
 
 from ..core.amounts import format_days
 from ..core.clock import iso
+from .replica.cache import CacheByWidget
 from .replica.documents import Documents, Reading
 from .replica.records import DocumentRecord
 from .replica.rendering import with_cdn
@@ -38,11 +40,15 @@ from .widgets import runs_on
 
 
 class Installed(NamedTuple):
-    """A widget of the dashboard by its `scope/name`, and its installed version, if any."""
+    """A widget of the dashboard by its `scope/name`, and its installed version, if any.
+
+    `range` is None if it admits every version; `range_text` is as sent.
+    """
 
     key: str
     version: SemVer | None
     range: Range | None
+    range_text: str | None = None
 
 
 class Resolve(NamedTuple):
@@ -77,6 +83,8 @@ _NO_CHANGES = PermissionChanges()
 _FEW = 5
 # Comparisons of permissions up to this total length are cached.
 _SHORT_BYTES = 200
+# Memory of a cached result besides its bytes.
+_OVERHEAD_BYTES = 800
 
 # Markers of these fields in an entry. They cannot occur in text, where quotes are escaped.
 _PERMISSIONS, _LICENSE = b',"permissions":', b',"license":'
@@ -105,28 +113,46 @@ class Resolver:
     documents: Documents
     revocations: Revocations
     cdn_url: str
+    known: CacheByWidget[bytes]
+    """Results by SDK, installed version and range. The owner drops those of changed widgets."""
 
     async def results(self, asked: Resolve, now: datetime, time_slice: TimeSlice) -> list[bytes]:
         """The results for all widgets, each as JSON; equal requests share one."""
         choice = _Choice(asked, now)
         # Hashing versions and ranges takes a while, and few requests repeat a widget.
         has_repeated = len({it.key for it in asked.widgets}) < len(asked.widgets)
-        known: dict[Installed, bytes] = {}
+        repeated: dict[tuple[object, ...], bytes] = {}
         results: list[bytes] = []
         left = iter(asked.widgets)
         while len(results) < len(asked.widgets):
             await time_slice.let_others_run()
             with self.documents.snapshot() as reading:
                 for it in left:
-                    result = known.get(it) if has_repeated else None
-                    if result is None:
-                        result = _encode(self._result(reading, choice, it))
-                        if has_repeated:
-                            known[it] = result
-                    results.append(result)
+                    if not has_repeated:
+                        results.append(self._known_result(reading, choice, it))
+                    else:
+                        # Before the cache, so that a response does not depend on it.
+                        same = it[:3]
+                        if same not in repeated:
+                            repeated[same] = self._known_result(reading, choice, it)
+                        results.append(repeated[same])
                     if time_slice.is_over:
                         break
         return results
+
+    def _known_result(self, reading: Reading, choice: "_Choice", asked: Installed) -> bytes:
+        """From the cache, unless it depends on the current time."""
+        if choice.days:
+            return _encode(self._result(reading, choice, asked))
+        version = None if asked.version is None else asked.version.text
+        key = (choice.sdk.text, version, asked.range_text)
+        known = self.known.get(asked.key, key)
+        if known is None:
+            result = self._result(reading, choice, asked)
+            known = _encode(result)
+            if result.status != "unknown":
+                self.known.offer(asked.key, key, known, len(known) + _OVERHEAD_BYTES)
+        return known
 
     def _result(self, reading: Reading, choice: "_Choice", asked: Installed) -> _Result:
         key = asked.key

@@ -110,8 +110,9 @@ class SearchPages:
         for_summaries, for_responses = max_bytes * 3 // 5, max_bytes * 2 // 5
         self._summaries: ByteBoundedCache[int, _Summary]
         self._summaries = ByteBoundedCache(for_summaries, room=room)
+        # Many searches are never repeated: writing each to new memory takes longer than reusing it.
         self._responses: ByteBoundedCache[SearchRequest, _Response] = ByteBoundedCache(
-            for_responses, room=room
+            for_responses, room=room, only_repeated=True
         )
 
     def content(self, index: SearchIndex, asked: SearchRequest, *, is_kept: bool) -> AnyContent:
@@ -123,9 +124,10 @@ class SearchPages:
         known = self._responses.items.get(asked)
         mark = None
         if known is not None and index.still_finds(known.mark):
+            if known.revision == revision:
+                return known.content
             # If results are in the exact order of their counts, none of them was counted.
-            is_by_count = asked.query.order is Order.RELEVANCE and index.is_exact
-            if is_by_count or known.revision == revision:
+            if asked.query.order is Order.RELEVANCE and index.is_exact:
                 return known.content
             found, mark = known.found, known.mark
         else:

@@ -28,7 +28,10 @@ class CatalogSettings(FeatureSettings):
         rule=parsed_by(SemVer.parse),
     )
     cache_mb: int = setting(
-        80, "Memory for cached responses per worker, in MB.", rule=between(1, 1 << 20)
+        0,
+        "Memory for cached responses per worker, in MB; `0`: 80, or more for a catalog that fits "
+        "as a whole. See [below](#notes-on-some-of-them).",
+        rule=between(0, 1 << 20),
     )
     max_event_streams: int = setting(
         1000,
@@ -44,7 +47,8 @@ class CatalogSettings(FeatureSettings):
     )
     max_lag_s: int = setting(
         60,
-        "Seconds that changes may wait to be applied before `/healthz/ready` returns `503`.",
+        "Seconds that changes may wait to be applied before `/healthz/ready` returns `503`, unless "
+        "[all nodes are behind](scaling.md#when-all-nodes-are-behind).",
         rule=between(1, 86_400),
     )
     max_silence_s: int = setting(

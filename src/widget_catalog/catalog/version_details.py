@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 import xxhash
+from msgspec import UNSET
 
 from widget_contract.addresses import file_path
 from widget_contract.capabilities import (
@@ -13,19 +14,22 @@ from widget_contract.capabilities import (
     permission_changes,
     requested,
 )
+from widget_contract.declared_details import DeclaredDetails
+from widget_contract.manifest_details import details_in
 from widget_contract.names import is_widget_key
-from widget_contract.wire_running import DeclaredDetails, PublishedFile, RevokedState
+from widget_contract.version_files import BUNDLE, CONTENT_TYPES, STYLE
+from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import MAX_INLINE_BYTES, AnyContent, Content, Packer
 from .details import SmallDetail
-from .replica.cache import ByteBoundedCache, CacheRoom
+from .replica.cache import CacheByWidget, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import RevokedVersion, with_cdn
-from .replica.versions import StyleRow, VersionRow, find_version
+from .replica.versions import VersionRow, attached_in, find_version
 from .revocations import Revocations
+from .widgets import AttachedFile
 
 _OVERHEAD_BYTES = 1_200
-_JS, _CSS = "text/javascript", "text/css"
 
 
 class _Bundle(msgspec.Struct, rename="camel"):
@@ -60,7 +64,7 @@ class VersionDetail(SmallDetail):
 
 
 class VersionDetails:
-    """Cached by widget, so that all versions of a changed widget are dropped at once."""
+    """Cached until their widget changes."""
 
     def __init__(
         self,
@@ -75,17 +79,15 @@ class VersionDetails:
         self._revocations = revocations
         self._packer = packer
         self._cdn_url = cdn_url
-        self._kept: ByteBoundedCache[str, dict[str, VersionDetail]] = ByteBoundedCache(
-            max_bytes, room=room
-        )
+        self._kept: CacheByWidget[VersionDetail] = CacheByWidget(max_bytes, room)
+        self.drop, self.clear = self._kept.drop, self._kept.clear
 
     def content(self, key: str, slots: Sequence[int]) -> AnyContent | None:
         """The version with this `scope/name/version`; None if it does not exist or is
         not listed.
         """
         widget, _, version = key.rpartition("/")
-        known = self._kept.items.get(widget)
-        detail = None if known is None else known.get(version)
+        detail = self._kept.get(widget, version)
         if detail is None:
             if not is_widget_key(widget):
                 return None
@@ -99,25 +101,11 @@ class VersionDetails:
                 return self._packer.content([b"%b%d" % (before, count), rest])
             detail = VersionDetail(row.widget_id, before, rest, count)
             if version == row.number or version == identity:
-                self._keep(widget, version, detail, len(rest) + _OVERHEAD_BYTES)
+                self._kept.offer(widget, version, detail, len(rest) + _OVERHEAD_BYTES)
         count = slots[detail.id]
         if count != detail.count:
             detail.show(count)
         return detail.content
-
-    def _keep(self, widget: str, version: str, detail: VersionDetail, size_bytes: int) -> None:
-        known = self._kept.items.get(widget)
-        if known is None:
-            self._kept.offer(widget, {version: detail}, size_bytes)
-        elif self._kept.grow(widget, known, size_bytes):
-            known[version] = detail
-
-    def drop(self, widget: str) -> None:
-        """This widget, `scope/name`, has changed."""
-        self._kept.drop(widget)
-
-    def clear(self) -> None:
-        self._kept.clear()
 
     def _render(self, widget: str, row: VersionRow) -> bytes:
         """The part after the count."""
@@ -136,7 +124,7 @@ class VersionDetails:
             b',"manifest":',
             _manifest(row.manifest),
             b',"files":',
-            _encode(self._files(scope, name, bundle, row.style)),
+            _encode(self._files(scope, name, bundle, row)),
             b',"permissionsAdded":',
             _encode(names_of(added)),
             b',"permissionsRemoved":',
@@ -151,24 +139,38 @@ class VersionDetails:
         return b"".join(parts)
 
     def _files(
-        self, scope: str, name: str, bundle: _Bundle, style: StyleRow | None
+        self, scope: str, name: str, bundle: _Bundle, row: VersionRow
     ) -> list[PublishedFile]:
-        size, sha256_hash = bundle.bundle_size, bundle.sha256_hash
-        files = [_file("index.js", bundle.bundle_url, size, sha256_hash, _JS)]
-        if style is not None:
-            url = self._cdn_url + file_path(scope, name, bundle.version, "css")
-            files.append(_file("index.css", url, style.size_bytes, style.sha256_hash, _CSS))
-        return files
+        def beside(file: AttachedFile) -> PublishedFile:
+            return _file(self._cdn_url + file_path(scope, name, bundle.version, file.path), file)
+
+        module = AttachedFile(BUNDLE, bundle.bundle_size, bundle.sha256_hash)
+        files = [_file(bundle.bundle_url, module)]
+        if row.style is not None:
+            files.append(beside(AttachedFile(STYLE, *row.style)))
+        return files + [beside(it) for it in attached_in(row.details)]
 
 
 def _details(row: VersionRow) -> dict[str, object]:
-    details: dict[str, object] = msgspec.to_builtins(_decode_details(row.details))
+    found = _decode_details(row.details)
+    stated = {} if row.manifest is None else details_in(row.manifest)
+    missing = {name: value for name, value in stated.items() if not getattr(found, name)}
+    details: dict[str, object] = msgspec.to_builtins(msgspec.structs.replace(found, **missing))
     return details
 
 
-def _file(path: str, url: str, size: int, sha256_hash: str, content_type: str) -> PublishedFile:
-    digest = base64.b64encode(bytes.fromhex(sha256_hash)).decode()
-    return PublishedFile(path, url, size, sha256_hash, f"sha256-{digest}", content_type)
+def _file(url: str, it: AttachedFile) -> PublishedFile:
+    digest = base64.b64encode(bytes.fromhex(it.sha256_hash)).decode()
+    return PublishedFile(
+        it.path,
+        url,
+        it.size_bytes,
+        it.sha256_hash,
+        f"sha256-{digest}",
+        CONTENT_TYPES[it.kind],
+        UNSET if it.width is None else it.width,
+        UNSET if it.height is None else it.height,
+    )
 
 
 def _manifest(text: bytes | None) -> bytes:

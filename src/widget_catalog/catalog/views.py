@@ -6,11 +6,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from widget_contract.capabilities import Permission, may_be_narrowed, requested
+from widget_contract.declared_details import DeclaredDetails
 from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
 from widget_contract.wire import SearchResults, Stats, VersionEntry, WidgetDetail, WidgetSummary
-from widget_contract.wire_running import DeclaredDetails, RevokedState
+from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import AnyContent
 from .catalog import BundleRef, Catalog
@@ -40,10 +41,11 @@ class View(NamedTuple, Generic[T]):
 
 
 class VersionBeside(DeclaredDetails, frozen=True):
-    """The details of a version, the manifest that it was published with, and the reason of its
-    revocation, if any."""
+    """The details of a version, the manifest that it was published with, its files, and the reason
+    of its revocation, if any."""
 
     manifest: dict[str, Any] | None = None
+    files: tuple[PublishedFile, ...] = ()
     revoked: RevokedState | None = None
 
 

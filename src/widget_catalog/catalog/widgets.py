@@ -3,6 +3,7 @@
 Both are immutable; a change creates a new value.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -16,10 +17,12 @@ from widget_contract.capabilities import (
     with_capabilities,
 )
 from widget_contract.errors import InvalidName
-from widget_contract.manifests import DETAIL_FIELDS, Declared, details_in
+from widget_contract.manifest_details import DETAIL_FIELDS, details_in
+from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
 from widget_contract.texts import line_error
+from widget_contract.version_files import README, FileKind, is_picture, kind_of, thumbnail_of
 
 from ..core.clock import iso
 from ..core.errors import InvalidRequest, StoreUnavailable
@@ -36,6 +39,46 @@ class Style(msgspec.Struct, frozen=True):
 
     size_bytes: int
     sha256_hash: str
+
+
+class AttachedFile(msgspec.Struct, frozen=True, array_like=True):
+    """A README, a picture or a thumbnail of a version. It is always stored here, under its hash;
+    pictures with their size in pixels.
+    """
+
+    path: str
+    size_bytes: int
+    sha256_hash: str
+    width: int | None = None
+    height: int | None = None
+
+    @property
+    def kind(self) -> FileKind:
+        return kind_of(self.path)
+
+
+def in_order(files: Mapping[str, AttachedFile]) -> tuple[AttachedFile, ...]:
+    """By path: the README, then the pictures as given, each followed by its thumbnail."""
+    ordered = [files[README]] if README in files else []
+    for path, it in files.items():
+        if is_picture(path):
+            ordered.append(it)
+            if thumbnail := files.get(thumbnail_of(path)):
+                ordered.append(thumbnail)
+    return tuple(ordered)
+
+
+class VersionFile(NamedTuple):
+    """A file of a version as it is stored."""
+
+    sha256_hash: str
+    kind: FileKind
+    size_bytes: int
+
+    @property
+    def name(self) -> str:
+        """Next to an export, or in a snapshot."""
+        return f"bundles/{self.sha256_hash}.{self.kind}"
 
 
 class Revocation(msgspec.Struct, frozen=True):
@@ -65,6 +108,7 @@ class Version(Declared, frozen=True, kw_only=True):
     style: Style | None = None
     manifest: str | None = None
     revocation: Revocation | None = None
+    attached: tuple[AttachedFile, ...] = ()
 
     def __post_init__(self) -> None:
         if self.manifest is not None and may_state_capabilities(self.manifest):
@@ -79,6 +123,17 @@ class Version(Declared, frozen=True, kw_only=True):
     def requested(self) -> tuple[Permission, ...]:
         """Its permissions, with its capabilities in full."""
         return requested(self.permissions, self.manifest)
+
+    @property
+    def stored_files(self) -> list[VersionFile]:
+        """Its files that are stored here, not linked to."""
+        files = []
+        if self.bundle_url is None:
+            files.append(VersionFile(self.sha256_hash, "js", self.bundle_size))
+        if self.style is not None:
+            files.append(VersionFile(self.style.sha256_hash, "css", self.style.size_bytes))
+        files += [VersionFile(it.sha256_hash, it.kind, it.size_bytes) for it in self.attached]
+        return files
 
     @property
     def is_withdrawn(self) -> bool:

@@ -51,36 +51,50 @@ class Right(StrEnum):
     READ_AUDIT = "read the audit log"
     MANAGE_MEMBERS = "manage members"
     OWN = "own"
-    MANAGE_WEBHOOKS = "manage webhooks"
     MAKE_OFFICIAL = "make official"
     REVOKE = "revoke"
 
 
 class Rule(NamedTuple):
-    """Who has a permission: these roles, operators or not, publishers of the widget or not."""
+    """Who has a permission: these roles, operators or not, publishers of the widget or not.
+
+    Those of all rooms are in `RULES`. A room that can be removed declares its own, and passes it
+    instead of a right.
+    """
 
     roles: frozenset[Role]
     operator: bool = True
     publishers: bool = False
+    refusal: str = "Only owners and admins of {scope} can do this."
 
 
-_OWNER = frozenset({Role.OWNER})
+OWNER = frozenset({Role.OWNER})
 _ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 _EVERYBODY = frozenset(Role)
 
 RULES: dict[Right, Rule] = {
-    Right.PUBLISH: Rule(_ADMINS, operator=False, publishers=True),
+    Right.PUBLISH: Rule(
+        _ADMINS,
+        operator=False,
+        publishers=True,
+        refusal="You may not publish to the scope {scope}.",
+    ),
     Right.YANK: Rule(_ADMINS),
     Right.DEPRECATE: Rule(_ADMINS),
     Right.LIST: Rule(_ADMINS),
-    Right.VIEW: Rule(_EVERYBODY),
+    Right.VIEW: Rule(_EVERYBODY, refusal="The scope {scope} is not yours."),
     Right.NAME_PUBLISHERS: Rule(_ADMINS, operator=False),
-    Right.READ_AUDIT: Rule(_OWNER),
-    Right.MANAGE_MEMBERS: Rule(_ADMINS, operator=False),
-    Right.OWN: Rule(_OWNER, operator=False),
-    Right.MANAGE_WEBHOOKS: Rule(_OWNER),
-    Right.MAKE_OFFICIAL: Rule(frozenset()),
-    Right.REVOKE: Rule(frozenset()),
+    Right.READ_AUDIT: Rule(OWNER, refusal="The audit log of {scope} is for its owners."),
+    Right.MANAGE_MEMBERS: Rule(
+        _ADMINS,
+        operator=False,
+        refusal="Only owners and admins of {scope} can manage its members.",
+    ),
+    Right.OWN: Rule(OWNER, operator=False, refusal="Only an owner of {scope} can do this."),
+    Right.MAKE_OFFICIAL: Rule(
+        frozenset(), refusal="Only the operator can mark widgets as official."
+    ),
+    Right.REVOKE: Rule(frozenset(), refusal="Only the operator can revoke versions."),
 }
 
 # The rights that can be granted to an access token; each of them includes reading.
@@ -105,7 +119,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...] = ()
     widgets: tuple[str, ...] = ()
 
-    def admit(self, right: Right, scope: str, name: str | None) -> bool:
+    def admit(self, right: Right | Rule, scope: str, name: str | None) -> bool:
         if right not in self.rights and right is not Right.VIEW:
             return False
         if not self.scopes and not self.widgets:
@@ -204,13 +218,17 @@ class Standing(NamedTuple):
     is_publisher: bool = False
 
 
+def rule_of(right: Right | Rule) -> Rule:
+    return right if isinstance(right, Rule) else RULES[right]
+
+
 def is_allowed(
-    actor: Actor, right: Right, standing: Standing, scope: str, name: str | None = None
+    actor: Actor, right: Right | Rule, standing: Standing, scope: str, name: str | None = None
 ) -> bool:
     """Whether an actor of this standing has a permission in a scope, or for one widget of it."""
     if actor.limits is not None and not actor.limits.admit(right, scope, name):
         return False
-    rule = RULES[right]
+    rule = rule_of(right)
     return (
         standing.role in rule.roles
         or (rule.publishers and standing.is_publisher and standing.role is not None)

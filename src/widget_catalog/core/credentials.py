@@ -7,6 +7,8 @@ from functools import cache
 
 import argon2
 
+from .tracing import part
+
 # Too long to guess, so that a plain hash is enough; passwords need a slow one.
 _SECRET_BYTES = 32
 
@@ -19,6 +21,7 @@ CODE_PREFIX = "wca_"
 DEVICE_PREFIX = "wcd_"
 
 _hasher = argon2.PasswordHasher()
+_PART = "password hashing"
 # Each hash uses 64 MB while it is computed, so a flood of guesses must not run in parallel.
 _at_once = threading.Semaphore(2)
 
@@ -48,7 +51,7 @@ def hash_secret(secret: str) -> str:
 
 def hash_password(password: str) -> str:
     """Takes about a tenth of a second, by design: never on the event loop."""
-    with _at_once:
+    with part(_PART), _at_once:
         return _hasher.hash(password.encode("utf-8", "surrogatepass"))
 
 
@@ -56,7 +59,7 @@ def is_password(password_hash: str | None, password: str) -> bool:
     """Whether this is the password. Takes the same time if there is none."""
     nobodys_hash = _nobodys_hash()  # Computed on the first call, whether the account exists or not.
     try:
-        with _at_once:
+        with part(_PART), _at_once:
             verified = _hasher.verify(
                 password_hash or nobodys_hash, password.encode("utf-8", "surrogatepass")
             )

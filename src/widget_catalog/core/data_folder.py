@@ -13,8 +13,8 @@ class DataFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        run = path / "run"
         self.path = path
+        self.run = run = path / "run"
         self.database = path / "catalog.db"
         self.bundles = path / "bundles"
         self.bundle_cache = path / "bundle-cache"
@@ -30,10 +30,10 @@ class DataFolder:
         self.service_lock = run / "service.lock"
         self.keys = run / "keys"
         self.damage = run / "damage"
+        self.bundle_damage = run / "bundle-damage"
+        self.scrub_lock = run / "scrub.lock"
         self.writer_lock = run / "writer.lock"
         self.node_status = run / "node"
-        self.webhook_lock = run / "webhooks.lock"
-        self.last_backup = run / "last-backup"  # When the last backup was complete.
         self.follower_lock = run / "follower.lock"
 
 
@@ -45,9 +45,9 @@ def allocate(descriptor: int, size: int) -> None:
         os.posix_fallocate(descriptor, 0, size)
 
 
-def sync_folder(folder: Path) -> None:
-    """Fsync a folder: makes new files and folders in it durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Fsync a file; or a folder, which makes new files and folders in it durable."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -91,7 +91,7 @@ class InvalidImport(CatalogError, ValueError):
 
     def __init__(self, errors: list[str], more: int = 0) -> None:
         total = len(errors) + more
-        about = [] if total == 1 else [f"The file has {total:,} faults:"]
+        about = [] if total == 1 else [f"The file has {total:,} errors:"]
         rest = [f"… and {more:,} more."] if more else []
         super().__init__("\n".join([*about, *errors, *rest]))
         self.errors = errors
@@ -175,6 +175,10 @@ class DataDamaged(StoreUnavailable):
     """Stored data is damaged. Retrying does not help."""
 
 
+class ReplicaDamaged(DataDamaged):
+    """The read model is damaged. It is derived from the store, and rebuilt."""
+
+
 class WriterBusy(StoreUnavailable):
     """Another writer has held the lock for longer than the timeout."""
 
@@ -212,7 +216,7 @@ class InvalidBackup(CatalogError, ValueError):
 
     def __init__(self, errors: list[str], advice: str | None = None) -> None:
         more = len(errors) - self.SHOWN
-        rest = [f"… and {more:,} more faults."] if more > 0 else []
+        rest = [f"… and {more:,} more errors."] if more > 0 else []
         lines = [*errors[: self.SHOWN], *rest, *([advice] if advice else [])]
         super().__init__("\n".join(lines))
         self.errors = errors

@@ -7,7 +7,9 @@ so on. A feature that is not installed is not there.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .db.tables import use_tables
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from .files.contract import Bundles, Uploads
     from .http.dispatcher import Authentication
     from .http.http import Handler
-    from .http.metrics import Metrics
+    from .http.metrics import Reading
     from .http.receiving import Receiver
     from .http.rendering import Contributions
     from .http.routing import Route
@@ -41,16 +43,30 @@ class WorkerContext(NamedTuple):
 
     services: "Services"
     folder: "DataFolder"
-    metrics: "Metrics | None"
+    counters: "list[Reading]"
+    """Its metrics, to which a feature appends its own."""
+    gauges: "list[Reading]"
 
 
 def _nothing(*_: object) -> tuple[()]:
     return ()
 
 
+def value_of(name: str) -> Callable[[], Any]:
+    """Imports a module and returns a value of it, when it is called: `package.module:NAME`."""
+    return partial(resolve_name, name)
+
+
+def call_of(name: str) -> Callable[..., Any]:
+    """Imports the module of a function, and calls it, when it is called."""
+    return lambda *given: resolve_name(name)(*given)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """Functions import what they need when they are called, so that commands start fast."""
+    """Functions import what they need when they are called, so that commands start fast: see
+    `value_of` and `call_of`.
+    """
 
     name: str
     settings: type[FeatureSettings] | None = None
@@ -61,9 +77,13 @@ class Feature:
     commands: "Sequence[Command]" = ()
     """Commands of `widget-catalog`."""
     templates: Path | None = None
-    """The folder of its templates, which begin with the name of the feature: `webhooks/…`."""
+    """The folder of its templates, which begin with the name of the feature: `accounts/…`."""
     links: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     """Path and label of its links in the menus `account` and `operate`."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """What it adds to pages of other features, by place: see `http/rendering.py: Contributions`."""
+    purposes: Mapping[str, str] = field(default_factory=dict)
+    """What people confirm with a fresh proof, by the first two segments of the page."""
     routes: "Callable[[], Sequence[Route]]" = _nothing
     """The routes of the internal API and of the pages that depend on the user."""
     services: "Callable[[Services], Sequence[object]]" = _nothing
@@ -80,6 +100,10 @@ class Feature:
     """The secret of an invitation for the first account, if there is none."""
     start: Callable[[WorkerContext], Sequence[Closeable]] = _nothing
     """Starts what runs as long as a worker does."""
+    facts: Callable[[Settings], Sequence[tuple[str, str]]] = _nothing
+    """Label and value of what the operator's overview tells about its files."""
+    readings: "Callable[[DataFolder], Sequence[Reading]]" = _nothing
+    """Gauges of the whole node, read when they are asked for."""
     public_settings: Callable[[Settings], Mapping[str, Any]] = lambda _settings: {}
     """Fields of `/api/settings`; those of later features replace those of earlier ones."""
     current_settings: "Callable[[Services], Mapping[str, Any]]" = lambda _services: {}
@@ -104,8 +128,9 @@ def installed() -> tuple[Feature, ...]:
 
 def list_contributions() -> "Contributions":
     """What features contribute to pages."""
-    from .http.rendering import Contributions
+    from .http.rendering import PLACES, Contributions
 
     features = installed()
     menus = {menu: [link for it in features for link in it.links.get(menu, ())] for menu in _MENUS}
-    return Contributions({it.name: it.templates for it in features if it.templates}, menus)
+    texts = {place: [it.texts[place] for it in features if place in it.texts] for place in PLACES}
+    return Contributions({it.name: it.templates for it in features if it.templates}, menus, texts)

@@ -23,7 +23,7 @@ import msgspec
 
 from widget_contract.errors import CatalogError
 
-from .data_folder import sync_folder
+from .data_folder import sync
 from .db.file_lock import flock_within
 from .errors import StoreUnavailable
 
@@ -233,7 +233,7 @@ class SecretBox:
                 os.link(made.name, self._key_file)
             except FileExistsError:
                 return
-        sync_folder(folder)
+        sync(folder)
 
 
 class SharedSecretBox(SecretBox):

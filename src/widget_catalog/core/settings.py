@@ -124,6 +124,12 @@ class Settings:
         "With `bundles`: size of a node's cache of bundles on disk, in MB.",
         rule=between(1, 1 << 24),
     )
+    scrub_mb_per_s: int = setting(
+        1,
+        "How fast the bundles on this disk are read again, once a day, to find damaged ones, in MB "
+        "per second; `0`: never. See [damaged bundles](monitoring.md#when-a-bundle-is-damaged).",
+        rule=between(0, 10_000),
+    )
     host: str = setting(
         "127.0.0.1",
         "The address to listen on; `0.0.0.0` for all of IPv4, `::` for IPv6.",
@@ -134,6 +140,13 @@ class Settings:
         1,
         "Number of worker processes, 1 to 256. See [sizing](operating.md#workers-and-memory).",
         rule=between(1, 256),
+    )
+    drain_s: int = setting(
+        5,
+        "With `database`: seconds after `SIGTERM` in which `/healthz/ready` returns `503` and "
+        "everything is still served, so that a load balancer stops sending requests here before "
+        "connections are closed. See [stopping a node](scaling.md#stopping-a-node).",
+        rule=between(0, 3_600),
     )
     base_url: str = setting(
         "",

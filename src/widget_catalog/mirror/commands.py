@@ -32,7 +32,7 @@ from .settings import MirrorSettings
 if TYPE_CHECKING:
     from widget_catalog_client import Catalog
 
-    from ..catalog.node.wiring import Node
+    from ..catalog.node.node import Node
     from .mirroring import Mirroring
 
 _WHICH = "Pass the URL of the catalog to copy: widget-catalog mirror URL"
@@ -155,7 +155,7 @@ def _is_new(settings: Settings) -> bool:
 
 def _run(node: "Node", mirroring: "Mirroring") -> bool:
     """One round; returns whether everything could be copied."""
-    from ..catalog.node.wiring import make_index_ready
+    from ..catalog.node.node import make_index_ready
     from ..core.progress import counting
 
     done = mirroring.run(partial(counting, say, "Copying"))

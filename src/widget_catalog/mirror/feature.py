@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.commands import DATA, Command
-from ..core.features import Feature
+from ..core.features import Feature, value_of
 from .commands import mirror
 from .settings import MirrorSettings
 
 if TYPE_CHECKING:
-    from ..core.hooks import Hooks
     from ..core.http.services import Services
 
 
@@ -24,12 +23,6 @@ def _current_settings(services: "Services") -> Mapping[str, Any]:
         return {}
     of = wire.MirrorOf(source.url, source.mirror_id, source.through)
     return {"registration_open": False, "mirror_of": of}
-
-
-def _hooks() -> "Hooks":
-    from .store import HOOKS
-
-    return HOOKS
 
 
 FEATURE = Feature(
@@ -47,6 +40,6 @@ FEATURE = Feature(
             ),
         ),
     ),
-    hooks=_hooks,
+    hooks=value_of("widget_catalog.mirror.store:HOOKS"),
     current_settings=_current_settings,
 )

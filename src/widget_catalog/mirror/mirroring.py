@@ -19,7 +19,6 @@ from widget_catalog_client.watching import BEHIND_S, MAX_BEHIND
 from widget_contract.names import is_widget_key
 from widget_contract.texts import printable
 
-from ..catalog.events import MirroringBegun
 from ..catalog.replica.filling import Bar, Progress, no_bar
 from ..catalog.replica.revision import MAX_WIDGETS
 from ..catalog.store.events import append
@@ -29,6 +28,7 @@ from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Store, Transaction
 from ..core.errors import MirrorRefused
 from ..core.files.contract import Bundles
+from .events import MirroringBegun
 from .other_hosts import OtherHosts
 from .scope_copies import Copy, ScopeCopies, save_copy
 from .store import (

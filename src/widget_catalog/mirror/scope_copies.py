@@ -13,7 +13,7 @@ from ..catalog.widgets import Version, Widget
 from ..core.db.engine import Store, Transaction
 from ..core.errors import InvalidWidget, StoreUnavailable
 from ..core.files.contract import Bundles
-from ..transfer.copied_widgets import files_of, save_difference
+from ..transfer.copied_widgets import save_difference
 from .store import Mirror
 from .upstream import Head, MirrorError, Upstream, head_in_detail, head_in_registry
 
@@ -114,6 +114,6 @@ def save_copy(tx: Transaction, bundles: Bundles, wanted: Widget) -> bool:
 def _require_files(tx: Transaction, bundles: Bundles, versions: Iterable[Version]) -> None:
     """Files that were stored before the lock was acquired may have been removed since."""
     served = [it for it in versions if it.revocation is None]
-    files = [(it.sha256_hash, it.kind) for version in served for it in files_of(version)]
+    files = [(it.sha256_hash, it.kind) for version in served for it in version.stored_files]
     if not are_present(tx.connection, bundles, files):
         raise StoreUnavailable("A stored bundle was removed while it was copied. Try again.")

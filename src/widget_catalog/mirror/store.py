@@ -10,17 +10,18 @@ import sqlalchemy as sa
 from sqlalchemy import BigInteger, Boolean, Column, Table, Text
 from sqlalchemy.engine import Connection
 
-from ..catalog.events import CatalogMirrored, MirroringEnded
 from ..catalog.store.events import append, describe_copying, find_upstream
 from ..catalog.store.scopes import all_owned_scopes
 from ..catalog.store.widgets import count_widgets
 from ..core.actors import COMMAND_LINE
 from ..core.clock import from_ms, iso
+from ..core.db import rows
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.db.schema import Name, Number, metadata
 from ..core.errors import MirrorRefused
 from ..core.hooks import Hooks
+from .events import CatalogMirrored, MirroringEnded
 
 # At most one row. If there is one, the catalog is a mirror, and nothing else changes its widgets.
 mirrors = Table(
@@ -77,12 +78,12 @@ def save_mirror(tx: Transaction, mirror: Mirror) -> None:
     remove_mirror(tx)
     lists = {name: msgspec.json.encode(getattr(mirror, name)).decode() for name in _LISTS}
     row = mirror._asdict() | lists | {"id": _THE_ONE}
-    tx.connection.execute(sa.insert(mirrors).values(row))
+    rows.insert(tx, mirrors, row)
 
 
 def remove_mirror(tx: Transaction) -> None:
     """Make it an ordinary catalog."""
-    tx.connection.execute(sa.delete(mirrors))
+    rows.delete(tx, mirrors)
 
 
 def add_tasks(tx: Transaction, keys: Iterable[tuple[str, str]]) -> None:
@@ -101,7 +102,7 @@ def count_tasks(connection: Connection) -> int:
 
 def finish_tasks(tx: Transaction, keys: Sequence[tuple[str, str]]) -> None:
     key = sa.tuple_(mirror_tasks.c.scope, mirror_tasks.c.name)
-    tx.connection.execute(sa.delete(mirror_tasks).where(key.in_(keys)))
+    rows.delete(tx, mirror_tasks, key.in_(keys))
 
 
 class Status(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import httpx
 import msgspec
+from msgspec import UNSET
 
 from widget_catalog_client import (
     Catalog,
@@ -20,19 +21,23 @@ from widget_catalog_client import (
     WidgetDetail,
 )
 from widget_contract.errors import CatalogError
-from widget_contract.manifests import details_of
+from widget_contract.manifest_details import details_of
 from widget_contract.texts import printable
+from widget_contract.version_files import BUNDLE, STYLE, is_path, kind_of, max_bytes_of
 from widget_contract.wire import RegistryWidget, WidgetHead
 
+from ..catalog.attached_content import check_content
 from ..catalog.widgets import MAX_REASON, Revocation, Version, Widget
 from ..core.clock import from_ms, iso
+from ..core.errors import BundleRefused
 from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import is_intact
-from ..transfer.copied_widgets import FILE_KEYS, files_of
+from ..transfer.export_line import name_files
 from ..transfer.ndjson import ImportedBundle, Rules, decode_line
 
 _HASH = re.compile("[0-9a-f]{64}")
 _WIDGET_KEYS = tuple(it.encode_name for it in msgspec.structs.fields(WidgetHead))
+_FILE_KEYS = {BUNDLE: "bundleFile", STYLE: "cssFile"}
 _IN_MEMORY_BYTES = 1 << 20
 # Tolerance for a clock of the other catalog that is ahead of ours.
 _CLOCK_SKEW = timedelta(days=1)
@@ -179,25 +184,35 @@ class Upstream:
         if is_revoked:
             return line
         for file in detail.files:
-            kind: Kind = "css" if file.path == "index.css" else "js"
+            if not is_path(file.path):
+                continue  # Of a newer release.
             stated = (file.sha256_hash, file.size)
-            if kind == "js" and stated != (entry.sha256_hash, entry.bundle_size):
+            if file.path == BUNDLE and stated != (entry.sha256_hash, entry.bundle_size):
                 raise MirrorError(f"two hashes or sizes are stated for {entry.version}.")
             if not self._is_own(file.url):
                 continue  # Hosted elsewhere, as on the other catalog.
-            self._take(file, kind)
+            self._take(file, kind_of(file.path))
             sizes[file.sha256_hash] = file.size
-            line[FILE_KEYS[kind]] = file.sha256_hash
+            if file.path in _FILE_KEYS:
+                line[_FILE_KEYS[file.path]] = file.sha256_hash
+                continue
+            attached: dict[str, Any] = {"path": file.path, "file": file.sha256_hash}
+            if file.width is not UNSET and file.height is not UNSET:
+                attached |= {"width": file.width, "height": file.height}
+            line.setdefault("files", []).append(attached)
         return line
 
     def _take(self, file: PublishedFile, kind: Kind) -> None:
         if _HASH.fullmatch(file.sha256_hash) is None:
             raise MirrorError(f"{file.url} is said to have the SHA-256 {file.sha256_hash[:80]!r}.")
-        if file.size > self._max_bundle_bytes:
-            raise MirrorError(
-                f"{file.url} has {file.size:,} bytes; the setting max_bundle_bytes allows "
-                f"{self._max_bundle_bytes:,}."
+        most = max_bytes_of(kind, self._max_bundle_bytes)
+        if file.size > most:
+            allows = (
+                "the setting max_bundle_bytes allows"
+                if file.path in _FILE_KEYS
+                else "such a file may have"
             )
+            raise MirrorError(f"{file.url} has {file.size:,} bytes; {allows} {most:,}.")
         if is_intact(self._bundles, file.sha256_hash, kind, file.size):
             return
         reached = msgspec.structs.replace(file, url=self._reached(file.url))
@@ -206,6 +221,12 @@ class Upstream:
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as copy:
             stream = cast(BinaryIO, copy)
             source.download_bundle(reached, stream)
+            if file.path not in _FILE_KEYS:
+                stream.seek(0)
+                try:
+                    check_content(stream.read(), kind)
+                except BundleRefused as error:
+                    raise MirrorError(f"{file.url} {error.message}") from None
             self._bundles.put(stream, file.sha256_hash, kind)
 
     def _is_own(self, url: str) -> bool:
@@ -242,9 +263,8 @@ def _line(entry: VersionEntry) -> dict[str, Any]:
 
 
 def _known_line(entry: VersionEntry, old: Version, sizes: dict[str, int]) -> dict[str, Any]:
-    line = _line(entry) | details_of(old)
-    for file in files_of(old):
-        line[FILE_KEYS[file.kind]] = file.sha256_hash
+    line = _line(entry) | details_of(old) | name_files(old, lambda it: it.sha256_hash)
+    for file in old.stored_files:
         sizes[file.sha256_hash] = file.size_bytes
     if old.manifest is not None:
         line["manifest"] = old.manifest

@@ -3,12 +3,13 @@ and names of scopes; for everybody, the page to report a widget.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import msgspec
 
 from widget_contract.errors import CatalogError
 
-from ..accounts.pages.own_page import form_page, own_page
+from ..accounts.pages.own_page import form_page, own_form_page
 from ..accounts.permissions import read_as_operator
 from ..accounts.store import TakenScope, list_scopes
 from ..catalog.store.scopes import OwnerlessScope, list_ownerless_scopes
@@ -107,24 +108,20 @@ def get_reports(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Re
         "states": reports.STATES,
         "total": total,
         "paging": Paging.of(call, page, _REPORTS_PER_PAGE, total),
-        "done": _DONE.get(call.query().get("done", "")),
     }
-    return own_page(services, call, "moderation/reports.html", error=sent.error, **shown)
+    return own_form_page(services, call, "moderation/reports.html", sent, _DONE, **shown)
 
 
 _report_form = forms_of(get_reports, lambda _call: REPORTS)
 
 
-@_report_form("resolve")
-def post_resolve(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+def _decide(state: str, services: Services, call: Call, fields: Mapping[str, str]) -> None:
     note = fields.get("note", "").strip()
-    reports.decide_about(services.store, call.actor, call.params["id"], "resolved", note)
+    reports.decide_about(services.store, call.actor, call.params["id"], state, note)
 
 
-@_report_form("dismiss")
-def post_dismiss(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    note = fields.get("note", "").strip()
-    reports.decide_about(services.store, call.actor, call.params["id"], "dismissed", note)
+post_resolve = _report_form("resolve")(partial(_decide, "resolved"))
+post_dismiss = _report_form("dismiss")(partial(_decide, "dismissed"))
 
 
 def get_scopes(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
@@ -142,10 +139,8 @@ def get_scopes(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Res
         "kinds": _KINDS,
         "total": total,
         "paging": Paging.of(call, page, _SCOPES_PER_PAGE, total),
-        "sent": sent,
-        "done": _DONE.get(call.query().get("done", "")),
     }
-    return own_page(services, call, "moderation/scopes.html", error=sent.error, **shown)
+    return own_form_page(services, call, "moderation/scopes.html", sent, _DONE, **shown)
 
 
 _scope_form = forms_of(get_scopes, lambda _call: SCOPES)

@@ -6,20 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands import PEOPLE, Command
-from ..core.features import Feature, Job
+from ..core.features import Feature, Job, value_of
 from .commands import scopes
 from .settings import ModerationSettings
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.routing import Route
     from ..core.http.services import Services
-
-
-def _routes() -> "Sequence[Route]":
-    from .routes import ROUTES
-
-    return ROUTES
 
 
 def _services(services: "Services") -> Sequence[object]:
@@ -46,11 +39,13 @@ FEATURE = Feature(
     name="moderation",
     templates=Path(__file__).parent / "templates",
     links={"operate": (("/operate/scopes", "Scopes"), ("/operate/reports", "Reports"))},
+    texts={"operator_can": "revoke versions"},
+    purposes={"/operate/scopes": "assign a scope"},
     tables=("widget_catalog.moderation.store",),
     settings=ModerationSettings,
     commands=(Command(scopes, PEOPLE),),
     hooks=_hooks,
-    routes=_routes,
+    routes=value_of("widget_catalog.moderation.routes:ROUTES"),
     services=_services,
     jobs=_jobs,
 )

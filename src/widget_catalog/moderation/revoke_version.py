@@ -83,10 +83,8 @@ def unrevoke_version(store: Store, bundles: Bundles, actor: Actor, key: str, num
     with store.publishing() as tx:
         stored, old = _find(tx.connection, actor, key, number)
         if old.revocation is not None:
-            if old.bundle_url is None:
-                bundles.restore(old.sha256_hash, "js")
-            if old.style is not None:
-                bundles.restore(old.style.sha256_hash, "css")
+            for file in old.stored_files:
+                bundles.restore(file.sha256_hash, file.kind)
             _save(tx, actor, stored, old, None)
             release_bytes(tx, old.sha256_hash)
 

@@ -70,20 +70,17 @@ def list_reports(
     connection: Connection, state: str | None, page: int, limit: int
 ) -> tuple[list[Report], int]:
     """A page of them, newest first, in one state or in any; and the total."""
-    query, count = sa.select(reports), sa.select(sa.func.count()).select_from(reports)
+    query = sa.select(reports).order_by(reports.c.created_at.desc(), reports.c.id)
     if state is not None:
-        query, count = query.where(reports.c.state == state), count.where(reports.c.state == state)
-    query = query.order_by(reports.c.created_at.desc(), reports.c.id)
-    found = connection.execute(query.limit(limit).offset((page - 1) * limit))
-    return [Report(*row) for row in found], connection.execute(count).scalar_one()
+        query = query.where(reports.c.state == state)
+    found, total = rows.read_page(connection, query, page, limit)
+    return [Report(*row) for row in found], total
 
 
 def count_open_reports(connection: Connection, scope: str = "", name: str = "") -> int:
     """Of one widget, or of all."""
-    query = sa.select(sa.func.count()).select_from(reports).where(reports.c.state == OPEN)
-    if scope:
-        query = query.where(reports.c.scope == scope, reports.c.name == name)
-    return int(connection.execute(query).scalar_one())
+    of_one = (reports.c.scope == scope, reports.c.name == name) if scope else ()
+    return rows.count(connection, reports.c.state == OPEN, *of_one)
 
 
 def is_decided_before(instant: int) -> sa.ColumnElement[bool]:

@@ -13,7 +13,7 @@ from ..accounts.administer_account import (
 from ..accounts.create_account import AUTHOR, OPERATOR, invite
 from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
 from ..accounts.oauth.store import find_grant, list_grants, remove_grant
-from ..accounts.pages.own_page import own_page
+from ..accounts.pages.own_page import own_form_page, own_page
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
 from ..accounts.services import AccountServices
@@ -32,7 +32,7 @@ from ..core.errors import InvalidRequest, NotFound
 from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.routing import Handler
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ..core.http.services import Services
 from ..organizations.store import list_memberships
 
@@ -64,11 +64,7 @@ def get_accounts(services: Services, call: Call) -> Response:
     return own_page(services, call, template, text=text, accounts=found, total=total, paging=paging)
 
 
-def get_account(services: Services, call: Call) -> Response:
-    return _account_page(services, call, NOT_SENT)
-
-
-def _account_page(services: Services, call: Call, sent: SentForm) -> Response:
+def get_account(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     """An account with its sessions, programs and tokens."""
     store, ours = services.store, services.of(AccountServices)
     now_ms = store.now_ms()
@@ -85,21 +81,14 @@ def _account_page(services: Services, call: Call, sent: SentForm) -> Response:
         }
     names = {it.id: it.name for it in ours.oauth.clients.values()}
     more = {"account": account, "access": access, "place": _place(call), "client_names": names}
-    return _page(services, call, "operations/account.html", sent, **more)
-
-
-def _page(
-    services: Services, call: Call, template: str, sent: SentForm, **values: object
-) -> Response:
-    values |= {"sent": sent, "done": _DONE.get(call.query().get("done", ""))}
-    return own_page(services, call, template, *sent.headers, status=sent.status, **values)
+    return own_form_page(services, call, "operations/account.html", sent, _DONE, **more)
 
 
 def _place(call: Call) -> str:
     return f"{ACCOUNTS}/{call.params['username']}"
 
 
-_form = forms_of(_account_page, _place)
+_form = forms_of(get_account, _place)
 
 
 def _change(name: str, change: Callable[[Store, str, Actor], object]) -> Handler:
@@ -152,7 +141,7 @@ def post_reset_link(services: Services, call: Call) -> Response:
     try:
         secret = make_reset_link(services.store, services.signing_key, call.actor, name)
     except CORRECTABLE as refused:
-        return _account_page(services, call, SentForm("reset-link", call.form(), refused))
+        return get_account(services, call, SentForm("reset-link", call.form(), refused))
     return own_page(
         services,
         call,
@@ -164,16 +153,12 @@ def post_reset_link(services: Services, call: Call) -> Response:
     )
 
 
-def get_invitations(services: Services, call: Call) -> Response:
-    return _invitations_page(services, call, NOT_SENT)
-
-
-def _invitations_page(services: Services, call: Call, sent: SentForm) -> Response:
+def get_invitations(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     with services.store.reading() as connection:
         require_operator_now(connection, call.actor)
         found = list_catalog_invitations(connection, services.store.now_ms())
     more = {"invitations": found, "is_mirror": _is_mirror(services)}
-    return _page(services, call, "operations/invitations.html", sent, **more)
+    return own_form_page(services, call, "operations/invitations.html", sent, _DONE, **more)
 
 
 def post_invitation(services: Services, call: Call) -> Response:
@@ -190,7 +175,7 @@ def post_invitation(services: Services, call: Call) -> Response:
             raise InvalidRequest("This catalog is a mirror: only operators can be invited.")
         secret = invite(services.store, role, email, actor=call.actor)
     except CORRECTABLE as refused:
-        return _invitations_page(services, call, SentForm("invite", fields, refused))
+        return get_invitations(services, call, SentForm("invite", fields, refused))
     return own_page(
         services,
         call,
@@ -203,17 +188,15 @@ def post_invitation(services: Services, call: Call) -> Response:
     )
 
 
-def post_withdraw(services: Services, call: Call) -> Response:
-    def withdraw(_fields: Mapping[str, str]) -> None:
-        with services.store.writing() as tx:
-            require_operator_now(tx.connection, call.actor)
-            open_ones = list_catalog_invitations(tx.connection, tx.at_ms)
-            found = next((it for it in open_ones if it.id == call.params["id"]), None)
-            if found is None or not remove_invitation(tx, found.id):
-                raise NotFound("There is no such invitation.")
-            append(tx, call.actor, InvitationWithdrawn(scope=None, who=found.email))
-
-    return take_form(services, call, "withdraw", withdraw, _invitations_page, INVITATIONS)
+@forms_of(get_invitations, lambda _call: INVITATIONS)("withdraw")
+def post_withdraw(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    with services.store.writing() as tx:
+        require_operator_now(tx.connection, call.actor)
+        open_ones = list_catalog_invitations(tx.connection, tx.at_ms)
+        found = next((it for it in open_ones if it.id == call.params["id"]), None)
+        if found is None or not remove_invitation(tx, found.id):
+            raise NotFound("There is no such invitation.")
+        append(tx, call.actor, InvitationWithdrawn(scope=None, who=found.email))
 
 
 def _is_mirror(services: Services) -> bool:

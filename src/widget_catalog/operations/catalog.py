@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from ..catalog.store.widgets import (
     count_widgets,
     list_widgets_page,
 )
-from ..core.data_folder import DataFolder
+from ..core.features import installed
 from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.services import Services
@@ -64,7 +63,7 @@ def get_overview(services: Services, call: Call) -> Response:
         disk=shutil.disk_usage(services.settings.data),
         files=_files_in(services.settings.data),
         settings=_shown(services.settings),
-        last_backup=_last_backup(services.settings),
+        facts=[fact for it in installed() for fact in it.facts(services.settings)],
     )
 
 
@@ -84,15 +83,6 @@ def _check_health(services: Services) -> dict[str, str]:
     is_blocked = blocked_s >= _TOO_LONG_S
     checks["writing"] = f"Blocked for {blocked_s:.0f} s by another process." if is_blocked else "ok"
     return checks
-
-
-def _last_backup(settings: Settings) -> str | None:
-    """The time of the last `widget-catalog backup`; None if unknown."""
-    try:
-        at = datetime.fromisoformat(DataFolder(settings.data).last_backup.read_text())
-    except (OSError, ValueError):
-        return None
-    return f"{at:%-d %B %Y, %H:%M} UTC"
 
 
 def _files_in(folder: Path) -> list[tuple[str, int]]:

@@ -5,7 +5,6 @@ audit`: the audit log, newest first.
 import json
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,8 +26,9 @@ from ..core.amounts import counted
 from ..core.load_settings import find_exposed_secrets, load_settings
 
 if TYPE_CHECKING:
-    from ..catalog.node.wiring import Node
+    from ..catalog.node.node import Node
     from ..catalog.store.audit import Entry
+    from ..core.data_folder import DataFolder
     from .doctor import Aside, Findings
 
 
@@ -66,10 +66,11 @@ def doctor(
     million widgets; meanwhile a running service uses the old read model.
     """
     from ..accounts.second_factor.managing import find_app_errors
+    from ..catalog.node.node import prepare_node
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
-    from ..catalog.node.wiring import DataFolder, prepare_node
     from ..catalog.store.events import describe_copying
-    from ..core.db.damage import DamageAlarm
+    from ..core.data_folder import DataFolder
+    from ..core.db.damage import DamageAlarm, bundle_alarm
     from ..core.db.postgresql import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher
     from ..core.progress import counting
@@ -82,7 +83,7 @@ def doctor(
     if settings.database:
         make_folder(folder)
     check_writable(settings.data)
-    was_discarded = not settings.database and _check_file(folder.database)
+    was_discarded = not settings.database and _check_file(folder)
     bar = partial(counting, say, "Building the read model")
     # Counts are not corrected when opening, so that differences can be reported.
     node = prepare_node(
@@ -115,7 +116,7 @@ def doctor(
         say.print(f"[yellow]Warning:[/] {escape(exposed)}")
     if (slow := describe_slow_build()) is not None:
         say.print(f"[yellow]Note:[/] {escape(slow)}")
-    _print_some("[red]Fault:[/]", findings.errors)
+    _print_some("[red]Error:[/]", findings.errors)
     if clean:
         findings.orphans = clean_up(node, findings.orphans, is_dry=dry_run, is_forced=force)
     if delete_aside is not None:
@@ -124,7 +125,13 @@ def doctor(
     if findings.orphans:
         say.print(explain_orphans(node, findings.orphans))
     _print_mended(findings)
+    bundles = bundle_alarm(folder.bundle_damage)
+    if findings.bundle_errors:
+        bundles.raise_for(findings.bundle_errors[0])
+    else:
+        bundles.clear()
     if not findings.is_store_intact:
+        DamageAlarm(folder.damage).raise_for(findings.errors[0])
         fail("The database is damaged. Restore it from a backup. The damaged rows were not used.")
     DamageAlarm(folder.damage).clear()
     if not findings.is_healthy:
@@ -132,16 +139,17 @@ def doctor(
     say.print("[green]No problems found.[/]")
 
 
-def _check_file(database: Path) -> bool:
+def _check_file(folder: "DataFolder") -> bool:
     """Exits if the file is unusable; whether damaged pages outside the tables were discarded."""
-    from ..core.db.damage import check_file, discard_other_pages
+    from ..core.db.damage import DamageAlarm, check_file, discard_other_pages
 
-    errors = check_file(database)
+    errors = check_file(folder.database)
     if errors.truth:
-        _print_some("[red]Fault:[/]", errors.truth)
+        DamageAlarm(folder.damage).raise_for(errors.truth[0])
+        _print_some("[red]Error:[/]", errors.truth)
         fail("The database is damaged. Restore it from a backup.")
     if errors.elsewhere:
-        discard_other_pages(database)
+        discard_other_pages(folder.database)
     return bool(errors.elsewhere)
 
 

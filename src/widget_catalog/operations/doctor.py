@@ -17,6 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from widget_contract.errors import CatalogError
+from widget_contract.version_files import PICTURE_KINDS
 
 from ..catalog.replica.comparison import check_replica
 from ..catalog.replica.replica import Replica
@@ -26,7 +27,7 @@ from ..catalog.store.widgets import count_widgets, list_stored_files
 from ..core.db.damage import check_integrity, discard_other_pages
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import DataDamaged, StoreUnavailable
-from ..core.files.contract import Bundles, FileKey, Stored
+from ..core.files.contract import Bundles, FileKey, Kind, Stored
 from ..core.files.hashing import Hashed, hash_stream, map_parallel
 from ..core.progress import Advance, Bar, no_bar
 from ..publishing.store import list_awaited_files
@@ -45,6 +46,8 @@ class Findings(msgspec.Struct):
     mended: list[str] = msgspec.field(default_factory=list)
     counts_mended: int = 0
     is_store_intact: bool = True
+    bundle_errors: list[str] = msgspec.field(default_factory=list)
+    """Those of `errors` that are about stored bundles."""
 
     @property
     def is_healthy(self) -> bool:
@@ -111,7 +114,8 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
             # Files that were stored meanwhile have not been read.
             if key in measured and (error := _error(it, measured[key])):
                 errors.append(f"{it.scope}/{it.name} {it.version}: {error}")
-    findings.errors += sorted(errors)
+    findings.bundle_errors = sorted(errors)
+    findings.errors += findings.bundle_errors
 
 
 @contextlib.contextmanager
@@ -165,7 +169,7 @@ def _measure(bundles: Bundles, key: FileKey) -> tuple[FileKey, Hashed | None]:
 
 
 def _error(file: StoredFile, found: Hashed | None) -> str | None:
-    what = "style sheet" if file.kind == "css" else "bundle"
+    what = _WHAT[file.kind]
     if found is None:
         return f"its {what} is missing or cannot be read."
     if found != (file.sha256_hash, file.size_bytes):
@@ -173,6 +177,12 @@ def _error(file: StoredFile, found: Hashed | None) -> str | None:
     return None
 
 
+_WHAT: dict[Kind, str] = {
+    "js": "bundle",
+    "css": "style sheet",
+    "md": "README",
+    **dict.fromkeys(PICTURE_KINDS, "picture"),
+}
 ASIDE = "aside"
 _NAMED_BY = "%Y-%m-%dT%H-%M-%SZ"
 # If a smaller share of the stored files is referenced, the database is probably wrong, not the

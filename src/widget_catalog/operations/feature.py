@@ -6,20 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands import DATA, PEOPLE, Command
-from ..core.features import Feature, Job
+from ..core.features import Feature, Job, value_of
 from .commands import audit, doctor
 from .migrate_command import migrate
 from .settings import OperationsSettings
 
 if TYPE_CHECKING:
-    from ..core.http.routing import Route
     from ..core.http.services import Services
-
-
-def _routes() -> "Sequence[Route]":
-    from .routes import ROUTES
-
-    return ROUTES
 
 
 def _jobs(services: "Services") -> Sequence[Job]:
@@ -41,12 +34,16 @@ FEATURE = Feature(
             ("/operate/widgets", "Widgets"),
         )
     },
+    purposes={
+        "/operate/accounts": "change what an account can do",
+        "/operate/invitations": "invite somebody",
+    },
     settings=OperationsSettings,
     commands=(
         Command(doctor, DATA),
         Command(migrate, DATA, ("migrate --plan", "migrate --expand")),
         Command(audit, PEOPLE),
     ),
-    routes=_routes,
+    routes=value_of("widget_catalog.operations.routes:ROUTES"),
     jobs=_jobs,
 )

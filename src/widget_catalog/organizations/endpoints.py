@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..accounts.pages.own_page import done_page, own_page
+from ..accounts.pages.own_page import done_page, own_form_page, own_page
 from ..accounts.permissions import read_own
 from ..accounts.services import AccountServices
 from ..accounts.settings import AccountSettings
@@ -77,11 +77,8 @@ def get_organizations_page(services: Services, call: Call, sent: SentForm = NOT_
     shown = {
         "organizations": organize.list_own_organizations(services.store, call.actor),
         "invitations": read_own(services.store, call.actor, list_invitations_of),
-        "sent": sent,
-        "done": _DONE.get(call.query().get("done", "")),
     }
-    template = "organizations/organizations.html"
-    return own_page(services, call, template, error=sent.error, **shown)
+    return own_form_page(services, call, "organizations/organizations.html", sent, _DONE, **shown)
 
 
 def _list_place(_call: Call) -> str:
@@ -123,10 +120,8 @@ def get_organization_page(services: Services, call: Call, sent: SentForm = NOT_S
         "may": {right.name for right in view.rights},
         "is_member": any(member.username == call.actor.name for member in view.members),
         "place": _place(call),
-        "sent": sent,
-        "done": _DONE.get(call.query().get("done", "")),
     }
-    return own_page(services, call, "organizations/organization.html", error=sent.error, **shown)
+    return own_form_page(services, call, "organizations/organization.html", sent, _DONE, **shown)
 
 
 def _place(call: Call) -> str:

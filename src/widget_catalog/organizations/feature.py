@@ -1,21 +1,13 @@
 """Organizations: members, roles, invitations."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.features import Feature
+from ..core.features import Feature, value_of
 from .settings import OrganizationSettings
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.routing import Route
-
-
-def _routes() -> "Sequence[Route]":
-    from .routes import ROUTES
-
-    return ROUTES
 
 
 def _hooks() -> "Hooks":
@@ -37,8 +29,9 @@ FEATURE = Feature(
     name="organizations",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account/organizations", "Organizations"),)},
+    purposes={"/account/organizations": "create an organization or change its members"},
     tables=("widget_catalog.organizations.tables",),
     settings=OrganizationSettings,
     hooks=_hooks,
-    routes=_routes,
+    routes=value_of("widget_catalog.organizations.routes:ROUTES"),
 )

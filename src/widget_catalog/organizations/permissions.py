@@ -1,26 +1,14 @@
 """Authorization in a scope. Every action checks here first, in its transaction."""
 
 from ..accounts.permissions import as_now
-from ..core.actors import Actor, Right, is_allowed
+from ..core.actors import Actor, Right, Rule, is_allowed, rule_of
 from ..core.db.engine import Snapshot
 from ..core.errors import NotAllowed
 from .store import standing_of
 
-_SENTENCES = {
-    Right.PUBLISH: "You may not publish to the scope {scope}.",
-    Right.VIEW: "The scope {scope} is not yours.",
-    Right.READ_AUDIT: "The audit log of {scope} is for its owners.",
-    Right.MAKE_OFFICIAL: "Only the operator can mark widgets as official.",
-    Right.REVOKE: "Only the operator can revoke versions.",
-    Right.MANAGE_MEMBERS: "Only owners and admins of {scope} can manage its members.",
-    Right.OWN: "Only an owner of {scope} can do this.",
-    Right.MANAGE_WEBHOOKS: "The webhooks of {scope} are for its owners.",
-}
-_OTHERWISE = "Only owners and admins of {scope} can do this."
-
 
 def require(
-    connection: Snapshot, actor: Actor, right: Right, scope: str, name: str | None = None
+    connection: Snapshot, actor: Actor, right: Right | Rule, scope: str, name: str | None = None
 ) -> None:
     """NotAllowed if this actor lacks the permission in the scope, or for one widget of it."""
     now = as_now(connection, actor)
@@ -29,7 +17,7 @@ def require(
         limits = actor.limits
         if limits is not None and not limits.admit(right, scope, name):
             raise NotAllowed(f"The access token does not allow this. It may only {limits}.")
-        raise NotAllowed(_SENTENCES.get(right, _OTHERWISE).format(scope=scope))
+        raise NotAllowed(rule_of(right).refusal.format(scope=scope))
 
 
 def rights_of(connection: Snapshot, actor: Actor, scope: str, name: str | None) -> frozenset[Right]:

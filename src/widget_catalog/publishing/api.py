@@ -7,13 +7,13 @@ import msgspec
 from msgspec import UNSET
 
 from widget_contract.addresses import file_path
+from widget_contract.version_files import BUNDLE, STYLE
 from widget_contract.wire import Published, PublishScope, UploadTargets
 
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.replica.rendering import render_detail
 from ..core.actors import Right
 from ..core.errors import InvalidRequest
-from ..core.files.contract import Kind
 from ..core.http.call import Call, done, read_object, reply
 from ..core.http.http import Response
 from ..core.http.routing import Handler
@@ -137,10 +137,18 @@ def _request(services: Services, call: Call, body: dict[str, Any]) -> Response:
     services.check_bundles()  # Fail before the upload if files cannot be stored.
     most = services.settings.max_bundle_bytes
     request = request_version(services.store, call.actor, body, most, services.of(Quotas))
-    uploads = {kind: _upload_url(services, request, kind) for kind in request.files}
+    uploads = {path: _upload_url(services, request, path) for path in request.files}
     cdn = _cdn_urls(services, request)
-    key, css = f"{request.scope}/{request.name}", uploads.get("css", UNSET)
-    shown = UploadTargets(uploads["js"], cdn["js"], key, request.id, css, cdn.get("css", UNSET))
+    attached = {path: url for path, url in uploads.items() if path not in (BUNDLE, STYLE)}
+    shown = UploadTargets(
+        uploads[BUNDLE],
+        cdn[BUNDLE],
+        f"{request.scope}/{request.name}",
+        request.id,
+        uploads.get(STYLE, UNSET),
+        cdn.get(STYLE, UNSET),
+        attached or UNSET,
+    )
     return reply(shown)
 
 
@@ -148,9 +156,9 @@ def _check(services: Services, call: Call, body: dict[str, Any]) -> Response:
     most = services.settings.max_bundle_bytes
     wanted = check_version(services.store, call.actor, body, most, services.of(Quotas))
     cdn = _cdn_urls(services, wanted)
-    shown: dict[str, object] = {"success": True, "cdnUrl": cdn["js"]}
-    if "css" in cdn:
-        shown["cssUrl"] = cdn["css"]
+    shown: dict[str, object] = {"success": True, "cdnUrl": cdn[BUNDLE]}
+    if STYLE in cdn:
+        shown["cssUrl"] = cdn[STYLE]
     return reply(shown)
 
 
@@ -162,18 +170,18 @@ def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
         services.store, services.bundles, services.uploads, call.actor, id_, services.of(Quotas)
     )
     cdn = _cdn_urls(services, request)
-    return reply(Published(True, cdn["js"], cdn.get("css", UNSET)))
+    return reply(Published(True, cdn[BUNDLE], cdn.get(STYLE, UNSET)))
 
 
-def _upload_url(services: Services, request: PublishRequest, kind: Kind) -> str:
-    target = services.bundles.upload_target(request.id, kind, *request.files[kind])
+def _upload_url(services: Services, request: PublishRequest, path: str) -> str:
+    target = services.bundles.upload_target(request.id, path, *request.files[path])
     if target is not None:
         return target
-    signed = sign_upload(services.keys.for_purpose(UPLOADS), request.id, kind, request.expires_at)
+    signed = sign_upload(services.keys.for_purpose(UPLOADS), request.id, path, request.expires_at)
     return f"{services.settings.public_url}{signed}"
 
 
-def _cdn_urls(services: Services, version: PublishRequest | Wanted) -> dict[Kind, str]:
+def _cdn_urls(services: Services, version: PublishRequest | Wanted) -> dict[str, str]:
     """Where its files are published."""
     base, place = services.settings.cdn_url, (version.scope, version.name, version.version)
-    return {kind: base + file_path(*place, kind) for kind in version.files}
+    return {path: base + file_path(*place, path) for path in version.files}

@@ -3,32 +3,29 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.commands import PEOPLE, Command
-from ..core.features import Feature, Job
+from ..core.features import Feature, Job, call_of, value_of
 from .commands import versions, widgets
 from .settings import PublishingSettings
 
 if TYPE_CHECKING:
-    from ..core.db.engine import Store
-    from ..core.files.contract import Bundles, Uploads
     from ..core.http.http import Handler
     from ..core.http.receiving import Receiver
-    from ..core.http.routing import Route
     from ..core.http.services import Services
-
-
-def _routes() -> "Sequence[Route]":
-    from .routes import ROUTES
-
-    return ROUTES
+    from ..core.settings import Settings
 
 
 def _services(services: "Services") -> Sequence[object]:
+    from .module_notes import ModuleNotes
     from .quotas import quotas_from
 
-    return (quotas_from(services.settings),)
+    return (quotas_from(services.settings), ModuleNotes())
+
+
+def _public_settings(_settings: "Settings") -> Mapping[str, Any]:
+    return {"accepts_files": True}
 
 
 def _paths(services: "Services", receiver: "Receiver") -> "Mapping[str, Handler]":
@@ -43,22 +40,21 @@ def _jobs(services: "Services") -> Sequence[Job]:
     return (partial(tidy_uploads, services.store, services.bundles, services.uploads),)
 
 
-def _on_start(store: "Store", bundles: "Bundles", uploads: "Uploads") -> None:
-    from .publish_version import tidy_uploads
-
-    tidy_uploads(store, bundles, uploads)
-
-
 FEATURE = Feature(
     name="publishing",
     templates=Path(__file__).parent / "templates",
     links={"account": (("/account/widgets", "Widgets"),)},
+    purposes={
+        "/account/publish": "publish a version",
+        "/account/widgets": "change who can publish a widget",
+    },
     tables=("widget_catalog.publishing.tables",),
     settings=PublishingSettings,
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
-    routes=_routes,
+    routes=value_of("widget_catalog.publishing.routes:ROUTES"),
     services=_services,
+    public_settings=_public_settings,
     paths=_paths,
     jobs=_jobs,
-    on_start=_on_start,
+    on_start=call_of("widget_catalog.publishing.publish_version:tidy_uploads"),
 )

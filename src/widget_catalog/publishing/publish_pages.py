@@ -7,17 +7,18 @@ import msgspec
 
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.preview import FRAME_SOURCES
+from widget_contract.version_files import BUNDLE, README, STYLE
 
 from ..accounts.pages.own_page import own_page
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.pages.preview import of_manifest
-from ..core.errors import Conflict, InvalidRequest, NotAllowed, TooOften
-from ..core.files.contract import Kind
+from ..core.errors import Conflict, InvalidRequest, NotAllowed, NotFound, TooOften
 from ..core.http.call import Call
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.receiving import FormFile
 from ..core.http.sent_form import NOT_SENT, SentForm
 from ..core.http.services import Services
+from .module_notes import ModuleNotes
 from .publish_version import (
     PendingVersion,
     discard_pending,
@@ -48,6 +49,8 @@ _FIELDS = {
     "scope": "scope",
     "name": "name",
 }
+# Where each file of the form is published.
+_PATHS = {"bundle": BUNDLE, "style": STYLE, "readme": README}
 _MISSING = {
     "manifest": "Choose the manifest, usually called widget.json.",
     "bundle": "Choose the bundle, a JavaScript module.",
@@ -61,6 +64,7 @@ class FieldErrors(NamedTuple):
     manifest: tuple[str, ...] = ()
     bundle: tuple[str, ...] = ()
     style: tuple[str, ...] = ()
+    readme: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
     name: tuple[str, ...] = ()
 
@@ -92,10 +96,9 @@ def post_publish(services: Services, call: Call) -> Response:
         return _form(
             services, call, typed, _sorted_errors(error, call.files), SentForm(error=error)
         )
-    kinds: dict[str, Kind] = {"bundle": "js", "style": "css"}
-    for name, kind in kinds.items():
+    for name, path in _PATHS.items():
         if name in call.files:
-            services.uploads.put(call.files[name].content, request.id, kind)
+            services.uploads.put(call.files[name].content, request.id, path)
     return services.renderer.redirect(f"{PUBLISH}/{request.id}")
 
 
@@ -124,16 +127,16 @@ def post_discard(services: Services, call: Call) -> Response:
 
 
 def get_bundle(services: Services, call: Call) -> Response:
-    return _file(services, call, "js")
+    return _file(services, call, BUNDLE)
 
 
 def get_style(services: Services, call: Call) -> Response:
-    return _file(services, call, "css")
+    return _file(services, call, STYLE)
 
 
-def _file(services: Services, call: Call, kind: Kind) -> Response:
+def _file(services: Services, call: Call, path: str) -> Response:
     id_ = call.params["id"]
-    with read_pending_file(services.store, services.uploads, call.actor, id_, kind) as content:
+    with read_pending_file(services.store, services.uploads, call.actor, id_, path) as content:
         return Response(200, _BYTES, content.read())
 
 
@@ -150,6 +153,9 @@ def _request_body(call: Call, typed: _Typed) -> dict[str, object]:
         body |= {"bundleSize": bundle.size_bytes, "sha256Hash": bundle.sha256_hash}
     if (style := call.files.get("style")) is not None:
         body |= {"cssSize": style.size_bytes, "cssSha256Hash": style.sha256_hash}
+    if (readme := call.files.get("readme")) is not None:
+        stated = {"size": readme.size_bytes, "sha256Hash": readme.sha256_hash}
+        body["files"] = [{"path": README, **stated}]
     return body
 
 
@@ -173,8 +179,7 @@ def _form(
         services,
         call,
         "publishing/publish.html",
-        *sent.headers,
-        status=sent.status,
+        error=sent.error,
         script_rules="connect-src 'self'",
         places=list_publishing_scopes(services.store, call.actor),
         typed=typed,
@@ -192,14 +197,27 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         services,
         call,
         "publishing/publish_confirm.html",
-        *sent.headers,
-        status=sent.status,
+        error=sent.error,
         script_rules=f"connect-src 'self'; {FRAME_SOURCES}",
         pending=pending,
         place=f"{PUBLISH}/{request.id}",
         preview=_panel(services, pending),
+        notes=_notes(services, call, pending),
         errors=sent.errors(""),
     )
+
+
+def _notes(services: Services, call: Call, pending: PendingVersion) -> list[str]:
+    """What no browser can run in the module."""
+    request = pending.request
+    try:
+        with read_pending_file(
+            services.store, services.uploads, call.actor, request.id, BUNDLE
+        ) as content:
+            module = content.read()
+    except NotFound:  # It was never uploaded.
+        return []
+    return services.of(ModuleNotes).about(request.sha256_hash, module)
 
 
 def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
@@ -229,6 +247,8 @@ def _sorted_errors(error: CatalogError, files: Mapping[str, FormFile]) -> FieldE
     for text in error.errors:
         key, colon, sentence = text.partition(": ")
         field = _FIELDS.get(key, "manifest") if colon else "manifest"
+        if key.startswith("files"):  # Only the README is one.
+            field = "readme"
         shown = _capitalized(text if field == "manifest" else sentence)
         if field not in _MISSING or field in files:
             by_field.setdefault(field, []).append(shown)

@@ -29,13 +29,12 @@ from ..catalog.widgets import Version
 from ..core import hooks
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
-from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound, StoreUnavailable
-from ..core.files.contract import Bundles, FileKey, Kind, Uploads
-from ..core.files.hashing import hash_stream, map_parallel
+from ..core.errors import BundleNotFound, InvalidRequest, NotFound, StoreUnavailable
+from ..core.files.contract import Bundles, Uploads
+from ..core.files.hashing import map_parallel
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import Wanted, check_limits, plan_version
 from .store import (
-    FileSpec,
     PublishRequest,
     confirm_request,
     end_request,
@@ -44,12 +43,12 @@ from .store import (
     list_request_ids,
     remove_requests,
 )
+from .uploaded_files import UploadedFiles
 
 # Pauses before the files are stored again, if another process removes them as unused.
 _PAUSES_S = (0.1, 0.3, 1.0)
 # Ended requests that are removed at once.
 _BATCH = 100
-_WHAT: dict[Kind, str] = {"js": "bundle", "css": "style sheet"}
 
 
 class _Removed(Exception):
@@ -71,12 +70,9 @@ def publish_version(
     for pause_s in _PAUSES_S:
         if request.confirmed_at is not None:
             return request
+        files = UploadedFiles(store, bundles, uploads, request)
         try:
-            new = [
-                (spec.sha256_hash, kind)
-                for kind, spec in request.files.items()
-                if _put(bundles, uploads, request.id, kind, spec)
-            ]
+            files.put_all()
         except InvalidRequest:
             # A concurrent duplicate of this request may have confirmed it, and consumed the files.
             request = _get_now(store, actor, request_id)
@@ -84,7 +80,7 @@ def publish_version(
                 raise
             return request
         with contextlib.suppress(_Removed):
-            request = _publish_or_clean_up(store, bundles, actor, request, quotas, new)
+            request = _publish_or_clean_up(store, bundles, actor, request, quotas, files)
             uploads.remove(request.id)
             return request
         time.sleep(pause_s)
@@ -97,10 +93,10 @@ def _publish_or_clean_up(
     actor: Actor,
     request: PublishRequest,
     quotas: Quotas,
-    new: list[FileKey],
+    files: UploadedFiles,
 ) -> PublishRequest:
     try:
-        return _publish(store, bundles, actor, request.id, quotas)
+        return _publish(store, bundles, actor, request.id, quotas, files)
     except StoreUnavailable:
         # A commit that failed may have been applied nevertheless, so the store is asked. Even if
         # it was not, recovery after a crash may apply it, so the files stay until the request
@@ -111,24 +107,28 @@ def _publish_or_clean_up(
         return request
     except BaseException:
         with contextlib.suppress(StoreUnavailable):
-            remove_unused(store, bundles, new)
+            remove_unused(store, bundles, files.new)
         raise
 
 
 def _publish(
-    store: Store, bundles: Bundles, actor: Actor, request_id: str, quotas: Quotas
+    store: Store,
+    bundles: Bundles,
+    actor: Actor,
+    request_id: str,
+    quotas: Quotas,
+    files: UploadedFiles,
 ) -> PublishRequest:
     with store.publishing() as tx:
         request = _get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
-            wanted = _wanted_of(request)
+            wanted = _wanted_of(request)._replace(attached=files.attached)
             hooks.call(tx, actor, PublishBegun(scope=wanted.scope, name=wanted.name))
             planned = plan_version(tx.connection, actor, wanted, tx.at_ms)
             document = render(planned.widget)  # Once: it is measured here, and shown to readers.
             size = document.detail_bytes
             check_limits(tx.connection, actor, planned, size, quotas, tx.at_ms)
-            files: list[FileKey] = [(it.sha256_hash, kind) for kind, it in request.files.items()]
-            if not are_present(tx.connection, bundles, files):
+            if not are_present(tx.connection, bundles, files.keys):
                 raise _Removed
             event, prepared = _published(request), tx.prepare(document)
             if planned.stored is None:
@@ -168,40 +168,8 @@ def _published(request: PublishRequest) -> Published:
         bundle_size=request.bundle_size,
         css_sha256_hash=request.css_sha256_hash,
         css_size=request.css_size,
+        files=[it.path for it in request.attached] or None,
     )
-
-
-def _put(bundles: Bundles, uploads: Uploads, request_id: str, kind: Kind, spec: FileSpec) -> bool:
-    """Verify an upload and store it; returns whether it is new."""
-    what = f"The {_WHAT[kind]}"
-    try:
-        # One byte more than announced is enough to refuse it.
-        with uploads.open(request_id, kind, spec.size_bytes + 1) as upload:
-            sha256_hash, size_bytes = hash_stream(upload)
-            if problem := _difference(spec, sha256_hash, size_bytes):
-                raise InvalidRequest(f"{what} {problem} Nothing was published.")
-            return bundles.put(upload, sha256_hash, kind)
-    except BundleNotFound:
-        raise InvalidRequest(f"{what} was not uploaded yet.") from None
-    except BundleRefused:
-        raise InvalidRequest(
-            f"{what} was replaced while it was checked. Nothing was published."
-        ) from None
-    except OSError as error:
-        raise StoreUnavailable(
-            f"{what} cannot be stored just now ({error.strerror}). Nothing was published; try "
-            "again later."
-        ) from error
-
-
-def _difference(announced: FileSpec, sha256_hash: str, size_bytes: int) -> str | None:
-    if size_bytes > announced.size_bytes:
-        return f"has more than the {announced.size_bytes:,} bytes that were announced."
-    if size_bytes != announced.size_bytes:
-        return f"has {size_bytes:,} bytes; {announced.size_bytes:,} were announced."
-    if sha256_hash != announced.sha256_hash:
-        return f"has the SHA-256 {sha256_hash}; {announced.sha256_hash} was announced."
-    return None
 
 
 def _wanted_of(request: PublishRequest) -> Wanted:
@@ -246,12 +214,12 @@ def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
 
 
 def read_pending_file(
-    store: Store, uploads: Uploads, actor: Actor, request_id: str, kind: Kind
+    store: Store, uploads: Uploads, actor: Actor, request_id: str, path: str
 ) -> BinaryIO:
     """The uploaded file, only for its author."""
     request = _get_now(store, actor, request_id)
     try:
-        return uploads.open(request.id, kind, request.files[kind].size_bytes)
+        return uploads.open(request.id, path, request.files[path].size_bytes)
     except (BundleNotFound, KeyError):
         raise NotFound("This file was not uploaded, or it is published already.") from None
 

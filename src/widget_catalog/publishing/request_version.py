@@ -10,6 +10,7 @@ import msgspec
 from widget_contract.errors import InvalidManifest
 from widget_contract.manifests import Manifest, declared, parse_manifest
 from widget_contract.names import Scope, WidgetName
+from widget_contract.version_files import BUNDLE, STYLE, AnnouncedFile, parse_announced
 
 from ..catalog.events import PublishBegun
 from ..catalog.replica.rendering import measure_detail
@@ -17,14 +18,13 @@ from ..catalog.store.events import require_no_mirror
 from ..catalog.store.revocations import find_refusal
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import find_widget
-from ..catalog.widgets import Style, Version, Widget
+from ..catalog.widgets import AttachedFile, Style, Version, Widget
 from ..core import hooks
 from ..core.actors import Actor, Right
 from ..core.clock import from_ms
 from ..core.credentials import new_id
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, NotAllowed, NotFound
-from ..core.files.contract import Kind
 from ..organizations.permissions import require
 from .quotas import (
     NO_QUOTAS,
@@ -44,7 +44,10 @@ class Wanted(NamedTuple):
 
     scope: Scope
     manifest: Manifest
-    files: dict[Kind, FileSpec]
+    files: dict[str, FileSpec]
+    """By path."""
+    attached: tuple[AttachedFile, ...] = ()
+    """Known once the uploads are verified."""
 
     @property
     def name(self) -> WidgetName:
@@ -71,16 +74,17 @@ class Wanted(NamedTuple):
             widget = Widget(
                 scope=self.scope, name=self.name, **texts, is_official=False, created_at=at
             )
-        style = self.files.get("css")
+        bundle, style = self.files[BUNDLE], self.files.get(STYLE)
         version = Version(
             version=manifest.version,
             bundle_url=None,
-            bundle_size=self.files["js"].size_bytes,
-            sha256_hash=self.files["js"].sha256_hash,
+            bundle_size=bundle.size_bytes,
+            sha256_hash=bundle.sha256_hash,
             published_at=widget.next_instant(at),
             **declared(manifest),
             style=None if style is None else Style(*style),
             manifest=manifest.text,
+            attached=self.attached,
         )
         changed = widget.with_versions([*widget.versions, version])
         # The newest version determines the widget's own texts.
@@ -109,15 +113,15 @@ def request_version(
         hooks.call(tx, actor, PublishBegun(scope=wanted.scope, name=wanted.name))
         _check(tx.connection, actor, wanted, quotas, tx.at_ms)
         make_room_for_request(tx, actor, quotas, wanted.scope, wanted.name, wanted.version)
-        style = wanted.files.get("css")
+        bundle, style = wanted.files[BUNDLE], wanted.files.get(STYLE)
         request = PublishRequest(
             id=new_id(),
             account_id=actor.account_id,
             scope=wanted.scope,
             name=wanted.name,
             version=wanted.version,
-            bundle_size=wanted.files["js"].size_bytes,
-            sha256_hash=wanted.files["js"].sha256_hash,
+            bundle_size=bundle.size_bytes,
+            sha256_hash=bundle.sha256_hash,
             css_size=style.size_bytes if style else None,
             css_sha256_hash=style.sha256_hash if style else None,
             manifest=wanted.manifest.text,
@@ -125,6 +129,11 @@ def request_version(
             created_at=tx.at_ms,
             expires_at=tx.at_ms + LIFETIME_MS,
             confirmed_at=None,
+            attached=tuple(
+                AnnouncedFile(path, *spec)
+                for path, spec in wanted.files.items()
+                if path not in (BUNDLE, STYLE)
+            ),
         )
         add_request(tx, request)
     return request
@@ -144,17 +153,17 @@ def check_version(
     return wanted
 
 
-def announced_size(store: Store, request_id: str, kind: Kind) -> int:
+def announced_size(store: Store, request_id: str, path: str) -> int:
     """The announced size of a file. NotFound if its request has ended, and Conflict if it is
     published already: nothing can be uploaded then.
     """
     with store.reading() as connection:
         found = find_request(connection, request_id)
-    if found is None or kind not in found.files or found.expires_at <= store.now_ms():
+    if found is None or path not in found.files or found.expires_at <= store.now_ms():
         raise NotFound("This request has ended. Request a new one.")
     if found.confirmed_at is not None:
         raise Conflict("This version is published: nothing more can be uploaded for it.")
-    return found.files[kind].size_bytes
+    return found.files[path].size_bytes
 
 
 def _check(connection: Snapshot, actor: Actor, wanted: Wanted, quotas: Quotas, now_ms: int) -> None:
@@ -175,7 +184,7 @@ def plan_version(connection: Snapshot, actor: Actor, wanted: Wanted, now_ms: int
                 f"{wanted.scope}/{wanted.name} {version.number} is already published{yanked}. A "
                 "published version never changes: choose another number."
             )
-    sha256_hash = wanted.files["js"].sha256_hash
+    sha256_hash = wanted.files[BUNDLE].sha256_hash
     if reason := find_refusal(connection, wanted.scope, wanted.name, sha256_hash):
         raise NotAllowed(
             f"The operator has revoked this bundle ({reason.rstrip('.')}): the same bytes cannot "
@@ -201,10 +210,12 @@ def check_limits(
 def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
     """The content of the request, or InvalidManifest with all errors."""
     errors: list[str] = []
-    files: dict[Kind, FileSpec] = {}
-    files["js"] = _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, errors)
+    files = {BUNDLE: _file(body, "bundleSize", "sha256Hash", max_bundle_bytes, errors)}
     if body.get("cssSize") is not None or body.get("cssSha256Hash") is not None:
-        files["css"] = _file(body, "cssSize", "cssSha256Hash", max_bundle_bytes, errors)
+        files[STYLE] = _file(body, "cssSize", "cssSha256Hash", max_bundle_bytes, errors)
+    attached, more_errors = parse_announced(body.get("files"))
+    errors += more_errors
+    files |= {it.path: FileSpec(*it[1:]) for it in attached}
     text = body.get("manifestJson")
     if not isinstance(text, str):
         errors.append("manifestJson: must be the manifest as a text.")

@@ -1,5 +1,7 @@
 """Every route for authors: the internal API, and the pages."""
 
+from widget_contract.manifests import MAX_MANIFEST_TEXT_BYTES
+
 from ..core.actors import Right
 from ..core.http.routing import Route, StepUp, Who, page
 from . import api, publish_pages, widget_pages
@@ -9,7 +11,8 @@ _VERSION = _WIDGET + "/versions/{version}"
 _WIDGET_PAGE = widget_pages.WIDGETS + "/{scope}/{name}"
 _VERSION_PAGE = _WIDGET_PAGE + "/versions/{version}"
 _PENDING = publish_pages.PUBLISH + "/{id}"
-_MANIFEST_AND_MORE = 262_144
+# Inside the request's JSON, every escape sequence of the manifest is escaped again.
+_MANIFEST_AND_MORE = 2 * MAX_MANIFEST_TEXT_BYTES
 
 API = (
     Route("GET", "/api/widgets/scopes", api.get_scopes, Who.SIGNED_IN),

@@ -20,15 +20,13 @@ class PublishingSettings(FeatureSettings):
     )
     max_bytes_per_day: int = setting(
         268435456,
-        "Bytes (bundles, style sheets and manifests) that an account may publish within 24 "
-        "hours; `0`: no limit.",
+        "Bytes (files and manifests) that an account may publish within 24 hours; `0`: no limit.",
         rule=between(0, 1 << 60),
     )
     max_changes_per_hour: int = setting(
         1000,
         "Changes to widgets that an account may make within 60 minutes: yank, deprecate, "
-        "list, unlist, name publishers; and, counted separately, changes to webhooks; `0`: no "
-        "limit.",
+        "list, unlist, name publishers; and, counted separately, of other kinds; `0`: no limit.",
         rule=between(0, 1 << 40),
     )
     max_open_requests: int = setting(

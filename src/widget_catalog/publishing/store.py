@@ -3,14 +3,17 @@ quotas.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from widget_contract.version_files import BUNDLE, STYLE, AnnouncedFile, is_thumbnail, kind_of
+
+from ..core.db.bulk import insert_rows
 from ..core.db.engine import Transaction
-from ..core.files.contract import FileKey, Kind
-from .tables import publications, publish_requests
+from ..core.files.contract import FileKey
+from .tables import publications, publish_requests, requested_files
 
 LIFETIME_MS = 3_600_000
 """Of a request, and of its upload URLs."""
@@ -38,13 +41,16 @@ class PublishRequest(NamedTuple):
     created_at: int
     expires_at: int
     confirmed_at: int | None
+    attached: tuple[AnnouncedFile, ...] = ()
+    """README and pictures."""
 
     @property
-    def files(self) -> dict[Kind, FileSpec]:
-        files: dict[Kind, FileSpec] = {"js": FileSpec(self.bundle_size, self.sha256_hash)}
+    def files(self) -> dict[str, FileSpec]:
+        """All files by path."""
+        files = {BUNDLE: FileSpec(self.bundle_size, self.sha256_hash)}
         if self.css_size is not None and self.css_sha256_hash is not None:
-            files["css"] = FileSpec(self.css_size, self.css_sha256_hash)
-        return files
+            files[STYLE] = FileSpec(self.css_size, self.css_sha256_hash)
+        return files | {it.path: FileSpec(*it[1:]) for it in self.attached}
 
 
 class Publication(NamedTuple):
@@ -56,7 +62,18 @@ class Publication(NamedTuple):
 
 
 def add_request(tx: Transaction, request: PublishRequest) -> None:
-    tx.connection.execute(sa.insert(publish_requests).values(request._asdict()))
+    row = {key: it for key, it in request._asdict().items() if key != "attached"}
+    tx.connection.execute(sa.insert(publish_requests).values(row))
+    add_requested_files(tx, request.id, request.attached)
+
+
+def add_requested_files(tx: Transaction, id_: str, files: Sequence[AnnouncedFile]) -> None:
+    """Files of a request in their order. One with the same path is replaced."""
+    table = requested_files.c
+    for place, (path, size_bytes, sha256_hash) in enumerate(files):
+        is_it = (table.request_id == id_) & (table.path == path)
+        tx.connection.execute(sa.delete(requested_files).where(is_it))
+        insert_rows(tx.connection, requested_files, [(id_, path, place, size_bytes, sha256_hash)])
 
 
 def find_request(connection: Connection, id_: str) -> PublishRequest | None:
@@ -64,7 +81,16 @@ def find_request(connection: Connection, id_: str) -> PublishRequest | None:
         return None
     query = sa.select(publish_requests).where(publish_requests.c.id == id_)
     row = connection.execute(query).first()
-    return PublishRequest(*row) if row is not None else None
+    return _request(connection, row) if row is not None else None
+
+
+def _request(connection: Connection, row: Sequence[Any]) -> PublishRequest:
+    table = requested_files.c
+    columns = (table.path, table.size_bytes, table.sha256_hash)
+    query = sa.select(*columns).where(table.request_id == row[0]).order_by(table.position)
+    files = [AnnouncedFile(*it) for it in connection.execute(query)]
+    attached = tuple(it for it in files if not is_thumbnail(it.path))
+    return PublishRequest(*row)._replace(attached=attached)
 
 
 def confirm_request(tx: Transaction, id_: str) -> None:
@@ -121,7 +147,8 @@ def end_request(tx: Transaction, id_: str) -> None:
 
 
 def list_requests(connection: Connection) -> list[PublishRequest]:
-    return [PublishRequest(*row) for row in connection.execute(sa.select(publish_requests))]
+    rows = connection.execute(sa.select(publish_requests)).all()
+    return [_request(connection, row) for row in rows]
 
 
 def list_request_ids(connection: Connection) -> set[str]:
@@ -158,6 +185,7 @@ def list_ended(connection: Connection, now_ms: int, most: int) -> EndedRequests:
 
 
 def remove_requests(tx: Transaction, ids: Sequence[str]) -> None:
+    tx.connection.execute(sa.delete(requested_files).where(requested_files.c.request_id.in_(ids)))
     tx.connection.execute(sa.delete(publish_requests).where(publish_requests.c.id.in_(ids)))
 
 
@@ -197,4 +225,8 @@ def _files(connection: Connection, which: sa.ColumnElement[bool]) -> set[FileKey
         files.add((js, "js"))
         if css is not None:
             files.add((css, "css"))
+    attached = (requested_files.c.sha256_hash, requested_files.c.path)
+    requests = sa.select(publish_requests.c.id).where(which)
+    query = sa.select(*attached).where(requested_files.c.request_id.in_(requests))
+    files |= {(sha256_hash, kind_of(path)) for sha256_hash, path in connection.execute(query)}
     return files

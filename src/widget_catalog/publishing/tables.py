@@ -1,6 +1,6 @@
 """The tables of requests to publish, and of recent publications, for quotas."""
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, Table, Text
 
 from ..core.db.schema import Name, Number, metadata
 
@@ -22,6 +22,17 @@ publish_requests = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False, index=True),
     Column("confirmed_at", BigInteger),
+)
+
+# The READMEs and pictures of requests, and the thumbnails that confirming them has made.
+requested_files = Table(
+    "requested_files",
+    metadata,
+    Column("request_id", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("sha256_hash", Text, nullable=False),
 )
 
 # Versions published during the last day, for quotas.

@@ -1,4 +1,5 @@
-"""Uploads over HTTP: `PUT /uploads/{request}/index.js?expires=…&signature=…`, and nothing else.
+"""Uploads over HTTP: `PUT /uploads/{request}/index.js?expires=…&signature=…`, or another path of a
+file.
 
 A URL is for one file of one request, and expires.
 """
@@ -7,8 +8,9 @@ import hashlib
 import hmac
 from urllib.parse import parse_qsl
 
+from widget_contract.version_files import is_path
+
 from ..core.errors import NotAllowed, NotFound
-from ..core.files.contract import Kind
 from ..core.http.call import done
 from ..core.http.dispatcher import client_address
 from ..core.http.errors import STATUSES, TooSlow, error, failure, log_error
@@ -33,10 +35,10 @@ class Uploads:
         if request.method != "PUT":
             return error(405, "Only PUT is allowed at an upload address.", ("allow", "PUT"))
         try:
-            request_id, kind = self._signed(request)
+            request_id, path = self._signed(request)
             network = network_of(client_address(self._services, request))
             with self._receiver.limit_uploads(network):
-                await self._receive(request_id, kind, body)
+                await self._receive(request_id, path, body)
         except TimeoutError:
             return failure(TooSlow("The file did not come in time."))
         except tuple(STATUSES) as problem:
@@ -44,55 +46,50 @@ class Uploads:
             return failure(problem)
         return done()
 
-    async def _receive(self, request_id: str, kind: Kind, body: Body) -> None:
+    async def _receive(self, request_id: str, path: str, body: Body) -> None:
         services, in_thread = self._services, self._receiver.in_thread
-        size = await in_thread(announced_size, services.store, request_id, kind)
+        size = await in_thread(announced_size, services.store, request_id, path)
         with self._receiver.limit_bytes(size):
-            upload = await in_thread(services.uploads.receive, request_id, kind, size)
+            upload = await in_thread(services.uploads.receive, request_id, path, size)
             try:
                 await self._receiver.pass_on(body, upload.write)
                 # It may have ended meanwhile.
-                await in_thread(announced_size, services.store, request_id, kind)
+                await in_thread(announced_size, services.store, request_id, path)
                 await in_thread(upload.finish)
             finally:
                 await in_thread(upload.give_up)
 
-    def _signed(self, request: Request) -> tuple[str, Kind]:
-        """The file and request of a valid upload URL."""
-        kind: Kind
-        match request.path[len(PREFIX) :].split("/"):
-            case [request_id, "index.js"]:
-                kind = "js"
-            case [request_id, "index.css"]:
-                kind = "css"
-            case _:
-                raise NotFound("There is nothing to upload at this address.")
+    def _signed(self, request: Request) -> tuple[str, str]:
+        """The request and the path of the file of a valid upload URL."""
+        request_id, _, path = request.path[len(PREFIX) :].partition("/")
+        if not is_path(path):
+            raise NotFound("There is nothing to upload at this address.")
         query = dict(parse_qsl(request.query_string[:500]))
         given = (query.get("expires", ""), query.get("signature", ""))
         key, now_ms = self._services.keys.for_purpose(UPLOADS), self._services.store.now_ms()
-        if not _is_signed(key, request_id, kind, *given, now_ms):
+        if not _is_signed(key, request_id, path, *given, now_ms):
             raise NotAllowed("This upload address is not valid, or no longer. Request a new one.")
-        return request_id, kind
+        return request_id, path
 
 
-def sign_upload(key: SigningKey, request_id: str, kind: Kind, expires_at: int) -> str:
+def sign_upload(key: SigningKey, request_id: str, path: str, expires_at: int) -> str:
     """Path and query of an upload URL."""
-    signature = _signature(key.newest(), request_id, kind, expires_at)
-    return f"{PREFIX}{request_id}/index.{kind}?expires={expires_at}&signature={signature}"
+    signature = _signature(key.newest(), request_id, path, expires_at)
+    return f"{PREFIX}{request_id}/{path}?expires={expires_at}&signature={signature}"
 
 
 def _is_signed(
-    key: SigningKey, request_id: str, kind: Kind, expires: str, signature: str, now_ms: int
+    key: SigningKey, request_id: str, path: str, expires: str, signature: str, now_ms: int
 ) -> bool:
     """Whether we have signed this URL, and it has not expired."""
     if not (expires.isascii() and expires.isdecimal() and len(expires) <= 15):
         return False
     if not signature.isascii() or now_ms >= int(expires):
         return False
-    valid = [_signature(it, request_id, kind, int(expires)) for it in key.accepted()]
+    valid = [_signature(it, request_id, path, int(expires)) for it in key.accepted()]
     return any(hmac.compare_digest(it, signature) for it in valid)
 
 
-def _signature(key: bytes, request_id: str, kind: Kind, expires_at: int) -> str:
-    what = f"PUT {request_id} {kind} {expires_at}".encode()
+def _signature(key: bytes, request_id: str, path: str, expires_at: int) -> str:
+    what = f"PUT {request_id} {path} {expires_at}".encode()
     return hmac.new(key, what, hashlib.sha256).hexdigest()

@@ -172,7 +172,7 @@ def load(
     Download counts of existing widgets are kept. Loading the same file again changes nothing. The
     service may be running.
     """
-    from ..catalog.node.wiring import make_index_ready
+    from ..catalog.node.node import make_index_ready
     from ..core.progress import counting
     from .loader import load_snapshot
     from .reader import open_snapshot

@@ -4,7 +4,7 @@
     snapshot.sig      the Ed25519 signature of snapshot.json, 64 bytes; missing if it is not signed
     SHA256SUMS        the hash of every file that follows, as `sha256sum -c` reads it
     catalog.ndjson    the widgets, as `import` reads them
-    bundles/…         the bundles and style sheets that they name, by hash
+    bundles/…         the files that they name, by hash
 
 Headers, padding and the end are determined by names and sizes, so every byte of the file is either
 hashed or known.
@@ -18,6 +18,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 import msgspec
 
 from ..catalog.store.feed import Change
+from ..core.files.contract import KINDS
 
 FORMAT = 1
 HEADER = "snapshot.json"
@@ -30,7 +31,9 @@ MAX_HEADER_BYTES = 1 << 20
 SIGNATURE_BYTES = 64
 
 _SUMS_LINE = re.compile(
-    rb"([0-9a-f]{64})  (catalog\.ndjson|bundles/([0-9a-f]{64})\.(?:js|css))\n", re.ASCII
+    rb"([0-9a-f]{64})  (catalog\.ndjson|bundles/([0-9a-f]{64})\.(?:%b))\n"
+    % "|".join(KINDS).encode(),
+    re.ASCII,
 )
 LONGEST_SUMS_LINE = 200
 

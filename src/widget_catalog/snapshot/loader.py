@@ -6,11 +6,12 @@ listed and official. If this is interrupted, loading the same snapshot again com
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
 
 from widget_contract.errors import CatalogError
+from widget_contract.version_files import max_bytes_of
 
 from ..catalog.store.feed import was_revoked_here
 from ..catalog.store.files import withdraw_files
@@ -124,8 +125,15 @@ class _PartImporter(BundleImporter):
     """Bundles that were in the snapshot, or are here already, as those that a delta leaves out."""
 
     def store_part(self, snapshot: Snapshot, part: Part, sha256_hash: str) -> None:
+        kind = cast(Kind, part.path.rpartition(".")[2])
         with snapshot.open(part) as content:
-            self._put(content, sha256_hash, "css" if part.path.endswith(".css") else "js")
+            if kind in ("js", "css"):
+                self._put(content, sha256_hash, kind)
+            elif self.bundles.stat(sha256_hash, kind) is None:  # Not verified yet.
+                most = max_bytes_of(kind, 0)
+                if part.size_bytes > most:
+                    raise BundleRefused(f"{part.path} has more than {most:,} bytes.")
+                self._put_attached(part.path, content.read(), sha256_hash, kind)
 
     def add(self, name: str, kind: Kind) -> ImportedBundle:
         sha256_hash = name.removeprefix("bundles/").removesuffix(f".{kind}")

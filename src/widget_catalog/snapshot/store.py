@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy import BigInteger, Column, Table, Text
 from sqlalchemy.engine import Connection
 
+from ..core.db import rows
 from ..core.db.engine import Transaction
 from ..core.db.schema import Number, metadata
 
@@ -40,8 +41,8 @@ def find_loaded(connection: Connection) -> LoadedSnapshot | None:
 
 
 def save_loaded(tx: Transaction, loaded: LoadedSnapshot | None) -> None:
-    tx.connection.execute(sa.delete(loaded_snapshots))
+    rows.delete(tx, loaded_snapshots)
     if loaded is not None:
         scopes = None if loaded.scopes is None else msgspec.json.encode(loaded.scopes).decode()
         row = loaded._asdict() | {"id": _THE_ONE, "scopes": scopes}
-        tx.connection.execute(sa.insert(loaded_snapshots).values(row))
+        rows.insert(tx, loaded_snapshots, row)

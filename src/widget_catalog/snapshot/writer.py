@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 from ..catalog.store.feed import find_change, latest_seq, list_changes
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import read_widgets, stream_widgets
+from ..catalog.widgets import VersionFile
 from ..core import release
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Snapshot as Reading
@@ -21,7 +22,6 @@ from ..core.errors import BundleNotFound, DataDamaged, SnapshotRefused
 from ..core.files.contract import Bundles
 from ..core.files.hashing import Hashed, hash_stream
 from ..core.progress import Advance, Bar
-from ..transfer.copied_widgets import VersionFile, files_of
 from ..transfer.export_catalog import export_widgets, named_by_hash, replacing
 from . import layout
 from .keys import SigningKey
@@ -88,7 +88,7 @@ class _Contents:
                 target.write(line)
 
     def files(self) -> list[VersionFile]:
-        """The bundles and style sheets, each once."""
+        """The files of versions, each once."""
         return sorted(self._files, key=lambda it: it.name)
 
     def header(self, sums_sha256: str, key: SigningKey | None) -> Header:
@@ -132,7 +132,7 @@ class _Contents:
             added = {None} if self._added is None else self._added[it.id]
             for version in it.widget.versions:
                 if None in added or version.number in added:
-                    self._files.update(files_of(version))
+                    self._files.update(version.stored_files)
             advance(1)
             yield it
 

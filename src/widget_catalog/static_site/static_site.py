@@ -15,11 +15,12 @@ from typing import BinaryIO
 import msgspec
 
 from widget_contract.addresses import WIDGETS, file_path
+from widget_contract.version_files import BUNDLE, STYLE, kind_of
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
-from ..catalog.catalog import BundleRef, Catalog
-from ..catalog.node.wiring import Node, open_catalog
+from ..catalog.catalog import Catalog
+from ..catalog.node.node import Node, open_catalog
 from ..catalog.pages.feeds import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
@@ -30,7 +31,7 @@ from ..core import release
 from ..core.current_settings import public_settings
 from ..core.errors import FolderUnusable
 from ..core.features import list_contributions
-from ..core.files.contract import Bundles, Kind
+from ..core.files.contract import Bundles
 from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
 from ..core.progress import Advance
@@ -48,6 +49,7 @@ _FILES = [
     for it in (
         "feed.atom",
         "openapi.json",
+        "schema/widget.json",
         "favicon.svg",
         "favicon.ico",
         "robots.txt",
@@ -241,14 +243,12 @@ class StaticSite:
     def _bundles(self, scope: str, name: str, version: str) -> None:
         if self._stored is None or self._catalog.find_revocation(scope, name, version) is not None:
             return
-        files: dict[Kind, BundleRef | None] = {
-            "js": self._catalog.find_bundle(scope, name, version),
-            "css": self._catalog.find_style(scope, name, version),
-        }
-        for kind, found in files.items():
-            path = CDN + file_path(scope, name, version, kind)
+        attached = self._catalog.list_attached(scope, name, version)
+        for file in (BUNDLE, STYLE, *(it.path for it in attached)):
+            found = self._catalog.find_file(scope, name, version, file)
+            path = CDN + file_path(scope, name, version, file)
             if found is not None and not self._target.has(path, found.size_bytes):
-                with self._stored.open(found.sha256_hash, kind) as content:
+                with self._stored.open(found.sha256_hash, kind_of(file)) as content:
                     self._target.put_bundle(path, content)
 
     async def _scope(self, scope: str) -> None:

@@ -26,7 +26,7 @@ from ..core.load_settings import load_settings
 from ..core.settings import Backends, Settings
 
 if TYPE_CHECKING:
-    from ..catalog.node.wiring import Node
+    from ..catalog.node.node import Node
     from ..core.db.engine import Store
     from ..core.files.contract import Bundles
     from .import_checks import ImportSummary
@@ -105,7 +105,7 @@ def import_file(
     is_alone: bool = False,
 ) -> "ImportSummary":
     """Import a file, or standard input if it is None, with a progress bar."""
-    from ..catalog.node.wiring import make_index_ready
+    from ..catalog.node.node import make_index_ready
     from ..core.progress import reading_lines
     from .import_catalog import import_catalog
 
@@ -235,8 +235,8 @@ def move(
 def _folder(settings: Settings, *, is_new: bool) -> "Location":
     from dataclasses import replace
 
+    from ..catalog.node.node import prepare_node
     from ..catalog.node.opening import open_secret_box
-    from ..catalog.node.wiring import prepare_node
     from ..catalog.replica.file import discard
     from ..core.service_lock import ServiceLock
     from .move_catalog import Location
@@ -257,8 +257,8 @@ def _folder(settings: Settings, *, is_new: bool) -> "Location":
 
 def _shared(settings: Settings) -> "Location":
     """Data without a shared backend stays in the folder."""
+    from ..catalog.node.node import prepare_node
     from ..catalog.node.opening import check_bundles, open_secret_box
-    from ..catalog.node.wiring import prepare_node
     from .move_catalog import Location
 
     check_bundles(settings.backends)

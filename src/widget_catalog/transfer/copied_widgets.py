@@ -4,7 +4,7 @@ Both receive states, but the feed of this catalog has events: of everything that
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..catalog import events
 from ..catalog.events import Imported, PublicEvent
@@ -14,31 +14,7 @@ from ..catalog.widgets import Version, Widget
 from ..core.actors import COMMAND_LINE
 from ..core.clock import iso
 from ..core.db.engine import Transaction
-from ..core.files.contract import Bundles, Kind
-
-FILE_KEYS = {"js": "bundleFile", "css": "cssFile"}
-"""The keys of files in a line, by kind."""
-
-
-class VersionFile(NamedTuple):
-    sha256_hash: str
-    kind: Kind
-    size_bytes: int
-
-    @property
-    def name(self) -> str:
-        """Next to an export, or in a snapshot."""
-        return f"bundles/{self.sha256_hash}.{self.kind}"
-
-
-def files_of(version: Version) -> list[VersionFile]:
-    """The files of a version that are stored here, not linked to."""
-    files = []
-    if version.bundle_url is None:
-        files.append(VersionFile(version.sha256_hash, "js", version.bundle_size))
-    if version.style is not None:
-        files.append(VersionFile(version.style.sha256_hash, "css", version.style.size_bytes))
-    return files
+from ..core.files.contract import Bundles
 
 
 def save_difference(tx: Transaction, bundles: Bundles, old: StoredWidget, new: Widget) -> None:
@@ -47,7 +23,7 @@ def save_difference(tx: Transaction, bundles: Bundles, old: StoredWidget, new: W
     revoked = {it.identity for it in old.widget.versions if it.revocation is not None}
     for version in new.versions:
         if version.identity in revoked and version.revocation is None:
-            for file in files_of(version):
+            for file in version.stored_files:
                 bundles.restore(file.sha256_hash, file.kind)
     happened = list(_events(old.widget, new))
     if not happened and old.widget.text == new.text:

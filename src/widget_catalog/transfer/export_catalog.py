@@ -5,7 +5,7 @@ import itertools
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from widget_contract.addresses import file_path
 from widget_contract.errors import CatalogError
@@ -18,8 +18,7 @@ from ..core.db.engine import Snapshot, Store
 from ..core.errors import FolderUnusable
 from ..core.files.contract import Bundles
 from ..core.files.hashing import hash_file
-from .copied_widgets import FILE_KEYS, files_of
-from .export_line import FilesOf, encode_line
+from .export_line import FilesOf, encode_line, name_files
 
 _BATCH = 500
 
@@ -42,24 +41,24 @@ def export_widgets(
 
 
 def linked_to(cdn_url: str) -> FilesOf:
-    """Reference stored bundles by URL. Style sheets are left out."""
+    """Reference stored bundles by URL. All other files are left out."""
 
-    def linked(widget: Widget, version: Version) -> dict[str, str]:
-        return {"bundleUrl": cdn_url + file_path(widget.scope, widget.name, version.number, "js")}
+    def linked(widget: Widget, version: Version) -> dict[str, Any]:
+        return {"bundleUrl": cdn_url + file_path(widget.scope, widget.name, version.number)}
 
     return linked
 
 
-def named_by_hash(_widget: Widget, version: Version) -> dict[str, str]:
+def named_by_hash(_widget: Widget, version: Version) -> dict[str, Any]:
     """Reference stored files by path: they are in `bundles/`, beside the lines."""
-    return {FILE_KEYS[it.kind]: it.name for it in files_of(version)}
+    return name_files(version, lambda it: it.name)
 
 
 def copied_to(folder: Path, bundles: Bundles) -> FilesOf:
     """Copy stored files next to the export, and reference them by path."""
 
-    def copied(widget: Widget, version: Version) -> dict[str, str]:
-        for it in files_of(version):
+    def copied(widget: Widget, version: Version) -> dict[str, Any]:
+        for it in version.stored_files:
             if not _is_whole(folder / it.name, it.sha256_hash):
                 with bundles.open(it.sha256_hash, it.kind) as source:
                     _copy(source, folder / it.name)

@@ -7,10 +7,10 @@ import msgspec
 
 from widget_contract.manifests import declared_json
 
-from ..catalog.widgets import Version, Widget
+from ..catalog.widgets import AttachedFile, Version, VersionFile, Widget
 from ..core.clock import iso
 
-FilesOf = Callable[[Widget, Version], dict[str, str]]
+FilesOf = Callable[[Widget, Version], dict[str, Any]]
 """How the files of a version that are stored here are named in a line: keys and values."""
 
 _encode = msgspec.json.Encoder().encode
@@ -33,9 +33,27 @@ def encode_line(widget: Widget, download_count: int, files_of: FilesOf) -> bytes
     return _encode(line) + b"\n"
 
 
+def name_files(version: Version, name: Callable[[VersionFile], str]) -> dict[str, Any]:
+    """The files of a version that are stored here, in a line; `name` gives each its name."""
+    line: dict[str, Any] = {}
+    for it in version.stored_files[: -len(version.attached) or None]:
+        line["cssFile" if it.kind == "css" else "bundleFile"] = name(it)
+    if version.attached:
+        line["files"] = [_attached_line(it, name) for it in version.attached]
+    return line
+
+
+def _attached_line(it: AttachedFile, name: Callable[[VersionFile], str]) -> dict[str, Any]:
+    file = VersionFile(it.sha256_hash, it.kind, it.size_bytes)
+    line: dict[str, Any] = {"path": it.path, "file": name(file)}
+    if it.width is not None:
+        line |= {"width": it.width, "height": it.height}
+    return line
+
+
 def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[str, Any]:
     files = files_of(widget, version)
-    css_file = files.pop("cssFile", None)
+    beside: dict[str, Any] = {key: files.pop(key) for key in ("cssFile", "files") if key in files}
     line = {
         "version": version.number,
         **({"bundleUrl": version.bundle_url} if version.bundle_url is not None else files),
@@ -47,8 +65,7 @@ def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[s
         "deprecationMessage": version.deprecation_message,
         **declared_json(version),
     }
-    if css_file is not None:
-        line["cssFile"] = css_file
+    line |= beside
     if version.manifest is not None:
         line["manifest"] = version.manifest
     if version.revocation is not None:

@@ -1,24 +1,12 @@
 """Transfer: import, export and move."""
 
-from typing import TYPE_CHECKING
-
 from ..core.commands import DATA, Command
-from ..core.features import Feature
+from ..core.features import Feature, value_of
 from .commands import export, import_, move
-
-if TYPE_CHECKING:
-    from ..core.hooks import Hooks
-
-
-def _hooks() -> "Hooks":
-    from .hooks import HOOKS
-
-    return HOOKS
-
 
 FEATURE = Feature(
     name="transfer",
-    hooks=_hooks,
+    hooks=value_of("widget_catalog.transfer.hooks:HOOKS"),
     commands=(
         Command(
             import_,

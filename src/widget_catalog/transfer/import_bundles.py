@@ -4,12 +4,17 @@ Nothing refers to them until the import is accepted. New files that are not refe
 are removed.
 """
 
+import hashlib
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
 from widget_contract.errors import CatalogError
+from widget_contract.version_files import max_bytes_of
 
+from ..catalog.attached_content import check_content
+from ..catalog.pictures import Picture
 from ..catalog.store.files import are_present, find_referred_to, remove_unused
 from ..catalog.store.rows import StoredFile
 from ..core.db.engine import Snapshot, Store
@@ -67,6 +72,17 @@ class BundleImporter:
         if self.bundles.put(content, sha256_hash, kind):
             self._new.add((sha256_hash, kind))
 
+    def _put_attached(
+        self, name: str, content: bytes, sha256_hash: str, kind: Kind
+    ) -> Picture | None:
+        """The same for a file that must be what its kind says. Raises BundleRefused."""
+        try:
+            picture = check_content(content, kind)
+        except BundleRefused as error:
+            raise BundleRefused(f"{name} {error.message}") from None
+        self._put(io.BytesIO(content), sha256_hash, kind)
+        return picture
+
     def _record(self, bundle: ImportedBundle, kind: Kind) -> ImportedBundle:
         """A version refers to this file, which must stay."""
         self._added.add((bundle.sha256_hash, kind))
@@ -110,10 +126,26 @@ class FileImporter(BundleImporter):
         if is_something_else:  # Opening a pipe could block forever.
             raise BundleRefused(f"{name} is not a file.")
         sha256_hash, size_bytes = hash_file(path)
-        if size_bytes > self._max_bytes:
-            raise BundleRefused(
-                f"{name} has {size_bytes} bytes; at most {self._max_bytes} are allowed."
-            )
-        with path.open("rb") as file:
-            self._put(file, sha256_hash, kind)
-        return self._record(ImportedBundle(sha256_hash, size_bytes), kind)
+        most = max_bytes_of(kind, self._max_bytes)
+        if size_bytes > most:
+            raise BundleRefused(f"{name} has {size_bytes} bytes; at most {most} are allowed.")
+        imported = ImportedBundle(sha256_hash, size_bytes)
+        if kind in ("js", "css"):
+            with path.open("rb") as file:
+                self._put(file, sha256_hash, kind)
+        else:
+            picture = self._put_attached(name, path.read_bytes(), sha256_hash, kind)
+            if picture is not None:
+                imported = imported._replace(
+                    pixels=(picture.width, picture.height), thumbnail=self._put_thumbnail(picture)
+                )
+        return self._record(imported, kind)
+
+    def _put_thumbnail(self, picture: Picture) -> ImportedBundle:
+        """It is used only if the line names none."""
+        content = picture.thumbnail
+        made = ImportedBundle(
+            hashlib.sha256(content).hexdigest(), len(content), picture.thumbnail_pixels
+        )
+        self._put(io.BytesIO(content), made.sha256_hash, "webp")
+        return self._record(made, "webp")

@@ -22,7 +22,8 @@ from ..core.jobs.process_pool import collector_paused
 from .drafting import Line, draft_lines
 from .import_bundles import BundleImporter, FileImporter
 from .import_checks import ImportChecks, ImportErrors, ImportSummary, Numbered
-from .ndjson import Rules, decode_line, files_in, scope_in
+from .line_shapes import files_in, scope_in
+from .ndjson import Rules, decode_line
 from .staged_import import Spool, Started, import_staged, only_import
 
 # Tolerance for a clock ahead of ours on the machine that wrote the file.

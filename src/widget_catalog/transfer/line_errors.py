@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 import msgspec
 
 from widget_contract.spelling import find_similar
+from widget_contract.version_files import MAX_PICTURE_SIDE
 
 SAFE_INTEGER = 2**53 - 1
 MAX_CELLS = 10_000
@@ -15,6 +16,7 @@ _FILE = "must be the path of a file."
 _COUNT = f"must be a whole number from 0 to {SAFE_INTEGER:,}."
 _INSTANT = "must be an instant with a time zone, such as 2026-01-31T09:05:00.000Z."
 _SIZE = 'must be like {"w": 2, "h": 1}.'
+_PIXELS = f"must be a whole number from 1 to {MAX_PICTURE_SIDE:,}."
 _CELLS = f"must be a whole number from 1 to {MAX_CELLS:,}."
 
 # The rule of each field, used as the message whatever the value is: by its type, or by its name.
@@ -41,6 +43,11 @@ _RULES = {
     "h": _CELLS,
     "configVersion": f"must be a whole number, at most {SAFE_INTEGER:,} from 0, or null.",
     "cssFile": _FILE,
+    "files": "must be a list of files.",
+    "path": "must be README.md, or a picture such as screenshots/light.png.",
+    "file": _FILE,
+    "width": _PIXELS,
+    "height": _PIXELS,
     "revoked": 'must be like {"reason": "…", "at": "2026-01-31T09:05:00.000Z"}, or null.',
     "reason": "must be a text that is not empty.",
     "at": _INSTANT,
@@ -50,6 +57,7 @@ _RULES = {
 _STAND_INS: dict[str, Any] = {
     "displayName": "-",
     "reason": "-",
+    "file": "-",
     **dict.fromkeys(("createdAt", "publishedAt", "at"), "2000-01-01T00:00:00Z"),
     "minSize": {"w": 1, "h": 1},
     "maxSize": {"w": 1, "h": 1},

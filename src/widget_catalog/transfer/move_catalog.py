@@ -27,7 +27,7 @@ from ..core.files.contract import Bundles, FileKey
 from ..core.files.hashing import hash_stream, map_parallel
 from ..core.keys import SecretBox
 from ..core.progress import Advance, Bar
-from .export_catalog import export_catalog, linked_to
+from .export_catalog import export_catalog, named_by_hash
 
 _AT_ONCE = 1_000
 _64_BITS = 0xFFFF_FFFF_FFFF_FFFF
@@ -176,9 +176,9 @@ def _adapted(table: sa.Table, row: sa.Row[Any], reseal: Reseal) -> tuple[Any, ..
 
 
 def _export_digest(store: Store) -> str:
-    """Hash of the output of `export`, with bundles under a fixed URL."""
+    """Hash of the output of `export`, with files named by their hashes."""
     digest = hashlib.sha256()
-    for line in export_catalog(store, linked_to("")):
+    for line in export_catalog(store, named_by_hash):
         digest.update(line)
     return digest.hexdigest()
 

@@ -1,25 +1,19 @@
 """A widget as one line of NDJSON: what import reads, and all its checks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Meta
 
 from widget_contract.errors import InvalidName
+from widget_contract.manifest_details import DETAIL_FIELDS, DETAIL_PARSERS
 from widget_contract.manifest_texts import (
     clean_manifest,
     is_plain_manifest,
     manifest_text_errors,
 )
-from widget_contract.manifests import (
-    DECLARED_KEYS,
-    DETAIL_FIELDS,
-    DETAIL_PARSERS,
-    Declared,
-    declared,
-)
+from widget_contract.manifests import DECLARED_KEYS, declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidVersion, SemVer, SortKey
 from widget_contract.texts import (
@@ -30,94 +24,43 @@ from widget_contract.texts import (
     name_unwanted,
     text_unwanted,
 )
+from widget_contract.version_files import (
+    PICTURE_KINDS,
+    is_attached,
+    is_picture,
+    is_thumbnail,
+    kind_of,
+    path_conflicts,
+    thumbnail_of,
+)
 from widget_contract.wire import Size
 
-from ..catalog.widgets import Revocation, Style, Version, Widget, newest_first
+from ..catalog.widgets import (
+    AttachedFile,
+    Revocation,
+    Style,
+    Version,
+    Widget,
+    in_order,
+    newest_first,
+)
 from ..core.clock import iso
 from ..core.errors import BundleNotFound, BundleRefused, InvalidWidget
 from ..core.files.contract import Kind
-from .line_errors import MAX_CELLS, SAFE_INTEGER, Misfits, field_error, find_misfits, is_below
+from .line_errors import Misfits, field_error, find_misfits, is_below
+from .line_shapes import FileLine, RevocationLine, VersionLine, WidgetLine
 
 T = TypeVar("T")
 S = TypeVar("S", str, str | None)
 
-Text = Annotated[str, Meta(min_length=1)]
-Count = Annotated[int, Meta(ge=0, le=SAFE_INTEGER)]
-Integer = Annotated[int, Meta(ge=-SAFE_INTEGER, le=SAFE_INTEGER)]
-Cells = Annotated[int, Meta(ge=1, le=MAX_CELLS)]
-Url = Annotated[str, Meta(pattern=r"^https?://[^\s]+\Z")]
-Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
-Instant = Annotated[datetime, Meta(tz=True)]
-
-
-class GridSize(Size, frozen=True, forbid_unknown_fields=True):
-    w: Cells
-    h: Cells
-
-
-class RevocationLine(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True):
-    """Reason and time of a revocation, and whether the author has yanked the version as well."""
-
-    reason: Text
-    at: Instant
-    yanked: bool = False
-    yanked_reason: str | None = None
-
-
-class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`bundleFile`, a path relative to the NDJSON file, replaces `bundleUrl`.
-
-    `cssFile`, `manifest`, `revoked` and details are present only if a version has them. A revoked
-    version counts as yanked, for readers that do not know revocations.
-    """
-
-    version: str
-    bundle_url: Url | None = None
-    bundle_file: Text | None = None
-    bundle_size: Count | None = None
-    sha256_hash: Sha256 | None = None
-    published_at: Instant
-    yanked: bool = False
-    yanked_reason: str | None = None
-    deprecation_message: str | None = None
-    display_name: Text | None = None
-    min_size: GridSize
-    max_size: GridSize
-    config_version: Integer | None = None
-    css_file: Text | None = None
-    manifest: str | None = None
-    revoked: RevocationLine | None = None
-
-
-class WidgetLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    scope: str
-    name: str
-    display_name: Text
-    description: str | None = None
-    icon: str | None = None
-    is_official: bool | None = None
-    listed: bool = True
-    download_count: Count | None = None
-    created_at: Instant
-    versions: tuple[VersionLine, ...] = ()
-
-
-class _ScopeLine(msgspec.Struct):
-    scope: str
-
-
-class _VersionFiles(msgspec.Struct, rename="camel"):
-    bundle_file: str | None = None
-    css_file: str | None = None
-
-
-class _FilesLine(msgspec.Struct):
-    versions: tuple[_VersionFiles, ...] = ()
-
 
 class ImportedBundle(NamedTuple):
+    """Of a picture that was decoded, also its size in pixels, and the thumbnail made of it."""
+
     sha256_hash: str
     size_bytes: int
+    pixels: tuple[int, int] | None = None
+    thumbnail: "ImportedBundle | None" = None
 
 
 ImportBundle = Callable[[str, Kind], ImportedBundle]
@@ -128,8 +71,6 @@ _ANY_VERSION = SemVer.parse("0.0.0")
 _NO_BUNDLE = ImportedBundle("", 0)
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
-_decode_scope = msgspec.json.Decoder(_ScopeLine).decode
-_decode_files = msgspec.json.Decoder(_FilesLine).decode
 
 
 class Rules(NamedTuple):
@@ -171,27 +112,6 @@ def _errors_of_rest(
     reader = _LineReader(line, import_bundle, rules, misfits.fields)
     reader.widget(msgspec.convert(misfits.rest, WidgetLine))
     return reader.errors
-
-
-def scope_in(line: bytes) -> Scope | None:
-    """The scope of a line, whatever other errors it has."""
-    try:
-        return Scope.parse(_decode_scope(line).scope)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidName):
-        return None
-
-
-def files_in(line: bytes) -> Iterator[tuple[str, Kind]]:
-    """The files that a line names; none if it cannot be decoded."""
-    try:
-        versions = _decode_files(line).versions
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return
-    for it in versions:
-        if it.bundle_file is not None:
-            yield it.bundle_file, "js"
-        if it.css_file is not None:
-            yield it.css_file, "css"
 
 
 class _LineReader:
@@ -245,8 +165,9 @@ class _LineReader:
         return versions
 
     def _version(self, number: SemVer, line: VersionLine, at: str) -> Version:
-        sha256_hash, bundle_size = self._bundle(line, at)
+        sha256_hash, bundle_size, *_ = self._bundle(line, at)
         style = None if line.css_file is None else self._file(at, "cssFile", line.css_file, "css")
+        attached = self._attached(line.files, at) if line.files else ()
         revoked = line.revoked
         yanked_by_author = line if revoked is None else revoked
         bundle_url = self._line(at, "bundleUrl", line.bundle_url)
@@ -266,7 +187,34 @@ class _LineReader:
             style=None if style is None else Style(style.size_bytes, style.sha256_hash),
             manifest=self._manifest(at, line.manifest),
             revocation=None if revoked is None else self._revocation(revoked, f"{at}.revoked"),
+            attached=attached,
         )
+
+    def _attached(self, lines: tuple[FileLine, ...], at: str) -> tuple[AttachedFile, ...]:
+        """The files in their order, each picture followed by its thumbnail, if there is one."""
+        files: dict[str, AttachedFile] = {}
+        made: dict[str, AttachedFile] = {}
+        for error in path_conflicts([it.path for it in lines if not is_thumbnail(it.path)]):
+            self._complain(at, error)
+        for i, it in enumerate(lines):
+            place = f"{at}.files[{i}]"
+            if not is_attached(it.path):
+                self._complain(f"{place}.path", f"a version has no file {it.path[:80]!a}.")
+                continue
+            kind = kind_of(it.path)
+            imported = self._file(place, "file", it.file, kind)
+            if imported is None:
+                continue
+            width, height = imported.pixels or (it.width, it.height)
+            if kind in PICTURE_KINDS and (width is None or height is None):
+                self._complain(place, "width and height of the picture are missing.")
+            size, sha256_hash = imported.size_bytes, imported.sha256_hash
+            files[it.path] = AttachedFile(it.path, size, sha256_hash, width, height)
+            if imported.thumbnail is not None and is_picture(it.path):
+                path, its = thumbnail_of(it.path), imported.thumbnail
+                pixels = its.pixels or (None, None)
+                made[path] = AttachedFile(path, its.size_bytes, its.sha256_hash, *pixels)
+        return in_order({**made, **files})
 
     def _declared(self, line: VersionLine, at: str) -> dict[str, Any]:
         """The declared fields, with all their texts checked: each is one line, unless another rule
@@ -283,6 +231,8 @@ class _LineReader:
         rules = {"displayName": self._name, "releaseNotes": self._text}
         for name, key in DECLARED_KEYS.items():
             value = fields[name]
+            if name == "readme":  # Pages sanitize it.
+                continue
             if isinstance(value, str):
                 fields[name] = rules.get(key, self._line)(at, key, value)
             elif isinstance(value, tuple):
@@ -293,8 +243,7 @@ class _LineReader:
     def _revocation(self, line: RevocationLine, at: str) -> Revocation:
         return Revocation(self._line(at, "reason", line.reason), self._instant(at, "at", line.at))
 
-    def _bundle(self, line: VersionLine, at: str) -> tuple[str, int]:
-        """Its hash and size."""
+    def _bundle(self, line: VersionLine, at: str) -> ImportedBundle:
         sha256_hash, bundle_size, file = line.sha256_hash, line.bundle_size, line.bundle_file
         if file is not None and line.bundle_url is not None:
             self._complain(at, "give bundleUrl or bundleFile, not both.")
@@ -313,7 +262,7 @@ class _LineReader:
         elif bundle_size is None:
             self._complain(f"{at}.bundleSize", "is missing; it goes with bundleUrl.")
         else:
-            return sha256_hash, bundle_size
+            return ImportedBundle(sha256_hash, bundle_size)
         return _NO_BUNDLE
 
     def _file(self, at: str, key: str, file: str, kind: Kind) -> ImportedBundle | None:

@@ -6,19 +6,15 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import structlog
 
 from ..core.db.engine import Store
 from ..core.db.leadership import Leadership
-from ..core.networks import NameLookups
 from .dispatching import Dispatcher
+from .lookups import NameLookups
 from .model import Delivery, Outcome, Webhook
 from .settings import WebhookSettings
-
-if TYPE_CHECKING:
-    from ..core.http.metrics import Metrics
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
@@ -39,13 +35,11 @@ class Deliverer:
         lock_file: Path,
         open_secret: Callable[[str], str | None],
         settings: WebhookSettings,
-        metrics: "Metrics | None" = None,
         notifications: Callable[[], int] | None = None,
     ) -> None:
         """`notifications` differs once there may be something new; None: that is not known."""
         self._store = store
         self._settings = settings
-        self._metrics = metrics
         self._lock_file = lock_file
         self._tls: ssl.SSLContext | None = None
         self._lookups = NameLookups()
@@ -55,6 +49,9 @@ class Deliverer:
         self._seen: int | None = None
         self._logged_at = self._pruned_at = self._looked_at = float("-inf")
         self._dispatcher = Dispatcher(store, open_secret, self._send, self._woken.set)
+        self.counts = self._dispatcher.counts
+        self.waiting = 0
+        """Deliveries that are not over; 0 in all processes but the one that sends them."""
         self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
         self._thread.start()
 
@@ -77,17 +74,16 @@ class Deliverer:
 
     def _look(self, leadership: Leadership) -> None:
         if not leadership.is_held():
-            self._show_waiting(0)
+            self.waiting = 0
             self._seen = None
             return
         seen = None if self._notifications is None else self._notifications()
         is_late = time.monotonic() - self._looked_at >= _LOOK_UNNOTIFIED_S
         if seen is None or seen != self._seen or is_late or self._dispatcher.has_work:
             while not self._is_ended and self._dispatcher.run_round():
-                self._report_counts()
+                pass
             self._seen, self._looked_at = seen, time.monotonic()
-            self._report_counts()
-            self._show_waiting(self._dispatcher.waiting)
+            self.waiting = self._dispatcher.waiting
         if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
             self._pruned_at = time.monotonic()
             self._dispatcher.prune()
@@ -101,17 +97,6 @@ class Deliverer:
                 self._logged_at = time.monotonic()
                 sentence = " ".join(str(error).split())
                 _log.warning("Webhooks cannot be delivered just now.", error=sentence)
-
-    def _report_counts(self) -> None:
-        counts = self._dispatcher.counts
-        for outcome in list(counts):
-            number = counts.pop(outcome)
-            if self._metrics is not None:
-                self._metrics.count_deliveries(outcome, number)
-
-    def _show_waiting(self, number: int) -> None:
-        if self._metrics is not None:
-            self._metrics.show_waiting(number)
 
     def _send(
         self, webhook: Webhook, secrets: list[str], deliveries: list[Delivery]

@@ -126,8 +126,10 @@ class Dispatcher:
         self._turns = Turns()
         self._busy: dict[str, tuple[Webhook, threading.Thread]] = {}
         self._done: list[tuple[Webhook, list[Outcome]]] = []
-        self.counts: Counter[str] = Counter()
-        """Deliveries by what became of them, since the start."""
+        self.counts = Counter(delivered=0, retried=0, failed=0, disabled=0)
+        """Deliveries by what became of them, and disabled webhooks, since the start. No key is
+        ever added: another thread reads it.
+        """
         self.waiting = 0
         """Pending deliveries of all webhooks, at the last round."""
 

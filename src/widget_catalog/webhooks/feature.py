@@ -2,45 +2,32 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.commands import PEOPLE, Command
-from ..core.features import Closeable, Feature, WorkerContext
+from ..core.features import Closeable, Feature, WorkerContext, value_of
 from .commands import webhooks
 from .settings import WebhookSettings
-
-if TYPE_CHECKING:
-    from ..core.hooks import Hooks
-    from ..core.http.routing import Route
-
-
-def _routes() -> "Sequence[Route]":
-    from .routes import ROUTES
-
-    return ROUTES
 
 
 def _start(worker: WorkerContext) -> Sequence[Closeable]:
     from ..accounts.services import AccountServices
+    from ..core.http.metrics import Reading
     from .delivering import Deliverer
 
     services = worker.services
-    return (
-        Deliverer(
-            services.store,
-            worker.folder.webhook_lock,
-            services.of(AccountServices).factor_policy.box.open,
-            services.settings.of(WebhookSettings),
-            worker.metrics,
-            services.notifications,
-        ),
+    deliverer = Deliverer(
+        services.store,
+        worker.folder.run / "webhooks.lock",
+        services.of(AccountServices).factor_policy.box.open,
+        services.settings.of(WebhookSettings),
+        services.notifications,
     )
-
-
-def _hooks() -> "Hooks":
-    from .hooks import HOOKS
-
-    return HOOKS
+    about = "Attempts to deliver webhooks, by what became of them; and webhooks disabled."
+    counts = Reading("webhook_deliveries", about, lambda: deliverer.counts, "outcome")
+    worker.counters.append(counts)
+    about = "Deliveries of webhooks that are not over."
+    worker.gauges.append(Reading("webhook_deliveries_waiting", about, lambda: deliverer.waiting))
+    return (deliverer,)
 
 
 FEATURE = Feature(
@@ -50,10 +37,18 @@ FEATURE = Feature(
         "account": (("/account/webhooks", "Webhooks"),),
         "operate": (("/operate/webhooks", "Webhooks"),),
     },
+    texts={
+        "operator_can": "manage webhooks",
+        "on_dismissal": "Webhooks that only an operator can add are disabled.",
+    },
+    purposes={
+        "/account/webhooks": "create a webhook or a new secret for it",
+        "/operate/webhooks": "create a webhook",
+    },
     tables=("widget_catalog.webhooks.tables",),
     settings=WebhookSettings,
     commands=(Command(webhooks, PEOPLE),),
-    hooks=_hooks,
-    routes=_routes,
+    hooks=value_of("widget_catalog.webhooks.hooks:HOOKS"),
+    routes=value_of("widget_catalog.webhooks.routes:ROUTES"),
     start=_start,
 )

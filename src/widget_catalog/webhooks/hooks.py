@@ -8,13 +8,13 @@ from ..accounts.events import AccountClosed, AccountDisabled, OperatorDismissed
 from ..accounts.store import get_account
 from ..catalog.events import ScopeReleased
 from ..catalog.store.events import append
-from ..core.actors import Actor, Anonymous, Right, is_allowed
+from ..core.actors import Actor, Anonymous, is_allowed
 from ..core.db.engine import Transaction
 from ..core.hooks import Hooks
 from ..organizations.events import MemberLeft, MemberRemoved, OwnerDemoted
 from ..organizations.store import standing_of
 from .events import WebhookDisabled
-from .model import Webhook
+from .model import MAY_MANAGE, Webhook
 from .store import disable_webhook, list_enabled_webhooks, remove_webhooks_of
 
 
@@ -40,7 +40,7 @@ def _operator_dismissed(tx: Transaction, by: Actor | Anonymous, event: OperatorD
             return False
         scope = webhook.scope or ""
         standing = standing_of(tx.connection, former, scope, None)
-        return not is_allowed(as_author, Right.MANAGE_WEBHOOKS, standing, scope)
+        return not is_allowed(as_author, MAY_MANAGE, standing, scope)
 
     _disable(tx, by, f"{former.username}, who added it, is no longer an operator.", is_lost)
 

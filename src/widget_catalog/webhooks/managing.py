@@ -14,7 +14,7 @@ from ..accounts.permissions import as_now, require_operator, require_operator_no
 from ..accounts.store import lock_account
 from ..catalog.store.events import append
 from ..catalog.store.feed import latest_seq
-from ..core.actors import Actor, Right, Role
+from ..core.actors import Actor, Role
 from ..core.clock import from_ms, iso
 from ..core.credentials import new_id
 from ..core.db.engine import Snapshot, Store, Transaction
@@ -35,6 +35,7 @@ from .events import (
     WebhookSecretRotated,
 )
 from .model import (
+    MAY_MANAGE,
     PING,
     Delivery,
     Webhook,
@@ -290,7 +291,7 @@ def _require(connection: Snapshot, actor: Actor, scope: str | None) -> None:
     if scope is None:
         require_operator_now(connection, actor)
     else:
-        require(connection, actor, Right.MANAGE_WEBHOOKS, scope)
+        require(connection, actor, MAY_MANAGE, scope)
 
 
 def _lock(tx: Transaction, actor: Actor, scope: str | None) -> None:

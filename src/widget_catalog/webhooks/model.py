@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from widget_contract.wire_running import ChangeType
 
-from ..core.actors import COMMAND_LINE
+from ..core.actors import COMMAND_LINE, OWNER, Rule
 from ..core.clock import from_ms, iso
 from ..core.errors import InvalidRequest
 from ..core.networks import Network, is_public
@@ -23,6 +23,7 @@ from .settings import WebhookSettings
 
 TYPES: tuple[str, ...] = get_args(ChangeType)
 PING = "ping"
+MAY_MANAGE = Rule(OWNER, refusal="The webhooks of {scope} are for its owners.")
 SECRET_PREFIX = "whsec_"  # noqa: S105
 _SECRET_BYTES = 32
 _MAX_URL = 2_000

@@ -23,24 +23,50 @@ _DONE = {
 }
 
 
-def get_webhooks(services: Services, call: Call) -> Response:
-    return _list_page(services, call, NOT_SENT)
+def _place(call: Call) -> str:
+    return f"{WEBHOOKS}/{call.params['id']}"
+
+
+def get_webhooks(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    webhooks = managing.list_own_webhooks(services.store, call.actor)
+    shown = {"webhooks": webhooks, "types": TYPES}
+    scopes = managing.list_owned_scopes(services.store, call.actor)
+    return own_form_page(
+        services, call, "webhooks/webhooks.html", sent, _DONE, **shown, scopes=scopes
+    )
+
+
+def get_all_webhooks(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    webhooks = managing.list_all_webhooks(services.store, call.actor)
+    shown = {"webhooks": webhooks, "types": TYPES}
+    return own_form_page(services, call, "webhooks/operator.html", sent, _DONE, **shown)
+
+
+def get_webhook(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    page, _ = call.page()
+    id_ = call.params["id"]
+    webhook, found, total = managing.show_webhook(services.store, call.actor, id_, page, _PER_PAGE)
+    return own_form_page(
+        services,
+        call,
+        "webhooks/webhook.html",
+        sent,
+        _DONE,
+        webhook=webhook,
+        deliveries=found,
+        total=total,
+        paging=Paging.of(call, page, _PER_PAGE, total),
+        place=_place(call),
+        back=OPERATED if webhook.scope is None else WEBHOOKS,
+    )
 
 
 def post_webhook(services: Services, call: Call) -> Response:
-    return _create(services, call, call.form().get("scope", ""), _list_page, WEBHOOKS)
-
-
-def get_all_webhooks(services: Services, call: Call) -> Response:
-    return _operator_page(services, call, NOT_SENT)
+    return _create(services, call, call.form().get("scope", ""), get_webhooks, WEBHOOKS)
 
 
 def post_catalog_webhook(services: Services, call: Call) -> Response:
-    return _create(services, call, None, _operator_page, OPERATED)
-
-
-def get_webhook(services: Services, call: Call) -> Response:
-    return _page(services, call, NOT_SENT)
+    return _create(services, call, None, get_all_webhooks, OPERATED)
 
 
 def post_rotate(services: Services, call: Call) -> Response:
@@ -55,7 +81,7 @@ def post_remove(services: Services, call: Call) -> Response:
 
 
 def handler_of(name: str, action: api.Action) -> Handler:
-    form = forms_of(_page, _place)(name.rpartition("/")[2])
+    form = forms_of(get_webhook, _place)(name.rpartition("/")[2])
     return form(lambda services, call, _fields: action(services, call))
 
 
@@ -83,42 +109,4 @@ def _secret_page(
         note=None,
         link=issued.secret,
         back=back,
-    )
-
-
-def _place(call: Call) -> str:
-    return f"{WEBHOOKS}/{call.params['id']}"
-
-
-def _list_page(services: Services, call: Call, sent: SentForm) -> Response:
-    webhooks = managing.list_own_webhooks(services.store, call.actor)
-    shown = {"webhooks": webhooks, "types": TYPES}
-    scopes = managing.list_owned_scopes(services.store, call.actor)
-    return own_form_page(
-        services, call, "webhooks/webhooks.html", sent, _DONE, **shown, scopes=scopes
-    )
-
-
-def _operator_page(services: Services, call: Call, sent: SentForm) -> Response:
-    webhooks = managing.list_all_webhooks(services.store, call.actor)
-    shown = {"webhooks": webhooks, "types": TYPES}
-    return own_form_page(services, call, "webhooks/operator.html", sent, _DONE, **shown)
-
-
-def _page(services: Services, call: Call, sent: SentForm) -> Response:
-    page, _ = call.page()
-    id_ = call.params["id"]
-    webhook, found, total = managing.show_webhook(services.store, call.actor, id_, page, _PER_PAGE)
-    return own_form_page(
-        services,
-        call,
-        "webhooks/webhook.html",
-        sent,
-        _DONE,
-        webhook=webhook,
-        deliveries=found,
-        total=total,
-        paging=Paging.of(call, page, _PER_PAGE, total),
-        place=_place(call),
-        back=OPERATED if webhook.scope is None else WEBHOOKS,
     )

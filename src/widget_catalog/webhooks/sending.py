@@ -14,8 +14,9 @@ from typing import Any
 import httpcore
 
 from ..core import release
-from ..core.networks import NameLookups, Network, TooManyLookups, is_public
+from ..core.networks import Network, is_public
 from ..core.tracing import DELIVERY, outgoing_headers, part
+from .lookups import NameLookups, TooManyLookups
 from .model import Delivery, Outcome, Webhook, sign
 
 # Timeout of one delivery, from the name lookup to the end of the response.

@@ -11,7 +11,8 @@ from ..core.settings import FeatureSettings, setting
 class WebhookSettings(FeatureSettings):
     max_webhooks: int = setting(
         10,
-        "[Webhooks](administering.md#webhooks) that a scope may have; `0`: no limit.",
+        "[Webhooks](administering.md#webhooks) that a scope may have; `0`: no limit. Changes to "
+        "them are limited by `max_changes_per_hour`.",
         rule=between(0, 1 << 40),
     )
     webhook_http: bool = setting(False, "Allow webhooks to `http` URLs, without TLS.")

@@ -10,6 +10,7 @@ from sqlalchemy.engine import Connection
 from ..catalog.store.feed import Change
 from ..catalog.store.tables import changes, scopes, widgets
 from ..core.actors import COMMAND_LINE
+from ..core.db import rows
 from ..core.db.bulk import insert_into
 from ..core.db.engine import Transaction
 from .model import Delivery, Webhook
@@ -43,8 +44,7 @@ def is_scope(connection: Connection, scope: str) -> bool:
 
 
 def add_webhook(tx: Transaction, webhook: Webhook) -> None:
-    values = webhook._asdict() | {"types": _encode(webhook.types).decode()}
-    tx.connection.execute(sa.insert(webhooks).values(values))
+    rows.insert(tx, webhooks, webhook._asdict() | {"types": _encode(webhook.types).decode()})
 
 
 def find_webhook(connection: Connection, id_: str) -> Webhook | None:
@@ -72,23 +72,21 @@ def list_enabled_webhooks(connection: Connection, scope: str | None = None) -> l
 
 
 def count_webhooks(connection: Connection, scope: str) -> int:
-    query = sa.select(sa.func.count()).where(webhooks.c.scope == scope)
-    return int(connection.execute(query).scalar_one())
+    return rows.count(connection, webhooks.c.scope == scope)
 
 
 def count_waiting(connection: Connection) -> int:
     """Pending deliveries of all webhooks."""
-    query = sa.select(sa.func.count()).where(deliveries.c.state == WAITING)
-    return int(connection.execute(query).scalar_one())
+    return rows.count(connection, deliveries.c.state == WAITING)
 
 
 def change_webhook(tx: Transaction, id_: str, **values: Any) -> None:
-    tx.connection.execute(sa.update(webhooks).where(webhooks.c.id == id_).values(**values))
+    rows.update(tx, webhooks, values, id=id_)
 
 
 def remove_webhook(tx: Transaction, id_: str) -> bool:
-    tx.connection.execute(sa.delete(deliveries).where(deliveries.c.webhook_id == id_))
-    return tx.connection.execute(sa.delete(webhooks).where(webhooks.c.id == id_)).rowcount > 0
+    rows.delete(tx, deliveries, webhook_id=id_)
+    return rows.delete(tx, webhooks, id=id_)
 
 
 def remove_webhooks_of(tx: Transaction, scope: str) -> None:
@@ -99,23 +97,19 @@ def remove_webhooks_of(tx: Transaction, scope: str) -> None:
 
 def disable_webhook(tx: Transaction, id_: str, reason: str) -> None:
     change_webhook(tx, id_, disabled_at=tx.at_ms, disabled_reason=reason)
-    ended = sa.update(deliveries).where(
-        deliveries.c.webhook_id == id_, deliveries.c.state == WAITING
-    )
-    tx.connection.execute(ended.values(state=FAILED, next_at=None, error=reason))
+    failed = {"state": FAILED, "next_at": None, "error": reason}
+    rows.update(tx, deliveries, failed, webhook_id=id_, state=WAITING)
 
 
-def add_deliveries(tx: Transaction, rows: Sequence[Delivery]) -> None:
+def add_deliveries(tx: Transaction, new: Sequence[Delivery]) -> None:
     """Existing ones are not changed."""
-    if rows:
-        new = insert_into(tx.connection.dialect.name, deliveries).on_conflict_do_nothing()
-        tx.connection.execute(new, [it._asdict() for it in rows])
+    if new:
+        insert = insert_into(tx.connection.dialect.name, deliveries).on_conflict_do_nothing()
+        tx.connection.execute(insert, [it._asdict() for it in new])
 
 
 def find_delivery(connection: Connection, webhook_id: str, id_: str) -> Delivery | None:
-    query = sa.select(deliveries).where(deliveries.c.webhook_id == webhook_id)
-    row = connection.execute(query.where(deliveries.c.id == id_)).first()
-    return None if row is None else Delivery(*row)
+    return rows.find(connection, Delivery, deliveries, webhook_id=webhook_id, id=id_)
 
 
 def find_waiting(connection: Connection, webhook_id: str, kind: str) -> Delivery | None:
@@ -129,30 +123,21 @@ def list_deliveries(
     connection: Connection, webhook_id: str, page: int, limit: int
 ) -> tuple[list[Delivery], int]:
     """Newest first, and the total."""
-    here = deliveries.c.webhook_id == webhook_id
-    query = (
-        sa.select(deliveries)
-        .where(here)
-        .order_by(deliveries.c.queued_at.desc(), deliveries.c.seq.desc(), deliveries.c.id)
-        .limit(limit)
-        .offset((page - 1) * limit)
-    )
-    total = connection.execute(sa.select(sa.func.count()).where(here)).scalar_one()
-    return [Delivery(*row) for row in connection.execute(query)], int(total)
+    newest_first = (deliveries.c.queued_at.desc(), deliveries.c.seq.desc(), deliveries.c.id)
+    query = sa.select(deliveries).where(deliveries.c.webhook_id == webhook_id)
+    found, total = rows.read_page(connection, query.order_by(*newest_first), page, limit)
+    return [Delivery(*row) for row in found], total
 
 
 def change_delivery(tx: Transaction, id_: str, **values: Any) -> None:
-    tx.connection.execute(sa.update(deliveries).where(deliveries.c.id == id_).values(**values))
+    rows.update(tx, deliveries, values, id=id_)
 
 
 def claim_delivery(tx: Transaction, delivery: Delivery, until: int) -> bool:
     """Count the attempt; returns whether this process should send it."""
-    table = deliveries.c
-    unchanged = sa.update(deliveries).where(
-        table.id == delivery.id, table.state == WAITING, table.attempts == delivery.attempts
-    )
-    claimed = unchanged.values(attempts=delivery.attempts + 1, next_at=until)
-    return tx.connection.execute(claimed).rowcount == 1
+    claimed = {"attempts": delivery.attempts + 1, "next_at": until}
+    unchanged = {"id": delivery.id, "state": WAITING, "attempts": delivery.attempts}
+    return rows.update(tx, deliveries, claimed, **unchanged)
 
 
 def list_due(
@@ -207,8 +192,8 @@ def list_followers(connection: Connection, most_waiting: int) -> list[Webhook]:
 
 
 def advance(tx: Transaction, ids: Sequence[str], position: int) -> None:
-    behind = sa.update(webhooks).where(webhooks.c.id.in_(ids), webhooks.c.position < position)
-    tx.connection.execute(behind.values(position=position))
+    behind = (webhooks.c.id.in_(ids), webhooks.c.position < position)
+    rows.update(tx, webhooks, {"position": position}, *behind)
 
 
 def oldest_position(connection: Connection) -> int | None:
@@ -245,7 +230,7 @@ def list_outdated(connection: Connection, before: int, most_each: int, limit: in
 
 
 def remove_deliveries(tx: Transaction, ids: Sequence[str]) -> None:
-    tx.connection.execute(sa.delete(deliveries).where(deliveries.c.id.in_(ids)))
+    rows.delete(tx, deliveries, deliveries.c.id.in_(ids))
 
 
 def _waiting(webhook_id: str) -> sa.Select[Any]:

@@ -210,3 +210,4 @@ def _end_session(session: Session, path: str, body: dict[str, Any]) -> None:
 def register(main: typer.Typer) -> None:
     for command in (login, logout, whoami):
         main.command(rich_help_panel="Account")(command)
+    main.add_typer(app, name="account", rich_help_panel="Account")

@@ -6,12 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..bundle_sizes import find_parts, show_parts
 from ..catalog import get_settings
-from ..console import out, plain, say, shows_json, sized, warn
+from ..console import (
+    ask_line,
+    is_person,
+    mode,
+    out,
+    plain,
+    say,
+    show_explanations,
+    shows_json,
+    sized,
+    warn,
+)
 from ..credentials import Credentials
-from ..errors import ToolError, wrong_usage
+from ..errors import ToolError
+from ..explanations import explain
 from ..options import AnyModuleOption, CatalogOption, JsonOption, NoCheckOption, module_check
-from ..scaffold import Template, begin_widget
+from ..scaffold import NewWidget, Template, begin_widget, default_template, find_template
 from ..session import find_url, opened
 from ..transport import Transport
 from ..widget_folder import MAX_BUNDLE_BYTES, LocalWidget, command_for, read_widget
@@ -23,10 +36,16 @@ FolderArgument = Annotated[
     Path, typer.Argument(metavar="DIR", help="The widget's folder.", show_default="here")
 ]
 
-_NEXT = {
-    "dev": "run it in your browser and reload it on every change",
-    "validate": "check whether it can be published",
-    "publish": "publish it, after confirmation",
+_PUBLISH = {
+    "widget validate": "check whether it can be published",
+    "widget publish": "publish it, after confirmation",
+}
+_NEXT = {"widget dev": "run it in your browser, and again after every change", **_PUBLISH}
+_NEXT_IN_FOLDER = {
+    "npm install": "install the dependencies",
+    "npm run dev": "run it in your browser, and again after every change",
+    "npm run build": "write the module that is published",
+    **_PUBLISH,
 }
 
 
@@ -43,52 +62,96 @@ def init(
         ),
     ] = None,
     template: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="TEMPLATE",
-            help="The template: bare, or progress, a complete widget with settings.",
-            show_default="bare",
+            help=f"The template: {', '.join(Template)}.",
+            show_default="ts if npm is installed, otherwise plain; in a terminal, you are asked",
         ),
-    ] = Template.BARE.value,
+    ] = None,
     _json: JsonOption = False,
 ) -> None:
     """Create a working widget from a template."""
-    begun = begin_widget(folder, name, scope, _template(template))
-    if shows_json({"name": begun.name, "files": [str(folder / it) for it in begun.files]}):
+    chosen = _ask_template() if template is None else find_template(template)
+    begun = begin_widget(folder, name, scope, chosen, _find_catalog())
+    files = [str(folder / it) for it in begun.files]
+    if shows_json({"name": begun.name, "template": begun.template, "files": files}):
         return
     say.print(f"[green]Created[/] the widget [bold]{plain(begun.name)}[/]:")
-    widest = max(map(len, begun.files))
-    for file, about in begun.files.items():
-        say.print(f"  {plain(folder / file)}{' ' * (widest - len(file))}  {about}")
+    _print_aligned({str(folder / it): about for it, about in begun.purposes.items()})
     say.print("Next:")
-    commands = {command_for(folder, f"widget {it}"): about for it, about in _NEXT.items()}
-    widest = max(map(len, commands))
-    for command, about in commands.items():
-        say.print(f"  {plain(command)}{' ' * (widest - len(command))}  {about}")
+    _print_aligned(_next(folder, begun))
 
 
-def _template(name: str) -> Template:
+def _find_catalog() -> str | None:
+    """The catalog that is used by default, if any."""
     try:
-        return Template(name)
-    except ValueError:
-        known = ", ".join(Template)
-        raise wrong_usage(f"There is no template {name}.", f"Choose one of: {known}.") from None
+        return find_url(None, Credentials())
+    except ToolError:  # No catalog is needed here.
+        return None
+
+
+def _ask_template() -> Template:
+    """The default, unless a person chooses another."""
+    default = default_template()
+    if mode.is_json or not is_person():
+        return default
+    say.print("Which template?")
+    if default is Template.PLAIN:
+        say.print("npm is not installed; only plain and progress work without it.")
+    _print_aligned({it.value: it.about for it in Template})
+    while response := ask_line(f"Template [{default}]: "):
+        if response in list(Template):
+            return Template(response)
+        say.print(f"There is no template {plain(response)}.")
+    return default
+
+
+def _next(folder: Path, begun: NewWidget) -> dict[str, str]:
+    if not begun.template.is_built:
+        return {command_for(folder, it): about for it, about in _NEXT.items()}
+    enter = {} if folder == Path() else {command_for(folder, "cd"): "go to its folder"}
+    return enter | _NEXT_IN_FOLDER
+
+
+def _print_aligned(rows: dict[str, str]) -> None:
+    widest = max(map(len, rows))
+    for first, about in rows.items():
+        say.print(f"  {plain(first)}{' ' * (widest - len(first))}  {about}")
 
 
 def validate(
     folder: FolderArgument = Path(),
     no_check: NoCheckOption = False,
     any_module: AnyModuleOption = False,
+    with_explanations: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Explain each message, and show what takes the room in the module."
+        ),
+    ] = False,
     catalog: CatalogOption = None,
     _json: JsonOption = False,
 ) -> None:
     """Check a widget and report all errors at once."""
     check = module_check(no_check=no_check, any_module=any_module)
-    local = read_widget(folder, max_bundle_bytes=_find_limit(catalog), check=check)
+    try:
+        local = read_widget(folder, max_bundle_bytes=_find_limit(catalog), check=check)
+    except ToolError as error:
+        error.explanations = explain(error.details) if with_explanations else []
+        raise
     for warning in local.warnings:
         warn(warning)
-    if shows_json({"valid": True, **_described(local), "warnings": list(local.warnings)}):
+    explanations = explain(local.warnings) if with_explanations else []
+    show_explanations(explanations)
+    parts = find_parts(folder, local.bundle.path, local.bundle.content) if with_explanations else []
+    document = {"valid": True, **_described(local), "warnings": list(local.warnings)}
+    if with_explanations:
+        document |= {"explanations": explanations, "parts": [it._asdict() for it in parts]}
+    if shows_json(document):
         return
+    for line in show_parts(parts):
+        say.print(f"  {plain(line)}")
     manifest = local.manifest
     name = f"{manifest.scope}/{manifest.name}" if manifest.scope else str(manifest.name)
     size = sized(local.bundle.size_bytes)
@@ -139,14 +202,18 @@ def dev(
     no_check: NoCheckOption = False,
     any_module: AnyModuleOption = False,
 ) -> None:
-    """Preview a widget in a browser, and reload it on every change. Press Ctrl-C to stop."""
+    """Preview a widget in a browser, and reload it on every change. Press Ctrl-C to stop.
+
+    If package.json has a script named watch, it runs meanwhile, to build the widget.
+    """
+    from ..npm_project import watching
     from ..preview_server import LOOK_EVERY_S, PreviewedWidget, showing
     from ..signing_in import open_browser
     from ..widget_folder import read_manifest_text
 
     read_manifest_text(folder)  # Raises if there is no widget.
     widget = PreviewedWidget(folder, module_check(no_check=no_check, any_module=any_module))
-    with showing(widget, port) as address:
+    with watching(folder, widget.built_at), showing(widget, port) as address:
         say.print(f"The widget runs at [bold]{plain(address)}[/]. Press Ctrl-C to stop.")
         if not no_browser:
             open_browser(address)

@@ -265,3 +265,7 @@ def _rows(
         tuple("" if it.get(column) is None else str(it[column]) for column in columns)
         for it in listed
     ]
+
+
+def register(main: typer.Typer) -> None:
+    main.add_typer(app, name="org", rich_help_panel="Account")

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
+from widget_contract.errors import InvalidManifest
 from widget_contract.semver import InvalidVersion
 
 from ..addresses import WidgetKey
 from ..catalog import check_cli_version, get_settings
 from ..console import ask, out, plain, require_person, say, shows_json, warn
-from ..errors import ExitCode, invalid_widget, wrong_usage
+from ..errors import ExitCode, invalid_widget
 from ..manifest_text import Bump, bumped, with_value
 from ..options import (
     AnyModuleOption,
@@ -25,9 +27,16 @@ from ..options import (
     module_check,
 )
 from ..planning import Plan, choose_scope, make_plan, plan_document, show_plan
-from ..publishing import Advance, check, publish
+from ..publishing import Advance, Publication, check, publication_of, publish
+from ..release_notes import ReleaseNotes, ask_notes, find_notes, repeated_notes, with_notes
 from ..session import opened
-from ..widget_folder import MANIFEST, LocalWidget, read_widget, require_own_description
+from ..widget_folder import (
+    MANIFEST,
+    LocalWidget,
+    parse_local,
+    read_widget,
+    require_own_description,
+)
 from .developing import FolderArgument
 
 
@@ -75,20 +84,26 @@ def publish_(
     before = read_widget(folder, max_bundle_bytes=sys.maxsize, check=how)
     require_own_description(before)
     file_text = _bumped_text(before, bump)
-    sent_text = file_text if notes is None else with_value(file_text, "releaseNotes", _read(notes))
+    stated = find_notes(_with_text(before, file_text), notes)
+    sent_text = with_notes(file_text, stated)
     with opened(catalog, is_insecure=insecure) as session:
         if newer := check_cli_version(session):
             warn(f"A newer release of widget is available: {newer}.")
-        limit = get_settings(session).max_bundle_bytes
-        local = read_widget(folder, sent_text, limit, how)
+        settings = get_settings(session)
+        local = read_widget(folder, sent_text, settings.max_bundle_bytes, how)
         key = WidgetKey(choose_scope(session, scope, local.manifest), local.manifest.name)
         plan = make_plan(session, key, local)
         if plan.is_published:
             _write_manifest(folder, file_text)
             _print_result(plan, "already-published")
             return
+        plan = _with_own_notes(plan, stated, sent_text, is_asked=is_asked)
+        local = plan.local
+        publication = publication_of(key, local, accepts_files=settings.accepts_files)
+        if local.pictures and not settings.accepts_files:
+            warn("This catalog accepts no screenshots: they are not published.")
         # Check before asking for confirmation; without a question, the request itself is checked.
-        response = check(session, key, local) if is_asked or dry_run else {}
+        response = check(session, publication) if is_asked or dry_run else {}
         if is_asked or not json:
             show_plan(plan)
         if dry_run:
@@ -97,8 +112,8 @@ def publish_(
         if not ask(f"Publish {key} {local.manifest.version}?", is_agreed=yes):
             say.print("Nothing was published.")
             raise typer.Exit(ExitCode.FAILED)
-        with _progress(local) as advance:
-            response = publish(session, key, local, advance)
+        with _progress(publication) as advance:
+            response = publish(session, publication, advance)
     _write_manifest(folder, file_text)
     _print_result(plan, "published", response)
 
@@ -114,27 +129,38 @@ def _bumped_text(local: LocalWidget, bump: Bump) -> str:
         raise invalid_widget(str(error), f"Write a valid version into {MANIFEST}.") from None
 
 
-def _read(notes: str) -> str:
+def _with_text(local: LocalWidget, text: str) -> LocalWidget:
+    """The same files with another valid manifest."""
     try:
-        content = sys.stdin.buffer.read() if notes == "-" else Path(notes).read_bytes()
-        return content.decode().strip()
-    except OSError as error:
-        raise wrong_usage(
-            f"{notes} cannot be read: {error.strerror}.", "Pass a file with release notes."
-        ) from None
-    except UnicodeDecodeError:
-        raise wrong_usage(f"{notes} is not UTF-8 text.", "Save it as UTF-8.") from None
+        return msgspec.structs.replace(local, manifest=parse_local(local.folder, text))
+    except InvalidManifest as error:
+        hint = f"Correct it in {MANIFEST}, or pass other release notes."
+        raise invalid_widget("The manifest has errors.", hint, error.errors) from None
+
+
+def _with_own_notes(plan: Plan, notes: ReleaseNotes | None, text: str, *, is_asked: bool) -> Plan:
+    """The plan with release notes that are not those of the last version."""
+    if repetition := repeated_notes(notes, plan.last):
+        warn(repetition)
+        notes = None
+    if notes is None and plan.last is not None and is_asked:
+        notes = ask_notes(plan.local.manifest.version)
+    return msgspec.structs.replace(
+        plan,
+        local=_with_text(plan.local, with_notes(text, notes)),
+        notes=notes,
+        warnings=(*plan.warnings, *([repetition] if repetition else [])),
+    )
 
 
 @contextlib.contextmanager
-def _progress(local: LocalWidget) -> Iterator[Advance]:
+def _progress(publication: Publication) -> Iterator[Advance]:
     """A progress bar at a terminal."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    total = local.bundle.size_bytes + (local.style.size_bytes if local.style else 0)
     columns = (TextColumn("Uploading"), BarColumn(), DownloadColumn(binary_units=True))
     with Progress(*columns, console=say, transient=True, disable=not say.is_terminal) as bar:
-        task = bar.add_task("Uploading", total=total)
+        task = bar.add_task("Uploading", total=publication.size_bytes)
         yield lambda some: bar.advance(task, some)
 
 

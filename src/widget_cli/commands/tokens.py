@@ -124,3 +124,7 @@ def _may(token: Token) -> str:
 
 def _day(instant: str | None) -> str:
     return instant[:10] if instant else "never"
+
+
+def register(main: typer.Typer) -> None:
+    main.add_typer(app, name="tokens", rich_help_panel="Account")

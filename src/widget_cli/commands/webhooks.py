@@ -242,3 +242,7 @@ def _secret_in(made: dict[str, Any], session: Session) -> str:
 
 def _path(webhook_id: str) -> str:
     return f"/api/webhooks/{path_part(webhook_id)}"
+
+
+def register(main: typer.Typer) -> None:
+    main.add_typer(app, name="webhooks", rich_help_panel="Account")

@@ -26,7 +26,7 @@ function show(faults, warnings, runs) {
   const all = [...faults, ...warnings];
   findings.hidden = all.length === 0;
   findings.className = faults.length > 0 ? "faults" : "warnings";
-  const last = runs ? " The preview shows the last one without faults." : "";
+  const last = runs ? " The preview shows the last one without errors." : "";
   findings.querySelector("h2").textContent =
     faults.length > 0 ? `This cannot be published yet.${last}` : "Please look at this.";
   findings.querySelector("ul").replaceChildren(...all.map((sentence) => {

@@ -14,7 +14,7 @@ from widget_catalog.accounts.oauth.grants import forget_successors
 from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
 from widget_catalog.accounts.oauth.serving import authorize, decide_device, exchange, start_device
 from widget_catalog.accounts.sign_in import identify_bearer
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.core import clock
 from widget_catalog.core.actors import Account, Actor, Via, Visitor
 from widget_catalog.core.db.engine import Store

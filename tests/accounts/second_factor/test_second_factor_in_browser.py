@@ -16,7 +16,7 @@ from support.people import PASSWORD
 from support.service import Service, free_port
 from tool.tool import Tool
 from widget_catalog.accounts.create_account import create_account
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -301,7 +301,7 @@ def test_a_bundle_that_is_lost_is_503_and_not_cached(site: InProcessSite, tmp_pa
 
     assert (response.status, response.json()) == (
         503,
-        {"error": "This bundle is missing on the server."},
+        {"error": "This bundle is missing or damaged on the server."},
     )
     assert "cache-control" not in response.headers
 

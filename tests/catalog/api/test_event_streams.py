@@ -14,7 +14,7 @@ import pytest
 from support.folders import filled_folder
 from support.service import Service, running_service, wait_for
 from support.widgets import import_widgets, widget_line
-from widget_catalog.catalog.node.wiring import Node, open_node
+from widget_catalog.catalog.node.node import Node, open_node
 
 CHANGES = "/api/v1/widgets/changes"
 STREAM = {"Accept": "text/event-stream"}

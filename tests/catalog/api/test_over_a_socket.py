@@ -7,7 +7,7 @@ import pytest
 
 from support.service import Service, running_service
 from support.widgets import import_widgets, widget_line
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 CLOCK = "/api/v1/widgets/acme/clock"
 

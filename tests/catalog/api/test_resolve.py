@@ -202,7 +202,7 @@ def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:
              'widgets[2].installed: "v1"', 'widgets[2].range: "wrong"', "widgets[3].range: must"],
         ),
         (b'{"sdk":"1.0.0","widgets":[' + b"1," * 500 + b"1]}", ["widgets: 501 are too many"]),
-        (b'{"sdk":"1.0.0","widgets":[' + b"1," * 99 + b"1]}", ["There are 80 more faults."]),
+        (b'{"sdk":"1.0.0","widgets":[' + b"1," * 99 + b"1]}", ["There are 80 more errors."]),
         (b'{"sdk":"1.0.0","minAgeDays":true,"widgets":[]}', ["minAgeDays: must"]),
         (
             (b'{"sdk":"1.0.0","minAge":3,"widgets":[{"id":"acme/clock","version":"1.0.0"},'
@@ -220,7 +220,7 @@ def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:
         (b'{"sdk":"1.0.0","widgets":[],"\\u001b[31m\\n":1}', [r"'\x1b[31m\n': is an unknown key"]),
         (
             b'{"sdk":"1.0.0","widgets":[],' + b",".join(b'"a%d":1' % it for it in range(99)) + b"}",
-            ["a19: is an unknown key", "There are 79 more faults."],
+            ["a19: is an unknown key", "There are 79 more errors."],
         ),
         (b'{"sdk":"1.0.0","minAgeDays":1e308,"widgets":[]}', ["minAgeDays: must"]),
     ],

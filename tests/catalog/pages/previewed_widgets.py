@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 _OF_STORED_ELSEWHERE = ("bundleUrl", "bundleSize", "sha256Hash")
 

@@ -9,6 +9,7 @@ from support.html import Html
 from support.site import InProcessSite
 from widget_catalog.catalog.openapi.document import openapi
 from widget_catalog.catalog.pages.reference import ReferenceReader
+from widget_contract.manifest_schema import printed
 
 DOCUMENT: Any = openapi("Widget Catalog", "https://catalog.example")
 OPERATIONS = [
@@ -177,3 +178,12 @@ def test_markup_in_a_description_stays_text() -> None:
     assert "<script>" not in about
     assert "<em>really</em>" in about
     assert "href" not in about
+
+
+def test_the_schema_of_manifests_is_served_to_every_editor(demo_site: InProcessSite) -> None:
+    response = demo_site.get("/schema/widget.json")
+    assert (response.status, response.body.decode()) == (200, printed())
+    assert response.headers["content-type"] == "application/json; charset=utf-8"
+    assert response.headers["access-control-allow-origin"] == "*"
+    tag = response.headers["etag"]
+    assert demo_site.get("/schema/widget.json", if_none_match=tag).status == 304

@@ -14,7 +14,7 @@ from support.browsing import OWN_FOLDERS
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import widget_line
-from widget_catalog.catalog.node.wiring import open_catalog
+from widget_catalog.catalog.node.node import open_catalog
 from widget_catalog.catalog.pages.pages import PublicPages
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.http import PlainRequest

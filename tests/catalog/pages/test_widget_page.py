@@ -273,3 +273,35 @@ def test_icons_are_drawn_and_unknown_ones_are_letters(site: InProcessSite) -> No
     assert shown["lucide"].attributes["viewbox"] == "0 0 24 24"
     assert "letter" in (shown["none"].attributes["class"] or "")
     assert shown["none"].text == "É"
+
+
+@pytest.mark.parametrize("path", ["/widgets/acme/sun", "/widgets/acme/sun/1.0.0"])
+def test_readme_author_and_addresses_are_shown_and_safe(site: InProcessSite, path: str) -> None:
+    homepage = 'https://sun.example/"><script>'
+    details = {
+        "readme": f"# Sun\n\n[shine](https://sun.example/a) {HOSTILE} [x](javascript:alert(1))",
+        "homepage": homepage,
+        "repository": "https://git.example/sun",
+        "author": {"name": HOSTILE, "url": "https://ann.example"},
+    }
+    site.add(widget_line("acme/sun", versions=[version_line("1.0.0", **details)]))
+
+    page = page_of(site, path)
+
+    assert "Readme Sun shine" in page.one("main").text
+    links = {it.attributes.get("href"): it for it in page.all("a")}
+    for address in ("https://sun.example/a", homepage, "https://ann.example"):
+        assert links[address].attributes["rel"] == "nofollow ugc noopener"
+    assert links["https://ann.example"].text.startswith("</title><script>alert(1)</script>")
+    assert not any(str(it).startswith("javascript:") for it in links)
+    assert all("alert" not in it.text for it in page.all("script"))
+
+
+def test_a_long_readme_is_whole_on_the_page_of_the_version(site: InProcessSite) -> None:
+    readme = "\n\n".join(f"Paragraph {it}." for it in range(3_000))
+    site.add(widget_line("acme/sun", versions=[version_line("1.0.0", readme=readme)]))
+
+    page = page_of(site, "/widgets/acme/sun")
+    assert "Paragraph 2999." not in page.one("main").text
+    assert "/widgets/acme/sun/1.0.0#readme" in page.links
+    assert "Paragraph 2999." in Html(site.get("/widgets/acme/sun/1.0.0").body).one("main").text

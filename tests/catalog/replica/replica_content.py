@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from widget_catalog.catalog.node.wiring import DataFolder
 from widget_catalog.catalog.replica.encoding import records_of
 from widget_catalog.catalog.replica.file import _TABLES, ReplicaFile, find_current, open_current
 from widget_catalog.catalog.replica.records import key_of, number_key
 from widget_catalog.catalog.replica.rendering import render
 from widget_catalog.catalog.store.widgets import read_widgets
+from widget_catalog.core.data_folder import DataFolder
 
 _PAGE_BYTES = 4096
 # The first two pages are the meta pages.

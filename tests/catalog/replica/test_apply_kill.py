@@ -24,7 +24,8 @@ from support.locks import held_by_another_process
 from support.service import Service, running_service, wait_for
 from support.widgets import ndjson, widget_line
 from support.wire import connections_to_every_worker
-from widget_catalog.catalog.node.wiring import DataFolder, prepare_node
+from widget_catalog.catalog.node.node import prepare_node
+from widget_catalog.core.data_folder import DataFolder
 
 _KILLS = int(os.environ.get("KILLS", "3"))
 _CLOCK = "/api/v1/widgets/ann/clock"

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.catalog.replica.cache import ByteBoundedCache, CacheRoom
+from widget_catalog.catalog.replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
 
 puts = st.tuples(st.integers(0, 9), st.integers(0, 40))
 
@@ -86,6 +86,62 @@ def test_one_that_is_alone_in_a_room_has_all_of_it() -> None:
     idle.put(0, 0, 30)
 
     assert list(busy.items) == list(range(13, 20))
+
+
+def test_room_is_taken_from_the_cache_that_borrows_most() -> None:
+    room = CacheRoom(90)
+    most: ByteBoundedCache[int, int] = ByteBoundedCache(30, room=room)
+    some: ByteBoundedCache[int, int] = ByteBoundedCache(30, room=room)
+    third: ByteBoundedCache[int, int] = ByteBoundedCache(30, room=room)
+    for key in range(4):
+        some.put(key, key, 10)
+    for key in range(5):
+        most.put(key, key, 10)
+
+    third.put(0, 0, 10)
+    assert list(most.items) == [1, 2, 3, 4]
+
+    # One that would itself borrow most gives up its own.
+    some.put(4, 4, 10)
+    assert list(some.items) == [1, 2, 3, 4]
+    assert list(most.items) == [1, 2, 3, 4]
+
+    # One beyond its share takes from one that is farther beyond.
+    third.put(1, 1, 10)
+    third.put(2, 2, 10)
+    assert [len(it.items) for it in (most, some, third)] == [3, 3, 3]
+    most.put(9, 9, 10)
+    assert list(most.items) == [3, 4, 9]
+
+
+def test_a_cache_of_what_is_repeated_keeps_nothing_that_is_offered_once() -> None:
+    cache: ByteBoundedCache[str, int] = ByteBoundedCache(40, only_repeated=True)
+    assert not cache.offer("a", 1, 10)
+    assert cache.offer("a", 1, 10)
+    assert cache.items == {"a": 1}
+
+
+def test_items_of_a_widget_are_dropped_together() -> None:
+    cache: CacheByWidget[int] = CacheByWidget(100, CacheRoom(100))
+    cache.offer("acme/clock", "1.0.0", 1, 20)
+    cache.offer("acme/clock", "2.0.0", 2, 20)
+    cache.offer("acme/notes", "1.0.0", 3, 20)
+    assert cache.get("acme/clock", "1.0.0") == 1
+    assert cache.get("acme/clock", "2.0.0") == 2
+    assert cache.get("acme/clock", "3.0.0") is None
+
+    cache.drop("acme/clock")
+    assert cache.get("acme/clock", "2.0.0") is None
+    assert cache.get("acme/notes", "1.0.0") == 3
+
+
+def test_a_widget_with_too_many_items_keeps_the_last() -> None:
+    cache: CacheByWidget[int] = CacheByWidget(100, CacheRoom(100))
+    for number in range(10):
+        cache.offer("acme/clock", number, number, 20)
+    kept = [it for it in range(10) if cache.get("acme/clock", it) is not None]
+    assert 9 in kept
+    assert len(kept) <= 2
 
 
 def test_what_is_offered_once_drives_nothing_out() -> None:

@@ -9,7 +9,7 @@ import lmdb
 import pytest
 
 from support.widgets import import_widgets, widget_line
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.replica import file as replica_file
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.file import ReplicaFile, find_current, make_current, named

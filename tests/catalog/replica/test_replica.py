@@ -15,7 +15,7 @@ from support.service import wait_for
 from support.site import InProcessSite
 from support.values import a_version, a_widget
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.node.wiring import Node, prepare_node
+from widget_catalog.catalog.node.node import Node, prepare_node
 from widget_catalog.catalog.replica import replica as replica_module
 from widget_catalog.catalog.replica import writing as replica_writing
 from widget_catalog.catalog.replica.comparison import check_replica

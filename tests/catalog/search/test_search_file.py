@@ -20,7 +20,7 @@ from support.widgets import add_old_widgets, import_widgets, widget_line
 from transfer.importing import interrupted_import
 from widget_catalog.catalog.accepted_import import finish_import
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.node.wiring import Node
+from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.query import Query
 from widget_catalog.catalog.replica.comparison import check_replica
 from widget_catalog.catalog.replica.documents import Documents

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from core.db.next_migration import use_migrations
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 
 def run() -> None:

@@ -23,7 +23,7 @@ def upgrade() -> None:
     op.create_table("colours", sa.Column("name", sa.Text, primary_key=True))
     op.execute("UPDATE widgets SET colour = 'red'")
     op.execute("INSERT INTO colours SELECT DISTINCT colour FROM widgets")
-    for feature in ("webhooks", "never_installed"):
+    for feature in ("organizations", "never_installed"):
         if sa.inspect(op.get_bind()).has_table(feature):
             op.add_column(feature, sa.Column("colour", sa.Text))
 """

@@ -1,9 +1,12 @@
-"""Data folders of earlier releases, in tests/store/fixtures."""
+"""Data folders of earlier releases, in `fixtures`."""
 
 import tarfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 FIXTURES = Path(__file__).parent / "fixtures"
+MADE_AT = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
+STYLES = b":host { display: block }\n"
 
 
 def open_fixture(name: str, beside: Path) -> Path:

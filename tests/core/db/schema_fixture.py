@@ -13,15 +13,16 @@ import sqlite3
 import sys
 import tarfile
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from accounts.oauth.program import sign_in_program
 from accounts.second_factor.authenticator import Authenticator
 from accounts.second_factor.people import add_app, add_passkey
+from core.db.old_folders import FIXTURES, MADE_AT, STYLES
 from support.browsing import Browsing
 from support.people import BUNDLE, Person, a_person
+from support.routes import of_rooms
 from support.site import InProcessSite, Reply
 from support.site_with_people import PEOPLE, MovableClock, join
 from support.widgets import import_widgets, version_line, widget_line
@@ -32,10 +33,7 @@ from widget_catalog.moderation.report_widget import ReportForm, report_widget
 from widget_catalog.snapshot.store import LoadedSnapshot, save_loaded
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
 
-FIXTURES = Path(__file__).parents[2] / "store" / "fixtures"
 CDN = "https://catalog.example/cdn"
-MADE_AT = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
-STYLES = b":host { display: block }\n"
 SNAPSHOT = LoadedSnapshot("0123abcd", 7, "7-abcd", ["home"])
 MIRROR = Mirror("https://upstream.example", "0123456789abcdef", (), ("ann",), seq=7)
 
@@ -134,14 +132,13 @@ def _live(site: InProcessSite, people: dict[str, Person], clock: MovableClock) -
 
 
 def _watch_over(site: InProcessSite, ann: Person, olly: Person) -> None:
-    """A version is revoked, a visitor reports it, and a webhook is waiting for it."""
+    """A version is revoked, and a visitor reports it."""
     for version in ("1.0.0", "1.1.0"):
         _done(ann.publish("ann/dice", version, BUNDLE + b"dice" + version.encode()))
     revoke = "/api/widgets/ann/dice/versions/1.0.0/revoke"
     _done(olly.post(revoke, {"reason": "It reads passwords."}))
-    webhook = ann.post("/api/webhooks", {"url": "https://hooks.example/x", "scope": "ann"})
-    ping = ann.post(f"/api/webhooks/{webhook.json()['id']}/ping", {})
-    assert ping.status == 202, ping.body
+    for room in of_rooms("fixture_data"):
+        room.add_data(ann)
     said = ReportForm("harmful", "It reads passwords.", "1.0.0", "eve@example.org")
     report_widget(site.node.store, "203.0.113.9", "ann", "dice", said, 5)
     with site.node.store.writing() as tx:

@@ -112,7 +112,7 @@ def test_a_next_step_is_applied_to_a_database_with_data(old_store: tuple[Store, 
         colours = connection.execute(sa.text("SELECT name FROM colours")).scalars().all()
         tables = {
             table: {it["name"] for it in sa.inspect(connection).get_columns(table)}
-            for table in ("widgets", "webhooks")
+            for table in ("widgets", "organizations")
         }
     assert colours == ["red"]
     assert all("colour" in it for it in tables.values())
@@ -189,7 +189,7 @@ def test_a_new_database_begins_with_the_newest_schema(empty_store: Store) -> Non
 
 def test_tables_of_a_feature_that_was_added_are_created(store: Store) -> None:
     with store.writing() as tx:
-        for table in ("webhook_deliveries", "webhooks"):
+        for table in ("publications", "publish_requests"):
             tx.connection.execute(sa.text(f"DROP TABLE {table}"))
 
     migrate(store)
@@ -218,8 +218,14 @@ def test_a_database_from_before_the_baseline_is_refused(store: Store) -> None:
 
 
 def differences(store: Store) -> list[object]:
+    """Apart from tables of rooms that are not installed, which stay."""
+
+    def is_compared(name: str | None, kind: str, _parents: object) -> bool:
+        return kind != "table" or name in metadata.tables
+
     with store.reading() as connection:
-        return list(compare_metadata(MigrationContext.configure(connection), metadata))
+        context = MigrationContext.configure(connection, opts={"include_name": is_compared})
+        return list(compare_metadata(context, metadata))
 
 
 def schema_of(store: Store) -> str:

@@ -15,9 +15,9 @@ import pytest
 
 from support.s3 import ministack, object_store, rclone
 from widget_catalog.core.errors import BundleNotFound, BundleRefused
-from widget_catalog.core.files.contract import Bundles, Kind
+from widget_catalog.core.files.contract import KINDS, Bundles, Kind, Uploads
 from widget_catalog.core.files.hashing import is_intact, read_verified
-from widget_catalog.core.files.local import LocalBundles
+from widget_catalog.core.files.local import LocalBundles, LocalUploads
 from widget_catalog.core.files.s3 import S3Bundles, S3Uploads
 from widget_catalog.core.files.s3_client import Bucket
 
@@ -47,7 +47,13 @@ def ministack_port() -> Iterator[int]:
         yield port
 
 
-@pytest.fixture(params=["local", "rclone", "ministack"])
+@pytest.fixture(
+    params=[
+        "local",
+        pytest.param("rclone", marks=pytest.mark.slow),
+        pytest.param("ministack", marks=pytest.mark.slow),
+    ]
+)
 def bundles(request: pytest.FixtureRequest, tmp_path: Path) -> Bundles:
     if request.param == "local":
         return local(tmp_path)
@@ -90,6 +96,48 @@ def test_a_module_and_a_style_sheet_with_the_same_bytes_are_two(bundles: Bundles
 
     assert sorted(keys(bundles)[:2]) == sorted([(HASH, "js"), (OTHER_HASH, "js")])
     assert keys(bundles)[2:] == [(OTHER_HASH, "css")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_of_every_kind_are_kept_withdrawn_and_removed_alike(
+    bundles: Bundles, kind: Kind
+) -> None:
+    others = [it for it in KINDS if it != kind]
+    assert put(bundles, OTHER, kind)
+
+    assert keys(bundles) == [(OTHER_HASH, kind)]
+    assert [bundles.stat(OTHER_HASH, it) for it in others] == [None] * len(others)
+    bundles.withdraw(OTHER_HASH, kind)
+    assert keys(bundles) == []
+    assert read(bundles, OTHER_HASH, kind) == OTHER
+    bundles.restore(OTHER_HASH, kind)
+    bundles.remove(OTHER_HASH, kind)
+    assert keys(bundles) == []
+
+
+PATHS = ("index.js", "index.css", "README.md", "screenshots/a.png", "screenshots/b.png")
+
+
+@pytest.mark.parametrize("place", ["local", "rclone", "ministack"])
+def test_uploads_are_kept_by_path_and_removed_with_their_request(
+    request: pytest.FixtureRequest, tmp_path: Path, place: str
+) -> None:
+    uploads: Uploads = LocalUploads(tmp_path)
+    if place != "local":
+        port = request.getfixturevalue(f"{place}_port")
+        uploads = S3Uploads(Bucket(object_store(port, prefix=f"test{next(_numbers)}")))
+    for one in ("one", "one1"):
+        for path in PATHS:
+            uploads.put(io.BytesIO(f"{one} {path}".encode()), one, path)
+
+    assert uploads.list_requests() == {"one", "one1"}
+    uploads.remove("one")
+    assert uploads.list_requests() == {"one1"}
+    for path in PATHS:
+        with pytest.raises(BundleNotFound):
+            uploads.open("one", path, 100)
+        with uploads.open("one1", path, 100) as stream:
+            assert stream.read() == f"one1 {path}".encode()
 
 
 def test_a_stream_is_put_from_its_beginning(bundles: Bundles) -> None:
@@ -159,9 +207,9 @@ def test_only_bytes_with_the_hash_are_read_and_no_more_than_announced(bundles: B
 def test_of_an_upload_no_more_is_read_than_asked_for(rclone_port: int) -> None:
     """The holder of an upload URL may have sent more than announced, if the store allows it."""
     uploads = S3Uploads(Bucket(object_store(rclone_port, prefix=f"test{next(_numbers)}")))
-    uploads.put(io.BytesIO(CONTENT), "one", "js")
+    uploads.put(io.BytesIO(CONTENT), "one", "index.js")
 
-    with uploads.open("one", "js", 11) as stream:
+    with uploads.open("one", "index.js", 11) as stream:
         assert stream.read() == CONTENT[:11]
 
 
@@ -262,7 +310,7 @@ def test_what_is_moved_aside_is_gone_here_and_whole_there(bundles: Bundles, tmp_
 def test_files_are_sent_to_the_service_or_to_an_address_of_the_place_itself(
     bundles: Bundles,
 ) -> None:
-    target = bundles.upload_target("a-request", "js", len(CONTENT), HASH)
+    target = bundles.upload_target("a-request", "index.js", len(CONTENT), HASH)
     assert target is None or target.startswith(("https://", "http://127.0.0.1:"))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from widget_catalog.catalog.node.opening import make_folder
-from widget_catalog.catalog.node.wiring import DataFolder
+from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.files.local import LocalBundles
 
 

@@ -71,9 +71,9 @@ def test_more_than_is_taken_is_refused(tmp_path: Path) -> None:
     reader = reader_for(kind, tmp_path, most=500)
     with pytest.raises(TooLarge):
         reader.write(body)
-    body, kind = multipart({}, {f"file{i}": b"x" for i in range(4)})
+    body, kind = multipart({}, {f"file{i}": b"x" for i in range(5)})
     reader = reader_for(kind, tmp_path)
-    with pytest.raises(InvalidRequest, match="At most 3 files"):
+    with pytest.raises(InvalidRequest, match="At most 4 files"):
         reader.write(body)
     reader.give_up()
 

@@ -45,7 +45,7 @@ def own_form_page(
 ) -> Response:
     """A page with forms: with the errors of one that was sent, or a sentence of `done` about it."""
     values |= {"sent": sent, "done": done.get(call.query().get("done", ""))}
-    return own_page(services, call, template, *sent.headers, status=sent.status, **values)
+    return own_page(services, call, template, error=sent.error, **values)
 
 
 def done_page(services: Services, call: Call, title: str, sentence: str) -> Response:

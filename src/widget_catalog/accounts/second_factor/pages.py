@@ -13,6 +13,7 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ...core.errors import Conflict, InvalidRequest, NotAllowed, NotSignedIn, TooOften
+from ...core.features import installed
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
@@ -30,25 +31,6 @@ from .signing_in import Given, PasskeyAsked, confirm, ways_with
 T = TypeVar("T")
 
 _HERE = "/account/second-factor"
-# What to confirm, by the first two segments of the page to return to.
-_PURPOSES = {
-    "/api/auth": "sign in a program that acts as you",
-    "/device": "sign in a device that acts as you",
-    "/account": "connect another way to sign in",
-    "/account/tokens": "create an access token",
-    "/account/token": "confirm an access token",
-    "/account/password": "change your password",
-    "/account/close": "close your account",
-    "/account/second-factor": "change how you sign in",
-    "/account/publish": "publish a version",
-    "/account/widgets": "change who can publish a widget",
-    "/account/organizations": "create an organization or change its members",
-    "/account/webhooks": "create a webhook or a new secret for it",
-    "/operate/accounts": "change what an account can do",
-    "/operate/scopes": "assign a scope",
-    "/operate/invitations": "invite somebody",
-    "/operate/webhooks": "create a webhook",
-}
 
 
 def _policy(services: Services) -> FactorPolicy:
@@ -227,7 +209,8 @@ def _purpose(services: Services, call: Call) -> str:
     if is_weak and managing.needs_factor(services.store, _policy(services), call.visitor):
         return "use this catalog, which requires a second factor"
     path = _next(call).partition("?")[0] or _HERE
-    return _PURPOSES.get("/".join(path.split("/")[:3]), "continue")
+    place = "/".join(path.split("/")[:3])
+    return next((it.purposes[place] for it in installed() if place in it.purposes), "continue")
 
 
 def post_confirm(services: Services, call: Call) -> Response:

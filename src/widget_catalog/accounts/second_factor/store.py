@@ -50,11 +50,10 @@ class Factors(NamedTuple):
 def find_factors(connection: Connection, account_id: int) -> Factors:
     query = sa.select(passkeys).where(passkeys.c.account_id == account_id)
     ordered = connection.execute(query.order_by(passkeys.c.created_at, passkeys.c.id))
-    left = sa.select(sa.func.count()).where(recovery_codes.c.account_id == account_id)
     return Factors(
         tuple(_passkey_from(*row) for row in ordered),
         find_app(connection, account_id),
-        connection.execute(left).scalar_one(),
+        rows.count(connection, recovery_codes.c.account_id == account_id),
     )
 
 

@@ -45,6 +45,7 @@ _SETTINGS = "/api/settings"
 _REGISTRY_PREFIX = "/api/widgets/"
 _REGISTRY_SUFFIX = "/registry.json"
 _MAX_PATH_AND_QUERY = 8192
+_TOO_LONG = "The address is too long."
 _BODY_WITHIN_S = 30
 
 _JSON = ("content-type", "application/json; charset=utf-8")
@@ -110,7 +111,7 @@ class PublicApi:
         # Below `/api/v1/widgets/`, with the allowed methods.
         read = tuple(_READ_OPEN.split(", "))
         self._open: dict[str, tuple[tuple[str, ...], Handler]] = {
-            _SEARCH: (read, self._search),
+            _SEARCH: (read, self._search_later),
             "changes": (read, self._changes),
             "revocations": (read, self._revocations),
             "resolve": (("POST", "OPTIONS"), self._resolve),
@@ -137,13 +138,15 @@ class PublicApi:
             return await self._internal(request, body) if public is None else public
         key = path[_WIDGETS_LENGTH:]
         method = request.method
-        if (method == "GET" or method == "HEAD") and key != _SEARCH:
-            # The most frequent request, with the shortest code path.
-            content = self._catalog.detail(key)
-            if content is not None:
+        if method == "GET" or method == "HEAD":
+            # The most frequent requests, with the shortest code paths.
+            if key == _SEARCH:
+                if not self._catalog.is_behind:
+                    return self._search(request)
+            elif (content := self._catalog.detail(key)) is not None:
                 return content_response(request, content, _OPEN)
         if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
-            return error(414, "The address is too long.", CORS)
+            return error(414, _TOO_LONG, CORS)
         if method == "OPTIONS":
             return _PREFLIGHT
         if key in self._open:
@@ -166,11 +169,20 @@ class PublicApi:
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)
 
-    async def _search(self, request: Request, _: Body) -> Response:
-        wanted = parse_search(request.query_string)
-        if self._catalog.is_behind:
-            await self._catalog.catch_up()
-        return content_response(request, self._catalog.search(*wanted), _OPEN)
+    def _search(self, request: Request) -> Response:
+        query_string = request.query_string
+        if len(request.path) + len(query_string) > _MAX_PATH_AND_QUERY:
+            return error(414, _TOO_LONG, CORS)
+        try:
+            asked = parse_search(query_string)
+        except InvalidQuery as problem:
+            return error(400, problem.message, CORS)
+        return content_response(request, self._catalog.search_page(asked), _OPEN)
+
+    async def _search_later(self, request: Request, _: Body) -> Response:
+        parse_search(request.query_string)  # An error need not wait.
+        await self._catalog.catch_up()
+        return self._search(request)
 
     async def _revocations(self, request: Request, _: Body) -> Response:
         return content_response(request, self._catalog.revocations(), _OPEN)
@@ -254,7 +266,7 @@ class PublicApi:
         """Everything public under /api/ without CORS headers; None for other paths."""
         path = request.path
         if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
-            return error(414, "The address is too long.")
+            return error(414, _TOO_LONG)
         operational = self._operational.get(path)
         if path == _SETTINGS or operational is not None:
             if request.method != "GET" and request.method != "HEAD":

@@ -1,16 +1,21 @@
-"""Bundles over HTTP: `/cdn/@{scope}/{name}/{version}/index.js` (or `.css`), sent from disk."""
+"""Files of versions over HTTP: `/cdn/@{scope}/{name}/{version}/index.js` or another path, sent from
+disk.
+"""
 
 import asyncio
-import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import structlog
 
-from widget_contract.addresses import PublishedFile, parse_file_path
+from widget_contract.addresses import parse_file_path
+from widget_contract.version_files import CONTENT_TYPES, PICTURE_KINDS
 
 from ...core.errors import BundleNotFound, StoreUnavailable
 from ...core.files.contract import Fetch, Kind, LocalFiles
+from ...core.files.verified import VerifiedFiles
 from ...core.http.conditional import choose_range, is_known
 from ...core.http.errors import error, log_error
 from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
@@ -18,14 +23,14 @@ from ..catalog import BundleRef, Catalog
 
 PREFIX = "/cdn/"
 
-# For bundles that have to be fetched; started on first use.
+# For bundles that have to be fetched or verified; started on first use.
 _THREADS = 4
 
 _log = structlog.get_logger("widget_catalog.cdn")
 
 _TYPES: dict[Kind, tuple[str, str]] = {
-    "js": ("content-type", "text/javascript; charset=utf-8"),
-    "css": ("content-type", "text/css; charset=utf-8"),
+    kind: ("content-type", its if kind in PICTURE_KINDS else f"{its}; charset=utf-8")
+    for kind, its in CONTENT_TYPES.items()
 }
 _BUNDLE: Headers = [
     ("cache-control", "public, max-age=31536000, immutable"),
@@ -37,11 +42,19 @@ _BUNDLE: Headers = [
 
 
 class Cdn:
-    def __init__(self, catalog: Catalog, bundles: LocalFiles, fetch: Fetch | None = None) -> None:
-        """`fetch` is for bundles in an object store."""
+    def __init__(
+        self,
+        catalog: Catalog,
+        bundles: LocalFiles,
+        fetch: Fetch | None = None,
+        on_damage: Callable[[Path], None] = lambda _: None,
+    ) -> None:
+        """`fetch` is for bundles in an object store; `on_damage` gets damaged files in a thread."""
         self._catalog = catalog
         self._bundles = bundles
         self._fetch = fetch
+        self._on_damage = on_damage
+        self.files = VerifiedFiles()
         self.fetches = 0
         self._fetching: dict[Path, asyncio.Future[None]] = {}
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bundles")
@@ -58,7 +71,7 @@ class Cdn:
             sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
             return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), CORS)
         file = parse_file_path(request.path[len(PREFIX) - 1 :])
-        found = None if file is None else self._find(file)
+        found = None if file is None else self._catalog.find_file(*file)
         if file is None or found is None:
             return error(404, f"There is no bundle at {request.path[:200]}.", CORS)
         revoked = self._catalog.find_revocation(file.scope, file.name, file.version)
@@ -66,7 +79,10 @@ class Cdn:
             sentence = f"This version was revoked, and must not be used: {revoked.reason}"
             return error(410, sentence, ("cache-control", "no-store"), CORS)
         path = self._bundles.local_path(found.sha256_hash, file.kind)
-        if self._fetch is not None and not _is_whole(path, found.size_bytes):
+        is_intact = self.files.find(path, *found)
+        if is_intact is None:
+            is_intact = await self._is_intact(path, found)
+        if self._fetch is not None and not is_intact:
             try:
                 await self._have(self._fetch, path, found, file.kind)
             except StoreUnavailable as problem:
@@ -75,35 +91,38 @@ class Cdn:
                 return error(503, sentence, ("retry-after", "5"), CORS)
             except BundleNotFound:
                 pass
-        if not _is_whole(path, found.size_bytes):
+            is_intact = await self._is_intact(path, found)
+        if not is_intact:
             _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
-            return error(503, "This bundle is missing on the server.", CORS)
+            return error(503, "This bundle is missing or damaged on the server.", CORS)
         headers = [_TYPES[file.kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
 
+    async def _is_intact(self, path: Path, found: BundleRef) -> bool:
+        """Whether the file has the published bytes. It is read when it is first used."""
+        known = self.files.find(path, *found)
+        if known is None:
+            await self._shared(path, partial(self._verify, path, found.sha256_hash))
+            known = self.files.find(path, *found)
+        return known is True
+
+    def _verify(self, path: Path, sha256_hash: str) -> None:
+        if not self.files.verify(path, sha256_hash) and path.exists():
+            self._on_damage(path)
+
     async def _have(self, fetch: Fetch, path: Path, found: BundleRef, kind: Kind) -> None:
-        """Fetch it in a thread; concurrent requests share one fetch."""
-        loop = asyncio.get_running_loop()
-        fetching = self._fetching.get(path)
-        if fetching is None:
+        if path not in self._fetching:
             self.fetches += 1
-            what = (found.sha256_hash, kind, found.size_bytes)
-            fetching = loop.run_in_executor(self._threads, fetch, *what)
-            self._fetching[path] = fetching
-            fetching.add_done_callback(lambda _: self._fetching.pop(path, None))
-        await asyncio.shield(fetching)
+        await self._shared(path, partial(fetch, found.sha256_hash, kind, found.size_bytes))
 
-    def _find(self, file: PublishedFile) -> BundleRef | None:
-        find = self._catalog.find_bundle if file.kind == "js" else self._catalog.find_style
-        return find(file.scope, file.name, file.version)
-
-
-def _is_whole(path: Path, size_bytes: int) -> bool:
-    try:
-        found = path.stat()
-    except OSError:
-        return False
-    return stat.S_ISREG(found.st_mode) and found.st_size == size_bytes
+    async def _shared(self, path: Path, work: Callable[[], None]) -> None:
+        """In a thread; concurrent requests for the same file share it."""
+        working = self._fetching.get(path)
+        if working is None:
+            working = asyncio.get_running_loop().run_in_executor(self._threads, work)
+            self._fetching[path] = working
+            working.add_done_callback(lambda _: self._fetching.pop(path, None))
+        await asyncio.shield(working)
 
 
 def _send(request: Request, file: FileBody, headers: Headers) -> Response:

@@ -27,8 +27,12 @@ _STATES: dict[type[StoreUnavailable], str] = {
 _JSON_TYPE = ("content-type", "application/json; charset=utf-8")
 _JSON: Headers = [_JSON_TYPE, ("vary", "accept-encoding"), NOSNIFF]
 
+_REBUILDING = "the read model is damaged, and is rebuilt"
+
 PREFIX = "/healthz/"
 LIVE, READY = "/healthz/live", "/healthz/ready"
+# HAProxy takes 404 for a node that finishes its requests and gets no new ones, 503 for a dead one.
+_UNREADY_IS_404 = "unready=404"
 _LINE_TYPE = ("content-type", "text/plain; charset=utf-8")
 _LINE: Headers = [_LINE_TYPE, ("cache-control", "no-store"), NOSNIFF]
 
@@ -36,7 +40,8 @@ _LINE: Headers = [_LINE_TYPE, ("cache-control", "no-store"), NOSNIFF]
 @dataclass
 class Health:
     """`blocked_s` returns how long another process has been writing; `find_damage`, what is
-    damaged; `find_delay`, why not all changes are visible yet.
+    damaged in the database; `find_bundle_damage`, which stored bundle is; `find_delay`, why not all
+    changes are visible yet; `is_rebuilding`, whether the read model is damaged, and is rebuilt.
     """
 
     catalog: Catalog
@@ -44,7 +49,9 @@ class Health:
     check_bundles: Callable[[], None]
     blocked_s: Callable[[], float]
     find_damage: Callable[[], str | None]
+    find_bundle_damage: Callable[[], str | None]
     find_delay: Callable[[], str | None]
+    is_rebuilding: Callable[[], bool]
     workers: WorkerCounts | None
 
     def handle(self, request: Request) -> Response:
@@ -65,6 +72,9 @@ class Health:
         except CatalogError as error:
             checks["bundles"] = "failing"
             errors.append(error.message)
+        if lost := self.find_bundle_damage():
+            checks["bundles"] = "damaged"
+            errors.append(f"A stored bundle is damaged, and doctor must be run: {lost}")
         blocked_s = self.find_blocked_s()
         if blocked_s >= TOO_LONG_S:
             checks["writing"] = "failing"
@@ -72,7 +82,10 @@ class Health:
                 f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
                 "the log names it. Everything can be read."
             )
-        if self.find_delay():
+        if self.is_rebuilding():
+            checks["replica"] = "damaged"
+            errors.append(f"{_REBUILDING.capitalize()}.")
+        elif self.find_delay():
             checks["replica"] = "behind"
             errors.append("Not all that was changed can be shown yet; the log says why.")
         if (workers := self.workers) is not None and workers.missing:
@@ -98,7 +111,9 @@ class Healthz:
     """`find_delay` returns why not all changes are visible yet, if so; `find_silence_s`, how long
     the shared database has not responded; `is_read_only`, whether it responds but accepts no
     writes; `is_outdated`, whether a newer release has migrated it; `blocked_s`, how long another
-    process has been writing.
+    process has been writing; `is_stopping`, whether the service is about to stop; `is_rebuilding`,
+    whether the read model is damaged, and is rebuilt; `is_catching_up`, whether changes are being
+    applied, and no other node has more of them. `has_others`: other nodes can take over.
     """
 
     catalog: Catalog
@@ -109,6 +124,10 @@ class Healthz:
     is_read_only: Callable[[], bool]
     is_outdated: Callable[[], bool]
     blocked_s: Callable[[], float]
+    is_stopping: Callable[[], bool]
+    is_rebuilding: Callable[[], bool]
+    is_catching_up: Callable[[], bool]
+    has_others: bool
     is_draining: bool = False
     _behind_since: float | None = None
 
@@ -122,26 +141,35 @@ class Healthz:
             response = _line(200, "ok")
         else:
             error = self._find_error()
-            response = _line(200, self._describe()) if error is None else _line(503, error)
+            unready = 404 if request.query_string == _UNREADY_IS_404 else 503
+            response = _line(200, self._describe()) if error is None else _line(unready, error)
         return response._replace(body=None) if request.method == "HEAD" else response
 
     def _find_error(self) -> str | None:
         """Why this node should not receive reads."""
+        if self.is_stopping():
+            return "draining: this node is about to stop"
         if self.is_draining:
             return "draining: this worker is about to end"
         try:
             self.catalog.check()
         except StoreUnavailable:
             return "the read model cannot be read"
-        if self._lag_s() > self.max_lag_s:
+        if self.has_others and self.is_rebuilding():
+            return _REBUILDING
+        if self._lag_s() > self.max_lag_s and not self.is_catching_up():
             return "behind: not all changes can be shown"
         if 0 < self.max_silence_s < self.find_silence_s():
             return f"cut off: {self._describe_silence()}"
         return None
 
     def _describe(self) -> str:
+        if self.is_rebuilding():
+            return f"ok, but {_REBUILDING}"
         if self.find_silence_s():
             return f"ok, but {self._describe_silence()}"
+        if self._lag_s() > self.max_lag_s:
+            return "ok, but behind, and so are the other nodes"
         if self.is_outdated():
             return "ok, but nothing can be changed here: the database is of a newer release"
         if (blocked_s := self.blocked_s()) >= TOO_LONG_S:

@@ -118,7 +118,7 @@ class _Reader:
             version = self.parsed(_version, installed, "installed", number)
         if wanted is not None:
             allowed = self.parsed(_range, wanted, "range", number)
-        return Installed(key, version, allowed)
+        return Installed(key, version, allowed, wanted)
 
 
 _NONE = Installed("", None, None)

@@ -16,7 +16,7 @@ from ...core.load_settings import load_settings
 from ...core.settings import Settings
 
 if TYPE_CHECKING:
-    from .wiring import Node
+    from .node import Node
 
 say = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -75,7 +75,7 @@ def command_node(settings: Settings, *, reads_replica: bool = False) -> "Node":
     """The catalog, which may be new. One shared by nodes has no read model here, unless the
     command reads it: the nodes apply the changes.
     """
-    from .wiring import prepare_node
+    from .node import prepare_node
 
     return prepare_node(
         settings.data,
@@ -88,7 +88,7 @@ def command_node(settings: Settings, *, reads_replica: bool = False) -> "Node":
 def finish_interrupted_import(node: "Node") -> None:
     """Complete the import of a killed process, as a service would."""
     from ..accepted_import import finish_import
-    from .wiring import make_index_ready
+    from .node import make_index_ready
 
     finish_import(node.store, partial(make_index_ready, node))
 

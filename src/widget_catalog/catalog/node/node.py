@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import clock
 from ...core.clock import Clock
@@ -18,7 +18,7 @@ from ...core.db.postgresql import FEW_CONNECTIONS, postgresql_engine, transactio
 from ...core.db.sqlite import sqlite_engine
 from ...core.errors import BundlesUnusable, DatabaseDown, FolderUnusable, StoreUnavailable
 from ...core.files.contract import Bundles, Uploads
-from ...core.settings import Backends
+from ...core.settings import Backends, Settings
 from ..replica.file import discard
 from ..replica.filling import Bar, no_bar
 from ..replica.integrity import is_intact
@@ -35,6 +35,9 @@ from .opening import (
     unusable,
     uploads_in,
 )
+
+if TYPE_CHECKING:
+    from ..catalog import Catalog
 
 _FOLDER = Backends()
 # How long an opened folder waits for others that update the replica, such as a large import.
@@ -220,3 +223,22 @@ def _program() -> str:
     name = Path(sys.argv[0]).name
     command = next((word for word in sys.argv[1:] if word.isalpha()), "")
     return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]
+
+
+def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
+    """A reader of this node's catalog, with its own index and caches."""
+    from ..cache_size import choose_cache_bytes
+    from ..catalog import Catalog
+    from ..replica.documents import Documents
+    from ..search.follower import IndexSource
+
+    documents = Documents(node.folder.replica)
+    return Catalog(
+        documents,
+        node.revision,
+        node.counts,
+        settings.cdn_url,
+        choose_cache_bytes(settings),
+        now,
+        index_source=IndexSource(node.folder.replica, node.folder.search_index),
+    )

@@ -1,7 +1,7 @@
 """Checks a data folder before it is opened, opens its database read-only, and removes a folder that
 a failed command has created.
 
-Separate from `wiring.py`, so that read-only commands do not import the read model.
+Separate from `node.py`, so that read-only commands do not import the read model.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from widget_contract.errors import CatalogError
 
-from ...core.data_folder import DataFolder, sync_folder
+from ...core.data_folder import DataFolder, sync
 from ...core.db.engine import Snapshot, Store
 from ...core.db.file_lock import WriterLock
 from ...core.db.migrate import check_schema, is_new
@@ -142,7 +142,7 @@ def _make_durable(path: Path, mode: int = 0o777) -> None:
     new = [it for it in (path, *path.absolute().parents) if not it.exists()]
     path.mkdir(parents=True, exist_ok=True, mode=mode)
     for made in new:
-        sync_folder(made.parent)
+        sync(made.parent)
 
 
 def open_keys(folder: DataFolder, store: Store, settings: Settings) -> Keys:

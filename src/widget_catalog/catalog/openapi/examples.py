@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 
 from widget_contract.addresses import file_path
+from widget_contract.declared_details import DeclaredDetails
 from widget_contract.wire import CliVersion, ServiceVersion, Size, VersionEntry
-from widget_contract.wire_running import Change, Changes, DeclaredDetails, PublishedFile, Revocation
+from widget_contract.wire_running import Change, Changes, PublishedFile, Revocation
 
 from ...core import release
 from ..settings import CatalogSettings
@@ -77,6 +78,7 @@ def examples(base_url: str) -> Object:
             "registrationOpen": False,
             "maxBundleBytes": 2097152,
             "apiVersions": list(release.API_VERSIONS),
+            "acceptsFiles": True,
         },
     }
     only = {name: {"answer": ("Example response", it)} for name, it in responses.items()}
@@ -93,7 +95,7 @@ def _entry(base_url: str) -> Object:
             scope="catalog",
             name="clock",
             version="2.0.0",
-            bundle_url=f"{base_url}/cdn{file_path('catalog', 'clock', '2.0.0', 'js')}",
+            bundle_url=f"{base_url}/cdn{file_path('catalog', 'clock', '2.0.0')}",
             bundle_size=5515,
             sha256_hash=_HASH,
             published_at=_AT,
@@ -121,11 +123,21 @@ def _version(widget: Object, entry: Object) -> Object:
     address = address.replace("index.js", "index.css")
     integrity = "sha256-1a+03d21WBFEPYHl0U/PIrWp2a7ByMvEf/sR0oHqCn4="
     style_sheet = PublishedFile("index.css", address, 312, _STYLE_HASH, integrity, "text/css")
+    picture = PublishedFile(
+        "screenshots/light.png",
+        address.replace("index.css", "screenshots/light.png"),
+        48_213,
+        _STYLE_HASH,
+        integrity,
+        "image/png",
+        1280,
+        800,
+    )
     return {
         "widget": widget,
         "version": entry,
         "manifest": {"name": "clock", "displayName": "Clock", "version": entry["version"]},
-        "files": [_json(bundle), _json(style_sheet)],
+        "files": [_json(it) for it in (bundle, style_sheet, picture)],
         "permissionsAdded": [],
         "permissionsRemoved": [],
         "previousVersion": "1.1.0",

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import fields
 
-from widget_contract import wire, wire_running
+from widget_contract import declared_details, wire, wire_running
 
 Schema = dict[str, Any]
 
@@ -32,6 +32,7 @@ def schemas() -> dict[str, Schema]:
         wire_running.PublishedFile,
         wire_running.RevokedState,
         wire_running.Capability,
+        declared_details.Author,
         wire_running.Resolved,
         wire_running.ResolveResult,
         wire_running.Changes,
@@ -75,8 +76,9 @@ def _schema(annotation: Any) -> Schema:
 def _type_schema(type_: Any) -> Schema:
     origin, arguments = get_origin(type_), get_args(type_)
     if origin in (Union, UnionType):
-        (one,) = (it for it in arguments if it not in (NoneType, UnsetType))
-        return _or_null(_type_schema(one)) if NoneType in arguments else _type_schema(one)
+        some = [_type_schema(it) for it in arguments if it not in (NoneType, UnsetType)]
+        one = some[0] if len(some) == 1 else {"anyOf": some}
+        return _or_null(one) if NoneType in arguments else one
     if origin is Literal:
         first = {"type": _TYPES[type(arguments[0])]}
         return first | ({"enum": list(arguments)} if arguments[1:] else {"const": arguments[0]})
@@ -92,6 +94,8 @@ def _type_schema(type_: Any) -> Schema:
 def _or_null(schema: Schema) -> Schema:
     if "$ref" in schema:
         return {"anyOf": [schema, {"type": "null"}]}
+    if "anyOf" in schema:
+        return {"anyOf": [*schema["anyOf"], {"type": "null"}]}
     return {**schema, "type": [schema["type"], "null"]}
 
 

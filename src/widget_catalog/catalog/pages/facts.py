@@ -1,12 +1,15 @@
 """Content of widget pages, derived from the API's types: texts, drawings, snippets."""
 
 import base64
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from widget_contract.addresses import detail_path, style_address
+from widget_contract.addresses import detail_path, file_path, style_address
 from widget_contract.capabilities import Permission, in_words, name_of, permission_changes
+from widget_contract.version_files import is_picture, is_thumbnail, thumbnail_of
 from widget_contract.wire import Size, VersionEntry, WidgetDetail
+from widget_contract.wire_running import PublishedFile
 
 from ..catalog import BundleRef
 
@@ -27,6 +30,35 @@ _PERMISSIONS = {
     "storage": "Store data in the browser",
     "user": "Access your identity",
 }
+
+
+class Screenshot(NamedTuple):
+    """A picture of a version: its address, and its thumbnail on this site with its size."""
+
+    url: str
+    path: str
+    width: int
+    height: int
+    name: str
+    is_here: bool
+    """Whether the CDN is this site."""
+
+
+def screenshots_of(
+    it: VersionEntry, files: Sequence[PublishedFile], public_url: str
+) -> list[Screenshot]:
+    thumbnails = {it.path: it for it in files if is_thumbnail(it.path)}
+    found = []
+    for file in files:
+        if is_picture(file.path):
+            small = thumbnails.get(thumbnail_of(file.path), file)
+            path = "/cdn" + file_path(it.scope, it.name, it.version, small.path)
+            words = re.sub("[_-]+", " ", file.path.partition("/")[2].rpartition(".")[0]).strip()
+            is_here = file.url.startswith(f"{public_url}/cdn/")
+            found.append(
+                Screenshot(file.url, path, small.width or 1, small.height or 1, words, is_here)
+            )
+    return found
 
 
 class PermissionFact(NamedTuple):

@@ -37,6 +37,11 @@ class Shown(NamedTuple):
     html: Markup | None
     is_final: bool = True
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the end of the text is missing."""
+        return self.html is not None and self.html.rstrip().endswith(f"<p>{_CUT.strip()}</p>")
+
 
 class MarkdownRenderer:
     """Renders in a child process, because some texts take very long, and caches the results: pages

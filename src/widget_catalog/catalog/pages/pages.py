@@ -6,12 +6,15 @@ from functools import cache, partial
 from typing import NamedTuple
 from urllib.parse import quote
 
+from widget_contract.manifest_schema import PATH as SCHEMA
+from widget_contract.manifest_schema import printed as printed_schema
+
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
 from ...core.http.conditional import content_response
 from ...core.http.content import AnyContent
 from ...core.http.errors import cors_of, failure_page, message_of
-from ...core.http.http import NOSNIFF, Headers, Request, Response
+from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
 from ...core.http.routing import Routes
 from ...core.tracing import current
@@ -152,6 +155,7 @@ class PublicPages:
         ]
         return [
             file("/openapi.json", lambda: printed(self._document()).encode(), _JSON, _REVALIDATED),
+            file(SCHEMA, lambda: printed_schema().encode(), _JSON, _A_WHILE, _ANY_ORIGIN, CORS),
             file("/favicon.svg", lambda: icon, _SVG, _A_DAY),
             file("/favicon.ico", lambda: icon, _SVG, _A_DAY),
             file("/robots.txt", lambda: robots, _TEXT, _A_DAY),
@@ -161,7 +165,12 @@ class PublicPages:
         ]
 
     def _file(
-        self, path: str, read: Callable[[], bytes], content_type: str, caching: tuple[str, str]
+        self,
+        path: str,
+        read: Callable[[], bytes],
+        content_type: str,
+        caching: tuple[str, str],
+        *more: tuple[str, str],
     ) -> PublicRoute:
         """A file that never changes, read on first use."""
         content = cache(lambda: self._content_of([read()]))
@@ -169,7 +178,8 @@ class PublicPages:
         async def find(_: PageRequest) -> AnyContent:
             return content()
 
-        return PublicRoute(path, find, [("content-type", content_type), _VARY, caching, NOSNIFF])
+        headers = [("content-type", content_type), _VARY, caching, NOSNIFF, *more]
+        return PublicRoute(path, find, headers)
 
     async def _try_operation(self, asked: PageRequest) -> Response | None:
         address = self._reference.find_address(asked.params["page"], asked.query)

@@ -104,7 +104,11 @@ def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
 
 
 def of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: manifest[key] for key in _OF_MANIFEST if key in manifest}
+    shown = {key: manifest[key] for key in _OF_MANIFEST if key in manifest}
+    # Other tools call it schema.
+    if "configSchema" not in manifest and isinstance(manifest.get("schema"), dict):
+        shown["configSchema"] = manifest["schema"]
+    return shown
 
 
 def panel_security_headers(renderer: PageRenderer, cdn_url: str) -> Headers:

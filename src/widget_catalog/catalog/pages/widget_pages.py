@@ -14,6 +14,7 @@ from ...core.files.hashing import read_verified
 from ...core.http.content import AnyContent
 from ...core.http.rendering import day
 from ...core.jobs.bounded_work import BoundedWork
+from ..attached_content import read_readme
 from ..catalog import BundleRef, Catalog
 from ..installs import Installs
 from ..views import Views
@@ -24,11 +25,11 @@ from .facts import (
     find_version,
     grid,
     permission_fact,
+    screenshots_of,
     use,
     version_rows,
 )
 from .feeds import BADGES, badges_in_markdown
-from .manifest_facts import read_manifest
 from .markdown import MarkdownRenderer
 from .preview import panel_of
 from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_numbers
@@ -36,6 +37,8 @@ from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_num
 # Limits for long texts, to keep pages small.
 _NOTES_BYTES = 12_000
 _README_BYTES = 20_000
+# On the page of a version, to which the page of the widget links.
+_WHOLE_README_BYTES = 150_000
 _ROWS = 12
 _ROWS_PER_PAGE = 25
 # Versions that are offered for comparison.
@@ -76,7 +79,7 @@ class WidgetPages:
         shown = next((it for it in detail.versions if not it.yanked), None)
         shown = shown or (detail.versions[0] if detail.versions else None)
         none: dict[str, Any] = {"version": None, "is_final": True}
-        version = none if shown is None else await self._version(shown)
+        version = none if shown is None else await self._version(shown, _README_BYTES)
 
         def values() -> dict[str, Any]:
             return {
@@ -132,7 +135,7 @@ class WidgetPages:
         version = find_version(detail, number)
         if version is None:
             return None
-        facts = await self._version(version)
+        facts = await self._version(version, _WHOLE_README_BYTES)
 
         def values() -> dict[str, Any]:
             at = detail.versions.index(version)
@@ -154,15 +157,16 @@ class WidgetPages:
     ) -> list[VersionRow]:
         return version_rows(detail.versions, start, stop, self._views.requested, revoked)
 
-    async def _version(self, it: VersionEntry) -> dict[str, Any]:
+    async def _version(self, it: VersionEntry, readme_bytes: int) -> dict[str, Any]:
         """The data shown on the pages of a widget and of a version. If it is not final, the page
         must not be cached.
         """
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
-        manifest = read_manifest(beside.manifest)
         notes = await self._markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
-        readme = await self._markdown.render(manifest.readme, _README_BYTES, it.scope)
+        files = () if beside.revoked is not None else beside.files
+        text, is_read = await read_readme(self._bundles, files, beside.readme)
+        readme = await self._markdown.render(text, readme_bytes, it.scope)
         return {
             "version": it,
             "revoked": beside.revoked,
@@ -171,10 +175,11 @@ class WidgetPages:
             "grid": grid(it),
             "permissions": [permission_fact(one) for one in self._views.requested(it)],
             "use": use(it, style, self._public_url),
-            "manifest": manifest,
             "notes": notes.html,
             "readme": readme.html,
-            "is_final": notes.is_final and readme.is_final,
+            "is_readme_cut": readme.is_cut,
+            "screenshots": screenshots_of(it, files, self._public_url),
+            "is_final": notes.is_final and readme.is_final and is_read,
         }
 
     async def _find_installs(self, key: str) -> Installs | None:

@@ -1,38 +1,60 @@
 """Caches bounded by bytes, with FIFO eviction: cheap, and good enough here."""
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 _SLOTS = 1 << 16
-# Offers are forgotten after at least this many others that were not cached.
-_MIN_OFFERS = 1_000
+# Offers are forgotten after at least this many others that were not cached; in a cache of what is
+# repeated, after more.
+_MIN_OFFERS, _MIN_OFFERS_OF_REPEATED = 1_000, 16_000
 
 
 class CacheRoom:
-    """Memory shared by several caches. A cache's unused share is available to the others."""
+    """Memory shared by several caches. A cache's unused share is available to the others: who needs
+    room takes it from the cache that exceeds its share most, possibly itself.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self.free_bytes = max_bytes
         self.caches: list[ByteBoundedCache[Any, Any]] = []
+
+    def make(self, size_bytes: int, wanting: "ByteBoundedCache[Any, Any]") -> None:
+        """Evict what is needed for an item of this size in this cache."""
+        while size_bytes > self.free_bytes:
+            # The shares add up to the room, so there is one that exceeds its share with the item.
+            most, borrower = wanting.borrowed_bytes() + size_bytes, wanting
+            for cache in self.caches:
+                if (borrowed := cache.borrowed_bytes()) > most:
+                    most, borrower = borrowed, cache
+            borrower.drop_oldest()
 
 
 class ByteBoundedCache(Generic[K, V]):
     """Reading is a plain dict look-up on `items`; writing goes through the methods."""
 
     def __init__(
-        self, max_bytes: int, max_item_bytes: int | None = None, room: CacheRoom | None = None
+        self,
+        max_bytes: int,
+        max_item_bytes: int | None = None,
+        room: CacheRoom | None = None,
+        *,
+        only_repeated: bool = False,
     ) -> None:
         """In a `room`, `max_bytes` is the share that is guaranteed to this cache.
 
         One huge item must not evict everything else: by default, an item may take half the share.
+        `only_repeated`: even if there is room, what is offered only once is not kept.
         """
         self.items: dict[K, V] = {}
         # Ordered, because a plain dict skips over all deleted entries to find its first key.
         self._sizes: OrderedDict[K, int] = OrderedDict()
         self._max_bytes = max_bytes
+        self._only_repeated = only_repeated
+        self._min_offers = _MIN_OFFERS_OF_REPEATED if only_repeated else _MIN_OFFERS
         self._max_item_bytes = max_bytes // 2 if max_item_bytes is None else max_item_bytes
         self._bytes = 0
         self.misses = 0
@@ -52,7 +74,8 @@ class ByteBoundedCache(Generic[K, V]):
         would evict.
         """
         self.misses += 1
-        if size_bytes > self._room.free_bytes and not self._was_offered(key):
+        has_room = size_bytes <= self._room.free_bytes and not self._only_repeated
+        if not has_room and not self._was_offered(key):
             return False
         self._keep(key, value, size_bytes)
         return True
@@ -62,7 +85,7 @@ class ByteBoundedCache(Generic[K, V]):
         offer.
         """
         self._offers += 1
-        if self._offers > max(_MIN_OFFERS, len(self.items) // 4):
+        if self._offers > max(self._min_offers, len(self.items) // 4):
             self._offered, self._offers = bytearray(_SLOTS), 0
         hashed = hash((key,))
         slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF
@@ -79,11 +102,8 @@ class ByteBoundedCache(Generic[K, V]):
         if size_bytes > self._max_item_bytes:
             return
         room = self._room
-        while size_bytes > room.free_bytes:
-            if self._bytes + size_bytes > self._max_bytes:
-                self.drop_oldest()
-            else:
-                max(room.caches, key=ByteBoundedCache.borrowed_bytes).drop_oldest()
+        if size_bytes > room.free_bytes:
+            room.make(size_bytes, self)
         self.items[key] = value
         self._sizes[key] = size_bytes
         self._bytes += size_bytes
@@ -122,3 +142,24 @@ class ByteBoundedCache(Generic[K, V]):
     def borrowed_bytes(self) -> int:
         """How far it exceeds its share; negative if it is below it."""
         return self._bytes - self._max_bytes
+
+
+class CacheByWidget(Generic[V]):
+    """Several items for each widget, by its `scope/name`: they are dropped together."""
+
+    def __init__(self, max_bytes: int, room: CacheRoom) -> None:
+        self._kept: ByteBoundedCache[str, dict[Hashable, V]] = ByteBoundedCache(
+            max_bytes, room=room
+        )
+        self.drop, self.clear = self._kept.drop, self._kept.clear
+
+    def get(self, widget: str, key: Hashable) -> V | None:
+        known = self._kept.items.get(widget)
+        return None if known is None else known.get(key)
+
+    def offer(self, widget: str, key: Hashable, value: V, size_bytes: int) -> None:
+        known = self._kept.items.get(widget)
+        if known is not None and self._kept.grow(widget, known, size_bytes):
+            known[key] = value
+        else:  # With too many for one widget, it starts anew.
+            self._kept.offer(widget, {key: value}, size_bytes)

@@ -30,6 +30,7 @@ from .records import (
     damaged,
     full_hash,
     key_of,
+    lost,
     member_key,
     number_key,
     scope_checksum,
@@ -95,6 +96,8 @@ class Documents:
             self._require_unknown(reading, name, f"the document of {key}")
             return None
         widget_id, flags = KEY.unpack(found)
+        if flags & LOST:
+            raise lost(f"the widget {key}")
         it = self.document(reading, widget_id)
         # A damaged table could lead to another widget's document.
         if (it.flags ^ flags) & LISTED or it.key_hash != full_hash(name):
@@ -133,7 +136,7 @@ class Documents:
             for widget_id, flags in self._keys_in(reading, scope):
                 count += 1
                 if flags & LOST:
-                    raise damaged(f"the registry of {scope}")
+                    raise lost(f"a widget of {scope}")
                 if flags & LISTED:
                     yield self.document(reading, widget_id)
             known = self._scope(reading, scope)

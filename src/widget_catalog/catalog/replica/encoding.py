@@ -15,7 +15,7 @@ from .listings import encode_listing, numbered_listing
 from .records import encode_document, numbered_document
 from .rendering import Document, render
 
-Asked = list[tuple[int, Row, list[Row], list[Row]]]
+Asked = list[tuple[int, Row, list[Row], list[Row], list[Row]]]
 """When each widget changed, and its rows."""
 Damaged = tuple[int, str, str, str]
 """Of a widget that is damaged in the store: number, scope, name and what is wrong."""

@@ -69,6 +69,7 @@ class Follower:
         self._status = status
         self._store = store
         self._replica = replica
+        replica.on_applied = status.applied
         self._counts = counts
         self._listen = listen
         self._watch = watch
@@ -151,22 +152,27 @@ class Follower:
     def _hear(self, listening: Listening) -> None:
         """Runs until this ends, or the connection fails."""
         looked_at = beat_at = float("-inf")
-        is_changed = True
+        is_changed, applied_told = True, -1
         while not self._ended.is_set():
             now = time.monotonic()
-            if is_changed or now - looked_at >= _LOOK_S or self._schema < SCHEMA:
+            is_beat, is_late = now - beat_at >= _BEAT_S, now - looked_at >= _LOOK_S
+            is_applying = self._status.lag_changes or self._status.applied_seq != applied_told
+            if is_changed or is_late or self._schema < SCHEMA or (is_beat and is_applying):
                 with listening.one_transaction():
-                    self._look(listening)
-                    if now - looked_at >= _LOOK_S:
+                    if self._status.lag_changes:
+                        self._status.others_applied(listening.find_applied_by_others())
+                    if is_late:
                         looked_at = now
                         self._note_strangers(listening.find_strangers())
                         self._lock_watch.note(listening.find_publisher())
+                    applied_told = self._status.applied_seq
+                    self._look(listening)  # The last query before the wait: other nodes read it.
                 beat_at = now
                 # What was changed between a look and the first LISTEN was not heard.
                 is_changed = self._schema >= SCHEMA and listening.start()
                 if is_changed:
                     continue
-            elif now - beat_at >= _BEAT_S:
+            elif is_beat:
                 listening.check()
                 self._status.database_is_there()
                 beat_at = now
@@ -181,7 +187,7 @@ class Follower:
                 self._counts_told_at = time.monotonic()
 
     def _look(self, listening: Listening) -> None:
-        newest_seq, schema = listening.read_state()
+        newest_seq, schema = listening.read_state(self._status.applied_seq)
         # A release that can write to the newer schema goes on as before.
         is_newer = schema > SCHEMA and listening.read_oldest_writer() > SCHEMA
         self._note_release(schema, is_newer=is_newer)
@@ -203,7 +209,7 @@ class Follower:
         if counted_at == self._told or time.monotonic() < self._counts_told_at + _TELL_COUNTS_S:
             return
         self._counts_told_at = time.monotonic()
-        if listening.notify_counts():
+        if listening.notify_counts(self._status.applied_seq):
             self._told = counted_at
 
     def _note_release(self, schema: str, *, is_newer: bool) -> None:

@@ -18,8 +18,10 @@ _SILENT_MS = 5_000
 _USUAL_MS = 1_500
 _ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE = range(5)
 _COUNTED, _IS_NEWER, _HOST, _MOVED_AT, _BLOCKED_SINCE = range(5, 10)
-_COUNTED_AT, _NOTIFIED = range(10, 12)
-_BYTES = 8 * 12
+_PROGRESS_AT, _OTHERS_APPLIED, _COUNTED_AT, _NOTIFIED = range(10, 14)
+_BYTES = 8 * 14
+# Applying some thousand changes at once takes seconds.
+_PROGRESS_MS = 10_000
 # Values of _IS_UP.
 _DOWN, _UP, _READ_ONLY = range(3)
 
@@ -55,8 +57,14 @@ class NodeStatus:
         self._words[_IS_UP] = _READ_ONLY
 
     def applied(self, seq: int) -> None:
+        if self._words[_APPLIED] != max(0, seq):
+            self._words[_PROGRESS_AT] = _now_ms()
         self._words[_APPLIED] = max(0, seq)
         self._note_lag()
+
+    def others_applied(self, seq: int) -> None:
+        """The newest change that another node is known to have applied."""
+        self._words[_OTHERS_APPLIED] = seq
 
     def _note_lag(self) -> None:
         if self.lag_changes == 0:
@@ -129,6 +137,18 @@ class NodeStatus:
     def lag_changes(self) -> int:
         """How many known changes are not applied yet."""
         return max(0, self._words[_NEWEST] - self._words[_APPLIED])
+
+    @property
+    def applied_seq(self) -> int:
+        return self._words[_APPLIED]
+
+    def is_catching_up(self) -> bool:
+        """Whether it applies changes, and no other node is less than half as far behind: it would
+        not help to send requests there instead.
+        """
+        is_progressing = _now_ms() - self._words[_PROGRESS_AT] < _PROGRESS_MS
+        others_lag = max(0, self._words[_NEWEST] - self._words[_OTHERS_APPLIED])
+        return is_progressing and others_lag * 2 >= self.lag_changes
 
     @property
     def lag_s(self) -> float:

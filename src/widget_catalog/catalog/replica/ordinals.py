@@ -20,8 +20,10 @@ def set_of(ordinals: Array) -> BitMap:
     return BitMap(ordinals.tolist()) if few else sorted_set(np.sort(ordinals))
 
 
-def sorted_set(ordinals: Array) -> BitMap:
+def sorted_set(ordinals: Array | list[int]) -> BitMap:
     """The same for sorted ordinals, which are added five times as fast."""
+    if isinstance(ordinals, list):
+        return BitMap(array("I", ordinals))
     return BitMap(array("I", ordinals.astype(np.uint32, copy=False).tobytes()))
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import xxhash
 
 from ...core.db.damage import checksum
-from ...core.errors import DataDamaged
+from ...core.errors import DataDamaged, ReplicaDamaged
 from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document
 from .rows import Place
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 12
+FORMAT = 14
 
 Bytes: TypeAlias = bytes | memoryview
 
@@ -271,8 +271,12 @@ def version_key(number: int, identity: str) -> bytes:
     return number_key(number) + identity.encode()
 
 
-def damaged(what: str) -> DataDamaged:
-    return DataDamaged(
-        f"{what[0].upper()}{what[1:]} in the read model is damaged or missing. Run doctor: it "
-        "rebuilds the read model if the rest of the database is sound."
+def damaged(what: str) -> ReplicaDamaged:
+    return ReplicaDamaged(
+        f"{what[0].upper()}{what[1:]} in the read model is damaged or missing. It is rebuilt."
     )
+
+
+def lost(what: str) -> DataDamaged:
+    """Its rows in the store are damaged, so that it cannot be rebuilt."""
+    return DataDamaged(f"{what[0].upper()}{what[1:]} is damaged in the database. Run doctor.")

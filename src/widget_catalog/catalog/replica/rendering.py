@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from widget_contract.addresses import file_path
-from widget_contract.manifests import details_of, searched_texts
+from widget_contract.manifest_details import details_beside, searched_texts
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
@@ -30,7 +30,8 @@ class Document(NamedTuple):
     `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
     `revocations` are its revoked versions: JSON, an array of `RevokedVersion`, or nothing.
     `beside` has what a version declares beside its entry, by the version's identity: its details
-    as JSON, a line break, and the manifest it was published with.
+    and `files`, an array of `AttachedFile`, as JSON; a line break; and the manifest it was
+    published with.
     `outline` has the place of each version in `entries`: JSON, an array of `Outline`.
     """
 
@@ -167,7 +168,7 @@ def _entry(
         scope,
         name,
         number,
-        version.bundle_url or f"{_CDN}{file_path(scope, name, number, 'js')}",
+        version.bundle_url or f"{_CDN}{file_path(scope, name, number)}",
         version.bundle_size,
         version.sha256_hash,
         iso(version.published_at),
@@ -183,7 +184,9 @@ def _entry(
 
 
 def _beside(version: Version) -> bytes:
-    details = details_of(version)
+    details = details_beside(version, version.manifest)
+    if version.attached:
+        details["files"] = version.attached
     encoded = _encode(details) if details else b""
     return encoded if version.manifest is None else encoded + b"\n" + version.manifest.encode()
 

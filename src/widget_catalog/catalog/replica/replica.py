@@ -17,12 +17,13 @@ from ...core.data_folder import DataFolder
 from ...core.db.engine import Snapshot, Store
 from ...core.db.file_lock import file_lock
 from ...core.db.transaction import PreparedBatch, PreparedRecords, Write, prepare_nothing
-from ...core.errors import DataDamaged, StoreUnavailable, WriterBusy
+from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable, WriterBusy
 from ..store import feed, widgets
 from ..store.feed import Change
 from .encoding import Records, numbered, prepare, records_of
 from .file import ReplicaFile, State, make_current, new_path, open_current, remove_others
 from .filling import Bar, NewReplica, fill, no_bar
+from .healing import Healing
 from .rendering import render
 from .revision import Counts, Revision
 from .source import entry_of, fits, is_importing, mend_shared_counts, wrong_counts
@@ -52,11 +53,11 @@ class Replica:
         applies: bool = True,
         on_counted: Callable[[], object] = lambda: None,
     ) -> None:
-        """`is_shared`: other nodes write to the same store, and have to be notified of what was
-        counted here. Without `applies`, it neither applies nor renders anything: for commands next
-        to nodes, which do that themselves.
+        """`is_shared`: other nodes write to the same store, and `on_counted` tells them. Without
+        `applies`, it neither applies nor renders: for commands, which leave that to nodes.
         """
         self.path = folder.replica
+        self.healing = Healing(folder.replica)
         self._lock_file = folder.replica_lock
         self._rebuild_lock_file = folder.replica_lock.with_suffix(".rebuild")
         self._revision = revision
@@ -73,6 +74,8 @@ class Replica:
         self._shown = (0, -1)
         # Why the last attempt to apply has failed.
         self.error: str | None = None
+        # Called with the number of the last change, after each of many transactions.
+        self.on_applied: Callable[[int], None] = lambda _seq: None
 
     # Called by the store
 
@@ -114,7 +117,8 @@ class Replica:
         try:
             self.apply(store, prepared)
         except StoreUnavailable as error:
-            if self._on_damage is not None and isinstance(error, DataDamaged):
+            is_derived = isinstance(error, ReplicaDamaged)
+            if self._on_damage is not None and isinstance(error, DataDamaged) and not is_derived:
                 self._on_damage(error)
             _log.error("What was changed cannot be shown yet.", error=error.message)
 
@@ -135,6 +139,8 @@ class Replica:
                 self.rebuild(store, bar, is_needed=self._is_needed)
         except StoreUnavailable as error:
             self.error = error.message
+            if isinstance(error, ReplicaDamaged):
+                self.healing.condemn(error)
             raise
         self.error = None
 
@@ -176,7 +182,7 @@ class Replica:
 
     def shows(self, seq: int) -> bool:
         """Whether all readers see this change. Needs neither a lock nor the store."""
-        found = self._find_state()
+        found = None if self.healing.is_needed else self._find_state()
         return found is not None and self._is_shown(*found) and found[1].seq >= seq
 
     def _is_shown(self, file: ReplicaFile, state: State) -> bool:
@@ -184,7 +190,7 @@ class Replica:
 
     def _is_done(self, store: Store) -> bool:
         """Whether everything is applied and visible to all readers. Needs no lock."""
-        found = self._find_state()
+        found = None if self.healing.is_needed else self._find_state()
         if found is None or not self._is_shown(*found):
             return False
         _, state = found
@@ -241,6 +247,7 @@ class Replica:
                 writer.put(it)
             writer.note(rows)
             writer.finish(State(applied=applied, is_importing=importing))
+        self.on_applied(0 if applied is None else applied.seq)
         return len(rows) == _AT_ONCE
 
     def _records(
@@ -304,7 +311,7 @@ class Replica:
                 remove_others(self.path)
 
     def _is_needed(self, store: Store) -> bool:
-        found = self._find_state()
+        found = None if self.healing.is_needed else self._find_state()
         if found is None:
             return True
         with store.reading() as connection:

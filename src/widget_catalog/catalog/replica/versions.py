@@ -4,12 +4,20 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..widgets import AttachedFile
 from .documents import Documents, Reading
 from .records import unseal, version_key
 
 # `rendering.Outline` as plain tuples, which takes half the time.
 _decode_outline = msgspec.json.Decoder(list[tuple[str, str, bool, int, int, int]]).decode
 _decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
+
+
+class _Attached(msgspec.Struct):
+    files: tuple[AttachedFile, ...] = ()
+
+
+_decode_attached = msgspec.json.Decoder(_Attached).decode
 
 
 class StyleRow(NamedTuple):
@@ -30,7 +38,7 @@ class VersionRow(NamedTuple):
     previous: bytes | None
     style: StyleRow | None
     details: bytes
-    """As JSON, without defaults."""
+    """As JSON, without defaults; with the attached files, for `attached_in`."""
     manifest: bytes | None
     previous_manifest: bytes | None
 
@@ -65,6 +73,20 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
             manifest,
             None if former is None else find_manifest(documents, reading, it.id, former),
         )
+
+
+def find_attached(documents: Documents, key: str, number: str) -> tuple[AttachedFile, ...]:
+    """The attached files of this version; its widget may be unlisted."""
+    with documents.snapshot() as reading:
+        it = documents.find(reading, key)
+        if it is None or all(one[0] != number for one in _decode_outline(it.outline)):
+            return ()
+        return attached_in(_find_beside(documents, reading, it.id, number.partition("+")[0])[0])
+
+
+def attached_in(details: bytes) -> tuple[AttachedFile, ...]:
+    """The attached files of a version, from its details."""
+    return _decode_attached(details).files
 
 
 def find_manifest(

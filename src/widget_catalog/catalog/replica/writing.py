@@ -52,8 +52,12 @@ class ReplicaWriter:
         put(number, it.document, append=self._is_new, db=file.documents)
         self._put_key(it.id, it.scope, it.name, LISTED if it.is_listed else 0, it.changed_at)
         for identity, beside in it.beside:
-            # An existing one is the same: what a version declares never changes.
-            put(version_key(it.id, identity), seal(beside), overwrite=False, db=file.beside)
+            key, sealed = version_key(it.id, identity), seal(beside)
+            # An existing one is nearly always the same: what a version declares never changes, and
+            # only a mirror gets its files later, when it is no longer revoked.
+            is_new = put(key, sealed, overwrite=False, db=file.beside)
+            if not is_new and self._transaction.get(key, db=file.beside) != sealed:
+                put(key, sealed, db=file.beside)
         if it.revocations:
             put(number, seal(it.revocations), db=file.revocations)
         elif not self._is_new:

@@ -4,7 +4,7 @@ Every listed widget has an *ordinal* here, assigned once: a changed widget gets 
 old one is dead, so that nothing has to be removed from the postings.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from sys import getsizeof
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from ..widgets import Totals
 from .facets import Facets
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
-from .texts import Texts, starting_with
+from .texts import Texts
 from .words import Words, label_words
 
 _REMEMBERED_BYTES = 16 << 20
@@ -34,8 +34,6 @@ _OVERHEAD_BYTES = 1_000
 _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 # More than this are not applied one by one, which would block all other requests.
 _MAX_AT_ONCE = 2_000
-# Up to this many names are kept as objects, with lookups ten times as fast as in flat arrays.
-_MAX_KEY_OBJECTS = 20_000
 # Limit of names that are compared with a text that matches nothing.
 _MAX_COMPARED = 50_000
 
@@ -78,7 +76,7 @@ class SearchIndex:
         parts = parts or build_parts(documents)
         size = len(parts.ids)
         self._room = max(rebuild_over, min(size // 4, _REBUILD_AT_LATEST))
-        self._all = BitMap(range(size))
+        self._all, self._gone = BitMap(range(size)), BitMap()
         self._official = set_of(np.flatnonzero(parts.is_official))
         scopes = [it.decode() for it in Texts(parts.scopes, parts.scope_starts)]
         self._scopes = Groups(scopes, Rows(parts.members, parts.member_starts))
@@ -90,8 +88,7 @@ class SearchIndex:
         self._new_version_counts: list[int] = []
         self._new_keys: list[str] = []
         self._versions = int(parts.version_counts.sum())
-        keys = Texts(parts.keys, parts.key_starts)
-        self._keys: Sequence[bytes] = keys if size > _MAX_KEY_OBJECTS else list(keys)
+        self._keys = Texts(parts.keys, parts.key_starts)
         self._key_ordinals = parts.key_ordinals
         self._facets = Facets(parts.facets)
         self._places: Array | None = None
@@ -163,7 +160,7 @@ class SearchIndex:
             order = {name: number * step for number, name in enumerate(names)}
             places = []
             for name in self._new_keys:
-                at = bisect_left(self._keys, name.encode())
+                at = self._keys.bisect(name.encode())
                 is_old = at < len(self._keys) and self._keys[at] == name.encode()
                 places.append(at if is_old else at - 0.75 + order[name])
             self._places = np.append(self._places[: len(self._old_ids)], places)
@@ -228,6 +225,7 @@ class SearchIndex:
         )
         replaced = {widget_id: self._find_ordinal(widget_id) for widget_id in changed}
         gone = [ordinal for ordinal in replaced.values() if ordinal is not None]
+        self._gone.update(gone)
         for ordinal in gone:
             self._all.discard(ordinal)
             self._official.discard(ordinal)
@@ -295,11 +293,14 @@ class SearchIndex:
     def _holders(self, term: str, with_labels: bool) -> _Holders:
         found = self._remembered.items.get((term, with_labels))
         if found is None:
-            in_name = self._names.containing(term) & self._all
-            anywhere = in_name | self._descriptions.containing(term) & self._all
+            in_name, starting = self._names.find(term)
+            anywhere = in_name | self._descriptions.containing(term)
             if with_labels:
                 anywhere |= self._labelled(term)
-            starting = self._names.starting(term) & self._all
+            if self._gone:
+                anywhere, in_name, starting = (
+                    it - self._gone for it in (anywhere, in_name, starting)
+                )
             # For a complete word they are usually the same, which saves an intersection.
             found = _Holders(anywhere, in_name, in_name if starting == in_name else starting)
             size = sum(map(getsizeof, found)) + 4 * len(term) + _OVERHEAD_BYTES
@@ -309,7 +310,7 @@ class SearchIndex:
     def _labelled(self, term: str) -> BitMap:
         """The widgets whose label has every word of the term."""
         sets = [self._labels.containing(it) for it in label_words(term).split()]
-        return BitMap.intersection(self._all, *sets) if sets else BitMap()
+        return BitMap.intersection(*sets) if sets else BitMap()
 
     def _nested(
         self, text: str, terms: Sequence[_Holders], matching: BitMap, offset: int
@@ -339,7 +340,7 @@ class SearchIndex:
     def _keys_like(self, text: str) -> list[BitMap]:
         """Widgets whose name is the text, and whose name starts with it, if any."""
         wanted = text.encode()
-        first, last = starting_with(self._keys, wanted)
+        first, last = self._keys.starting_with(wanted)
         new = [
             ordinal
             for ordinal, key in enumerate(self._new_keys, len(self._old_ids))
@@ -347,7 +348,7 @@ class SearchIndex:
         ]
         if first == last and not new:
             return []
-        between = bisect_right(self._keys, wanted, lo=first, hi=last)
+        between = self._keys.bisect(wanted + b"\0")  # No text contains a NUL.
         equal = [it for it in new if self._new_keys[it - len(self._old_ids)] == text]
         is_name, starts_name = (set_of(self._key_ordinals[first:it]) for it in (between, last))
         is_name.update(equal)

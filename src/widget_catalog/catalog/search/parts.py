@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.errors import DataDamaged
 from ..replica.documents import Documents
 from ..replica.mapped_memory import release_mapped
 from ..replica.ordinals import Array, Groups
+from ..replica.records import damaged
 from .facets import FacetParts, FacetsBuilder
 from .texts import Texts
 from .words import WordsBuilder, WordsParts, label_words
@@ -73,7 +73,7 @@ def build_parts(documents: Documents) -> IndexParts:
     by_name = documents.list_ids_by_name()
     all_ids = np.concatenate(ids)
     if not np.array_equal(np.sort(by_name), all_ids):
-        raise DataDamaged("The index of names in the read model is damaged. Run doctor.")
+        raise damaged("the index of names")
     ranks = np.empty(len(all_ids), np.int32)
     ranks[np.searchsorted(all_ids, by_name)] = np.arange(len(all_ids))
     groups, members = Groups.members(scopes)

@@ -18,9 +18,9 @@ from ..replica.revision import Counts
 _EXACT_UP_TO = 10_000
 _LAG_S = 30.0
 # The most popular 1 in 256 and 1 in 16 have separate sets: if these contain a whole window, the
-# others are not needed.
+# others are not needed. Up to this many take less time to sort than to intersect with them.
 _HEAD_SHIFTS = (8, 4)
-_MANY = 256
+_MANY = 4_096
 # Up to this many are sorted faster without numpy.
 _VERY_FEW = 24
 # Up to this many counted ones are moved one by one; with more, all are sorted.

@@ -4,13 +4,16 @@ They are stored as UTF-8, whose bytes sort like the characters. Each is terminat
 no text contains.
 """
 
-import bisect
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import overload
 
 import numpy as np
 
 from ..replica.ordinals import Array
+
+# One text in so many is kept as an object. Up to as many are read at once.
+_STEP = 32
 
 
 class Texts(Sequence[bytes]):
@@ -21,6 +24,7 @@ class Texts(Sequence[bytes]):
         self.starts = starts
         # Views return plain numbers and bytes, five times as fast as arrays.
         self._bytes, self._starts = characters.data, starts.data
+        self._some = [self[i] for i in range(0, len(self), _STEP)]
 
     @staticmethod
     def of(texts: Sequence[str]) -> "Texts":
@@ -46,11 +50,16 @@ class Texts(Sequence[bytes]):
         """For each character, and the NUL after a text, the number of its text."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
 
+    def bisect(self, text: bytes) -> int:
+        """The number of texts that come before this one."""
+        first = max(bisect_left(self._some, text) - 1, 0) * _STEP
+        start, stop = self._starts[first], self._starts[min(first + _STEP, len(self))]
+        return first + bisect_left(self._bytes[start:stop].tobytes().split(b"\0")[:-1], text)
 
-def starting_with(texts: Sequence[bytes], prefix: bytes) -> tuple[int, int]:
-    """The range of the sorted texts that start with this."""
-    first = bisect.bisect_left(texts, prefix)
-    if first == len(texts) or not texts[first].startswith(prefix):
-        return first, first
-    # No byte of UTF-8 is as high as 0xff.
-    return first, bisect.bisect_left(texts, prefix + b"\xff", lo=first)
+    def starting_with(self, prefix: bytes) -> tuple[int, int]:
+        """The range of the texts that start with this."""
+        first = self.bisect(prefix)
+        if first == len(self) or not self[first].startswith(prefix):
+            return first, first
+        # No byte of UTF-8 is as high as 0xff.
+        return first, self.bisect(prefix + b"\xff")

@@ -2,12 +2,11 @@
 
 A term has no white space, so it is always inside one word: the vocabulary is searched, not the
 texts. Words are numbered in sorted order, so those that start with a term are adjacent; those that
-contain it are found through a pair of its bytes: all positions of that pair in the vocabulary are
-known, and the surrounding bytes are compared there.
+contain it are found by bisecting all positions in the vocabulary, sorted by the text that follows.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,17 +16,21 @@ from widget_contract.folding import fold
 
 from ..replica.ordinals import Array, Rows, radix_argsort, set_of, sorted_set
 from ..replica.rows import TEXT_SEPARATOR
-from .texts import Texts, starting_with
+from .texts import Texts
 
 _BETWEEN = TEXT_SEPARATOR.strip()
 _PAIRS = 1 << 16
-# A word with more texts than this is processed separately, not gathered with others.
-_FREQUENT = 100
-_FEW_PLACES = 64
+# A word with more texts than this has a precomputed set: inserting them one by one takes longer.
+_FREQUENT = 64
+# Up to this many positions, or words, are looked at faster without numpy.
+_FEW = 32
+_FEW_SETS = 8
 # A pair that occurs in more than a sixteenth of the texts has a precomputed set, if there are
 # enough texts for that to pay off.
 _FREQUENT_SHIFT = 4
 _SETS_FROM = 1_000
+# Positions in a vocabulary: a few, or many.
+Places = list[int] | Array
 _IN_LABELS = str.maketrans("@/-", "   ")
 
 
@@ -41,9 +44,10 @@ def label_words(text: str) -> str:
 class WordsParts(NamedTuple):
     """The components of `Words`, as flat arrays.
 
-    `places` has the positions of each pair of bytes in the vocabulary, pair by pair; `texts` the
-    ordinals of the texts of each word, word by word. `frequent` are the pairs with so many texts
-    that their set is precomputed, serialised, in `sets`.
+    `places` has all positions in the vocabulary, sorted by what follows them, and `place_starts`
+    the first of each pair of bytes; `texts` the ordinals of the texts of each word, word by word.
+    The `frequent_pairs`, and then the `frequent_words`, have so many texts that their sets are
+    precomputed, serialised, in `sets`; these words have no rows in `texts`.
     """
 
     vocabulary: Array
@@ -53,7 +57,8 @@ class WordsParts(NamedTuple):
     place_starts: Array
     texts: Array
     text_starts: Array
-    frequent: Array
+    frequent_pairs: Array
+    frequent_words: Array
     sets: Array
     set_starts: Array
 
@@ -93,16 +98,27 @@ class WordsBuilder:
         tokens = rank[tokens]
         of_word = Rows.of(texts[radix_argsort(tokens)], np.bincount(tokens, minlength=len(words)))
         vocabulary = Texts.of(words)
-        places = _places_of_pairs(vocabulary.characters)
+        numbers, places = vocabulary.numbers(), _sorted_places(vocabulary.characters)
+        pairs, pair_sets = _frequent_pairs(numbers, places, of_word, int(is_between.sum()))
+        lengths = of_word.lengths()
+        is_rare = lengths <= _FREQUENT
+        frequent = np.flatnonzero(~is_rare).astype(np.int32)
+        sets = pair_sets + [set_of(it).serialize() for it in of_word.each(frequent)]
+        joined = np.frombuffer(b"".join(sets), np.uint8)
+        all_sets = Rows.of(joined, np.array([*map(len, sets)], np.int64))
+        rare = Rows.of(of_word.items[np.repeat(is_rare, lengths)], lengths * is_rare)
         return WordsParts(
             vocabulary.characters,
             vocabulary.starts,
-            vocabulary.numbers(),
+            numbers,
             places.items,
             places.starts,
-            of_word.items,
-            of_word.starts,
-            *_frequent_pairs(vocabulary.numbers(), places, of_word, int(is_between.sum())),
+            rare.items,
+            rare.starts,
+            pairs,
+            frequent,
+            all_sets.items,
+            all_sets.starts,
         )
 
 
@@ -111,12 +127,19 @@ class Words:
 
     def __init__(self, parts: WordsParts) -> None:
         self._words = Texts(parts.vocabulary, parts.starts)
-        self._number_at = parts.numbers
+        self._numbers = parts.numbers
         self._places = Rows(parts.places, parts.place_starts)
         self._texts = Rows(parts.texts, parts.text_starts)
-        self._is_frequent = self._texts.lengths() > _FREQUENT
         self._sets = Rows(parts.sets, parts.set_starts)
-        self._set_numbers = {code: i for i, code in enumerate(parts.frequent.tolist())}
+        pairs, words = parts.frequent_pairs.tolist(), parts.frequent_words.tolist()
+        self._set_of_pair = {code: i for i, code in enumerate(pairs)}
+        self._set_of_word = {word: i for i, word in enumerate(words, len(pairs))}
+        self._is_frequent = np.zeros(len(self._words), np.bool_)
+        self._is_frequent[parts.frequent_words] = True
+        # Views return plain numbers, five times as fast as arrays.
+        self._text_at, self._number_at = parts.vocabulary.data, parts.numbers.data
+        self._place_at, self._place_starts = parts.places.data, parts.place_starts.data
+        self._ordinal_at, self._text_starts = parts.texts.data, parts.text_starts.data
         self._recent: dict[str, list[int]] = {}
 
     def add(self, text: str, ordinal: int) -> None:
@@ -127,82 +150,129 @@ class Words:
     def containing(self, term: str) -> BitMap:
         """The texts with a word that contains the term."""
         places, sets = self._look_for(term.encode())
-        words = _distinct(self._number_at[places])
-        is_frequent = self._is_frequent[words]
-        sets += map(sorted_set, self._texts.each(words[is_frequent]))
-        sets += (BitMap(texts) for word, texts in self._recent.items() if term in word)
-        return BitMap.union(set_of(self._texts.gather(words[~is_frequent])), *sets)
+        recent = (texts for word, texts in self._recent.items() if term in word)
+        return self._texts_of(places, [*sets, *map(BitMap, recent)])
 
-    def starting(self, term: str) -> BitMap:
-        """The texts with a word that starts with the term."""
-        old = set_of(self._texts.rows(*starting_with(self._words, term.encode())))
-        recent = (texts for word, texts in self._recent.items() if word.startswith(term))
-        return BitMap.union(old, *map(BitMap, recent))
+    def find(self, term: str) -> tuple[BitMap, BitMap]:
+        """The same, and the texts with a word that starts with the term."""
+        encoded = term.encode()
+        places, sets = self._look_for(encoded)
+        if len(encoded) <= 2:
+            first, last = self._words.starting_with(encoded)
+            starts: Places = self._words.starts[first:last]
+        elif isinstance(places, list):  # Before the first word is the NUL of the last one.
+            starts = [it for it in places if self._text_at[it - 1] == 0]
+        else:
+            starts = places[self._words.characters[places - 1] == 0]
+        found = self._texts_of(places, sets)
+        is_same = len(starts) == len(places) and not sets
+        started = found if is_same else self._texts_of(starts, [])
+        if self._recent:
+            recent = {word: texts for word, texts in self._recent.items() if term in word}
+            started = started.union(*(BitMap(recent[it]) for it in recent if it.startswith(term)))
+            found = found.union(*map(BitMap, recent.values()))
+        return found, started
 
-    def _look_for(self, term: bytes) -> tuple[Array, list[BitMap]]:
-        """The positions of the term in the vocabulary, in order, and precomputed sets for the
-        rest.
-        """
+    def _look_for(self, term: bytes) -> tuple[Places, list[BitMap]]:
+        """The positions of the term in the vocabulary, and precomputed sets for the rest."""
         if 0 in term:  # NUL marks the ends of words.
-            return np.empty(0, np.int32), []
+            return [], []
         if len(term) > 2:
-            return self._places_of(term), []
+            first, last = self._places_of(term)
+            if last - first <= _FEW:
+                return self._place_at[first:last].tolist(), []
+            return self._places.items[first:last], []
         first = int.from_bytes(term) << 8 * (2 - len(term))
         codes = range(first, first + 256 ** (2 - len(term)))
-        ready = [self._set_numbers[code] for code in codes if code in self._set_numbers]
-        places = [self._places.row(code) for code in codes if code not in self._set_numbers]
-        sets = [BitMap.deserialize(self._sets.row(i).tobytes()) for i in ready]
-        return np.sort(np.concatenate([np.empty(0, np.int32), *places])), sets
+        ready = [self._set_of_pair[code] for code in codes if code in self._set_of_pair]
+        places = [self._places.row(code) for code in codes if code not in self._set_of_pair]
+        return np.concatenate([np.empty(0, np.int32), *places]), [self._set(i) for i in ready]
 
-    def _places_of(self, term: bytes) -> Array:
-        """The positions of the term in the vocabulary, in order."""
-        codes = [a << 8 | b for a, b in pairwise(term)]
-        rarest = min(range(len(codes)), key=lambda i: self._places.length(codes[i]))
-        places, characters = self._places.row(codes[rarest]), self._words.characters
-        # Byte by byte, outwards from the pair: a partial match never extends beyond a NUL on
-        # either side (before the first word, that of the last one), so no position is out of
-        # bounds.
-        for i in (*range(rarest + 2, len(term)), *range(rarest - 1, -1, -1)):
-            if len(places) < _FEW_PLACES:
-                return self._few_places_of(term, places - rarest) + rarest
-            places = places[characters[places + (i - rarest)] == term[i]]
-        return places
+    def _places_of(self, term: bytes) -> tuple[int, int]:
+        """The range of the sorted positions where the term is."""
+        place_at, text_at, length = self._place_at, self._text_at, len(term)
+        code = term[0] << 8 | term[1]
+        first, last = self._place_starts[code], self._place_starts[code + 1]
 
-    def _few_places_of(self, term: bytes, firsts: Array) -> Array:
-        """Those of these positions where the term starts: a few are checked one by one."""
-        text, length = self._words.characters.data, len(term)
-        return np.array([i for i in firsts.tolist() if text[i : i + length] == term], np.int32)
+        def text(place: int) -> bytes:
+            return text_at[place : place + length].tobytes()
+
+        first = bisect_left(place_at, term, first, last, key=text)
+        # Usually there are few.
+        near = first + _FEW
+        if near < last and text(place_at[near]) != term:
+            last = near
+        return first, bisect_right(place_at, term, first, last, key=text)
+
+    def _texts_of(self, places: Places, sets: list[BitMap]) -> BitMap:
+        """The texts with the words at these positions, and those in these sets."""
+        if isinstance(places, list):
+            ordinals: list[int] = []
+            for word in {self._number_at[it] for it in places}:
+                number = self._set_of_word.get(word)
+                if number is None:
+                    start, stop = self._text_starts[word], self._text_starts[word + 1]
+                    ordinals += self._ordinal_at[start:stop].tolist()
+                else:
+                    sets.append(self._set(number))
+            rare = BitMap(ordinals) if len(ordinals) <= _FEW else sorted_set(sorted(ordinals))
+        else:
+            words = np.unique(self._numbers[places])
+            frequent = words[self._is_frequent[words]].tolist()
+            sets += [self._set(self._set_of_word[it]) for it in frequent]
+            rare = set_of(self._texts.gather(words))
+        if rare:
+            sets.append(rare)
+        if len(sets) > _FEW_SETS:
+            return BitMap.union(*sets)
+        found = sets[0] if sets else rare
+        for it in sets[1:]:
+            found |= it
+        return found
+
+    def _set(self, number: int) -> BitMap:
+        return BitMap.deserialize(self._sets.row(number).tobytes())
 
 
-def _places_of_pairs(characters: Array) -> Rows:
-    """The positions of each pair of bytes. A word's last byte forms a pair with its NUL."""
-    before, after = characters[:-1], characters[1:]
-    codes = (before.astype(np.uint16) << 8 | after)[before != 0]
-    places = np.flatnonzero(before).astype(np.int32)
-    order = np.argsort(codes, kind="stable")
-    return Rows.of(places[order], np.bincount(codes, minlength=_PAIRS))
+def _sorted_places(characters: Array) -> Rows:
+    """All positions inside of words, sorted by the bytes from there on, in rows by their first pair
+    of bytes. A word's last byte forms a pair with its NUL.
+    """
+    size = len(characters)
+    padded = np.concatenate((characters, np.zeros(8, np.uint8)))
+    ranks = np.zeros(size, np.uint64)
+    for i in range(8):
+        ranks = ranks << np.uint64(8) | padded[i : size + i]
+    compared = 8
+    while True:  # Each round compares twice as many bytes, by their ranks in the previous round.
+        order = np.argsort(ranks)
+        is_next = np.ones(size, np.int64)
+        is_next[1:] = ranks[order[1:]] != ranks[order[:-1]]
+        ranks[order] = np.cumsum(is_next)
+        if is_next.all() or compared >= 2 * size:
+            break
+        following = np.zeros(size, np.uint64)
+        following[: size - compared] = ranks[compared:]
+        ranks = ranks * np.uint64(size + 1) + following
+        compared *= 2
+    order = order[characters[order] != 0]
+    codes = characters[order].astype(np.int64) << 8 | padded[order + 1]
+    return Rows.of(order.astype(np.int32), np.bincount(codes, minlength=_PAIRS))
 
 
 def _frequent_pairs(
     number_at: Array, places: Rows, texts: Rows, text_count: int
-) -> tuple[Array, Array, Array]:
-    """The pairs that occur in many texts, and the sets of these texts, concatenated. Without them,
-    a search for two letters would merge the texts of thousands of words.
+) -> tuple[Array, list[bytes]]:
+    """The pairs that occur in many texts, and the sets of these texts. Without them, a search for
+    two letters would merge the texts of thousands of words.
     """
-    frequent, sets = [], []
+    frequent: list[int] = []
+    sets: list[bytes] = []
     if text_count >= _SETS_FROM:
         lengths = texts.lengths()
         for code in np.flatnonzero(places.lengths()).tolist():
-            words = _distinct(number_at[places.row(code)])
+            words = np.unique(number_at[places.row(code)])
             if lengths[words].sum() > text_count >> _FREQUENT_SHIFT:
                 frequent.append(code)
                 sets.append(set_of(texts.gather(words)).serialize())
-    joined = Rows.of(np.frombuffer(b"".join(sets), np.uint8), np.array([*map(len, sets)], np.int64))
-    return np.array(frequent, np.int32), joined.items, joined.starts
-
-
-def _distinct(numbers: Array) -> Array:
-    """Sorted numbers, each once."""
-    is_first = np.ones(len(numbers), np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
-    return numbers[is_first]
+    return np.array(frequent, np.int32), sets

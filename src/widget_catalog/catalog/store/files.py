@@ -19,6 +19,7 @@ from ...core.db.engine import Snapshot, Store, Transaction
 from ...core.db.schema import metadata
 from ...core.files.contract import Bundles, FileKey, Kind
 from ...core.files.hashing import map_parallel
+from .attached_files import find_attached
 from .revocations import is_needed, list_revoked_files
 from .staging import list_staged_files
 from .tables import versions
@@ -78,7 +79,7 @@ def _delete(tx: Transaction, files: Iterable[FileKey], *which: sa.ColumnElement[
 
 
 def find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[FileKey]:
-    """Which of these stored bundles or style sheets any version refers to."""
+    """Which of these stored files any version refers to."""
     found: set[FileKey] = set()
     kinds: tuple[Kind, ...] = ("js", "css")
     keys = list(files)
@@ -91,7 +92,8 @@ def find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[Fi
             if kind == "js":
                 query = query.where(versions.c.bundle_url.is_(None))
             found |= {(it, kind) for it in connection.execute(query).scalars()}
-    return found
+    attached = {it for it in keys if it[1] not in kinds}
+    return found | find_attached(connection, attached)
 
 
 def remove_unused(

@@ -12,6 +12,7 @@ from ...core.db.damage import row_checksum
 from ...core.db.engine import Transaction
 from ...core.db.schema import metadata
 from ..widgets import Version, Widget
+from .attached_files import find_attached, list_attached
 from .rows import StoredFile
 from .tables import revocations, versions, widgets
 
@@ -121,10 +122,13 @@ def list_revoked_files(connection: Connection) -> Iterator[StoredFile]:
             yield StoredFile(*whose, "js", row.sha256_hash, row.bundle_size)
         if row.css_size is not None:
             yield StoredFile(*whose, "css", row.css_sha256_hash, row.css_size)
+    yield from list_attached(connection, only_revoked=True)
 
 
 def is_needed(connection: Connection, file: StoredFile) -> bool:
     """Whether a version that is not revoked has this file, too."""
+    if file.kind not in ("js", "css"):
+        return file.key in find_attached(connection, {file.key}, only_served=True)
     is_it = versions.c.css_sha256_hash == file.sha256_hash
     if file.kind == "js":
         is_it = (versions.c.sha256_hash == file.sha256_hash) & versions.c.bundle_url.is_(None)

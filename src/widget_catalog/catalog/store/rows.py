@@ -5,17 +5,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from widget_contract.manifests import DETAIL_FIELDS, details_of
+from widget_contract.declared_details import DeclaredDetails
+from widget_contract.manifest_details import DETAIL_FIELDS, details_beside
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
+from widget_contract.version_files import kind_of
 from widget_contract.wire import Size
-from widget_contract.wire_running import DeclaredDetails
 
 from ...core.clock import from_ms, to_ms
 from ...core.db.damage import row_checksum
 from ...core.errors import DataDamaged
-from ...core.files.contract import FileKey
-from ..widgets import Revocation, Style, Version, Widget, newest_first
+from ...core.files.contract import FileKey, Kind
+from ..widgets import AttachedFile, Revocation, Style, Version, Widget, newest_first
 
 Row = tuple[Any, ...]
 Prepare = Callable[[Widget], bytes]
@@ -54,6 +55,8 @@ class Draft(NamedTuple):
     prepared: bytes | Row
     # Identity, reason and time of its revoked versions.
     revocations: tuple[tuple[str, str, int], ...] = ()
+    # Identity, path, position and further columns of the files that are attached to its versions.
+    attached: tuple[Row, ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -90,6 +93,10 @@ class Draft(NamedTuple):
                 yield StoredFile(*self.key, it[_NUMBER], "js", it[_SHA256_HASH], it[_BUNDLE_SIZE])
             if it[_CSS_SIZE] is not None:
                 yield StoredFile(*self.key, it[_NUMBER], "css", it[_CSS_SHA256_HASH], it[_CSS_SIZE])
+        numbers = {it[_IDENTITY]: it[_NUMBER] for it in self.versions} if self.attached else {}
+        for identity, path, _, size_bytes, sha256_hash, *_ in self.attached:
+            kind = kind_of(path)
+            yield StoredFile(*self.key, numbers[identity], kind, sha256_hash, size_bytes)
 
     @property
     def revoked(self) -> Iterator[tuple[str, str]]:
@@ -102,6 +109,8 @@ class Draft(NamedTuple):
         if self.revocations:
             why = {it[0]: Revocation(it[1], from_ms(it[2])) for it in self.revocations}
             versions = [it.with_revocation(why.get(it.identity)) for it in versions]
+        if self.attached:
+            versions = with_attached(versions, self.attached)
         return widget_from((None, *self.widget), versions)
 
 
@@ -111,13 +120,13 @@ class StoredFile(NamedTuple):
     scope: str
     name: str
     version: str
-    kind: str
+    kind: Kind
     sha256_hash: str
     size_bytes: int
 
     @property
     def key(self) -> FileKey:
-        return self.sha256_hash, "css" if self.kind == "css" else "js"
+        return self.sha256_hash, self.kind
 
 
 def draft(widget: Widget, downloads: int, prepared: bytes) -> Draft:
@@ -136,7 +145,27 @@ def draft(widget: Widget, downloads: int, prepared: bytes) -> Draft:
                 if it.revocation is not None
             ]
         ),
+        tuple([row for it in widget.versions if it.attached for row in attached_rows(it)]),
     )
+
+
+def attached_rows(version: Version) -> list[Row]:
+    """In the order of the table's columns, without the widget's number and the checksum."""
+    return [
+        (version.identity, it.path, place, it.size_bytes, it.sha256_hash, it.width, it.height)
+        for place, it in enumerate(version.attached)
+    ]
+
+
+def with_attached(versions: Sequence[Version], rows: Sequence[Row]) -> list[Version]:
+    """The versions with their files, from rows like those of `attached_rows`."""
+    of: dict[str, list[AttachedFile]] = {}
+    for identity, path, _, *rest in sorted(rows, key=lambda it: (it[0], it[2])):
+        of.setdefault(identity, []).append(AttachedFile(path, *rest))
+    return [
+        msgspec.structs.replace(it, attached=tuple(of[it.identity])) if it.identity in of else it
+        for it in versions
+    ]
 
 
 def widget_row(widget: Widget) -> Row:
@@ -185,7 +214,7 @@ def version_row(scope: str, name: str, version: Version) -> Row:
         style and style.sha256_hash,
         version.manifest,
     )
-    details = details_of(version)
+    details = details_beside(version, version.manifest)
     encoded = _encode(details).decode() if details else None
     return (*row, _version_checksum(scope, name, row, encoded), encoded)
 

@@ -105,6 +105,28 @@ revocations = Table(
     sqlite_with_rowid=False,
 )
 
+# READMEs and pictures of versions; most have none. The style sheet is in the row of its version.
+version_files = Table(
+    "version_files",
+    metadata,
+    Column(
+        "widget_id",
+        Number,
+        ForeignKey("widgets.id", name="fk_version_files_widget_id_widgets"),
+        primary_key=True,
+    ),
+    Column("identity", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("sha256_hash", Text, nullable=False, index=True),
+    Column("width", Integer),
+    Column("height", Integer),
+    # Covers all other columns.
+    Column("checksum", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # The change feed: consumers read it from their last sequence number.
 changes = Table(
     "changes",

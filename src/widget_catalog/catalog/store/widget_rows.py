@@ -10,7 +10,14 @@ from ...core.clock import from_ms
 from ...core.db.damage import row_checksum
 from ...core.errors import DataDamaged
 from ..widgets import Revocation
-from .rows import Row, StoredWidget, check_widget, version_from, widget_from
+from .rows import (
+    Row,
+    StoredWidget,
+    check_widget,
+    version_from,
+    widget_from,
+    with_attached,
+)
 
 
 class DamagedWidget(NamedTuple):
@@ -27,6 +34,7 @@ class WidgetRows(NamedTuple):
     widget: Row
     versions: list[Row]
     revocations: list[Row]
+    attached: list[Row]
 
 
 class Slice(NamedTuple):
@@ -57,7 +65,20 @@ def stored_widget(rows: WidgetRows) -> StoredWidget:
     if rows.revocations:
         why = {it[1]: _revocation_from(it) for it in rows.revocations}
         found = [it.with_revocation(why.get(it.identity)) for it in found]
+    if rows.attached:
+        found = with_attached(found, [_checked_file(it) for it in rows.attached])
     return StoredWidget(number, widget_from(rows.widget, found))
+
+
+def _checked_file(row: Row) -> Row:
+    """Without the widget's number and the checksum. Raises DataDamaged if it does not match."""
+    widget_id, *values, written = row
+    if row_checksum(row[:-1]) != written:
+        raise DataDamaged(
+            f"The database is damaged: the file {values[1]} of version {values[0]} of widget "
+            f"{widget_id} is not what was written. Restore it from a backup."
+        )
+    return tuple(values)
 
 
 def _revocation_from(row: Row) -> Revocation:

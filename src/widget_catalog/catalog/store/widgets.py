@@ -16,13 +16,14 @@ from ...core.db.engine import Transaction
 from ...core.errors import NotFound
 from ..events import Imported, PublicEvent, Revoked, TextChanged
 from ..widgets import Totals, Version, Widget
+from .attached_files import add_attached, list_attached, save_attached
 from .downloads import downloads as counts
 from .downloads import set_counts
 from .events import append_public, require_changeable
 from .revocations import add_revocations, save_revocation
 from .rows import Draft, Row, StoredFile, StoredWidget, draft, version_row, widget_row
 from .staging import list_staged_files
-from .tables import revocations, versions, widgets
+from .tables import revocations, version_files, versions, widgets
 from .widget_rows import Slice, WidgetRows, slice_of, stored_widget
 
 Key = tuple[str, str]
@@ -182,7 +183,8 @@ def count_stored_bytes(connection: Connection) -> int:
     """The bytes of all stored versions; duplicates count twice."""
     size = versions.c.bundle_size + sa.func.coalesce(versions.c.css_size, 0)
     query = sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(versions.c.bundle_url.is_(None))
-    return int(connection.execute(query).scalar_one())
+    attached = sa.select(sa.func.coalesce(sa.func.sum(version_files.c.size_bytes), 0))
+    return sum(int(connection.execute(it).scalar_one()) for it in (query, attached))
 
 
 def highest_id(connection: Connection) -> int:
@@ -192,7 +194,7 @@ def highest_id(connection: Connection) -> int:
 
 
 def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
-    """The stored bundle and style sheet of every version.
+    """The stored files of every version.
 
     Including those of an accepted import, before its versions are written.
     """
@@ -210,6 +212,7 @@ def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
     for query in (bundles, styles):
         for row in connection.execute(query, execution_options={"yield_per": 1000}):
             yield StoredFile(*row)
+    yield from list_attached(connection)
     yield from list_staged_files(connection)
 
 
@@ -251,6 +254,7 @@ def _add(
     insert_rows(tx.connection, versions, rows)
     set_counts(tx, {number: it.downloads for number, it in numbered})
     add_revocations(tx, [(number, *why) for number, it in numbered for why in it.revocations])
+    add_attached(tx, [(number, *row) for number, it in numbered for row in it.attached])
     pairs = zip(numbered, events, strict=True)
     latest_seq = append_public(tx, by, [(number, it) for (number, _), its in pairs for it in its])
     records = [(number, it.prepared) for number, it in numbered]
@@ -282,6 +286,8 @@ def replace_widget(
             _update_version(tx, old.id, version_row(scope, name, version))
             if before.revocation != version.revocation:
                 save_revocation(tx, old.id, version)
+            if before.attached != version.attached:
+                save_attached(tx, old.id, version)
     if known:
         raise ValueError(f"A published version is never removed: {', '.join(known)}")
     rows = [(old.id, *version_row(scope, name, it)) for it in added]
@@ -289,6 +295,8 @@ def replace_widget(
     for version in added:
         if version.revocation is not None:
             save_revocation(tx, old.id, version)
+        if version.attached:
+            save_attached(tx, old.id, version)
     if old.widget.text != new.text:
         events = (*events, TextChanged(scope=new.scope, name=new.name))
     latest_seq = append_public(tx, by, [(old.id, event) for event in events])
@@ -332,7 +340,7 @@ def _with_parts(
     """`are_neighbours`: they are sorted by number, with no other widget in between. A range query
     takes a third less time than a list of numbers.
     """
-    of = {row.id: WidgetRows(tuple(row), [], []) for row in rows}
+    of = {row.id: WidgetRows(tuple(row), [], [], []) for row in rows}
     ids = list(of)
     for start in range(0, len(ids), _KEYS_PER_QUERY):
         some = ids[start : start + _KEYS_PER_QUERY]
@@ -346,4 +354,6 @@ def _with_parts(
             of[version[0]].versions.append(version)
         for revocation in read(revocations):
             of[revocation[0]].revocations.append(revocation)
+        for file in read(version_files):
+            of[file[0]].attached.append(file)
     return list(of.values())

@@ -51,10 +51,13 @@ def any_text(connection: Connection) -> Iterator[None]:
 
 
 class DamageAlarm:
-    """A file: every worker, the metrics and doctor know about damage found by one worker."""
+    """A file: every worker, the metrics and doctor know about damage found by one worker, or by a
+    command.
+    """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, what: str = "The database is damaged.") -> None:
         self._file = file
+        self._what = what
         self._logged_at = float("-inf")
 
     def report(self, error: BaseException) -> bool:
@@ -65,11 +68,15 @@ class DamageAlarm:
         now = time.monotonic()
         if now - self._logged_at >= _LOGGED_EVERY_S:  # Not logged for every request that fails.
             self._logged_at = now
-            _log.error("The database is damaged. Run doctor.", error=sentence)
+            _log.error(f"{self._what} Run doctor.", error=sentence)
+        self.raise_for(sentence)
+        return True
+
+    def raise_for(self, sentence: str) -> None:
+        """Raise the alarm, and log nothing: a command prints it."""
         # On a full disk, the damage is only logged.
         with contextlib.suppress(OSError), self._file.open("x", encoding="utf-8") as file:
             file.write(sentence)
-        return True
 
     def current(self) -> str | None:
         """The first problem found, while the alarm is on."""
@@ -80,6 +87,11 @@ class DamageAlarm:
 
     def clear(self) -> None:
         self._file.unlink(missing_ok=True)
+
+
+def bundle_alarm(file: Path) -> DamageAlarm:
+    """The same for stored bundles."""
+    return DamageAlarm(file, "A stored bundle is damaged.")
 
 
 _BITS = 0xFFFF_FFFF

@@ -1,9 +1,5 @@
 """PostgreSQL: connections, notification of other nodes' writes, and which nodes use a database.
 
-libpq tries the hosts of an address in order, each with the connection timeout. A lost machine
-refuses nothing: a connection to it fails only after the timeout. So all connections of a node start
-with the host that its follower has found.
-
 A node's follower sends a fingerprint of its secrets as its application name. So running nodes know
 about each other, and nothing is stored. Any user of the server can choose such a name, so only
 those who may write to the catalog count.
@@ -18,50 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from .hosts import begin_with, find_host
 from .schema import channels
 from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
 
 if TYPE_CHECKING:
-    import psycopg
-
     from .engine import Store
-
-
-_LISTS = ("host", "hostaddr", "port")
-
-
-def begin_with(address: str, host: int) -> str:
-    """The same address, with the hosts in order, but starting with this one."""
-    from psycopg.conninfo import make_conninfo
-
-    hosts = _hosts(address)
-    first = host % len(hosts)
-    hosts = [*hosts[first:], *hosts[:first]]
-    return make_conninfo(
-        address, **{key: ",".join(it[key] for it in hosts) for key in _LISTS if key in hosts[0]}
-    )
-
-
-def find_host(address: str, connection: "psycopg.Connection[Any]") -> int:
-    """The number of the host that this is connected to."""
-    hosts = _hosts(address)
-    found = (connection.info.host, str(connection.info.port))
-    for number, it in enumerate(hosts):
-        if (it.get("host") or it.get("hostaddr"), it.get("port", found[1])) == found:
-            return number
-    return 0
-
-
-def _hosts(address: str) -> list[dict[str, str]]:
-    """The parts of the address for each host; one without any if libpq would reject it."""
-    from psycopg.conninfo import conninfo_to_dict
-
-    given = conninfo_to_dict(address)
-    lists = {key: str(given[key]).split(",") for key in _LISTS if key in given}
-    count = max((len(it) for key, it in lists.items() if key != "port"), default=1)
-    if any(len(it) not in (1, count) for it in lists.values()):
-        return [{}]
-    return [{key: it[i % len(it)] for key, it in lists.items()} for i in range(count)]
 
 
 _FOLLOWER = "widget-catalog follower"
@@ -74,6 +32,17 @@ OTHER_FOLLOWERS = f"""
     WHERE datname = current_database() AND starts_with(application_name, '{_FOLLOWER} ')
         AND has_table_privilege(usesysid, to_regclass('changes'), 'INSERT')
     ORDER BY 2, 1
+"""  # noqa: S608
+
+
+# The last query of a node says what it has applied: other nodes of the same user can read it there,
+# and it costs no query of its own.
+_APPLIED = "/* applied {} */ "
+_APPLIED_BY_OTHERS = f"""
+    SELECT max(substring(query FROM 'applied ([0-9]{{1,18}})')::bigint) FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, '{_FOLLOWER} ')
+        AND has_table_privilege(usesysid, to_regclass('changes'), 'INSERT')
+        AND pid <> pg_backend_pid() AND starts_with(query, '/* applied ')
 """  # noqa: S608
 
 
@@ -282,16 +251,18 @@ class Listening:
             raise ReadOnlyServer(_BECAME_READ_ONLY)
 
     def one_transaction(self) -> contextlib.AbstractContextManager[object]:
-        """For several of the following."""
-        return self.connection.transaction()
+        """For several of the following. Not with BEGIN and COMMIT: the last query is read by other
+        nodes.
+        """
+        return self.connection.pipeline()
 
-    def read_state(self) -> tuple[int, str]:
-        """The end of the feed, and the schema. Raises ReadOnlyServer if it takes no writes."""
-        newest, schema, is_read_only = self.connection.execute(_READ_STATE).fetchone() or (
-            0,
-            "",
-            "off",
-        )
+    def read_state(self, applied_seq: int) -> tuple[int, str]:
+        """The end of the feed, and the schema. Tells other nodes what this one has applied, until
+        the next query. Raises ReadOnlyServer if the server takes no writes.
+        """
+        query = (_APPLIED.format(applied_seq) + _READ_STATE).encode()
+        found = self.connection.execute(query, prepare=False).fetchone()
+        newest, schema, is_read_only = found or (0, "", "off")
         if is_read_only == "on":
             raise ReadOnlyServer(_BECAME_READ_ONLY)
         return int(newest), str(schema)
@@ -305,6 +276,11 @@ class Listening:
         """The addresses of other nodes with another secret."""
         found = self.connection.execute(OTHER_FOLLOWERS).fetchall()
         return find_strangers(found, self._secrets)
+
+    def find_applied_by_others(self) -> int:
+        """The newest change that any other node has applied, as far as known; 0 if none is."""
+        ((found,),) = self.connection.execute(_APPLIED_BY_OTHERS).fetchall()
+        return int(found or 0)
 
     def find_publisher(self) -> LockHolder | None:
         """Who publishes at the moment."""
@@ -330,14 +306,17 @@ class Listening:
         found = [it.payload for it in self.connection.notifies(timeout=timeout_s, stop_after=1)]
         return Heard(any(it != _COUNTS for it in found), _COUNTS in found)
 
-    def notify_counts(self) -> bool:
-        """Notify all nodes that counts have grown. False if the server refuses it for now."""
+    def notify_counts(self, applied_seq: int) -> bool:
+        """Notify all nodes that counts have grown, and tell them what `read_state` does. False if
+        the server refuses it for now.
+        """
         if not self._channel:
             return False
         import psycopg  # Slow to load.
 
         try:
-            self.connection.execute("SELECT pg_notify(%s, %s)", [self._channel, _COUNTS])
+            query = (_APPLIED.format(applied_seq) + "SELECT pg_notify(%s, %s)").encode()
+            self.connection.execute(query, [self._channel, _COUNTS], prepare=False)
         except psycopg.Error:
             if self.connection.broken:
                 raise

@@ -1,6 +1,6 @@
 """Single rows of a table, by the values of its columns: what most functions of a store do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -44,6 +44,20 @@ def find(
     query = sa.select(table).where(*_equal(table, values))
     row = connection.execute(query.with_for_update() if locks else query).first()
     return make(*row) if row is not None else None
+
+
+def read_page(
+    connection: Connection, query: sa.Select[Any], page: int, limit: int
+) -> tuple[Sequence[Any], int]:
+    """A page of the rows, numbered from 1; and the total."""
+    count = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
+    found = connection.execute(query.limit(limit).offset((page - 1) * limit)).all()
+    return found, connection.execute(count).scalar_one()
+
+
+def count(connection: Connection, *which: Clause) -> int:
+    """How many rows satisfy this."""
+    return connection.execute(sa.select(sa.func.count()).where(*which)).scalar_one()
 
 
 def exists(connection: Connection, *which: Clause) -> bool:

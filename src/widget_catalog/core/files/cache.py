@@ -45,8 +45,10 @@ class BundleCache:
         """The file may be missing, or incomplete after a power failure. It has just been used."""
         path = self._path_of(sha256_hash, kind)
         with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _USED_WITHIN_S:
-                os.utime(path)
+            found = path.stat()
+            if time.time() - found.st_atime > _USED_WITHIN_S:
+                # The time of the last change stays: it is part of what identifies the file.
+                os.utime(path, ns=(time.time_ns(), found.st_mtime_ns))
         return path
 
     def fetch(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
@@ -88,7 +90,7 @@ class BundleCache:
         for path in self._folder.glob("*/*"):
             with contextlib.suppress(OSError):
                 status = path.stat()
-                found.append((status.st_mtime, status.st_size, path))
+                found.append((status.st_atime, status.st_size, path))
         total = sum(size for _, size, _ in found)
         if total <= self._most_bytes:
             return

@@ -5,11 +5,13 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
-Kind = Literal["js", "css"]
-"""A module, or the style sheet beside it."""
-KINDS: tuple[Kind, ...] = ("js", "css")
+from widget_contract.version_files import FILE_KINDS, FileKind
+
+Kind = FileKind
+"""A module, or another file of a version."""
+KINDS = FILE_KINDS
 FileKey = tuple[str, Kind]
 """The hash of a stored file, and its kind."""
 
@@ -61,7 +63,7 @@ class Bundles(Protocol):
         """Undo `withdraw`."""
 
     def upload_target(
-        self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str
+        self, request_id: str, path: str, size_bytes: int, sha256_hash: str
     ) -> str | None:
         """A presigned URL at which the storage accepts a file; None: the service receives it."""
 
@@ -88,6 +90,13 @@ class LocalFiles(Protocol):
         """The file may be missing or damaged."""
 
 
+def upload_name(request_id: str, path: str) -> str:
+    """The name of an upload, which has no folder: `….js` for `index.js`, `….screenshots.a.png`. A
+    request's id contains no dot.
+    """
+    return f"{request_id}.{path.removeprefix('index.').replace('/', '.')}"
+
+
 Fetch = Callable[[str, Kind, int], None]
 """Has a bundle, by hash, kind and size, where `local_path` says. Raises BundleNotFound,
 BundlesDown.
@@ -108,21 +117,21 @@ class Upload(Protocol):
 
 
 class Uploads(Protocol):
-    """Uploaded files that are not published yet. A client may replace its file at any time, so it
-    is verified and copied when it is published.
+    """Uploaded files that are not published yet, by request and path in the version. A client may
+    replace its file at any time, so it is verified and copied when it is published.
     """
 
-    def open(self, request_id: str, kind: Kind, most_bytes: int) -> BinaryIO:
+    def open(self, request_id: str, path: str, most_bytes: int) -> BinaryIO:
         """The last upload; of a larger file in an object store, only so many bytes. Raises
         BundleNotFound.
         """
 
-    def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
+    def put(self, source: BinaryIO, request_id: str, path: str) -> None:
         """Store a file that reached the service in another way than through an upload URL.
         `source` is seekable.
         """
 
-    def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
+    def receive(self, request_id: str, path: str, size_bytes: int) -> Upload:
         """Start receiving a file of this size. Raises Conflict if it is being received already,
         and NotFound if the storage itself receives uploads.
         """

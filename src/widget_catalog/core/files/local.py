@@ -1,6 +1,6 @@
 """Bundles and uploads on local disk: `bundles/ab/cdef….js`, named by hash, read-only once written.
 
-Style sheets are next to them, as `….css`. Withdrawn files have the suffix `.revoked`.
+Other files are next to them, as `….css` or `….png`. Withdrawn files have the suffix `.revoked`.
 
 The holder of an upload URL may replace its file at any time; it is verified and copied when it is
 published, and never served from here.
@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from ..data_folder import sync_folder
+from ..data_folder import sync
 from ..errors import BundleNotFound, BundleRefused, Conflict, FolderUnusable, StoreUnavailable
-from .contract import KINDS, Kind, Stored
+from .contract import KINDS, Kind, Stored, upload_name
 from .hashing import hash_file, hash_stream
 
 _INCOMING = ".incoming-"
@@ -67,9 +67,9 @@ class LocalBundles:
                     os.link(temporary, target)
                 except FileExistsError:
                     return False
-            sync_folder(target.parent)
+            sync(target.parent)
             # Always: a process that created the folder may have been killed before this point.
-            sync_folder(self._folder)
+            sync(self._folder)
             return True
         finally:
             Path(temporary).unlink(missing_ok=True)
@@ -111,16 +111,16 @@ class LocalBundles:
         path = self.local_path(sha256_hash, kind)
         with contextlib.suppress(FileNotFoundError):
             path.rename(_withdrawn(path))
-            sync_folder(path.parent)
+            sync(path.parent)
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
         path = self.local_path(sha256_hash, kind)
         with contextlib.suppress(FileNotFoundError):
             _withdrawn(path).rename(path)
-            sync_folder(path.parent)
+            sync(path.parent)
 
     def upload_target(
-        self, _upload_id: str, _kind: Kind, _size_bytes: int, _sha256_hash: str
+        self, _request_id: str, _path: str, _size_bytes: int, _sha256_hash: str
     ) -> None:
         """The service itself receives files for a local disk."""
 
@@ -254,16 +254,16 @@ class LocalUploads:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def open(self, request_id: str, kind: Kind, _most_bytes: int) -> BinaryIO:
+    def open(self, request_id: str, path: str, _most_bytes: int) -> BinaryIO:
         try:
-            return self._path_of(request_id, kind).open("rb")
+            return self._path_of(request_id, path).open("rb")
         except FileNotFoundError:
             raise BundleNotFound("This file was not uploaded.") from None
 
-    def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
+    def put(self, source: BinaryIO, request_id: str, path: str) -> None:
         size_bytes = source.seek(0, os.SEEK_END)
         source.seek(0)
-        upload = self.receive(request_id, kind, size_bytes)
+        upload = self.receive(request_id, path, size_bytes)
         try:
             while chunk := source.read(_CHUNK_BYTES):
                 upload.write(chunk)
@@ -271,8 +271,8 @@ class LocalUploads:
         finally:
             upload.give_up()
 
-    def receive(self, request_id: str, kind: Kind, size_bytes: int) -> Upload:
-        target = self._path_of(request_id, kind)
+    def receive(self, request_id: str, path: str, size_bytes: int) -> Upload:
+        target = self._path_of(request_id, path)
         incoming = target.with_name(f"{_INCOMING}{target.name}")
         with _errors_named():
             descriptor = _lock(incoming)
@@ -288,8 +288,8 @@ class LocalUploads:
         return Upload(incoming, target, size_bytes, descriptor)
 
     def remove(self, request_id: str) -> None:
-        for kind in KINDS:
-            self._path_of(request_id, kind).unlink(missing_ok=True)
+        for path in self._folder.glob(f"{request_id}.*"):
+            path.unlink(missing_ok=True)
 
     def remove_leftovers(self) -> int:
         removed = 0
@@ -301,10 +301,10 @@ class LocalUploads:
         return removed
 
     def list_requests(self) -> set[str]:
-        return {path.stem for path in self._folder.glob("[!.]*.*")}
+        return {path.name.partition(".")[0] for path in self._folder.glob("[!.]*.*")}
 
-    def _path_of(self, request_id: str, kind: Kind) -> Path:
-        return self._folder / f"{request_id}.{kind}"
+    def _path_of(self, request_id: str, path: str) -> Path:
+        return self._folder / upload_name(request_id, path)
 
 
 def _lock(path: Path) -> int | None:

@@ -9,10 +9,10 @@ import contextlib
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn, cast
 
 from ..errors import BundleNotFound, BundleRefused, NotFound
-from .contract import KINDS, Kind, Stored
+from .contract import KINDS, Kind, Stored, upload_name
 from .hashing import hash_stream, is_intact
 from .s3_client import Bucket, FoundObject
 
@@ -70,21 +70,22 @@ class S3Bundles:
         with contextlib.suppress(BundleNotFound):
             self._bucket.rename(_key(sha256_hash, kind, _WITHDRAWN), _key(sha256_hash, kind))
 
-    def upload_target(self, upload_id: str, kind: Kind, size_bytes: int, sha256_hash: str) -> str:
-        key = f"{_UPLOADS}{upload_id}.{kind}"
+    def upload_target(self, request_id: str, path: str, size_bytes: int, sha256_hash: str) -> str:
+        key = _UPLOADS + upload_name(request_id, path)
         return self._bucket.sign_put(key, size_bytes, _base64(sha256_hash))
 
     def check(self) -> None:
         self._bucket.check_readable()
 
     def list_stored(self) -> Iterator[Stored]:
-        styles = []
+        others = []
         for found in self._bucket.list(_BUNDLES):
-            if found.key.endswith(".css"):
-                styles.append(self._stored(found))
-            elif found.key.endswith(".js"):
+            kind = found.key.rpartition(".")[2]
+            if kind == "js":
                 yield self._stored(found)
-        yield from styles
+            elif kind in KINDS:
+                others.append(self._stored(found))
+        yield from others
 
     def list_leftovers(self) -> Iterator[Stored]:
         """None: objects are written atomically."""
@@ -107,7 +108,7 @@ class S3Bundles:
         folder, _, name = found.key[len(_BUNDLES) :].partition("/")
         stem, _, kind = name.rpartition(".")
         place = self._bucket.address(found.key)
-        return Stored(folder + stem, "css" if kind == "css" else "js", *found[1:], place)
+        return Stored(folder + stem, cast(Kind, kind), *found[1:], place)
 
 
 class S3Uploads:
@@ -116,30 +117,30 @@ class S3Uploads:
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
 
-    def open(self, request_id: str, kind: Kind, most_bytes: int) -> BinaryIO:
+    def open(self, request_id: str, path: str, most_bytes: int) -> BinaryIO:
         try:
-            return self._bucket.read(f"{_UPLOADS}{request_id}.{kind}", 0, most_bytes)
+            return self._bucket.read(_UPLOADS + upload_name(request_id, path), 0, most_bytes)
         except BundleNotFound:
             raise BundleNotFound("This file was not uploaded.") from None
 
-    def put(self, source: BinaryIO, request_id: str, kind: Kind) -> None:
+    def put(self, source: BinaryIO, request_id: str, path: str) -> None:
         source.seek(0)
         digest = _base64(hash_stream(source).sha256_hash)
-        self._bucket.put(f"{_UPLOADS}{request_id}.{kind}", source, digest)
+        self._bucket.put(_UPLOADS + upload_name(request_id, path), source, digest)
 
-    def receive(self, _request_id: str, _kind: Kind, _size_bytes: int) -> NoReturn:
+    def receive(self, _request_id: str, _path: str, _size_bytes: int) -> NoReturn:
         raise NotFound("Files are uploaded to the bundle store itself. Request an address there.")
 
     def remove(self, request_id: str) -> None:
-        for kind in KINDS:
-            self._bucket.remove(f"{_UPLOADS}{request_id}.{kind}")
+        for found in list(self._bucket.list(f"{_UPLOADS}{request_id}.")):
+            self._bucket.remove(found.key)
 
     def remove_leftovers(self) -> int:
         return 0
 
     def list_requests(self) -> set[str]:
         found = self._bucket.list(_UPLOADS)
-        return {it.key[len(_UPLOADS) :].rpartition(".")[0] for it in found}
+        return {it.key[len(_UPLOADS) :].partition(".")[0] for it in found}
 
 
 def _base64(sha256_hash: str) -> str:

@@ -217,7 +217,7 @@ def unknown_keys(
 def sentence_of(errors: list[str]) -> str:
     """All errors of a body; the first ones, if there are many."""
     more = len(errors) - _MAX_SHOWN
-    end = [f"There {'is 1 more fault' if more == 1 else f'are {more} more faults'}."]
+    end = [f"There {'is 1 more error' if more == 1 else f'are {more} more errors'}."]
     return " ".join(errors[:_MAX_SHOWN] + (end if more > 0 else []))
 
 

@@ -18,9 +18,6 @@ from .rendering import Header
 from .services import Services
 
 _PREFIX = "__Host-"
-# Names used before the prefix was introduced; browsers may still send them.
-_FORMER = ("session", "signing-in")
-_REMOVED = "=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
 
 
 def cookie_attributes(public_url: str) -> str:
@@ -51,13 +48,11 @@ class Cookies:
             request.client,
         )
 
-    def sent(self, request: Request, response: Response) -> Response:
-        """The response with prefixed cookies. Cookies of earlier releases are removed."""
+    def sent(self, response: Response) -> Response:
+        """The response with prefixed cookies."""
         if not self._prefix:
             return response
-        received = {name for name, _ in _pairs(request.headers)}
-        headers = [("set-cookie", name + _REMOVED) for name in _FORMER if name in received]
-        headers += [
+        headers = [
             (key, self._prefix + value) if key == "set-cookie" else (key, value)
             for key, value in response.headers
         ]

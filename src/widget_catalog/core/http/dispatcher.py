@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from widget_contract.errors import CatalogError, InvalidManifest
-from widget_contract.manifests import MAX_MANIFEST_BYTES
+from widget_contract.manifests import MAX_MANIFEST_TEXT_BYTES
 
 from ..actors import Right, Visitor
 from ..data_folder import DataFolder
@@ -79,7 +79,7 @@ class Dispatcher:
 
     async def handle(self, request: Request, body: Body) -> Response:
         response = await self._handle(self._cookies.received(request), body)
-        return self._cookies.sent(request, response)
+        return self._cookies.sent(response)
 
     async def _handle(self, request: Request, body: Body) -> Response:
         found = self.routes.find(request.path)
@@ -189,7 +189,7 @@ class Dispatcher:
         if visitor is None:
             raise NotSignedIn(_CLOSED)
         refuse_other_sites(services, Call(request, address, {}, b"", visitor))
-        most = max(services.settings.max_bundle_bytes, MAX_MANIFEST_BYTES)
+        most = max(services.settings.max_bundle_bytes, MAX_MANIFEST_TEXT_BYTES)
         folder = DataFolder(services.settings.data).uploads
         kept = MAX_FILES * most
         reader = MultipartReader(boundary, folder, most, max(_MAX_FORM_BYTES, 2 * kept))

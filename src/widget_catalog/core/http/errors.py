@@ -27,7 +27,7 @@ from ..errors import (
 from .http import CORS, NOSNIFF, Headers, Request, Response
 from .rendering import PageRenderer
 
-_log = structlog.get_logger("widget_catalog.faults")
+_log = structlog.get_logger("widget_catalog.errors")
 
 # Paths that pages of other origins may read, including errors.
 _OPEN = (WIDGETS, "/cdn/", "/client/")
@@ -118,6 +118,11 @@ def damaged(path: str) -> Response:
         "repair it."
     )
     return error(503, sentence, ("retry-after", "60"), *cors_of(path))
+
+
+def rebuilding(path: str) -> Response:
+    sentence = "What is stored here is damaged, and is rebuilt just now. Try again soon."
+    return error(503, sentence, ("retry-after", "5"), *cors_of(path))
 
 
 def cors_of(path: str) -> Headers:

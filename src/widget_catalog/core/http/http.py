@@ -138,3 +138,7 @@ class WorkerCounts(Protocol):
     @property
     def memory_errors(self) -> int:
         """How many of them ended by a signal such as SIGSEGV."""
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the service is about to stop, and still responds."""

@@ -28,7 +28,6 @@ _worker_log = structlog.get_logger("widget_catalog.metrics")
 _BUCKETS_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10)
 _FILE_BYTES = 1 << 19
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "OPTIONS"})
-_OUTCOMES = ("delivered", "retried", "failed", "disabled")
 # The library's name for gauges that are summed over living processes.
 LIVE_SUM: Final = "livesum"
 GAUGES = f"gauge_{LIVE_SUM}"
@@ -61,6 +60,7 @@ def serve_metrics(
     port: int,
     counts: WorkerCounts,
     find_damage: Callable[[], str | None],
+    find_bundle_damage: Callable[[], str | None],
     node: SharedDatabase | None = None,
     readings: Sequence["Reading"] = (),
 ) -> None:
@@ -89,6 +89,8 @@ def serve_metrics(
                 yield shown
             is_damaged = find_damage() is not None
             yield gauge("damaged", "1 while the database is known to be damaged.", is_damaged)
+            are_damaged = find_bundle_damage() is not None
+            yield gauge("bundles_damaged", "1 while a stored bundle is damaged.", are_damaged)
             if node is not None:
                 yield gauge("database_up", "1 while the database answers.", node.is_database_up())
                 about = "Changes of the catalog that are not applied yet."
@@ -122,7 +124,7 @@ class Metrics:
             with (folder / f"{kind}_{os.getpid()}.db").open("ab") as file:
                 allocate(file.fileno(), _FILE_BYTES)
         # Imported here, because the library reads its folder from the environment on import.
-        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+        from prometheus_client import CollectorRegistry, Counter, Histogram
 
         self.registry = registry = CollectorRegistry()
         self._requests = Counter(
@@ -148,26 +150,6 @@ class Metrics:
         )
         observe_parts(lambda name, seconds: self._parts.labels(name).observe(seconds))
         self._found: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self._deliveries = Counter(
-            "widget_catalog_webhook_deliveries",
-            "Attempts to deliver webhooks, by what became of them; and webhooks disabled.",
-            ["outcome"],
-            registry=registry,
-        )
-        for outcome in _OUTCOMES:
-            self._deliveries.labels(outcome)
-        self._waiting = Gauge(
-            "widget_catalog_webhook_deliveries_waiting",
-            "Deliveries of webhooks that are not over.",
-            registry=registry,
-            multiprocess_mode=LIVE_SUM,
-        )
-
-    def count_deliveries(self, outcome: str, number: int) -> None:
-        self._deliveries.labels(outcome).inc(number)
-
-    def show_waiting(self, number: int) -> None:
-        self._waiting.set(number)
 
     def observe(self, request: Request, status: int, seconds: float) -> None:
         route = route_of(request.path)

@@ -1,12 +1,11 @@
-"""Metrics of processes and of the node: memory, CPU, files, disk, the last backup, the release."""
+"""Metrics of processes and of the node: memory, CPU, files, disk, the release."""
 
 import os
 import shutil
 import time
-from datetime import datetime
 from pathlib import Path
 
-from .. import clock, release
+from .. import release
 from ..data_folder import DataFolder
 from ..db.migrate import SCHEMA
 from .metrics import Reading
@@ -31,17 +30,8 @@ def node_readings(folder: DataFolder) -> list[Reading]:
     def disk_free() -> float:
         return shutil.disk_usage(folder.path).free
 
-    def backup_age() -> dict[str, float]:
-        """Empty if there was none."""
-        try:
-            at = datetime.fromisoformat(folder.last_backup.read_text())
-        except (OSError, ValueError):
-            return {}
-        return {"": (clock.now() - at).total_seconds()}
-
     return [
         Reading("disk_free_bytes", "Space left on the disk of the data folder.", disk_free),
-        Reading("backup_age_seconds", "Time since the last backup.", backup_age),
         Reading("build_info", "1, by release.", lambda: {release.VERSION: 1}, "version"),
         Reading("schema_info", "1, by schema of the release.", lambda: {SCHEMA: 1}, "schema"),
     ]

@@ -23,7 +23,7 @@ from ..errors import Busy, InvalidRequest, StoreUnavailable, TooOften
 from .errors import TooLarge
 from .http import Body
 
-MAX_FILES = 3
+MAX_FILES = 4
 _MAX_PARTS = 20
 _MAX_FIELD_BYTES = 4_096
 

@@ -46,9 +46,16 @@ class Contributions(NamedTuple):
     """Folders of templates, by the first part of their names."""
     menus: Mapping[str, Sequence[tuple[str, str]]]
     """Path and label of the links in each menu."""
+    texts: Mapping[str, Sequence[str]]
+    """What is said in each of `PLACES`."""
 
 
-NO_CONTRIBUTIONS = Contributions({}, {"account": (), "operate": ()})
+PLACES = {
+    "storage_hints": "A sentence below the storage in the operator's overview.",
+    "operator_can": "The end of: an operator can, in every scope, ...",
+    "on_dismissal": "A sentence about what happens when an operator is dismissed.",
+}
+NO_CONTRIBUTIONS = Contributions({}, {"account": (), "operate": ()}, dict.fromkeys(PLACES, ()))
 
 
 class PageRenderer:
@@ -271,6 +278,7 @@ def _environment(contributions: Contributions, **texts: str) -> Environment:
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.globals.update(texts)
     environment.globals["menus"] = contributions.menus
+    environment.globals["texts"] = contributions.texts
     environment.filters["grouped"] = "{:,}".format
     environment.filters["noun"] = lambda word, count: word if count == 1 else f"{word}s"
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))

@@ -9,8 +9,7 @@ from widget_contract.errors import CatalogError, InvalidName
 
 from ..errors import Conflict, InvalidAccount, InvalidRequest
 from .call import Call
-from .errors import headers_of, status_of
-from .http import Headers, Response
+from .http import Response
 from .routing import Handler
 from .services import Services
 
@@ -37,14 +36,6 @@ class SentForm(NamedTuple):
 
     def typed(self, form: str, field: str, default: str = "") -> str:
         return self.fields.get(field, default) if form == self.name else default
-
-    @property
-    def status(self) -> int:
-        return 200 if self.error is None else status_of(self.error)
-
-    @property
-    def headers(self) -> Headers:
-        return [] if self.error is None else headers_of(self.error)
 
 
 NOT_SENT = SentForm()

@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, Generic, TypeVar, cast
 
 from ..errors import Busy
+from ..tracing import part
 from .fair_turns import FairTurns
 from .process_pool import name_of, receive, send
 
@@ -48,9 +49,7 @@ class BoundedWork(Generic[Q, A]):
 
     def __init__(self, work: Callable[[Q], A]) -> None:
         """`work` is a module-level function, passed by name."""
-        self._work = name_of(work)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._end_process: Callable[[], object] = bool
+        self._process = BoundedProcess(work)
         self._thread: ThreadPoolExecutor | None = None
         self._turns = FairTurns(
             1, max_waiting=_MAX_WAITING, max_waiting_of_one=_MAX_WAITING_OF_ONE_SCOPE, busy=_busy
@@ -92,7 +91,7 @@ class BoundedWork(Generic[Q, A]):
             if self._thread is None:
                 self._thread = ThreadPoolExecutor(1, "bounded-work")
             run = asyncio.get_running_loop().run_in_executor
-            response = await run(self._thread, self._ask, question)
+            response = await run(self._thread, self._process.ask, question)
         finally:
             self._turns.give_back()
         if response is None:
@@ -101,20 +100,35 @@ class BoundedWork(Generic[Q, A]):
                 self._too_expensive.popitem(last=False)
         return response
 
+
+class BoundedProcess(Generic[Q, A]):
+    """The child process, which is started when it is needed. For one thread at a time."""
+
+    def __init__(self, work: Callable[[Q], A]) -> None:
+        self._work = name_of(work)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._end_process: Callable[[], object] = bool
+
+    def ask(self, question: Q) -> A | None:
+        """The result, or None if it would exceed the limits. Raises Busy if there is no process."""
+        with part("bounded work"):
+            return self._ask(question)
+
     def _ask(self, question: Q) -> A | None:
-        try:
-            process = self._running()
-        except OSError:  # No process can be started now.
-            raise _busy() from None
-        try:
-            send(cast(IO[bytes], process.stdin), question)
-            return cast(A, receive(cast(IO[bytes], process.stdout)))
-        except (OSError, EOFError):
-            is_idle_exit = process.wait() == 0
-            self._end_process()
-            if is_idle_exit:
-                raise _busy() from None
-            return None
+        for _ in range(2):
+            try:
+                process = self._running()
+            except OSError:  # No process can be started now.
+                break
+            try:
+                send(cast(IO[bytes], process.stdin), question)
+                return cast(A, receive(cast(IO[bytes], process.stdout)))
+            except (OSError, EOFError):
+                is_idle_exit = process.wait() == 0
+                self._end_process()
+                if not is_idle_exit:
+                    return None
+        raise _busy()
 
     def _running(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:

@@ -3,7 +3,7 @@
 
 const MANIFEST = "widget.json";
 const MOST_FILES = 2000;
-const FIELDS = ["manifest", "bundle", "style"];
+const FIELDS = ["manifest", "bundle", "style", "readme"];
 
 // The dropped files by path. Folders that never contain a widget are skipped.
 async function readDropped(items) {
@@ -35,9 +35,10 @@ async function findWidget(files) {
   const manifests = paths.filter((it) => it.split("/").at(-1) === MANIFEST);
   const [path] = manifests.sort((a, b) => depth(a) - depth(b));
   if (path === undefined) {
-    const [manifest, bundle, style] = [".json", ".js", ".css"].map((end) => files.get(ending(end)[0]));
+    const endings = [".json", ".js", ".css", ".md"];
+    const [manifest, bundle, style, readme] = endings.map((end) => files.get(ending(end)[0]));
     const isFew = paths.length <= FIELDS.length;
-    return isFew ? { manifest, bundle, style } : { fault: `There is no ${MANIFEST} among these files.` };
+    return isFew ? { manifest, bundle, style, readme } : { fault: `There is no ${MANIFEST} among these files.` };
   }
   let said = {};
   try {
@@ -46,7 +47,11 @@ async function findWidget(files) {
   const folder = path.slice(0, -MANIFEST.length);
   const find = (name) => files.get(folder + String(name).replace(/^\.\//, ""));
   const main = said.main ?? "index.js";
-  const found = { manifest: files.get(path), bundle: find(main), style: said.style && find(said.style) };
+  // Manifests of other tools do not name the bundle.
+  const bundle = find(main) ?? (said.main ? undefined : find("dist/index.js"));
+  const readme = paths.find((it) => it.toLowerCase() === `${folder}README.md`.toLowerCase());
+  const found = { manifest: files.get(path), bundle, style: said.style && find(said.style) };
+  found.readme = files.get(readme);
   if (!found.bundle) found.fault = `The manifest names ${main}, which is not there.`;
   if (said.style && !found.style) found.fault = `The manifest names ${said.style}, which is not there.`;
   return found;

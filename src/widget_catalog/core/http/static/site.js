@@ -104,7 +104,7 @@ async function tryOperation(form) {
     const said = `${answer.status} ${answer.statusText}`.trim();
     show(said, said[0], pathname + search, described, pretty(await answer.text()));
   } catch (fault) {
-    show("No answer", 5, form.action, [], fault.message);
+    show("No response", 5, form.action, [], fault.message);
   }
 }
 

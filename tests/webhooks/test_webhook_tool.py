@@ -9,7 +9,7 @@ from support.service import Service, running_service, wait_for
 from tool.signed_tool import signed_tool
 from tool.tool import Tool
 from webhooks.receiver import Receiver
-from widget_catalog.catalog.node.wiring import prepare_node
+from widget_catalog.catalog.node.node import prepare_node
 
 SETTINGS = {
     "WIDGET_CATALOG_WEBHOOK_HTTP": "true",

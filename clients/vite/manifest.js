@@ -1,0 +1,143 @@
+// What widget.json may contain: the rules of widget_contract/manifests.py, tested with its vectors.
+// The rules for characters in texts are simplified; `widget validate` and the catalog know all of
+// them.
+
+const MAX_MANIFEST_BYTES = 65_536;
+const MAX_CELLS = 100;
+const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+const ICON = /^[a-z0-9]+(-[a-z0-9]+)*:[a-z0-9]+(-[a-z0-9]+)*$/;
+const PERMISSION = /^[a-z0-9][a-z0-9:._/*-]{0,99}$/;
+const KEYWORD = /^(?=.{2,30}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+const FILE = /^(?!\.\.?(\/|$))[^/\\\x00-\x1f]+(\/(?!\.\.?(\/|$))[^/\\\x00-\x1f]+)*$/;
+const DOMAIN = /^[a-z_][a-z0-9_]{0,63}$/;
+const ENTITY = /^(?=.{3,255}$)(?!([^*]*\*){5})[a-z_*][a-z0-9_*]*\.[A-Za-z0-9_*]+$/;
+const SERVICE = /^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}$/;
+const NUMBER = "(0|[1-9]\\d*)";
+const MORE = "(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?";
+const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}${MORE}$`);
+const PART = `(${NUMBER}|[xX*])`;
+const PARTIAL = `v?${PART}(\\.${PART}(\\.${PART}${MORE})?)?`;
+const COMPARATORS = new RegExp(`^\\s*((\\^|~>?|[<>]?=?)\\s*${PARTIAL}(\\s+|$))+$`);
+const HYPHEN = new RegExp(`^\\s*${PARTIAL}\\s+-\\s+${PARTIAL}\\s*$`);
+const INVISIBLE = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+const NARROWED = { entities: [ENTITY, "a pattern such as lock.front_*"], services: [SERVICE, "a name such as unlock"] };
+
+/** The manifest, and all its errors: each a field and a sentence. */
+export function checkManifest(text) {
+  const errors = [];
+  const complain = (key, sentence) => void errors.push(`${key}: ${sentence}`);
+  let manifest;
+  try {
+    manifest = JSON.parse(text);
+  } catch (error) {
+    return { manifest: {}, errors: [`the manifest is not JSON: ${error.message}`] };
+  }
+  if (typeof manifest !== "object" || manifest === null || Array.isArray(manifest)) {
+    return { manifest: {}, errors: ["the manifest must be a JSON object."] };
+  }
+  if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES) {
+    errors.push(`the manifest has more than ${MAX_MANIFEST_BYTES} bytes.`);
+  }
+
+  /** The text of a key that follows a rule; `test` returns whether it does. */
+  function read(key, test, rule, { isRequired = false, isEmptyAbsent = false } = {}) {
+    const value = manifest[key] ?? undefined;
+    if (value === undefined || (isEmptyAbsent && value === "")) {
+      if (isRequired) complain(key, "is missing.");
+    } else if (typeof value !== "string") {
+      complain(key, "must be a text.");
+    } else if (!test(value)) {
+      complain(key, rule);
+    }
+  }
+  const matches = (pattern) => (value) => value.length <= 256 && pattern.test(value);
+  const isLine = (max) => (value) => value.trim() !== "" && value.length <= max;
+  const required = { isRequired: true };
+  const optional = { isEmptyAbsent: true };
+
+  const nameRule = "use 1 to 64 lowercase letters, digits and hyphens, beginning with a letter or digit.";
+  read("name", matches(NAME), nameRule, required);
+  read("scope", matches(NAME), nameRule);
+  read("version", matches(VERSION), "write a semantic version, three numbers, such as 1.0.0.", required);
+  const named = (value) => isLine(100)(value) && !INVISIBLE.test(value);
+  read("displayName", named, "must have 1 to 100 characters, and no invisible ones.", required);
+  read("description", isLine(1_000), "must have at most 1,000 characters.", optional);
+  read("icon", matches(ICON), "must be an Iconify name, such as mdi:clock.", optional);
+  readSizes(manifest, complain);
+  read("sdkVersion", isRange, "must be an npm range of SDKs, such as ^2.0.0, and not any.", required);
+  read("license", isLine(200), "must have at most 200 characters.", optional);
+  read("releaseNotes", (it) => it.length <= 20_000, "must have at most 20,000 characters.", optional);
+  for (const key of ["main", "style"]) {
+    read(key, matches(FILE), "must be a file below the manifest's folder, such as dist/index.js.");
+  }
+  readPermissions(manifest.permissions, complain);
+  readKeywords(manifest.keywords, complain);
+  readCapabilities(manifest.capabilities, complain);
+  const { configVersion } = manifest;
+  if ((configVersion ?? null) !== null && !(Number.isSafeInteger(configVersion) && configVersion >= 0)) {
+    complain("configVersion", "must be a whole number, 0 or more.");
+  }
+  return { manifest, errors };
+}
+
+function isRange(text) {
+  return text.split("||").every((it) => (COMPARATORS.test(it) || HYPHEN.test(it)) && !/^\s*[xX*]\s*$/.test(it));
+}
+
+function readSizes({ minSize, maxSize }, complain) {
+  const isCells = (it) => Number.isInteger(it) && it >= 1 && it <= MAX_CELLS;
+  const isSize = (it) => isCells(it?.w) && isCells(it?.h);
+  for (const [key, size] of Object.entries({ minSize, maxSize })) {
+    if ((size ?? null) === null) complain(key, "is missing.");
+    else if (!isSize(size)) complain(key, `must be like {"w": 2, "h": 1}, in whole cells from 1 to ${MAX_CELLS}.`);
+  }
+  if (isSize(minSize) && isSize(maxSize) && (minSize.w > maxSize.w || minSize.h > maxSize.h)) {
+    complain("minSize", "must not be larger than maxSize.");
+  }
+}
+
+function readPermissions(found, complain) {
+  if ((found ?? null) === null) return;
+  if (!Array.isArray(found) || found.length > 50) return complain("permissions", "must be a list of at most 50.");
+  const wrong = found.filter((it) => typeof it !== "string" || !PERMISSION.test(it));
+  for (const it of wrong) complain("permissions", `${JSON.stringify(it)} is not a permission, such as storage.`);
+  if (new Set(found).size < found.length) complain("permissions", "names a permission twice.");
+}
+
+function readKeywords(found, complain) {
+  if ((found ?? null) === null) return;
+  if (!Array.isArray(found) || found.length > 10) return complain("keywords", "must be a list of at most 10.");
+  found.forEach((it, at) => {
+    if (typeof it !== "string" || !KEYWORD.test(it)) {
+      complain(`keywords[${at}]`, "use 2 to 30 lowercase letters, digits and hyphens, such as time-zone.");
+    } else if (found.indexOf(it) < at) complain(`keywords[${at}]`, `${it} is given twice.`);
+  });
+}
+
+function readCapabilities(found, complain) {
+  if ((found ?? null) === null) return;
+  if (!Array.isArray(found) || found.length > 32) return complain("capabilities", "must be a list of at most 32 objects.");
+  let narrowed = 0;
+  found.forEach((it, index) => {
+    const at = `capabilities[${index}]`;
+    if (typeof it !== "object" || it === null || Array.isArray(it)) {
+      return complain(at, 'must be an object such as {"domain": "lock", "access": "control"}.');
+    }
+    if ((it.domain ?? null) === null) complain(`${at}.domain`, "is missing.");
+    else if (!DOMAIN.test(it.domain)) complain(`${at}.domain`, "must be like media_player.");
+    if ((it.access ?? null) === null) complain(`${at}.access`, "is missing.");
+    else if (it.access !== "read" && it.access !== "control") complain(`${at}.access`, "must be read or control.");
+    for (const [key, [pattern, rule]] of Object.entries(NARROWED)) {
+      if ((it[key] ?? null) === null) continue;
+      if (!Array.isArray(it[key]) || it[key].length === 0) {
+        complain(`${at}.${key}`, `must be a list with at least one: ${rule}.`);
+        continue;
+      }
+      narrowed += it[key].length;
+      it[key].forEach((one, i) => {
+        if (typeof one !== "string" || !pattern.test(one)) complain(`${at}.${key}[${i}]`, `must be ${rule}.`);
+      });
+    }
+  });
+  if (narrowed > 128) complain("capabilities", "must not name more than 128 entities and services in all.");
+}

@@ -1,0 +1,156 @@
+"""The author's Chromium: found, started without a window, and driven through its debugging pipe.
+
+Driven by hand, because libraries for this bring a browser or a JavaScript runtime of their own.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .errors import ToolError
+
+_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "microsoft-edge",
+)
+_ELSEWHERE = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+)
+_OPTIONS = (
+    "--headless",
+    "--remote-debugging-pipe",
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-gpu",
+    "--mute-audio",
+)
+_TIMEOUT_S = 60.0
+_LOOK_EVERY_S = 0.1
+
+
+def find_chromium() -> str:
+    """Raises ToolError if there is none. $CHROMIUM names another one."""
+    named = os.environ.get("CHROMIUM")
+    found = shutil.which(named) if named else None
+    for name in _NAMES:
+        found = found or shutil.which(name)
+    for path in _ELSEWHERE:
+        found = found or (path if Path(path).exists() else None)
+    if found is None:
+        raise ToolError(
+            "Screenshots need Chromium, Chrome or Edge, and none was found.",
+            "Install one, or set CHROMIUM to its path. You can also put your own pictures into the "
+            "folder screenshots.",
+        )
+    return found
+
+
+class Browser:
+    """Commands of the DevTools protocol, one after the other."""
+
+    def __init__(self, commands: int, responses: int) -> None:
+        self._commands = commands
+        self._responses = responses
+        self._number = 0
+        self._received = b""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
+
+    def call(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
+        if session is not None:
+            message["sessionId"] = session
+        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        while True:
+            response = self._receive()
+            if response.get("id") == self._number:
+                if "error" in response:
+                    raise ToolError(f"The browser failed: {response['error'].get('message')}.", "")
+                result: dict[str, Any] = response["result"]
+                return result
+
+    def _receive(self) -> dict[str, Any]:
+        while b"\0" not in self._received:
+            chunk = os.read(self._responses, 1 << 16)
+            if not chunk:
+                raise ToolError("The browser ended unexpectedly.", "Try again.")
+            self._received += chunk
+        line, _, self._received = self._received.partition(b"\0")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def take_picture(self, url: str, width: int, height: int, scale: int) -> bytes:
+        """A PNG of a page whose title becomes `ready`, or `failed: …`."""
+        session = self._session
+        size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", session, **size)
+        self.call("Page.navigate", session, url=url)
+        deadline = time.monotonic() + _TIMEOUT_S
+        while (title := self._title()) != "ready":
+            if title.startswith("failed: "):
+                reason = title.removeprefix("failed: ")
+                raise ToolError(f"The widget does not run: {reason}", "Try it with: widget dev")
+            if time.monotonic() > deadline:
+                late = f"The widget did not start within {_TIMEOUT_S:.0f} seconds."
+                raise ToolError(late, "Try it with: widget dev")
+            time.sleep(_LOOK_EVERY_S)
+        picture = self.call("Page.captureScreenshot", session, format="png")
+        return base64.b64decode(picture["data"])
+
+    def _title(self) -> str:
+        found = self.call("Runtime.evaluate", self._session, expression="document.title")
+        return str(found["result"].get("value", ""))
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Browser]:
+    program = find_chromium()
+    options = list(_OPTIONS)
+    if sys.platform == "linux" and os.geteuid() == 0:
+        options.append("--no-sandbox")  # It does not start otherwise.
+    command_end, commands = os.pipe()
+    responses, response_end = os.pipe()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        # It reads commands from descriptor 3, and writes to 4.
+        start = f'exec "$0" "$@" 3<&{command_end} 4>&{response_end}'
+        process = subprocess.Popen(  # noqa: S603
+            ["/bin/sh", "-c", start, program, *options, f"--user-data-dir={profile}"],
+            pass_fds=(command_end, response_end),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(command_end)
+        os.close(response_end)
+        try:
+            yield Browser(commands, responses)
+        finally:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            process.kill()
+            process.wait()
+            os.close(commands)
+            os.close(responses)

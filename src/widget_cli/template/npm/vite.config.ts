@@ -1,0 +1,4 @@
+import { defineConfig } from "vite";
+import { widget } from "vite-plugin-widget-catalog";
+
+export default defineConfig({ plugins: [widget()] });

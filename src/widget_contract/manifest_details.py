@@ -1,0 +1,178 @@
+"""The values of `DeclaredDetails`: their rules, and what a stored manifest states of them."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import UNSET
+
+from .declared_details import MAX_AUTHOR, MAX_KEYWORDS, Author, DeclaredDetails
+from .patterns import HTTPS_ADDRESS, HTTPS_ADDRESS_MAX_LENGTH, KEYWORD
+from .texts import name_error
+from .version_files import MAX_README_BYTES
+
+Errors = list[tuple[str, str]]
+"""Where in a value, such as `[1]` or nothing, and a sentence."""
+DetailParser = Callable[[object], tuple[Any, Errors]]
+"""Parses the value of a manifest, None if there is none. Returns what is valid of it, and all
+errors.
+"""
+
+DETAIL_FIELDS = DeclaredDetails.__struct_fields__
+DETAIL_KEYS = {it.name: it.encode_name for it in msgspec.structs.fields(DeclaredDetails)}
+_DETAILS = [(it.name, it.encode_name, it.default) for it in msgspec.structs.fields(DeclaredDetails)]
+_NO_DETAILS = [default for _, _, default in _DETAILS]
+_SEARCHED = [
+    it.name
+    for it in msgspec.structs.fields(DeclaredDetails)
+    if any(meta.extra["is_searched"] for meta in it.type.__metadata__)
+]
+
+_KEYWORD = re.compile(KEYWORD)
+_KEYWORD_RULE = "use 2 to 30 lowercase letters, digits and hyphens, such as time-zone."
+_ADDRESS = re.compile(HTTPS_ADDRESS)
+_ADDRESS_RULE = "must be an https address, such as https://clock.example."
+_AUTHOR_RULE = 'must be a name, or an object such as {"name": "Ann", "url": "https://ann.example"}.'
+
+
+def details_of(it: DeclaredDetails) -> dict[str, Any]:
+    """The details that a version has, by their JSON names."""
+    values = [getattr(it, name) for name in DETAIL_FIELDS]
+    if values == _NO_DETAILS:  # Most have none, and an import asks twice for each version.
+        return {}
+    every = zip(_DETAILS, values, strict=True)
+    return {key: value for (_, key, default), value in every if value != default}
+
+
+def details_beside(it: DeclaredDetails, manifest: str | None) -> dict[str, Any]:
+    """The same without those that the version's manifest states, for storage: a readme is long."""
+    details = details_of(it)
+    if not details or manifest is None:
+        return details
+    stated = details_in(manifest)
+    return {
+        key: value
+        for name, key in DETAIL_KEYS.items()
+        if (value := details.get(key)) is not None and value != stated.get(name)
+    }
+
+
+def searched_texts(it: DeclaredDetails) -> Iterator[str]:
+    """The texts that pages search, in addition to names and descriptions."""
+    for name in _SEARCHED:
+        value = getattr(it, name)
+        yield from (value,) if isinstance(value, str) else value or ()
+
+
+def details_in(manifest: str | bytes) -> dict[str, Any]:
+    """The valid details of a stored manifest, which may be any text, by name."""
+    text = manifest if isinstance(manifest, str) else manifest.decode(errors="replace")
+    # Most have none, and searching is faster than decoding.
+    if not any(key in text for _, key, _ in _DETAILS):
+        return {}
+    try:
+        found = msgspec.json.decode(manifest)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+    stated = found if isinstance(found, dict) else {}
+    parsed = {name: DETAIL_PARSERS[name](stated.get(key))[0] for name, key, _ in _DETAILS}
+    return {name: value for name, value in parsed.items() if value}
+
+
+def shown(value: object) -> str:
+    """A value for a message: shortened, without control characters."""
+    try:
+        text = ascii(value)
+    except RecursionError:  # Nested as deeply as the decoder allows, which needs less of the stack.
+        return "a deeply nested value"
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def parse_keywords(stated: object) -> tuple[tuple[str, ...], Errors]:
+    """At most MAX_KEYWORDS, without duplicates."""
+    if stated is None:
+        return (), []
+    if not isinstance(stated, list | tuple):
+        return (), [("", 'must be a list of keywords, such as ["clock", "time-zone"].')]
+    valid, errors = dict[str, None](), []
+    for i, it in enumerate(stated[:MAX_KEYWORDS]):
+        if not isinstance(it, str) or not _KEYWORD.fullmatch(it):
+            errors.append((f"[{i}]", f"{shown(it)} is not a keyword: {_KEYWORD_RULE}"))
+        elif it in valid:
+            errors.append((f"[{i}]", f"{it} is given twice."))
+        else:
+            valid[it] = None
+    if len(stated) > MAX_KEYWORDS:
+        errors = [("", f"must not have more than {MAX_KEYWORDS} keywords."), *errors]
+    return tuple(valid), errors[:3]
+
+
+def parse_readme(stated: object) -> tuple[str | None, Errors]:
+    """Any characters: pages sanitize what they show. The valid part is its beginning."""
+    if stated is None or stated == "":
+        return None, []
+    if not isinstance(stated, str):
+        return None, [("", "must be a text.")]
+    content = stated.encode(errors="replace")
+    if len(content) <= MAX_README_BYTES:
+        return stated, []
+    sentence = f"has {len(content):,} bytes; at most {MAX_README_BYTES:,} are allowed."
+    return content[:MAX_README_BYTES].decode(errors="ignore"), [("", sentence)]
+
+
+def parse_address(stated: object) -> tuple[str | None, Errors]:
+    """An https URL that is safe to link to."""
+    if stated is None or stated == "":
+        return None, []
+    if isinstance(stated, str) and _is_address(stated):
+        return stated, []
+    return None, [("", _ADDRESS_RULE)]
+
+
+def parse_repository(stated: object) -> tuple[str | None, Errors]:
+    """The same; npm's forms are accepted, too: an object with the `url`, and `git+https:`."""
+    if isinstance(stated, dict):
+        stated = stated.get("url") or ""
+    return parse_address(stated.removeprefix("git+") if isinstance(stated, str) else stated)
+
+
+def parse_author(stated: object) -> tuple[str | Author | None, Errors]:
+    if isinstance(stated, Author):
+        stated = msgspec.to_builtins(stated)
+    if stated is None or stated == "":
+        return None, []
+    if isinstance(stated, str):
+        sentence = name_error(stated, MAX_AUTHOR)
+        return (None, [("", sentence)]) if sentence else (stated, [])
+    if not isinstance(stated, dict) or not isinstance(stated.get("name"), str):
+        return None, [("", _AUTHOR_RULE)]
+    name, url = stated["name"], stated.get("url")
+    address, errors = parse_address(url)
+    errors = [(".url", it) for _, it in errors]
+    if sentence := name_error(name, MAX_AUTHOR):
+        return None, [(".name", sentence), *errors]
+    return Author(name, address or UNSET), errors
+
+
+def _is_address(text: str) -> bool:
+    if len(text) > HTTPS_ADDRESS_MAX_LENGTH or not text.isprintable():
+        return False
+    if not _ADDRESS.fullmatch(text):
+        return False
+    try:
+        parts = urlsplit(text)
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+# By the name of the field.
+DETAIL_PARSERS: dict[str, DetailParser] = {
+    "keywords": parse_keywords,
+    "readme": parse_readme,
+    "homepage": parse_address,
+    "repository": parse_repository,
+    "author": parse_author,
+}

@@ -1,0 +1,134 @@
+"""Manifests of other tools: published as they are, or converted by `widget migrate`."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.author import add_account
+from support.service import Service, running_service
+from tool.signed_tool import signed_tool
+from tool.tool import Tool
+from widget_catalog.catalog.node.node import prepare_node
+
+THEIRS: dict[str, Any] = {
+    "name": "World Clock",
+    "version": "1.0.0",
+    "description": "Shows the time.",
+    "minSize": {"w": 2, "h": 1},
+    "maxSize": {"w": 4, "h": 2},
+    "sdkVersion": "^1.0.0",
+    "schema": {"type": "object", "properties": {"zone": {"type": "string"}}},
+    "capabilities": [{"domain": "sensor", "access": "read"}],
+    "tag": "time",
+}
+FOUND = [
+    'name "World Clock" is the display name',
+    "the widget is world-clock, from its display name",
+    "schema describes its settings",
+    "it has 1 capability",
+    "its module is dist/index.js",
+    "its style sheet is dist/style.css",
+]
+
+
+@pytest.fixture
+def project(tool: Tool) -> Path:
+    return make_project(tool.home)
+
+
+def make_project(home: Path) -> Path:
+    folder = home / "theirs"
+    (folder / "dist").mkdir(parents=True)
+    (folder / "widget.json").write_text(json.dumps(THEIRS))
+    (folder / "dist" / "index.js").write_text("export function mount() {}\n")
+    (folder / "dist" / "style.css").write_text("p { color: red }\n")
+    return folder
+
+
+def test_it_is_valid_as_it_is_and_what_was_found_is_said(tool: Tool, project: Path) -> None:
+    said = tool.run("validate", project)
+    assert (said.code, said.out) == (0, "Valid: world-clock 1.0.0, 27 bytes.\n")
+    assert said.err == (
+        f"Note: widget.json is a manifest of another tool: {'; '.join(FOUND)}. "
+        f"To convert it, run: widget migrate {project}\n"
+    )
+
+
+def test_the_name_in_package_json_comes_first(tool: Tool, project: Path) -> None:
+    (project / "package.json").write_text('{"name": "@acme/uhr"}')
+    assert tool.json("validate", project)["name"] == "uhr"
+
+
+def test_migrating_converts_it_once(tool: Tool, project: Path) -> None:
+    assert tool.json("migrate", project, "--yes") == {"migrated": True, "found": FOUND}
+    assert json.loads((project / "widget.json").read_text()) == {
+        "name": "world-clock",
+        "displayName": "World Clock",
+        **{key: it for key, it in THEIRS.items() if key not in ("name", "schema")},
+        "configSchema": THEIRS["schema"],
+        "main": "dist/index.js",
+        "style": "dist/style.css",
+    }
+    assert tool.run("validate", project).err == ""
+    said = tool.run("migrate", project, "--yes")
+    assert (said.code, said.err) == (0, "widget.json needs no migration.\n")
+
+
+def test_a_file_of_another_name_is_converted_under_the_given_name(
+    tool: Tool, project: Path
+) -> None:
+    (project / "widget.json").rename(project / "manifest.json")
+    said = tool.run("validate", project)
+    assert said.err.endswith(f"To make one from manifest.json: widget migrate {project}\n")
+    assert tool.run("migrate", project, "--name", "Uhr", "--yes").code == 2
+    assert tool.run("migrate", project, "--name", "uhr", "--yes").code == 0
+    assert json.loads((project / "widget.json").read_text())["name"] == "uhr"
+    assert (project / "manifest.json").exists()
+
+
+def test_errors_are_reported_and_nothing_is_written(tool: Tool, project: Path) -> None:
+    wrong = json.dumps({**THEIRS, "sdkVersion": "*"})
+    (project / "widget.json").write_text(wrong)
+    said = tool.run("migrate", project, "--yes")
+    assert said.code == 5
+    assert "sdkVersion: must name the SDK" in said.err
+    assert (project / "widget.json").read_text() == wrong
+
+
+def test_a_missing_display_name_alone_is_no_other_tool(tool: Tool, widget: Path) -> None:
+    manifest = json.loads((widget / "widget.json").read_text())
+    del manifest["displayName"]
+    (widget / "widget.json").write_text(json.dumps(manifest))
+    assert "  - displayName: is missing.\n" in tool.run("validate", widget).err
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    data = tmp_path_factory.mktemp("migrate") / "data"
+    node = prepare_node(data)
+    add_account(node, "ann")
+    node.store.close()
+    with running_service(data) as running:
+        yield running
+
+
+def test_it_is_published_as_it_is(service: Service, tmp_path: Path) -> None:
+    tool = signed_tool(service, tmp_path / "home", "ann")
+    project = make_project(tool.home)
+
+    published = tool.json("publish", project, "--yes", "--bump", "minor")
+
+    assert (published["name"], published["version"]) == ("world-clock", "1.1.0")
+    assert len(published["warnings"]) == 1
+    with service.client() as client:
+        detail = client.get("/api/v1/widgets/ann/world-clock/1.1.0").json()
+        preview = client.get("/preview/ann/world-clock/1.1.0").text
+    assert detail["widget"]["displayName"] == "World Clock"
+    assert detail["manifest"] == {**THEIRS, "version": "1.1.0"}
+    assert [it["path"] for it in detail["files"]] == ["index.js", "index.css"]
+    assert detail["capabilities"] == THEIRS["capabilities"]
+    assert "configSchema" in preview
+    assert json.loads((project / "widget.json").read_text())["version"] == "1.1.0"
