@@ -259,6 +259,7 @@ class _Parts:
             wait_policy=SERVICE,
             backends=settings.backends,
             watch=self._watch,
+            max_connections=settings.database_connections,
         ).store
         self._opened.callback(store.close)
         watched = node.bundles if self._store_watch is None else self._store_watch
@@ -276,6 +277,7 @@ class _Parts:
                 has_dashboard=self._limits.dashboard,
             ),
             applied_seq=node.replica.applied_seq,
+            notifications=None if (status := node.status) is None else lambda: status.notifications,
         )
         for feature in installed():
             for service in feature.services(services):

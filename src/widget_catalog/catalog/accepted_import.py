@@ -7,7 +7,6 @@ after what the import has for its widget (`transfer/hooks.py`).
 
 import time
 from collections.abc import Callable
-from functools import partial
 
 from ..core.db.engine import Store
 from ..core.jobs.periodic import PeriodicJobs
@@ -26,24 +25,48 @@ SLICE_S = 0.1
 PAUSE_S = 0.02
 # How often a service looks for an interrupted import.
 _WATCH_S = 2
+# The same on a node that was not notified of anything since, when there was no import.
+_UNNOTIFIED_S = 60
 
 
-def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: None) -> None:
-    """Finish an import whose process has ended, if there is one."""
+def finish_import(store: Store, make_index_ready: Callable[[], None] = lambda: None) -> bool:
+    """Finish an import whose process has ended, if there is one. Returns whether there was an
+    import.
+    """
     with store.reading() as connection:
         if find_import(connection) is None:
-            return
+            return False
     with importing(store) as other:
         if other is None:
             complete_import(store, make_index_ready)
+    return True
 
 
-def watch_imports(store: Store) -> PeriodicJobs:
-    """Finish imports whose process was killed, as long as the service runs.
+def watch_imports(store: Store, notifications: Callable[[], int] | None = None) -> PeriodicJobs:
+    """Finish imports whose process was killed, as long as the service runs. `notifications` differs
+    once a node has changed something.
 
     The search index is left to the workers, which have it built in a separate process.
     """
-    return PeriodicJobs(partial(finish_import, store), interval_s=_WATCH_S)
+    watch = _Watch(store, notifications)
+    return PeriodicJobs(watch.look, interval_s=_WATCH_S)
+
+
+class _Watch:
+    def __init__(self, store: Store, notifications: Callable[[], int] | None) -> None:
+        self._store = store
+        self._notifications = notifications
+        self._seen: int | None = None
+        self._looked_at = float("-inf")
+
+    def look(self) -> None:
+        seen = None if self._notifications is None else self._notifications()
+        is_late = time.monotonic() - self._looked_at >= _UNNOTIFIED_S
+        if seen is None or seen != self._seen or is_late:
+            was_there = finish_import(self._store)
+            self._looked_at = time.monotonic()
+            # As long as there is one, its process may be killed, which notifies nobody.
+            self._seen = None if was_there else seen
 
 
 def complete_import(store: Store, make_index_ready: Callable[[], None]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _start(worker: WorkerContext) -> Sequence[Closeable]:
     from .accepted_import import watch_imports
 
-    return (watch_imports(worker.services.store),)
+    return (watch_imports(worker.services.store, worker.services.notifications),)
 
 
 def _on_start(store: "Store", bundles: "Bundles", _uploads: "Uploads") -> None:

@@ -167,6 +167,10 @@ class BundlesUnusable(CatalogError):
     """The object store is not writable, and why: for the operator who starts the service."""
 
 
+class PoolerUnusable(CatalogError):
+    """The database is behind a connection pooler that nodes cannot use."""
+
+
 class DataDamaged(StoreUnavailable):
     """Stored data is damaged. Retrying does not help."""
 

@@ -87,6 +87,13 @@ class Settings:
         "characters, are refused. Old secrets may follow, separated by spaces.",
         is_secret=True,
     )
+    database_connections: int = setting(
+        16,
+        "With `database`: connections to PostgreSQL for the requests of each worker, 4 to 100. "
+        "Besides these, a worker has up to 4 for counts, and a node 6 to follow the others. See "
+        "[sizing](scaling.md#sizing).",
+        rule=between(4, 100),
+    )
     bundles: str = setting(
         "",
         "Where bundles are stored: `s3://bucket` or `s3://bucket/prefix`. Empty: in the data "

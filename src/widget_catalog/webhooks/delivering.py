@@ -15,15 +15,15 @@ from .dispatching import Dispatcher
 from .lookups import NameLookups
 from .model import Delivery, Outcome, Webhook
 from .settings import WebhookSettings
-from .store import count_waiting
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 
 _JOB = "webhooks"
 # How often to check the feed and the deliveries that are due.
 _LOOK_EVERY_S = 1.0
+# The same for a node that is not notified of anything and has nothing to deliver.
+_LOOK_UNNOTIFIED_S = 30.0
 _PRUNE_EVERY_S = 60.0
-_COUNT_EVERY_S = 5.0
 _LOGGED_EVERY_S = 60.0
 _CLOSE_S = 2.0
 
@@ -35,7 +35,9 @@ class Deliverer:
         lock_file: Path,
         open_secret: Callable[[str], str | None],
         settings: WebhookSettings,
+        notifications: Callable[[], int] | None = None,
     ) -> None:
+        """`notifications` differs once there may be something new; None: that is not known."""
         self._store = store
         self._settings = settings
         self._lock_file = lock_file
@@ -43,7 +45,9 @@ class Deliverer:
         self._lookups = NameLookups()
         self._woken = threading.Event()
         self._is_ended = False
-        self._logged_at = self._pruned_at = self._counted_at = float("-inf")
+        self._notifications = notifications
+        self._seen: int | None = None
+        self._logged_at = self._pruned_at = self._looked_at = float("-inf")
         self._dispatcher = Dispatcher(store, open_secret, self._send, self._woken.set)
         self.counts = self._dispatcher.counts
         self.waiting = 0
@@ -71,13 +75,15 @@ class Deliverer:
     def _look(self, leadership: Leadership) -> None:
         if not leadership.is_held():
             self.waiting = 0
+            self._seen = None
             return
-        while not self._is_ended and self._dispatcher.run_round():
-            pass
-        if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
-            self._counted_at = time.monotonic()
-            with self._store.reading() as connection:
-                self.waiting = count_waiting(connection)
+        seen = None if self._notifications is None else self._notifications()
+        is_late = time.monotonic() - self._looked_at >= _LOOK_UNNOTIFIED_S
+        if seen is None or seen != self._seen or is_late or self._dispatcher.has_work:
+            while not self._is_ended and self._dispatcher.run_round():
+                pass
+            self._seen, self._looked_at = seen, time.monotonic()
+            self.waiting = self._dispatcher.waiting
         if time.monotonic() - self._pruned_at >= _PRUNE_EVERY_S:
             self._pruned_at = time.monotonic()
             self._dispatcher.prune()

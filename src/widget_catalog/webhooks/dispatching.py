@@ -39,6 +39,7 @@ from .store import (
     change_delivery,
     change_webhook,
     claim_delivery,
+    count_waiting,
     disable_webhook,
     find_webhook,
     list_deliveries_due,
@@ -129,6 +130,13 @@ class Dispatcher:
         """Deliveries by what became of them, and disabled webhooks, since the start. No key is
         ever added: another thread reads it.
         """
+        self.waiting = 0
+        """Pending deliveries of all webhooks, at the last round."""
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something is being sent, or has to be sent now or later."""
+        return bool(self.waiting or self._busy)
 
     def run_round(self) -> bool:
         """Returns whether there is more to do immediately."""
@@ -202,6 +210,7 @@ class Dispatcher:
                 (it, list_deliveries_due(connection, it.id, now_ms, _PER_BATCH))
                 for it in self._turns.choose(waiting, busy)
             ]
+            self.waiting = count_waiting(connection)
         if not due:
             return
         claimed: list[tuple[Webhook, list[Delivery]]] = []

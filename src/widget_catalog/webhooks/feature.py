@@ -20,6 +20,7 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
         worker.folder.run / "webhooks.lock",
         services.of(AccountServices).factor_policy.box.open,
         services.settings.of(WebhookSettings),
+        services.notifications,
     )
     about = "Attempts to deliver webhooks, by what became of them; and webhooks disabled."
     counts = Reading("webhook_deliveries", about, lambda: deliverer.counts, "outcome")

@@ -225,6 +225,7 @@ def send_ping(store: Store, actor: Actor, id_: str, quotas: Quotas = NO_QUOTAS) 
         ping = new_delivery(f"msg_{id_}_{new_id()}", id_, None, PING, text, tx.at_ms)
         add_deliveries(tx, [ping])
         change_webhook(tx, id_, resumes_at=0)
+        tx.wake_nodes()
     return ping
 
 
@@ -256,6 +257,7 @@ def _send_again(tx: Transaction, delivery: Delivery) -> Delivery:
     again = delivery._replace(state=WAITING, queued_at=now, next_at=now, attempts=0)
     change_delivery(tx, delivery.id, **again._asdict())
     change_webhook(tx, delivery.webhook_id, resumes_at=0)
+    tx.wake_nodes()
     return again
 
 

@@ -13,7 +13,8 @@ from ...core.db.damage import DamageAlarm
 from ...core.db.engine import Store
 from ...core.db.file_lock import COMMAND, WaitPolicy
 from ...core.db.migrate import is_new, migrate
-from ...core.db.postgresql import postgresql_engine, transaction_horizon
+from ...core.db.pooler import require_notifications
+from ...core.db.postgresql import FEW_CONNECTIONS, postgresql_engine, transaction_horizon
 from ...core.db.sqlite import sqlite_engine
 from ...core.errors import BundlesUnusable, DatabaseDown, FolderUnusable, StoreUnavailable
 from ...core.files.contract import Bundles, Uploads
@@ -74,17 +75,19 @@ def open_node(
     backends: Backends = _FOLDER,
     applies: bool = True,
     watch: ConnectionWatch | None = None,
+    max_connections: int = FEW_CONNECTIONS,
 ) -> Node:
     """Open a data folder whose database is prepared, or create an empty one with `may_create`.
 
     `is_watched`: by a service, which alerts its operator to damage; a command prints it. Without
     `applies` it has no read model, for commands that leave this to the nodes. `watch` ends waits
-    for a database that hangs.
+    for a database that hangs. `max_connections` to PostgreSQL.
     """
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
     on_damage = DamageAlarm(folder.damage).report if is_watched else None
     is_shared = bool(backends.database)
+    status = NodeStatus(folder.node_status) if is_shared else None
     replica = Replica(
         folder,
         revision,
@@ -93,11 +96,15 @@ def open_node(
         on_damage=on_damage,
         is_shared=is_shared,
         applies=applies,
+        on_counted=status.note_counted if status is not None else lambda: None,
     )
-    status = NodeStatus(folder.node_status) if is_shared else None
     if status is not None:
         engine = postgresql_engine(
-            backends.database, _program(), is_service=is_watched, first_host=lambda: status.host
+            backends.database,
+            _program(),
+            is_service=is_watched,
+            first_host=lambda: status.host,
+            max_connections=max_connections,
         )
     else:
         engine = sqlite_engine(folder.database, is_durable=is_durable, may_create=may_create)
@@ -186,6 +193,8 @@ def prepare_node(
     try:
         if not may_begin_anew and is_new(node.store):
             require_no_traces_of(folder, is_opened=True)
+        if applies and backends.database:
+            require_notifications(backends.database)
         migrate(node.store)
         if not applies:
             return node

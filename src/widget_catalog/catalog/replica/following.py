@@ -4,6 +4,9 @@ Every worker has one, and a file lock elects the active one: one per node. If it
 kernel releases the lock, and another worker's follower takes over. One thread listens, so that
 database availability and replication lag are always known; another applies changes; a third looks
 for another writable host when the database does not respond.
+
+Nodes are notified of changes, and of counts. Without a notification, a node queries the database
+only once in some seconds: notifications may be lost.
 """
 
 import contextlib
@@ -32,13 +35,18 @@ _NOT_SHOWN = "What other nodes have changed cannot be shown."
 
 # How often an idle follower checks whether it should take over.
 _RELIEF_S = 0.2
-# How often the database is queried if there are no notifications.
+# How often to check that the database responds, which is no transaction.
 _BEAT_S = 0.5
-# How often to look for changes and counts without a notification.
-_POLL_S = 1.0
 _RETRY_S = 0.5
-# How often to check the other nodes, and whether one of them blocks publishing.
-_NODES_S = 5.0
+# How often to read the end of the feed without a notification; also to check the other nodes, and
+# whether one of them blocks publishing.
+_LOOK_S = 5.0
+# How often to compare the replica with the feed, and to read counts, without a notification.
+_APPLY_S = 10.0
+# Counts are notified of at most this often by all nodes together: the server serializes notifying
+# transactions. For longer than that, all nodes read counts at every beat.
+_TELL_COUNTS_S = 1.0
+_COUNTING_S = 2.5
 # After this long, a transaction that blocks publishing is reported.
 _REPORTED_AFTER_S = 10.0
 
@@ -71,6 +79,11 @@ class Follower:
         self._schema = SCHEMA
         # Set with every new connection: see _follow_counts.
         self._is_new = threading.Event()
+        # Set if there may be something to apply.
+        self._is_changed = threading.Event()
+        # When a node has last notified of counts, and the counts here that were notified of.
+        self._counts_told_at = float("-inf")
+        self._told = 0
         self._ended = threading.Event()
         self._woken = threading.Event()
         self._threads = [threading.Thread(target=self._lead, name="follower", daemon=True)]
@@ -138,27 +151,66 @@ class Follower:
 
     def _hear(self, listening: Listening) -> None:
         """Runs until this ends, or the connection fails."""
-        looked_at = 0.0
+        looked_at = beat_at = float("-inf")
+        is_changed, applied_told = True, -1
         while not self._ended.is_set():
-            if self._status.lag_changes:
-                self._status.others_applied(listening.find_applied_by_others())
-            if time.monotonic() - looked_at >= _NODES_S:
-                looked_at = time.monotonic()
-                self._note_strangers(listening.find_strangers())
-                self._lock_watch.note(listening.find_publisher())
-            # The last query before the wait, because other nodes read it.
-            newest_seq, schema = listening.read_state(self._status.applied_seq)
-            # A release that can write to the newer schema goes on as before.
-            is_newer = schema > SCHEMA and listening.read_oldest_writer() > SCHEMA
-            self._note_release(schema, is_newer=is_newer)
-            if schema >= SCHEMA:  # Otherwise it is migrated first.
-                listening.start()
-                self._status.database_responded(newest_seq, is_newer=is_newer)
-                if self._is_failing:
-                    _log.info("The database answers again.")
-                self._is_failing = False
+            now = time.monotonic()
+            is_beat, is_late = now - beat_at >= _BEAT_S, now - looked_at >= _LOOK_S
+            is_applying = self._status.lag_changes or self._status.applied_seq != applied_told
+            if is_changed or is_late or self._schema < SCHEMA or (is_beat and is_applying):
+                with listening.one_transaction():
+                    if self._status.lag_changes:
+                        self._status.others_applied(listening.find_applied_by_others())
+                    if is_late:
+                        looked_at = now
+                        self._note_strangers(listening.find_strangers())
+                        self._lock_watch.note(listening.find_publisher())
+                    applied_told = self._status.applied_seq
+                    self._look(listening)  # The last query before the wait: other nodes read it.
+                beat_at = now
+                # What was changed between a look and the first LISTEN was not heard.
+                is_changed = self._schema >= SCHEMA and listening.start()
+                if is_changed:
+                    continue
+            elif is_beat:
+                listening.check()
+                self._status.database_is_there()
+                beat_at = now
             self._woken.set()
-            listening.wait(_BEAT_S)
+            self._tell_counts(listening)
+            heard = listening.wait(max(0.0, beat_at + _BEAT_S - time.monotonic()))
+            is_changed = heard.changes
+            if is_changed:
+                self._is_changed.set()
+                self._status.note_notification()
+            if heard.counts:
+                self._counts_told_at = time.monotonic()
+
+    def _look(self, listening: Listening) -> None:
+        newest_seq, schema = listening.read_state(self._status.applied_seq)
+        # A release that can write to the newer schema goes on as before.
+        is_newer = schema > SCHEMA and listening.read_oldest_writer() > SCHEMA
+        self._note_release(schema, is_newer=is_newer)
+        if schema < SCHEMA:  # It is migrated first.
+            return
+        if newest_seq != self._status.newest_seq:  # Perhaps without a notification.
+            self._is_changed.set()
+            self._status.note_notification()
+        self._status.database_responded(newest_seq, is_newer=is_newer)
+        if self._is_failing:
+            _log.info("The database answers again.")
+        self._is_failing = False
+
+    def _tell_counts(self, listening: Listening) -> None:
+        """Notify all nodes of what was counted here. If one of them has notified just now, all of
+        them are reading counts already.
+        """
+        counted_at = self._status.counted_at
+        if counted_at == self._told or time.monotonic() < self._counts_told_at + _TELL_COUNTS_S:
+            return
+        self._counts_told_at = time.monotonic()
+        if listening.notify_counts(self._status.applied_seq):
+            self._told = counted_at
 
     def _note_release(self, schema: str, *, is_newer: bool) -> None:
         if is_newer and not self._status.is_newer:
@@ -176,30 +228,46 @@ class Follower:
         self._strangers = strangers
 
     def _apply_forever(self) -> None:
-        counted_at = 0.0
+        applied_at = counted_at = float("-inf")
         is_failing = False
         while not self._ended.is_set():
-            self._woken.wait(_POLL_S)
+            self._woken.wait(_BEAT_S)
             self._woken.clear()
             if self._ended.is_set():
                 return
             try:
                 if self._schema < SCHEMA:  # The database was down when this node started.
                     migrate(self._store)
-                self._replica.apply(self._store)
-                self._status.applied(self._replica.applied_seq())
-                if time.monotonic() - counted_at >= _BEAT_S:
-                    counted_at = time.monotonic()
+                is_changed, now = self._is_applying_due(applied_at), time.monotonic()
+                if is_changed:
+                    self._is_changed.clear()
+                    self._replica.apply(self._store)
+                    self._status.applied(self._replica.applied_seq())
+                    applied_at = now
+                is_counting = now < self._counts_told_at + _COUNTING_S or self._is_new.is_set()
+                # A change, such as an import, may include counts.
+                if is_changed or (is_counting and now - counted_at >= _BEAT_S):
+                    counted_at = now
                     self._follow_counts()
                 is_failing = False
             except StoreUnavailable as error:
+                self._is_changed.set()
                 if not is_failing:
                     _log.error(_NOT_SHOWN, error=error.message)
                 is_failing = True
                 self._ended.wait(_RETRY_S)
             except Exception:
+                self._is_changed.set()
                 _log.exception(_NOT_SHOWN)
                 self._ended.wait(_RETRY_S * 2)
+
+    def _is_applying_due(self, applied_at: float) -> bool:
+        return (
+            self._is_changed.is_set()
+            or self._is_new.is_set()
+            or time.monotonic() - applied_at >= _APPLY_S
+            or not self._replica.shows(self._status.newest_seq)
+        )
 
     def _follow_counts(self) -> None:
         """Other nodes' counts are found by transaction ids. A server that has crashed, or a

@@ -14,12 +14,12 @@ from .revision import opened_file
 
 # After this long without a response, the database is considered down.
 _SILENT_MS = 5_000
-# The follower queries it twice per second.
+# The follower checks twice per second that it responds.
 _USUAL_MS = 1_500
 _ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE = range(5)
 _COUNTED, _IS_NEWER, _HOST, _MOVED_AT, _BLOCKED_SINCE = range(5, 10)
-_PROGRESS_AT, _OTHERS_APPLIED = range(10, 12)
-_BYTES = 8 * 12
+_PROGRESS_AT, _OTHERS_APPLIED, _COUNTED_AT, _NOTIFIED = range(10, 14)
+_BYTES = 8 * 14
 # Applying some thousand changes at once takes seconds.
 _PROGRESS_MS = 10_000
 # Values of _IS_UP.
@@ -41,6 +41,14 @@ class NodeStatus:
         self._note_lag()
         self._words[_ANSWERED_AT] = _now_ms()
         self._words[_IS_UP] = _UP
+
+    def database_is_there(self) -> None:
+        """It has responded, and said nothing new."""
+        self._words[_ANSWERED_AT] = _now_ms()
+
+    def note_notification(self) -> None:
+        """Of something other than counts."""
+        self._words[_NOTIFIED] += 1
 
     def database_failed(self) -> None:
         self._words[_IS_UP] = _DOWN
@@ -69,6 +77,24 @@ class NodeStatus:
         self._words[_BLOCKED_SINCE] = _now_ms() - round(for_s * 1000) if for_s else 0
 
     # Called by other code
+
+    @property
+    def newest_seq(self) -> int:
+        """The end of the feed, as far as known."""
+        return self._words[_NEWEST]
+
+    @property
+    def notifications(self) -> int:
+        """Differs if something was changed since, by any node."""
+        return self._words[_NOTIFIED]
+
+    @property
+    def counted_at(self) -> int:
+        """Differs if something was counted here since."""
+        return self._words[_COUNTED_AT]
+
+    def note_counted(self) -> None:
+        self._words[_COUNTED_AT] = time.monotonic_ns()
 
     def is_database_up(self) -> bool:
         return self._words[_IS_UP] == _UP and not self.is_silent()

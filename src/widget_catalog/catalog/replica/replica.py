@@ -51,9 +51,10 @@ class Replica:
         on_damage: Callable[[DataDamaged], object] | None = None,
         is_shared: bool = False,
         applies: bool = True,
+        on_counted: Callable[[], object] = lambda: None,
     ) -> None:
-        """`is_shared`: other nodes write to the same store. Without `applies`, it neither applies
-        nor renders anything: for commands next to nodes, which do that themselves.
+        """`is_shared`: other nodes write to the same store, and `on_counted` tells them. Without
+        `applies`, it neither applies nor renders: for commands, which leave that to nodes.
         """
         self.path = folder.replica
         self.healing = Healing(folder.replica)
@@ -64,6 +65,7 @@ class Replica:
         self._program = program
         self._on_damage = on_damage
         self._is_shared = is_shared
+        self._on_counted = on_counted
         self.applies = applies
         self.prepare = prepare if applies else prepare_nothing
         self._opened: ReplicaFile | None = None
@@ -92,6 +94,7 @@ class Replica:
             return
         if self._is_shared:
             self._counts.raise_to(tx.counts.items())
+            self._on_counted()
         else:
             self._counts.record(tx.counts.items())
 
@@ -177,10 +180,18 @@ class Replica:
         except DataDamaged:
             return None
 
+    def shows(self, seq: int) -> bool:
+        """Whether all readers see this change. Needs neither a lock nor the store."""
+        found = None if self.healing.is_needed else self._find_state()
+        return found is not None and self._is_shown(*found) and found[1].seq >= seq
+
+    def _is_shown(self, file: ReplicaFile, state: State) -> bool:
+        return self._revision.current() == _word(file, state)
+
     def _is_done(self, store: Store) -> bool:
         """Whether everything is applied and visible to all readers. Needs no lock."""
         found = None if self.healing.is_needed else self._find_state()
-        if found is None or self._revision.current() != _word(*found):
+        if found is None or not self._is_shown(*found):
             return False
         _, state = found
         with store.reading() as connection:

@@ -128,6 +128,7 @@ def add_batch(tx: Transaction, number: int, drafts: Sequence[Draft]) -> None:
 def accept_import(tx: Transaction) -> None:
     """Once this transaction is committed, the import is final."""
     tx.connection.execute(sa.update(imports).values(accepted_at=tx.at_ms))
+    tx.wake_nodes()
 
 
 def next_batch(tx: Transaction) -> Batch | None:

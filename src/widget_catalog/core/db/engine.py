@@ -214,7 +214,7 @@ class Store:
             # Never acknowledge a write to a file that was removed or replaced.
             check_file_is_there(connection)
             tx.committed()
-            if is_postgresql and tx.is_public:
+            if is_postgresql and tx.wakes_nodes:
                 notify(connection)
 
     def overwrite_failed_commit(self) -> None:

@@ -18,12 +18,13 @@ from sqlalchemy.engine import Connection, Engine
 from .engine import errors_named
 
 _LEASE_MS = 10_000
-_RENEWED_AFTER_S = 3.0
+_RENEWED_AFTER_S = 4.0
 
 # By the clock of the database, which all nodes share.
 _NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _FIND_OTHER = sa.text(
-    f"SELECT 1 FROM leaders WHERE job = :job AND process <> :process AND until > {_NOW_MS}"  # noqa: S608
+    f"SELECT until - {_NOW_MS} FROM leaders "  # noqa: S608
+    f"WHERE job = :job AND process <> :process AND until > {_NOW_MS}"
 )
 _TAKE = sa.text(
     f"""
@@ -44,6 +45,8 @@ class Leadership:
         self._values = {"job": job, "process": secrets.token_hex(8)}
         self._is_first_here = False
         self._renewed_at: float | None = None
+        # Another process is the leader until then, or longer.
+        self._asked_again_at = float("-inf")
 
     def is_held(self) -> bool:
         """Whether this process is the leader; becomes it if there is none. Raises StoreUnavailable
@@ -59,12 +62,18 @@ class Leadership:
         is_fresh = since is not None and time.monotonic() - since < _RENEWED_AFTER_S
         if self._engine is None or is_fresh:
             return True
-        self._renewed_at = None
         began = time.monotonic()
+        if began < self._asked_again_at:
+            return False
+        self._renewed_at = None
         with errors_named(), self._connected(self._engine) as connection:
-            # Reading first: the other statement would write even if it changes nothing.
-            if connection.execute(_FIND_OTHER, self._values).first() is not None:
-                return False
+            # Unless it is the leader: reading first, because the other statement would write even
+            # if it changes nothing.
+            if since is None:
+                other = connection.execute(_FIND_OTHER, self._values).scalar()
+                if other is not None:
+                    self._asked_again_at = began + min(_RENEWED_AFTER_S, other / 1000)
+                    return False
             if connection.execute(_TAKE, self._values).rowcount != 1:
                 return False
         self._renewed_at = began

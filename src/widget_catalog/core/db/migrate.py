@@ -58,6 +58,7 @@ def migrate(store: Store) -> None:
         check_schema(store)
     elif not is_current:
         with store.publishing() as tx:
+            tx.wake_nodes()
             _expand(tx.connection)
 
 
@@ -65,6 +66,7 @@ def contract(store: Store) -> list[Step]:
     """Remove what only older releases need: they can no longer write. Returns the steps."""
     migrate(store)
     with store.publishing() as tx:
+        tx.wake_nodes()
         steps = _uncontracted(tx.connection)
         if _schema_of(tx.connection) == SCHEMA:
             _contract(tx.connection, steps)

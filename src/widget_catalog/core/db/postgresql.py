@@ -1,9 +1,5 @@
 """PostgreSQL: connections, notification of other nodes' writes, and which nodes use a database.
 
-libpq tries the hosts of an address in order, each with the connection timeout. A lost machine
-refuses nothing: a connection to it fails only after the timeout. So all connections of a node start
-with the host that its follower has found.
-
 A node's follower sends a fingerprint of its secrets as its application name. So running nodes know
 about each other, and nothing is stored. Any user of the server can choose such a name, so only
 those who may write to the catalog count.
@@ -13,55 +9,17 @@ import contextlib
 import hmac
 import secrets as random
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from .hosts import begin_with, find_host
 from .schema import channels
 from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
 
 if TYPE_CHECKING:
-    import psycopg
-
     from .engine import Store
-
-
-_LISTS = ("host", "hostaddr", "port")
-
-
-def begin_with(address: str, host: int) -> str:
-    """The same address, with the hosts in order, but starting with this one."""
-    from psycopg.conninfo import make_conninfo
-
-    hosts = _hosts(address)
-    first = host % len(hosts)
-    hosts = [*hosts[first:], *hosts[:first]]
-    return make_conninfo(
-        address, **{key: ",".join(it[key] for it in hosts) for key in _LISTS if key in hosts[0]}
-    )
-
-
-def find_host(address: str, connection: "psycopg.Connection[Any]") -> int:
-    """The number of the host that this is connected to."""
-    hosts = _hosts(address)
-    found = (connection.info.host, str(connection.info.port))
-    for number, it in enumerate(hosts):
-        if (it.get("host") or it.get("hostaddr"), it.get("port", found[1])) == found:
-            return number
-    return 0
-
-
-def _hosts(address: str) -> list[dict[str, str]]:
-    """The parts of the address for each host; one without any if libpq would reject it."""
-    from psycopg.conninfo import conninfo_to_dict
-
-    given = conninfo_to_dict(address)
-    lists = {key: str(given[key]).split(",") for key in _LISTS if key in given}
-    count = max((len(it) for key, it in lists.items() if key != "port"), default=1)
-    if any(len(it) not in (1, count) for it in lists.values()):
-        return [{}]
-    return [{key: it[i % len(it)] for key, it in lists.items()} for i in range(count)]
 
 
 _FOLLOWER = "widget-catalog follower"
@@ -132,8 +90,9 @@ _DEFAULTS = {
 _HEALTH = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3"}
 # The same for a node that hangs on a running machine. Commands may be slow for good reasons.
 _SERVICE_HEALTH = {**_HEALTH, "idle_in_transaction_session_timeout": "60s"}
-# A worker has eight threads for reading and eight for writing.
-_POOL = 16
+# Of every engine but the one for people's requests: commands, counts and the follower.
+FEW_CONNECTIONS = 4
+# How long to wait for one of the connections of a pool.
 _POOL_TIMEOUT_S = 5
 
 # NOTIFY has no permissions, so the channel is random, and only those who can read our tables know
@@ -142,6 +101,8 @@ _CHOOSE_CHANNEL = (
     "INSERT INTO channels (id, name) VALUES (1, 'widget_catalog_' || %s) ON CONFLICT DO NOTHING"
 )
 _READ_CHANNEL = "SELECT name FROM channels"
+# Not a change, but counts: see `Listening.notify_counts`.
+_COUNTS = "counts"
 # The server serializes notifying transactions, of all users: do not wait for them for long.
 _NOTIFY = sa.select(
     sa.func.set_config("lock_timeout", "1s", True), sa.func.pg_notify(channels.c.name, "")
@@ -154,6 +115,9 @@ _READ_OLDEST_WRITER = (
     "SELECT coalesce((SELECT oldest_writer FROM schema_support), version_num) FROM alembic_version"
 )
 _READ_ONLY = "25006"
+# Settings that the server reports when they change, since PostgreSQL 14.
+_REPORTED = ("default_transaction_read_only", "in_hot_standby")
+_BECAME_READ_ONLY = "The server has become read-only."
 # libpq's message for a server rejected by target_session_attrs=read-write. It has no error code.
 _NOT_CONNECTED = "session is read-only"
 
@@ -178,6 +142,7 @@ def postgresql_engine(
     *,
     is_service: bool = False,
     first_host: Callable[[], int] = lambda: 0,
+    max_connections: int = FEW_CONNECTIONS,
 ) -> Engine:
     """The address is passed to libpq unchanged: it may name several hosts, and files for TLS. Of
     several hosts, `first_host` is the number of the one to try first.
@@ -186,13 +151,14 @@ def postgresql_engine(
     engine = sa.create_engine(
         "postgresql+psycopg://",
         pool_pre_ping=True,
-        pool_size=_POOL,
-        max_overflow=4,
+        pool_size=max_connections,
+        max_overflow=0,
         pool_timeout=_POOL_TIMEOUT_S,
         pool_use_lifo=True,
         isolation_level="REPEATABLE READ",
         hide_parameters=True,
     )
+    engine.dialect.do_ping = ping  # type: ignore[method-assign, assignment]
 
     @sa.event.listens_for(engine, "do_connect")
     def connect(_dialect: Any, _record: Any, arguments: list[str], _options: Any) -> None:
@@ -216,6 +182,14 @@ def postgresql_engine(
     return engine
 
 
+def ping(connection: Any) -> bool:
+    """Wait for a response of the server process, without a transaction: a lone Sync message of the
+    protocol, for which even the shortest query would be too much. Raises an error of the driver.
+    """
+    with connection.pipeline():
+        return True
+
+
 def is_read_only(error: BaseException) -> bool:
     """Whether a server accepts no writes, according to itself, or to libpq when it connects.
 
@@ -230,7 +204,7 @@ def notify(connection: Connection) -> None:
     """Notify all nodes of a committed transaction.
 
     Not as part of it: any user of the server can fill the queue of notifications, which makes
-    transactions that notify fail. Without a notification, nodes find the change half a second
+    transactions that notify fail. Without a notification, nodes find the change five seconds
     later.
     """
     with contextlib.suppress(sa.exc.SQLAlchemyError):
@@ -241,8 +215,15 @@ class ReadOnlyServer(Exception):
     """It was demoted or made read-only; another server may take over."""
 
 
+class Heard(NamedTuple):
+    """What other nodes, or this one, have notified of."""
+
+    changes: bool
+    counts: bool
+
+
 class Listening:
-    """A connection that receives a notification for every change."""
+    """A connection that receives a notification for every change, and now and then for counts."""
 
     def __init__(self, url: str, secrets: Sequence[str], first_host: int = 0) -> None:
         """`host` is then the one that it is connected to. Raises ReadOnlyServer if a host
@@ -261,6 +242,20 @@ class Listening:
             raise
         self.host = find_host(address, self.connection)
 
+    def check(self) -> None:
+        """Return if the server responds; it costs no transaction. Raises ReadOnlyServer if it has
+        become read-only: the server reports that by itself, together with its response.
+        """
+        ping(self.connection)
+        if any(self.connection.info.parameter_status(it) == "on" for it in _REPORTED):
+            raise ReadOnlyServer(_BECAME_READ_ONLY)
+
+    def one_transaction(self) -> contextlib.AbstractContextManager[object]:
+        """For several of the following. Not with BEGIN and COMMIT: the last query is read by other
+        nodes.
+        """
+        return self.connection.pipeline()
+
     def read_state(self, applied_seq: int) -> tuple[int, str]:
         """The end of the feed, and the schema. Tells other nodes what this one has applied, until
         the next query. Raises ReadOnlyServer if the server takes no writes.
@@ -269,7 +264,7 @@ class Listening:
         found = self.connection.execute(query, prepare=False).fetchone()
         newest, schema, is_read_only = found or (0, "", "off")
         if is_read_only == "on":
-            raise ReadOnlyServer("The server has become read-only.")
+            raise ReadOnlyServer(_BECAME_READ_ONLY)
         return int(newest), str(schema)
 
     def read_oldest_writer(self) -> str:
@@ -291,20 +286,42 @@ class Listening:
         """Who publishes at the moment."""
         return holder_in(self.connection.execute(FIND_PUBLISHER).fetchall())
 
-    def start(self) -> None:
-        """Receive notifications from now on. The database has the schema of this release."""
+    def start(self) -> bool:
+        """Receive notifications from now on. The database has the schema of this release. Whether
+        it did not before: then it has missed those of changes since the last look.
+        """
         if self._channel:
-            return
+            return False
         from psycopg import sql  # Slow to load.
 
         self.connection.execute(_CHOOSE_CHANNEL, [random.token_hex(16)])
         ((self._channel,),) = self.connection.execute(_READ_CHANNEL).fetchall()
         self.connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
+        # From here on it only notifies: nothing is lost if such a commit is.
+        self.connection.execute("SET synchronous_commit = off; SET lock_timeout = '1s'")
+        return True
 
-    def wait(self, timeout_s: float) -> None:
-        """Return on a change, or after this long."""
-        for _ in self.connection.notifies(timeout=timeout_s, stop_after=1):
-            return
+    def wait(self, timeout_s: float) -> Heard:
+        """Return on a notification, or after this long."""
+        found = [it.payload for it in self.connection.notifies(timeout=timeout_s, stop_after=1)]
+        return Heard(any(it != _COUNTS for it in found), _COUNTS in found)
+
+    def notify_counts(self, applied_seq: int) -> bool:
+        """Notify all nodes that counts have grown, and tell them what `read_state` does. False if
+        the server refuses it for now.
+        """
+        if not self._channel:
+            return False
+        import psycopg  # Slow to load.
+
+        try:
+            query = (_APPLIED.format(applied_seq) + "SELECT pg_notify(%s, %s)").encode()
+            self.connection.execute(query, [self._channel, _COUNTS], prepare=False)
+        except psycopg.Error:
+            if self.connection.broken:
+                raise
+            return False
+        return True
 
     def close(self) -> None:
         self.connection.close()

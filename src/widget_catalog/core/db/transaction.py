@@ -141,6 +141,7 @@ class Write:
     def __init__(self, at_ms: int, listener: Listener | None) -> None:
         self.at_ms = at_ms
         self.is_public = False
+        self.wakes_nodes = False
         self.is_mirroring = False
         self.counts: dict[int, int] = {}
         self._listener = listener
@@ -151,7 +152,11 @@ class Write:
 
     def mark_public(self) -> None:
         """This write changes public data."""
-        self.is_public = True
+        self.is_public = self.wakes_nodes = True
+
+    def wake_nodes(self) -> None:
+        """Notify all nodes of this write, which is not about public data."""
+        self.wakes_nodes = True
 
     def committing(self) -> None:
         if self._listener is not None:

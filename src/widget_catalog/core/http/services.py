@@ -25,6 +25,8 @@ class Services:
     renderer: PageRenderer
     applied_seq: Callable[[], int]
     """The newest change that this node shows to readers."""
+    notifications: Callable[[], int] | None = None
+    """A number that differs once any node has changed something. None: there are no nodes."""
     _provided: dict[type, Any] = field(default_factory=dict, init=False)
 
     @property
