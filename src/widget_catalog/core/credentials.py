@@ -21,7 +21,7 @@ CODE_PREFIX = "wca_"
 DEVICE_PREFIX = "wcd_"
 
 _hasher = argon2.PasswordHasher()
-_PART = "password hashing"
+_PART = "password_hashing"
 # Each hash uses 64 MB while it is computed, so a flood of guesses must not run in parallel.
 _at_once = threading.Semaphore(2)
 

@@ -31,7 +31,7 @@ Observe = Callable[[str, float], None]
 StartSpan = Callable[[str], AbstractContextManager[object]]
 
 # The part that sends a webhook; it begins a trace of its own.
-DELIVERY = "webhook delivery"
+DELIVERY = "webhook_delivery"
 
 _observers: list[Observe] = []
 _outgoing_headers: Callable[[], Mapping[str, str]] = dict

@@ -72,7 +72,7 @@ class Telemetry:
         parent = _parent.get()
         if parent is None and name != DELIVERY:
             return contextlib.nullcontext()  # Of periodic work, not of a request.
-        kind = SpanKind.CLIENT if name in (DELIVERY, "object store") else SpanKind.INTERNAL
+        kind = SpanKind.CLIENT if name in (DELIVERY, "object_store") else SpanKind.INTERNAL
         context = None if parent is None else set_span_in_context(parent)
         return _current(self._tracer.start_span(name, context, kind))
 

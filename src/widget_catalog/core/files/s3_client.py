@@ -29,7 +29,7 @@ _AGAIN = ("409", "ConditionalRequestConflict")
 _IN_MEMORY_BYTES = 8 << 20
 _CHUNK_BYTES = 1 << 18
 _UPLOAD_LIFETIME_S = 3600
-_PART = "object store"
+_PART = "object_store"
 
 
 _CHECKSUM = "x-amz-checksum-sha256"

@@ -111,7 +111,7 @@ class BoundedProcess(Generic[Q, A]):
 
     def ask(self, question: Q) -> A | None:
         """The result, or None if it would exceed the limits. Raises Busy if there is no process."""
-        with part("bounded work"):
+        with part("bounded_work"):
             return self._ask(question)
 
     def _ask(self, question: Q) -> A | None:
