@@ -101,7 +101,7 @@ def test_json_may_be_said_with_a_charset_and_in_capitals(shared_people: People) 
 
 def test_a_body_that_is_too_large_is_413(shared_people: People) -> None:
     # For publishing, every error is 400.
-    for path, most, over in [("/api/tokens", 16_384, 413), ("/api/widgets/publish", 524_288, 400)]:
+    for path, most, over in [("/api/tokens", 16_384, 413), ("/api/widgets/publish", 917_504, 400)]:
         for size, status in [(most, 400), (most + 1, over)]:
             body = b'"' + b"x" * (size - 2) + b'"'
             response = shared_people.site.request(
@@ -109,7 +109,7 @@ def test_a_body_that_is_too_large_is_413(shared_people: People) -> None:
             )
             assert (response.status, list(response.json())) == (status, ["error"])
     assert response.json() == {
-        "error": "The body is too large: at most 524,288 bytes are taken here."
+        "error": "The body is too large: at most 917,504 bytes are taken here."
     }
 
 

@@ -30,8 +30,8 @@ current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 Observe = Callable[[str, float], None]
 StartSpan = Callable[[str], AbstractContextManager[object]]
 
-# The part that sends a webhook; it begins a trace of its own.
-DELIVERY = "webhook_delivery"
+# The part that sends something to another service; it begins a trace of its own.
+DELIVERY = "delivery"
 
 _observers: list[Observe] = []
 _outgoing_headers: Callable[[], Mapping[str, str]] = dict
