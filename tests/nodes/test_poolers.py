@@ -9,16 +9,14 @@ import sqlalchemy as sa
 
 from support.commands import widget_catalog
 from support.nodes import environment_of
-from support.pgbouncer import PGBOUNCER, pgbouncer
+from support.pgbouncer import pgbouncer
 from support.service import run_command, running_service, wait_for
 from support.widgets import ndjson, widget_line
 from widget_catalog.core.db.postgresql import postgresql_engine
 
 pytestmark = pytest.mark.slow
-needs_pgbouncer = pytest.mark.skipif(PGBOUNCER is None, reason="PgBouncer is not installed.")
 
 
-@needs_pgbouncer
 @pytest.mark.parametrize("mode", ["transaction", "statement"])
 def test_a_pooler_that_shares_connections_between_transactions_is_refused(
     mode: str, database: str, tmp_path: Path
@@ -33,7 +31,6 @@ def test_a_pooler_that_shares_connections_between_transactions_is_refused(
     assert "pool_mode=session" in said.err
 
 
-@needs_pgbouncer
 def test_a_node_follows_others_through_a_pooler_in_session_mode(
     database: str, tmp_path: Path
 ) -> None:
