@@ -37,6 +37,24 @@ _PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_t
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
 
 
+class FailuresAtOnce:
+    """Prints a failure when it happens: a run that is cut off has no summary."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.write_line(f"\n{report.nodeid} failed ({report.when}):", red=True)
+            terminal.write_line(report.longreprtext[-3000:])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(FailuresAtOnce(config))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item):

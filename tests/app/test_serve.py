@@ -204,6 +204,7 @@ def test_the_database_of_a_newer_release_is_refused_and_left_alone(tmp_path: Pat
     data = filled_folder(tmp_path / "data", widget_line())
     with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
         database.execute("UPDATE alembic_version SET version_num = '9999'")
+        database.execute("UPDATE schema_support SET oldest_writer = '9999'")
         database.commit()
         before = list(database.iterdump())
 

@@ -46,7 +46,7 @@ def run_module(
     environ: Mapping[str, str],
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
-    timeout_s: float = 300,
+    timeout_s: float = 200,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `python -m MODULE ARGUMENTS` to its end, in a fork. With a variable in `environment` that
     is read while code is loaded, such as COLUMNS or LANG, it is a new process.
@@ -63,18 +63,20 @@ def run_module(
         )
     given, sent = os.pipe()
     (out, said), (err, complained) = os.pipe(), os.pipe()
-    # If it is closed before the end, the server kills the process.
-    with contextlib.closing(_connect(module, *arguments, environ=environ, folder=folder)) as server:
+    # The threads read until the process ends. If anything is raised here, the connection has to be
+    # closed first: then the server kills the process.
+    with (
+        ThreadPoolExecutor(3) as threads,
+        contextlib.closing(_connect(module, *arguments, environ=environ, folder=folder)) as server,
+    ):
         socket.send_fds(server, [b"x"], [given, said, complained])
         for descriptor in (given, said, complained):
             os.close(descriptor)
-        with ThreadPoolExecutor(3) as threads:
-            threads.submit(_write, sent, stdin)
-            read = [threads.submit(_read, it) for it in (out, err)]
-            if not select.select([server], [], [], timeout_s)[0]:
-                server.close()
-                raise subprocess.TimeoutExpired([module, *arguments], timeout_s)
-            code = int(server.recv(16) or 255)
+        threads.submit(_write, sent, stdin)
+        read = [threads.submit(_read, it) for it in (out, err)]
+        if not select.select([server], [], [], timeout_s)[0]:
+            raise subprocess.TimeoutExpired([module, *arguments], timeout_s)
+        code = int(server.recv(16) or 255)
     return subprocess.CompletedProcess([module, *arguments], code, *(it.result() for it in read))
 
 
