@@ -48,9 +48,10 @@ class Pictures(NamedTuple):
 
 
 def find_pictures(folder: Path) -> Pictures:
-    """The pictures in the folder `screenshots`, by name."""
+    """The pictures in the folder `screenshots`, by name; a light one precedes its dark one."""
     try:
-        names = sorted(it.name for it in (folder / SCREENSHOTS).iterdir() if it.is_file())
+        found = [it.name for it in (folder / SCREENSHOTS).iterdir() if it.is_file()]
+        names = sorted(found, key=lambda it: (it.replace("dark", "light"), "dark" in it, it))
     except OSError:
         return Pictures()
     files: dict[str, SourceFile] = {}

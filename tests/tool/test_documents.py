@@ -214,11 +214,11 @@ def test_readme_and_screenshots_are_sent_as_files(service: Service, tmp_path: Pa
     assert said.code == 0, said
     assert "Note: screenshots/large.png is too large: 1.0 MiB; the limit is 1.0 MiB." in said.err
     assert "Note: screenshots/not a name.png is not published:" in said.err
-    assert "  screenshots    dark.png, light.png\n" in said.err
+    assert "  screenshots    light.png, dark.png\n" in said.err
     with service.client() as client:
         detail = client.get("/api/v1/widgets/ann/sun/0.1.0").json()
     paths = [it["path"] for it in detail["files"] if ".thumb." not in it["path"]]
-    assert paths == ["index.js", "README.md", "screenshots/dark.png", "screenshots/light.png"]
+    assert paths == ["index.js", "README.md", "screenshots/light.png", "screenshots/dark.png"]
     assert "readme" not in detail["manifest"]
 
 

@@ -61,10 +61,12 @@ async function findWidget(files) {
   return found;
 }
 
-// The pictures directly in a folder, by name.
+// The pictures directly in a folder, by name; a light one precedes its dark one.
 function pictures(files, folder) {
   const isOne = (path) => path.startsWith(folder) && PICTURE.test(path) && !path.slice(folder.length).includes("/");
-  return [...files.keys()].filter(isOne).sort().map((path) => files.get(path));
+  const key = (path) => path.replace("dark", "light") + (path.includes("dark") ? " dark" : "");
+  const byKey = (a, b) => (key(a) < key(b) ? -1 : 1);
+  return [...files.keys()].filter(isOne).sort(byKey).map((path) => files.get(path));
 }
 
 function put(input, files) {
