@@ -10,7 +10,6 @@ from widget_contract.preview import FRAME_SOURCES
 from widget_contract.version_files import (
     BUNDLE,
     CONTENT_TYPES,
-    MAX_PICTURE_BYTES,
     MAX_PICTURES,
     STYLE,
     is_picture,
@@ -199,7 +198,6 @@ def _form(
         errors=errors,
         max_bundle_bytes=services.settings.max_bundle_bytes,
         max_pictures=MAX_PICTURES,
-        max_picture_bytes=MAX_PICTURE_BYTES,
     )
 
 
