@@ -55,7 +55,7 @@ def find_pictures(folder: Path) -> Pictures:
         return Pictures()
     files: dict[str, SourceFile] = {}
     problems: list[str] = []
-    names.sort(key=lambda it: (it.replace("dark", "light"), "dark" in it))
+    names.sort(key=lambda it: (it.replace("dark", "light"), "dark" in it, it))
     for path in (f"{SCREENSHOTS}/{it}" for it in names if not it.startswith(".")):
         if not is_picture(path):
             rule = "use letters, digits, - and _, and png, jpg or webp"
