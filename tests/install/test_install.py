@@ -53,7 +53,8 @@ def test_the_page_has_a_line_for_each_installer_with_the_address_of_this_catalog
     assert commands(site) == [
         f"uv tool install widget-cli --index {URL}/install/simple/",
         f'pipx install --pip-args="--constraint {URL}/install/constraints.txt" widget-cli',
-        f"npx {URL}/install/{LAUNCHER} --help",
+        f"npm install --global {URL}/install/{LAUNCHER}",
+        f"npx {URL}/install/{LAUNCHER} init clock",
         f"widget login {URL}",
     ]
 
@@ -124,10 +125,13 @@ def test_dependencies_of_the_operator_are_offered_and_make_other_indexes_unneces
     closed: InProcessSite,
 ) -> None:
     both = f"--index-url {URL}/install/simple/ --constraint {URL}/install/constraints.txt"
-    assert commands(closed)[:3] == [
+    index = f"WIDGET_INDEX_URL={URL}/install/simple/"
+    assert commands(closed)[:5] == [
         f"uv tool install widget-cli --default-index {URL}/install/simple/",
         f'pipx install --pip-args="{both}" widget-cli',
-        f"WIDGET_INDEX_URL={URL}/install/simple/ npx {URL}/install/{LAUNCHER} --help",
+        f"npm install --global {URL}/install/{LAUNCHER}",
+        f"{index} widget --version",
+        f"{index} npx {URL}/install/{LAUNCHER} init clock",
     ]
     (link,) = Html(closed.get("/install/simple/some-thing/").body).links
     assert link is not None
