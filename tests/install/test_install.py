@@ -147,3 +147,20 @@ def test_files_of_the_operator_do_not_replace_ours_and_only_wheels_are_offered(
     assert [it["filename"] for it in listed["files"]] == [TOOL]
     assert closed.get("/install/widget_cli-99-py3-none-any.whl").status == 404
     assert closed.get("/install/notes.txt").status == 404
+
+
+@pytest.mark.parametrize(
+    ("url", "is_needed"),
+    [
+        ("https://widgets.example", False),
+        ("http://127.0.0.1:8080", False),
+        ("http://widgets.example", True),
+        ("http://192.0.2.7:8080", True),
+    ],
+)
+def test_where_the_tool_needs_to_be_told_that_a_network_is_trusted_the_page_says_so(
+    tmp_path: Path, url: str, is_needed: bool
+) -> None:
+    with InProcessSite(tmp_path / "data", base_url=url) as site:
+        assert commands(site)[-1] == f"widget login {url}"
+        assert ("add <code>--insecure</code>" in site.get("/install").body.decode()) is is_needed
