@@ -84,9 +84,11 @@ class PublicPages:
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
         self._are_icons_loaded = False
+        # A static site whose bundles are elsewhere has none of their files.
+        has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
         renderer.templates.globals.update(
             tile=self._icons.tile,
-            card_list=Cards(renderer.root, self._icons).list,
+            card_list=Cards(renderer.root, self._icons, has_pictures=has_files).list,
             official_mark=OFFICIAL,
         )
         self._views = Views(catalog)
@@ -153,6 +155,7 @@ class PublicPages:
             scripts.append((renderer.static_search_path, renderer.static_search))
         styles = [
             (renderer.style_path, renderer.style),
+            (renderer.people_style_path, renderer.people_style),
             (renderer.dashboard_style_path, renderer.dashboard_style),
         ]
         return [

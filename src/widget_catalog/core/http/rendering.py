@@ -72,8 +72,10 @@ class PageRenderer:
         """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
         self.service_name = service_name
         self.public_url = public_url
-        self.style = _style("site", "people", "browse", "reference")
+        self.style = _style("site", "cards", "browse", "reference")
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
+        self.people_style = _style("site", "people", "browse", "reference")
+        self.people_style_path = f"/static/people.{Content(self.people_style).tag}.css"
         self.dashboard_style = _style("site", "dashboard")
         self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
@@ -99,6 +101,7 @@ class PageRenderer:
             contributions,
             root=self.root,
             style_url=self.root + self.style_path,
+            people_style_url=self.root + self.people_style_path,
             dashboard_style_url=self.root + self.dashboard_style_path,
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
