@@ -403,7 +403,10 @@ def test_the_card_of_the_widget_shows_the_pictures_of_its_latest_version(people:
     before = people.site.get(search).body
 
     pictured = people.site.get("/scopes/ann").body.decode()
-    assert f'<img src="{PLACE}screenshots/light.thumb.webp" alt="" width="640"' in pictured
+    assert (
+        f'<img src="{PLACE}screenshots/light.thumb.webp" class="wide" alt="" width="640"'
+        in pictured
+    )
     assert f'srcset="{PLACE}screenshots/dark.thumb.webp" width="300"' in pictured
     assert people.site.get(search).body == before
     assert b"picture" not in before

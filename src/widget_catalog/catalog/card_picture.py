@@ -6,13 +6,24 @@ page of results needs no further lookup. Only pages show it; the public API does
 
 import re
 from collections.abc import Sequence
+from typing import Protocol
 
 import msgspec
+from msgspec import UnsetType
 
 from widget_contract.version_files import is_picture, thumbnail_of
 from widget_contract.wire import SearchResults, WidgetSummary
 
-from .widgets import AttachedFile
+
+class File(Protocol):
+    """A file of a version, of the read model or of the public API; pictures have a size."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def width(self) -> int | UnsetType | None: ...
+    @property
+    def height(self) -> int | UnsetType | None: ...
 
 
 class Thumbnail(msgspec.Struct, frozen=True, array_like=True):
@@ -42,7 +53,7 @@ class CardResults(SearchResults, frozen=True):
     widgets: tuple[Card, ...]
 
 
-def choose_picture(files: Sequence[AttachedFile]) -> CardPicture | None:
+def choose_picture(files: Sequence[File]) -> CardPicture | None:
     """The author's first picture for light, and its counterpart for dark; which one a picture is
     for, its name tells, such as `default-dark.png`. None if there is no picture.
     """
@@ -64,6 +75,6 @@ def _words(path: str) -> list[str]:
     return re.split("[-_.]+", path.partition("/")[2].lower())[:-1]
 
 
-def _thumbnail(files: dict[str, AttachedFile], path: str) -> Thumbnail:
+def _thumbnail(files: dict[str, File], path: str) -> Thumbnail:
     it = files.get(thumbnail_of(path), files[path])
     return Thumbnail(it.path, it.width or 1, it.height or 1)

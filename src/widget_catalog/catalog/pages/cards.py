@@ -22,9 +22,13 @@ OFFICIAL = Markup(
 )
 # In cells, as in the preview.
 _USUAL = (4, 3)
+# Ratios: a wider picture takes the width of its box, a taller one never does.
+_WIDE, _TALL = 1.56, 1.2
 
 
 class Cards:
+    """Cards, and the large picture of a version."""
+
     def __init__(self, root: str, icons: Icons, *, has_pictures: bool = True) -> None:
         """`has_pictures`: this site has the files of versions."""
         self._start = f"{escape_output(root)}/widgets/"
@@ -35,6 +39,12 @@ class Cards:
     def list(self, widgets: Sequence[Card]) -> Markup:
         cards = "".join(map(self._card, widgets))
         return Markup(f'<ol class="widgets">\n{cards}  </ol>\n')  # noqa: S704  Escaped below.
+
+    def still(self, version: VersionEntry, picture: CardPicture | None) -> Markup:
+        """A version as a picture, before its preview runs."""
+        shown = self._picture(version, version, picture, is_first=True)
+        tint = tint_of(version.display_name)
+        return Markup(f'<div class="shot still t{tint}">{shown}</div>')  # noqa: S704  Escaped.
 
     def _card(self, widget: Card) -> str:
         key = f"{escape_output(widget.scope)}/{escape_output(widget.name)}"
@@ -59,20 +69,27 @@ class Cards:
             facts += _fact("Version", "none yet")
         return (
             f'    <li>\n      <div class="shot t{tint_of(widget.display_name)}">'
-            f"{self._picture(widget, latest)}</div>\n"
+            f"{self._picture(widget, latest, widget.picture)}</div>\n"
             f'      <a href="{self._start}{key}">\n'
             f'        <span class="name"><bdi>{name}</bdi>{official}</span>\n'
             f'        <span class="key">{key}</span>\n      </a>\n'
             f'{about}{fits}      <dl class="facts">{facts}</dl>\n    </li>\n'
         )
 
-    def _picture(self, widget: Card, latest: VersionEntry | None) -> str:
-        """The thumbnail, or the icon on a board of the widget's proportions. Decorative: the link
-        below it has the name."""
-        if latest is not None and widget.picture is not None and self._has_pictures:
-            place = self._cdn + file_path(widget.scope, widget.name, latest.version, "")
-            return thumbnail(place, widget.picture)
-        return self._face(widget.icon, widget.display_name, *usual_size(latest))
+    def _picture(
+        self,
+        shown: Card | VersionEntry,
+        version: VersionEntry | None,
+        picture: CardPicture | None,
+        *,
+        is_first: bool = False,
+    ) -> str:
+        """The thumbnail, or the icon on a board of the widget's proportions. Decorative: the name
+        is next to it. `is_first`: visible at once."""
+        if version is not None and picture is not None and self._has_pictures:
+            place = self._cdn + file_path(version.scope, version.name, version.version, "")
+            return _thumbnail(place, picture, is_first=is_first)
+        return self._face(shown.icon, shown.display_name, *usual_size(version))
 
 
 def usual_size(version: VersionEntry | None) -> tuple[int, int]:
@@ -84,9 +101,13 @@ def usual_size(version: VersionEntry | None) -> tuple[int, int]:
     return min(most.w, max(least.w, width)), min(most.h, max(least.h, height))
 
 
-def thumbnail(place: str, picture: CardPicture) -> str:
+def _thumbnail(place: str, picture: CardPicture, *, is_first: bool) -> str:
     """As `<picture>`; `place` is the path of the version's files."""
     light, dark = picture.light, picture.dark
+    when = 'fetchpriority="high"' if is_first else 'loading="lazy"'
+    # How it fits into its box is known before it is loaded.
+    ratio = light.width / max(light.height, 1)
+    shape = ' class="wide"' if ratio > _WIDE else ' class="tall"' if ratio < _TALL else ""
     source = ""
     if dark is not None:
         source = (
@@ -94,8 +115,8 @@ def thumbnail(place: str, picture: CardPicture) -> str:
             f'{dark.path}" width="{dark.width}" height="{dark.height}">'
         )
     return (
-        f'<picture>{source}<img src="{escape_output(place)}{light.path}" alt="" '
-        f'width="{light.width}" height="{light.height}" loading="lazy" decoding="async"></picture>'
+        f'<picture>{source}<img src="{escape_output(place)}{light.path}"{shape} alt="" '
+        f'width="{light.width}" height="{light.height}" {when} decoding="async"></picture>'
     )
 
 
