@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, urlencode
 from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
-from widget_contract.wire import SearchResults, WidgetSummary
 
 from ...core.http.content import AnyContent
+from ..card_picture import Card, CardResults
 from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
 from ..views import View, Views
@@ -168,7 +168,7 @@ class ListingPages:
             self._permissions = revision, self.views.permissions()[:_MAX_PERMISSIONS]
         return self._permissions[1]
 
-    def _near(self, asked: SearchForm) -> tuple[WidgetSummary, ...]:
+    def _near(self, asked: SearchForm) -> tuple[Card, ...]:
         """Suggestions; without the filters, if these exclude everything."""
         if asked.has_filter:
             query = Query(fold(asked.q), with_labels=True)
@@ -209,7 +209,7 @@ class ListingPages:
         has_page = self._list_scope(member.username, 1, 1).read().total > 0
         return {"username": member.username, "role": member.role, "has_page": has_page}
 
-    def _list_scope(self, scope: str, page: int, limit: int) -> View[SearchResults]:
+    def _list_scope(self, scope: str, page: int, limit: int) -> View[CardResults]:
         return self.views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
 
 
