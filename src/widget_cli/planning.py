@@ -134,6 +134,7 @@ class Plan(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     last_requested: tuple[Permission, ...] = ()
     """The permissions of the last version, with its capabilities in full."""
+    last_with_notes: VersionEntry | None = None
     notes: ReleaseNotes | None = None
 
     @property
@@ -333,11 +334,12 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
     warnings = local.warnings
     for warning in warnings:
         warn(warning)
-    if last is None:
+    if detail is None or last is None:
         return Plan(session.url, key, local, last, existing, None, warnings)
     last_style = find_style(session, last) if existing is None else None
     before = find_requested(session, key, last) or requested(last.permissions, None)
-    return Plan(session.url, key, local, last, existing, last_style, warnings, before)
+    noted = detail.newest_with_notes
+    return Plan(session.url, key, local, last, existing, last_style, warnings, before, noted)
 
 
 def _is_same_content(session: Session, local: LocalWidget, existing: VersionEntry) -> bool:

@@ -25,6 +25,24 @@ def test_the_page_shows_readme_and_pictures_of_the_version(people: People) -> No
     assert "screenshots" not in new
 
 
+def test_the_card_of_the_widget_shows_the_pictures_of_its_latest_version(people: People) -> None:
+    people.ann.publish("ann/new", files=FILES)
+    search = "/api/v1/widgets/search?scope=ann"
+    before = people.site.get(search).body
+
+    pictured = people.site.get("/scopes/ann").body.decode()
+    assert (
+        f'<img src="{PLACE}screenshots/light.thumb.webp" class="wide" alt="" width="640"'
+        in pictured
+    )
+    assert f'srcset="{PLACE}screenshots/dark.thumb.webp" width="300"' in pictured
+    assert people.site.get(search).body == before
+    assert b"picture" not in before
+
+    people.ann.publish("ann/new", "1.1.0")
+    assert "thumb.webp" not in people.site.get("/scopes/ann").body.decode()
+
+
 def test_a_hostile_readme_is_harmless_and_pages_stay_small(people: People) -> None:
     hostile = HOSTILE.encode() + b"[" * 30_000 + b"*_`<" * 8_000
     people.ann.publish("ann/new", files={"README.md": hostile})
