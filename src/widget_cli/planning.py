@@ -182,8 +182,11 @@ def show_plan(plan: Plan) -> None:
     for change in differing:
         if change.field != "sha256Hash":
             _line(_LABELS.get(change.field, change.field), _shown(change))
-    if all(change.field != "sha256Hash" for change in differing):
+    fields = {change.field for change in differing}
+    if "sha256Hash" not in fields:
         _line("module", "unchanged")
+    elif "bundleSize" not in fields:
+        _line("module", "changed, and as large as before")
     added, removed = plan.permission_changes
     for it in removed:
         _line("permission", f"no longer {in_words(it)}")
