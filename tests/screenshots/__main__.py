@@ -87,6 +87,9 @@ def _take(
     if height is None:
         whole = min(page.evaluate("document.documentElement.scrollHeight"), _MAX_PIXELS)
         page.set_viewport_size({"width": width, "height": whole})
+        # Pictures further down are loaded only now.
+        page.wait_for_load_state("networkidle")
+        page.evaluate("Promise.all([...document.images].map(it => it.decode().catch(() => 0)))")
     page.screenshot(path=path)
     print(path, flush=True)
     context.close()

@@ -72,8 +72,12 @@ class PageRenderer:
         """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
         self.service_name = service_name
         self.public_url = public_url
-        self.style = _style("site", "people", "browse", "reference")
+        self.style = _style("site", "cards", "browse", "widget")
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
+        self.docs_style = _style("site", "browse", "widget", "reference")
+        self.docs_style_path = f"/static/docs.{Content(self.docs_style).tag}.css"
+        self.people_style = _style("site", "people", "browse", "widget", "reference")
+        self.people_style_path = f"/static/people.{Content(self.people_style).tag}.css"
         self.dashboard_style = _style("site", "dashboard")
         self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
@@ -99,6 +103,8 @@ class PageRenderer:
             contributions,
             root=self.root,
             style_url=self.root + self.style_path,
+            docs_style_url=self.root + self.docs_style_path,
+            people_style_url=self.root + self.people_style_path,
             dashboard_style_url=self.root + self.dashboard_style_path,
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
@@ -126,7 +132,8 @@ class PageRenderer:
 
     def list_files(self) -> list[str]:
         """The paths of the static files that the pages of a static site need."""
-        return [self.style_path, self.card_path, self.site_script_path, self.static_search_path]
+        styles = [self.style_path, self.docs_style_path]
+        return [*styles, self.card_path, self.site_script_path, self.static_search_path]
 
     def render(self, template: str, **values: object) -> bytes:
         with part("render"):
