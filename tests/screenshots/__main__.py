@@ -87,7 +87,12 @@ def _take(
     if height is None:
         whole = min(page.evaluate("document.documentElement.scrollHeight"), _MAX_PIXELS)
         page.set_viewport_size({"width": width, "height": whole})
-        page.wait_for_load_state("networkidle")  # Pictures are loaded when they are visible.
+        # Pictures further down are loaded only now; those that are folded, never.
+        page.wait_for_load_state("networkidle")
+        page.evaluate(
+            "Promise.all([...document.images].filter((it) => it.checkVisibility())"
+            ".map((it) => it.decode().catch(() => 0)))"
+        )
     page.screenshot(path=path)
     print(path, flush=True)
     context.close()

@@ -54,6 +54,22 @@ def test_release_notes_of_the_last_version_are_not_published_again(
     assert json.loads((widget / "widget.json").read_text())["releaseNotes"] == "Faster.\n"
 
 
+def test_release_notes_are_not_published_again_after_a_version_without_any(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    """The note about the second version is easily missed in CI, and the manifest keeps its text."""
+    detail = published(widget, catalog, "0.2.0", releaseNotes=None)
+    detail["versions"] += published(widget, catalog, releaseNotes="Faster.")["versions"]
+    catalog.on("GET", DETAIL, Scripted(body=detail))
+    edit(widget, version="0.3.0", releaseNotes="Faster.")
+
+    said = signed_in.run("publish", widget, "--yes")
+
+    assert said.err.startswith("Note: releaseNotes in widget.json are still those of 0.1.0, ")
+    sent = json.loads(catalog.of("POST", PUBLISH)[0].json()["manifestJson"])
+    assert sent["releaseNotes"] == ""
+
+
 @pytest.mark.parametrize("notes", ["", "Slower."])
 def test_other_release_notes_or_none_are_no_matter(
     signed_in: Tool, widget: Path, catalog: ScriptedServer, notes: str

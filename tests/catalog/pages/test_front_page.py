@@ -11,9 +11,10 @@ import pytest
 import zstandard
 
 from support.browsing import OWN_FOLDERS
+from support.folders import filled_folder
 from support.html import Html
 from support.site import InProcessSite
-from support.widgets import widget_line
+from support.widgets import version_line, widget_line
 from widget_catalog.catalog.node.node import open_catalog
 from widget_catalog.catalog.pages.pages import PublicPages
 from widget_catalog.core.features import list_contributions
@@ -89,14 +90,31 @@ def test_every_link_leads_somewhere(demo_site: InProcessSite) -> None:
         assert link.startswith("#") or demo_site.get(link).status == 200, link
 
 
-def test_new_and_official_widgets_are_shown(demo_site: InProcessSite) -> None:
-    page = page_of(demo_site)
-    keys = [it.text for it in page.all("span", class_="key")]
-    assert keys[6:9] == ["labs/tokei", "labs/sparkline", "catalog/sun"]
-    official = demo_site.get("/api/v1/widgets/search?official=true&limit=6").json()["widgets"]
-    assert keys[12:] == [f"{it['scope']}/{it['name']}" for it in official]
+def test_new_and_official_widgets_are_shown_and_none_twice(tmp_path: Path) -> None:
+    lines = [
+        widget_line(
+            f"acme/w{number:02}",
+            downloadCount=100 - number,
+            isOfficial=number % 5 == 0,
+            versions=[version_line(publishedAt=f"2026-02-{28 - number:02}T00:00:00.000Z")],
+        )
+        for number in range(25)
+    ]
+    with InProcessSite(filled_folder(tmp_path / "data", *lines)) as site:
+        page = page_of(site)
+
+    keys = [it.text.removeprefix("acme/w") for it in page.all("span", class_="key")]
+    popular, new, official = keys[:6], keys[6:12], keys[12:]
+    assert popular == ["00", "01", "02", "03", "04", "05"]
+    assert new == ["06", "07", "08", "09", "10", "11"]
+    assert official == ["15", "20"], "The others are above."
     titles = [it.text for it in page.all("h2")]
     assert titles[1:4] == ["Most installed", "Newly published", "Official"]
+
+
+def test_a_list_whose_widgets_are_all_above_is_left_out(demo_site: InProcessSite) -> None:
+    titles = [it.text for it in page_of(demo_site).all("h2")]
+    assert titles[1:4] == ["Most installed", "Newly published", "Use it from a dashboard"]
 
 
 def test_the_search_box_leads_to_the_search_page(demo_site: InProcessSite) -> None:

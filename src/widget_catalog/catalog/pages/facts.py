@@ -50,12 +50,17 @@ def screenshots_of(
         if is_picture(file.path):
             small = thumbnails.get(thumbnail_of(file.path), file)
             path = "/cdn" + file_path(it.scope, it.name, it.version, small.path)
-            words = re.sub("[_-]+", " ", file.path.partition("/")[2].rpartition(".")[0]).strip()
+            words = picture_in_words(file.path)
             is_here = file.url.startswith(f"{public_url}/cdn/")
             found.append(
                 Screenshot(file.url, path, small.width or 1, small.height or 1, words, is_here)
             )
     return found
+
+
+def picture_in_words(path: str) -> str:
+    """Its name, for people who cannot see it."""
+    return re.sub("[_-]+", " ", path.partition("/")[2].rpartition(".")[0]).strip()
 
 
 class PermissionFact(NamedTuple):

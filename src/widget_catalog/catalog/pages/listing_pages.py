@@ -16,9 +16,11 @@ from ..views import View, Views
 from .rendered_pages import MembersReader, PageRequest, RenderedPages, page_numbers
 
 _ON_FRONT_PAGE = 6
-_POPULAR = Query()
-_NEW = Query(order=Order.UPDATED)
-_OFFICIAL = Query(official=True, order=Order.INSTALLS)
+_LISTS = {
+    "popular": Query(),
+    "new": Query(order=Order.UPDATED),
+    "official": Query(official=True, order=Order.INSTALLS),
+}
 
 _PER_PAGE = 20
 _MAX_CHARACTERS = 256
@@ -101,21 +103,26 @@ class ListingPages:
     _permissions: tuple[int, list[str]] = (-1, [])
 
     async def front_page(self, _: PageRequest) -> AnyContent:
-        """Rendered again only if the numbers or the widgets shown have changed."""
+        """No widget is shown twice. Rendered again only if the numbers or the widgets shown have
+        changed.
+        """
         stats = self.views.stats()
-        popular, new, official = (
-            self.views.search(it, None, 1, _ON_FRONT_PAGE) for it in (_POPULAR, _NEW, _OFFICIAL)
-        )
+        # Enough of each list to leave out what the lists before it show.
+        lists = {
+            name: self.views.search(it, None, 1, number * _ON_FRONT_PAGE)
+            for number, (name, it) in enumerate(_LISTS.items(), 1)
+        }
 
         def values() -> dict[str, Any]:
-            return {
-                "stats": stats.read(),
-                "popular": popular.read().widgets,
-                "new": new.read().widgets,
-                "official": official.read().widgets,
-            }
+            shown: set[tuple[str, str]] = set()
+            values: dict[str, Any] = {"stats": stats.read()}
+            for name, found in lists.items():
+                new = [it for it in found.read().widgets if (it.scope, it.name) not in shown]
+                values[name] = new[:_ON_FRONT_PAGE]
+                shown |= {(it.scope, it.name) for it in values[name]}
+            return values
 
-        shows = (stats.tag, popular.tag, new.tag, official.tag)
+        shows = (stats.tag, *(it.tag for it in lists.values()))
         return self.pages.get("front", shows, "catalog/front_page.html", values)
 
     async def static_search(self, _: PageRequest) -> AnyContent:
