@@ -88,9 +88,9 @@ def _take(
         whole = min(page.evaluate("document.documentElement.scrollHeight"), _MAX_PIXELS)
         page.set_viewport_size({"width": width, "height": whole})
         # Pictures further down are loaded only now; those that are folded, never.
-        page.wait_for_load_state("networkidle")
         page.evaluate(
-            "Promise.all([...document.images].filter((it) => it.checkVisibility())"
+            "Promise.all([...document.images].filter((it) => it.checkVisibility()"
+            " && it.getBoundingClientRect().top < innerHeight)"
             ".map((it) => it.decode().catch(() => 0)))"
         )
     page.screenshot(path=path)
