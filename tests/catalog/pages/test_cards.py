@@ -53,7 +53,8 @@ PICTURE = CardPicture(
 
 
 def drawn(**changed: object) -> Markup:
-    return Cards("/catalog", Icons()).list([msgspec.structs.replace(WIDGET, **changed)])
+    cards = Cards("/catalog", Icons(), "https://cdn.example")
+    return cards.list([msgspec.structs.replace(WIDGET, **changed)])
 
 
 def attached(*names: str) -> list[AttachedFile]:
@@ -117,7 +118,7 @@ def test_every_text_of_a_card_is_escaped() -> None:
     )
 
     assert "<script" not in text
-    assert text.count("&lt;script&gt;&#34;&#39;&amp;") == 9
+    assert text.count("&lt;script&gt;&#34;&#39;&amp;") == 12
 
 
 def test_a_card_leads_with_the_thumbnail_for_the_colors_of_the_page() -> None:
@@ -165,7 +166,7 @@ def test_cards_have_a_color_of_their_own() -> None:
 
 
 def test_a_site_without_the_files_shows_icons_only() -> None:
-    cards = Cards("", Icons(), has_pictures=False)
+    cards = Cards("", Icons(), "https://cdn.example", has_pictures=False)
 
     assert "<img" not in cards.list([msgspec.structs.replace(WIDGET, picture=PICTURE)])
 
@@ -189,3 +190,11 @@ def test_a_picture_without_a_thumbnail_is_shown_itself() -> None:
     (picture, _) = attached("light.png")
 
     assert choose_picture([picture]) == CardPicture(Thumbnail("screenshots/light.png", 1280, 960))
+
+
+def test_only_a_bundle_that_is_stored_here_runs_on_a_card() -> None:
+    elsewhere = msgspec.structs.replace(VERSION, bundle_url="https://other.example/clock.js")
+
+    assert '<li data-live="acme/clock/1.2.0">' in drawn()
+    assert "data-live" not in drawn(latest_version=elsewhere)
+    assert "data-live" not in drawn(latest_version=None)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from support.service import Service
 
@@ -74,3 +74,69 @@ def test_pictures_outside_of_the_screen_are_not_loaded_at_once(
     pictures = [it for it in asked if it.endswith(".thumb.webp")]
     assert len(pictures) < 17
     assert all(it.startswith(demo_service.url) for it in asked)
+
+
+@pytest.fixture
+def quiet(browser: Browser, demo_service: Service) -> Iterator[Page]:
+    """A page that must not complain, nor load anything from other hosts."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    assert complaints == []
+    assert [it for it in asked if not it.startswith((demo_service.url, "blob:", "data:"))] == []
+    context.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/search", "/scopes/catalog"])
+def test_resting_on_a_card_runs_its_widget_and_only_that(
+    quiet: Page, demo_service: Service, path: str
+) -> None:
+    quiet.goto(demo_service.url + path, wait_until="networkidle")
+    clock, calendar = (
+        quiet.locator(f"[data-live='catalog/{it}/2.0.0']").first for it in ("clock", "calendar")
+    )
+    clock.hover()
+    running = quiet.locator(".live.is-running")
+    expect(running).to_be_visible(timeout=20_000)
+    frame = quiet.frame_locator(".live iframe")
+    expect(frame.get_by_role("group", include_hidden=True).first).to_be_visible()
+    assert quiet.locator(".live iframe").get_attribute("sandbox") == "allow-scripts"
+    assert colors_in(clock.locator(".shot")) > 4
+    expect(clock.locator("img")).to_be_hidden()
+    calendar.hover()
+    expect(clock.locator("iframe")).to_have_count(0)
+    expect(calendar.locator(".live.is-running")).to_be_visible(timeout=20_000)
+    assert quiet.locator("iframe").count() == 1
+    quiet.mouse.move(2, 2)
+    expect(quiet.locator("iframe")).to_have_count(0)
+    expect(calendar.locator("img")).to_be_visible()
+    clock.hover()
+    clock.click()
+    quiet.wait_for_url("**/widgets/catalog/clock")
+
+
+@pytest.mark.parametrize("reason", ["reduced motion", "saved data", "a moment only"])
+def test_a_card_stays_a_picture_with(browser: Browser, demo_service: Service, reason: str) -> None:
+    motion: Literal["reduce"] | None = "reduce" if reason == "reduced motion" else None
+    context = browser.new_context(reduced_motion=motion)
+    page = context.new_page()
+    if reason == "saved data":
+        page.add_init_script(
+            "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
+        )
+    page.goto(demo_service.url, wait_until="networkidle")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("[data-live]").first.hover()
+    if reason == "a moment only":
+        page.mouse.move(2, 2)
+    page.wait_for_timeout(1_500)
+
+    assert page.locator("iframe").count() == 0
+    assert [it for it in asked if "/api/" in it] == []
+    context.close()

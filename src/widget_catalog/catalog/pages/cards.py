@@ -29,8 +29,9 @@ _WIDE, _TALL = 1.56, 1.2
 class Cards:
     """Cards, and the large picture of a version."""
 
-    def __init__(self, root: str, icons: Icons, *, has_pictures: bool = True) -> None:
+    def __init__(self, root: str, icons: Icons, cdn_url: str, *, has_pictures: bool = True) -> None:
         """`has_pictures`: this site has the files of versions."""
+        self._stored = f"{cdn_url}/"
         self._start = f"{escape_output(root)}/widgets/"
         self._cdn = f"{root}/cdn"
         self._face = icons.face
@@ -51,13 +52,16 @@ class Cards:
         name = escape_output(short(widget.display_name, 100))
         official = f" {OFFICIAL}" if widget.is_official else ""
         latest = widget.latest_version
-        about = fits = ""
+        about = fits = live = ""
         if widget.description:
             text = escape_output(short(widget.description, 200))
             about = f'      <p dir="auto">{text}</p>\n'
         facts = _fact("Installs", f"{widget.download_count or 0:,}")
         if latest:
             version = latest.version
+            # Only what is stored here runs on our pages: they load nothing from other hosts.
+            if latest.bundle_url.startswith(self._stored):
+                live = f' data-live="{key}/{escape_output(version)}"'
             facts += _fact("Updated", day(latest.published_at))
             facts += _fact("Version", escape_output(short(version, 30)))
             facts += _fact("SDK", escape_output(short(latest.sdk_version, 30)))
@@ -68,7 +72,7 @@ class Cards:
         else:
             facts += _fact("Version", "none yet")
         return (
-            f'    <li>\n      <div class="shot t{tint_of(widget.display_name)}">'
+            f'    <li{live}>\n      <div class="shot t{tint_of(widget.display_name)}">'
             f"{self._picture(widget, latest, widget.picture)}</div>\n"
             f'      <a href="{self._start}{key}">\n'
             f'        <span class="name"><bdi>{name}</bdi>{official}</span>\n'

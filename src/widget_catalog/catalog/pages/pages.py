@@ -86,7 +86,7 @@ class PublicPages:
         self._are_icons_loaded = False
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
-        cards = Cards(renderer.root, self._icons, has_pictures=has_files)
+        cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
         renderer.templates.globals.update(
             tile=self._icons.tile,
             card_list=cards.list,
@@ -116,9 +116,9 @@ class PublicPages:
         panel: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         search = listings.static_search if self._renderer.is_static else listings.search
         return [
-            PublicRoute("/", listings.front_page, html),
-            PublicRoute("/search", search, html),
-            PublicRoute("/scopes/{scope}", listings.scope, html),
+            PublicRoute("/", listings.front_page, panel),
+            PublicRoute("/search", search, panel),
+            PublicRoute("/scopes/{scope}", listings.scope, panel),
             PublicRoute("/widgets/{scope}/{name}", widgets.widget, panel),
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
             PublicRoute("/widgets/{scope}/{name}/compare", widgets.compare, html),

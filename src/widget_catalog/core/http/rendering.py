@@ -88,9 +88,10 @@ class PageRenderer:
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
         self.publish_script = (STATIC / "publish.js").read_bytes()
         self.publish_script_path = f"/static/publish.{Content(self.publish_script).tag}.js"
-        dashboard = preview_file("dashboard.js", (STATIC / "dashboard.js").read_bytes())
+        own = ("dashboard.js", "cards.js")
+        scripts = {it: preview_file(it, (STATIC / it).read_bytes()) for it in own}
         # They import each other by relative URLs, so they share one folder, whose name changes.
-        self.preview_files = preview_files() | {"dashboard.js": dashboard}
+        self.preview_files = preview_files() | scripts
         self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
         self.static_search = (STATIC / "static-search.js").read_bytes()
         self.static_search_path = f"/static/search.{Content(self.static_search).tag}.js"
