@@ -111,21 +111,26 @@ class BundleEncoder:
         """
         seq = self._read_position()
         while seq < self._applied_seq() and leadership.is_held():
+            began = time.monotonic()
             with self._store.reading() as connection:
                 changed = list_changes(connection, seq, _BATCH)
                 files = list_files_of(connection, changed)
             if not changed:
                 return
+            self._pause(began)
             for key, size_bytes in files.items():
                 if self._ended.is_set() or not leadership.is_held():
                     return
                 began = time.monotonic()
                 self._encode(key, size_bytes, trusts_stored=True)
                 self._encode_asked()
-                # A large import leaves half of the time to others.
-                self._ended.wait(time.monotonic() - began)
+                self._pause(began)
             seq = changed[-1].seq
             self._folder.encoded.write_text(str(seq))
+
+    def _pause(self, began: float) -> None:
+        """As long as the work took: a large import leaves half of the time to others."""
+        self._ended.wait(time.monotonic() - began)
 
     def _read_position(self) -> int:
         """The last change whose files are compressed; 0 if the database was replaced."""

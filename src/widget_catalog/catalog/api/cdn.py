@@ -220,14 +220,14 @@ def _choose(request: Request) -> Encoding | None:
 def _send_encoded(
     request: Request, form: FileBody, found: BundleRef, kind: Kind, encoding: Encoding
 ) -> Response:
-    """A client that has the file as it is keeps it."""
-    own = f'"{found.sha256_hash}-{encoding}"'
-    if request.headers.get("if-none-match") is not None:
-        for etag in (own, f'"{found.sha256_hash}"'):
-            if is_known(request.headers, etag):
-                return Response(304, [*_ENCODED, ("etag", etag)], None)
-    described = [("content-encoding", encoding), ("etag", own)]
-    return Response(200, [_TYPES[kind], *_ENCODED, *described], form)
+    """A shared cache that has kept the file as it is, because it was not compressed yet, gets it
+    compressed when it asks again.
+    """
+    etag = ("etag", f'"{found.sha256_hash}-{encoding}"')
+    if is_known(request.headers, etag[1]):
+        return Response(304, [*_ENCODED, etag], None)
+    headers = [_TYPES[kind], *_ENCODED, ("content-encoding", encoding), etag]
+    return Response(200, headers, form)
 
 
 def _send(request: Request, file: FileBody, headers: Headers) -> Response:

@@ -103,7 +103,13 @@ def list_files_of(connection: Connection, changed: Collection[Change]) -> dict[F
     """
     whole = {it.widget_id for it in changed if it.version is None}
     named = {(it.widget_id, it.version) for it in changed}
-    query = sa.select(versions).where(versions.c.widget_id.in_({it.widget_id for it in changed}))
+    table = versions.c
+    query = (
+        sa.select(table.widget_id, table.version, table.bundle_url)
+        .add_columns(table.sha256_hash, table.bundle_size, table.css_sha256_hash, table.css_size)
+        .where(table.widget_id.in_({it.widget_id for it in changed}))
+        .where(table.bundle_url.is_(None) | table.css_size.is_not(None))
+    )
     files: dict[FileKey, int] = {}
     for row in connection.execute(query):
         if row.widget_id in whole or (row.widget_id, row.version) in named:
