@@ -117,7 +117,7 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     published = page.request.get(f"{people_service.url}/cdn/@eve/timer/1.0.0/index.js")
     assert published.text() == BUNDLE
     page.goto(f"{people_service.url}/widgets/eve/timer")
-    assert_is_loaded(page.get_by_alt_text("Screenshot: night"))
+    assert_is_loaded(page.locator(".gallery").get_by_alt_text("Screenshot: night"))
     assert (said, elsewhere) == ([], [])
     page.context.close()
 

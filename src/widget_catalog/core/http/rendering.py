@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from jinja2 import (
@@ -244,11 +244,9 @@ _find_special = re.compile("[&<>\"']").search
 def escape_output(value: object) -> str:
     """The same text as `markupsafe.escape`, for output: without an object of its own for every
     text, which takes most of the time of a page with hundreds of them."""
-    kind = type(value)
-    if kind is str:
-        text = cast(str, value)
-        return text if _find_special(text) is None else str(escape(text))
-    return cast(Markup, value) if kind is Markup else escape(value)
+    if type(value) is str:
+        return value if _find_special(value) is None else str(escape(value))
+    return value if type(value) is Markup else escape(value)
 
 
 class PageTemplate(Template):
