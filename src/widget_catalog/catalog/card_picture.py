@@ -41,7 +41,7 @@ class CardPicture(msgspec.Struct, frozen=True, omit_defaults=True):
     dark: Thumbnail | None = None
 
 
-class Card(WidgetSummary, frozen=True):
+class Card(WidgetSummary, frozen=True, omit_defaults=True):
     """A search result, as pages read it."""
 
     picture: CardPicture | None = None
