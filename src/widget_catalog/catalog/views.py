@@ -1,6 +1,6 @@
 """Views: the catalog as typed values, for pages; the same data as in the API."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -16,6 +16,8 @@ from widget_contract.wire_running import PublishedFile, RevokedState
 from ..core.http.content import AnyContent
 from .catalog import BundleRef, Catalog
 from .query import Query
+from .search.hits import Matches
+from .search.ranking import Field
 
 T = TypeVar("T")
 
@@ -93,6 +95,24 @@ class Views:
     def list_like(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
         """Widgets with names similar to a text without results."""
         return _decode_summaries(self._catalog.like(fold(text), most))
+
+    def correct(self, text: str) -> str | None:
+        """A text of a search with the words that are found in place of unknown ones; None if there
+        are none.
+        """
+        return self._catalog.correct(fold(text))
+
+    def count_matches(self, query: Query) -> Matches:
+        """The results of a page's search in numbers."""
+        return self._catalog.count_matches(query)
+
+    def list_keywords(self) -> list[tuple[str, int]]:
+        """All keywords, and how many widgets have each; most first."""
+        return self._catalog.list_keywords()
+
+    def explain(self, text: str, widgets: Sequence[WidgetSummary]) -> list[Field]:
+        """The fields of these widgets with a word of this text."""
+        return self._catalog.explain(fold(text), [f"{it.scope}/{it.name}" for it in widgets])
 
     def permissions(self) -> list[str]:
         """All permissions that widgets need, most frequent first."""

@@ -25,16 +25,19 @@ class Cards:
         self._start = f"{escape_output(root)}/widgets/"
         self._tile = icons.tile
 
-    def list(self, widgets: Sequence[WidgetSummary]) -> Markup:
-        cards = "".join(map(self._card, widgets))
+    def list(self, widgets: Sequence[WidgetSummary], why: Sequence[str] = ()) -> Markup:
+        """`why` has a sentence for each widget, or nothing."""
+        each = zip(widgets, why or [""] * len(widgets), strict=True)
+        cards = "".join([self._card(*it) for it in each])
         return Markup(f'<ol class="widgets">\n{cards}  </ol>\n')  # noqa: S704  Escaped below.
 
-    def _card(self, widget: WidgetSummary) -> str:
+    def _card(self, widget: WidgetSummary, why: str) -> str:
         key = f"{escape_output(widget.scope)}/{escape_output(widget.name)}"
         name = escape_output(short(widget.display_name, 100))
         official = f" {OFFICIAL}" if widget.is_official else ""
         count, latest = widget.download_count or 0, widget.latest_version
         about = fits = ""
+        reason = f'      <p class="why">{escape_output(why)}</p>\n' if why else ""
         if widget.description:
             text = escape_output(short(widget.description, 200))
             about = f'      <p dir="auto">{text}</p>\n'
@@ -58,5 +61,5 @@ class Cards:
             f'        <span class="key">{key}</span>\n      </a>\n'
             f'{about}      <p class="facts">\n'
             f"        <span>{count:,} {'install' if count == 1 else 'installs'}</span>\n"
-            f"{facts}      </p>\n{fits}    </li>\n"
+            f"{facts}      </p>\n{fits}{reason}    </li>\n"
         )

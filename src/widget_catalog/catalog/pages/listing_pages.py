@@ -1,12 +1,11 @@
 """Pages that list widgets: the front page, search, and the page of a scope."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
+from typing import Any
+from urllib.parse import quote_plus
 
 from widget_contract.folding import fold
 from widget_contract.names import is_name
-from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.wire import SearchResults, WidgetSummary
 
 from ...core.http.content import AnyContent
@@ -14,6 +13,8 @@ from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
 from ..views import View, Views
 from .rendered_pages import MembersReader, PageRequest, RenderedPages, page_numbers
+from .result_facts import Choice, list_facets, why_it_matches
+from .search_form import SearchForm, parse_sdk, parse_search_form
 
 _ON_FRONT_PAGE = 6
 _POPULAR = Query()
@@ -21,11 +22,12 @@ _NEW = Query(order=Order.UPDATED)
 _OFFICIAL = Query(official=True, order=Order.INSTALLS)
 
 _PER_PAGE = 20
-_MAX_CHARACTERS = 256
-_MAX_FIELDS = 30
 _SUGGESTED = 6
 _EXACT = 3
 _MAX_PERMISSIONS = 40
+_POPULAR_KEYWORDS = 12
+# Of the page of all keywords.
+_MAX_KEYWORDS = 1_000
 _SORTS = {
     Order.RELEVANCE: "Best match",
     Order.INSTALLS: "Most installed",
@@ -37,60 +39,6 @@ _SORTS = {
 _OF_SCOPE_PER_PAGE = 24
 # Keeps the page of a large organization small.
 _MAX_MEMBERS = 40
-
-
-class SearchForm(NamedTuple):
-    """The fields of the form; invalid ones are omitted."""
-
-    q: str = ""
-    scope: str = ""
-    official: bool = False
-    sdk: str = ""
-    permission: str = ""
-    sort: Order = Order.RELEVANCE
-    page: int = 1
-
-    @property
-    def has_filter(self) -> bool:
-        return bool(self.scope or self.official or self.sdk or self.permission)
-
-    def query(self) -> str:
-        """As a query string, without the page; empty fields are omitted."""
-        fields = {**self._asdict(), "official": "true" if self.official else "", "page": ""}
-        unsaid = ("sort", Order.RELEVANCE)
-        return urlencode([it for it in fields.items() if it[1] and it != unsaid])
-
-
-def parse_search_form(query_string: str) -> SearchForm:
-    """Never fails: invalid values are ignored."""
-    try:
-        pairs = parse_qsl(query_string, errors="replace", max_num_fields=_MAX_FIELDS)
-    except ValueError:
-        pairs = []
-    given: dict[str, str] = {}
-    for key, value in pairs:
-        given.setdefault(key, " ".join(value.replace("\0", "").split())[:_MAX_CHARACTERS])
-    sort, page = given.get("sort", ""), given.get("page", "1")
-    return SearchForm(
-        q=given.get("q", ""),
-        scope=given.get("scope", "").removeprefix("@"),
-        official=given.get("official", "").lower() in ("true", "on", "1"),
-        sdk=given.get("sdk", ""),
-        permission=given.get("permission", ""),
-        sort=Order(sort) if sort in list(Order) else Order.RELEVANCE,
-        page=int(page) if page.isascii() and page.isdecimal() and int(page[:9]) > 0 else 1,
-    )
-
-
-def parse_sdk(text: str) -> SemVer | None:
-    """An SDK version in short form: `1.2` is 1.2.0."""
-    text = text.strip().removeprefix("v")
-    if text.replace(".", "").isdecimal() and text.count(".") < 2:
-        text += ".0" * (2 - text.count("."))
-    try:
-        return SemVer.parse(text)
-    except InvalidVersion:
-        return None
 
 
 @dataclass
@@ -132,7 +80,8 @@ class ListingPages:
             sdk,
             asked.permission or None,
             asked.sort,
-            with_labels=True,
+            asked.keyword or None,
+            is_ranked=True,
         )
         found = self.views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
         is_plain = asked.q and not asked.has_filter and asked.page == 1
@@ -146,13 +95,23 @@ class ListingPages:
             rest = [it for it in results.widgets if (it.scope, it.name) not in first]
             total = max(results.total, len(exact) + len(rest))
             pages = -(-results.total // _PER_PAGE)
-            query = asked.query()
+            cards = [*exact, *rest]
+            counted = self.views.count_matches(query)
+            corrected = self.views.correct(asked.q) if asked.q else None
+            why = self.views.explain(asked.q, cards) if asked.q else ()
+            fields = asked.query()
             return {
                 "asked": asked,
-                "cards": [*exact, *rest],
+                "cards": cards,
+                "why": list(map(why_it_matches, why)),
+                "facets": list_facets(asked, counted, self._search_address) if cards else (),
+                "are_partial": counted.are_partial,
+                "corrected": corrected,
+                "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),
+                "keywords": () if cards else self._list_keywords(_POPULAR_KEYWORDS),
                 "total": total,
                 "pages": pages,
-                "address": lambda page: self.pages.address(_search_address(query, page)),
+                "address": lambda page: self._search_address(fields, page),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
                 "sorts": _SORTS,
@@ -169,12 +128,32 @@ class ListingPages:
         return self._permissions[1]
 
     def _near(self, asked: SearchForm) -> tuple[WidgetSummary, ...]:
-        """Suggestions; without the filters, if these exclude everything."""
-        if asked.has_filter:
-            query = Query(fold(asked.q), with_labels=True)
-            return self.views.search(query, None, 1, _SUGGESTED).read().widgets
-        text = asked.q.rpartition("/")[2]
-        return self.views.list_like(text, _SUGGESTED) if text else ()
+        """Where filters exclude everything, the results without them."""
+        if not asked.has_filter or not asked.q:
+            return ()
+        query = Query(fold(asked.q), is_ranked=True)
+        return self.views.search(query, None, 1, _SUGGESTED).read().widgets
+
+    def _list_keywords(self, most: int) -> list[Choice]:
+        """The most frequent ones."""
+        return [
+            Choice(text, count, self._search_address(f"keyword={quote_plus(text)}"), False)
+            for text, count in self.views.list_keywords()[:most]
+        ]
+
+    async def keywords(self, _: PageRequest) -> AnyContent:
+        """All keywords with the number of their widgets, by name."""
+
+        def values() -> dict[str, Any]:
+            total = len(self.views.list_keywords())
+            return {"total": total, "keywords": sorted(self._list_keywords(_MAX_KEYWORDS))}
+
+        shows = (self.views.revision(),)
+        return self.pages.get("keywords", shows, "catalog/keywords.html", values)
+
+    def _search_address(self, query: str, page: int = 1) -> str:
+        fields = [it for it in (query, f"page={page}" if page > 1 else "") if it]
+        return self.pages.address(f"/search?{'&'.join(fields)}" if fields else "/search")
 
     async def scope(self, request: PageRequest) -> AnyContent | None:
         """Its widgets and its public members. None if the scope has no listed widget."""
@@ -211,8 +190,3 @@ class ListingPages:
 
     def _list_scope(self, scope: str, page: int, limit: int) -> View[SearchResults]:
         return self.views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
-
-
-def _search_address(query: str, page: int) -> str:
-    fields = [it for it in (query, f"page={page}" if page > 1 else "") if it]
-    return f"/search?{'&'.join(fields)}"

@@ -84,6 +84,8 @@ class Groups:
         self._numbers = {name: number for number, name in enumerate(names)}
         self._members = members
         self._recent: dict[str, list[int]] = {}
+        self._groups: Array | None = None
+        self._highest = 0
 
     @staticmethod
     def members(names: Sequence[str]) -> tuple[list[str], Rows]:
@@ -106,6 +108,21 @@ class Groups:
         found = BitMap(self._recent.get(name, ()))
         number = self._numbers.get(name)
         return found if number is None else found | sorted_set(self._members.row(number))
+
+    def counts(self, among: BitMap) -> list[tuple[str, int]]:
+        """How many of these each group has, for those with any; most first, then by name."""
+        members, names = self._members, self.names()
+        if self._groups is None:
+            numbers = np.arange(len(self._numbers), dtype=np.int32)
+            self._groups = np.repeat(numbers, members.lengths())
+            self._highest = int(members.items.max(initial=0))
+        marks = np.zeros(max(self._highest, among.max() if among else 0) + 1, np.bool_)
+        marks[members_of(among)] = True
+        found = np.bincount(self._groups[marks[members.items]], minlength=len(names))
+        for i in range(len(names)) if self._recent else ():
+            found[i] += sum(it in among for it in self._recent.get(names[i], ()))
+        some = np.flatnonzero(found).tolist()
+        return sorted(((names[i], int(found[i])) for i in some), key=lambda it: (-it[1], it[0]))
 
     def count(self, among: BitMap) -> int:
         """How many groups have a member among these."""

@@ -50,7 +50,7 @@ class JudgedQuery(NamedTuple):
 
 
 def _gain(grades: Sequence[int]) -> float:
-    return sum((2**grade - 1) / log2(place + 2) for place, grade in enumerate(grades))
+    return sum((2.0**grade - 1) / log2(place + 2) for place, grade in enumerate(grades))
 
 
 def read_widgets() -> list[JudgedWidget]:
