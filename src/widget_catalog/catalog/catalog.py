@@ -223,9 +223,9 @@ class Catalog:
         self._follow()
         return self._current_index().count_matches(query)
 
-    def list_keywords(self) -> list[tuple[str, int]]:
+    def list_keywords(self, most: int) -> tuple[list[tuple[str, int]], int]:
         self._follow()
-        return self._current_index().list_keywords()
+        return self._current_index().list_keywords(most)
 
     def explain(self, text: str, keys: Sequence[str]) -> list[Field]:
         """The fields of widgets, by `scope/name`, with a word of this folded text."""

@@ -106,9 +106,9 @@ class Views:
         """The results of a page's search in numbers."""
         return self._catalog.count_matches(query)
 
-    def list_keywords(self) -> list[tuple[str, int]]:
-        """All keywords, and how many widgets have each; most first."""
-        return self._catalog.list_keywords()
+    def list_keywords(self, most: int) -> tuple[list[tuple[str, int]], int]:
+        """The most frequent keywords, and how many widgets have each; and the number of all."""
+        return self._catalog.list_keywords(most)
 
     def explain(self, text: str, widgets: Sequence[WidgetSummary]) -> list[Field]:
         """The fields of these widgets with a word of this text."""

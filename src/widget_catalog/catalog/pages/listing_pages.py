@@ -104,11 +104,11 @@ class ListingPages:
                 "asked": asked,
                 "cards": cards,
                 "why": list(map(why_it_matches, why)),
-                "facets": list_facets(asked, counted, self._search_address) if cards else (),
+                "facets": list_facets(asked, total, counted, self._search_address) if cards else (),
                 "are_partial": counted.are_partial,
                 "corrected": corrected,
                 "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),
-                "keywords": () if cards else self._list_keywords(_POPULAR_KEYWORDS),
+                "keywords": () if cards else self._popular_keywords(),
                 "total": total,
                 "pages": pages,
                 "address": lambda page: self._search_address(fields, page),
@@ -134,22 +134,22 @@ class ListingPages:
         query = Query(fold(asked.q), is_ranked=True)
         return self.views.search(query, None, 1, _SUGGESTED).read().widgets
 
-    def _list_keywords(self, most: int) -> list[Choice]:
-        """The most frequent ones."""
-        return [
-            Choice(text, count, self._search_address(f"keyword={quote_plus(text)}"), False)
-            for text, count in self.views.list_keywords()[:most]
-        ]
+    def _popular_keywords(self) -> list[Choice]:
+        return [*map(self._keyword, self.views.list_keywords(_POPULAR_KEYWORDS)[0])]
 
     async def keywords(self, _: PageRequest) -> AnyContent:
         """All keywords with the number of their widgets, by name."""
 
         def values() -> dict[str, Any]:
-            total = len(self.views.list_keywords())
-            return {"total": total, "keywords": sorted(self._list_keywords(_MAX_KEYWORDS))}
+            every, total = self.views.list_keywords(_MAX_KEYWORDS)
+            return {"total": total, "keywords": sorted(map(self._keyword, every))}
 
         shows = (self.views.revision(),)
         return self.pages.get("keywords", shows, "catalog/keywords.html", values)
+
+    def _keyword(self, counted: tuple[str, int]) -> Choice:
+        address = self._search_address(f"keyword={quote_plus(counted[0])}")
+        return Choice(*counted, address, is_applied=False)
 
     def _search_address(self, query: str, page: int = 1) -> str:
         fields = [it for it in (query, f"page={page}" if page > 1 else "") if it]

@@ -40,10 +40,10 @@ def why_it_matches(fields: Field) -> str:
     return f"Matches: {', '.join(named) or 'part of a word'}"
 
 
-def list_facets(asked: SearchForm, found: Matches, address: Callable[[str], str]) -> list[Facet]:
-    """Keywords, scopes and official, each with counts; those that would change nothing are left
-    out.
-    """
+def list_facets(
+    asked: SearchForm, total: int, found: Matches, address: Callable[[str], str]
+) -> list[Facet]:
+    """Keywords, scopes and official, each with counts; of one that is applied, all results."""
 
     def choice(text: str, number: int, name: str, value: object, nothing: object = "") -> Choice:
         is_applied = getattr(asked, name) == value
@@ -54,13 +54,13 @@ def list_facets(asked: SearchForm, found: Matches, address: Callable[[str], str]
         some = list(counts[:most])
         applied = getattr(asked, name)
         if applied and applied not in (text for text, _ in some):
-            some[-1:] = [(applied, dict(counts).get(applied, 0))]
+            some[-1:] = [(applied, total)]
         return [choice(text, number, name, text) for text, number in some]
 
     official = [choice("Official", found.official, "official", True, nothing=False)]
     facets = [
         Facet("Keywords", choices(found.keywords, "keyword", _KEYWORDS)),
         Facet("Scopes", choices(found.scopes, "scope", _SCOPES)),
-        Facet("Maintained by", official if found.official or asked.official else []),
+        Facet("Kind", official if found.official or asked.official else []),
     ]
     return [it for it in facets if it.choices]

@@ -1,6 +1,7 @@
 """Bulk operations on ordinals: sets, rows of numbers, and named groups."""
 
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -84,8 +85,9 @@ class Groups:
         self._numbers = {name: number for number, name in enumerate(names)}
         self._members = members
         self._recent: dict[str, list[int]] = {}
-        self._groups: Array | None = None
-        self._highest = 0
+        # For `largest`, until there is a new name.
+        self._places: Rows | None = None
+        self._sorted: list[str] = []
 
     @staticmethod
     def members(names: Sequence[str]) -> tuple[list[str], Rows]:
@@ -97,6 +99,8 @@ class Groups:
         return list(numbers), Rows.of(radix_argsort(group).astype(np.uint32), lengths)
 
     def add(self, name: str, ordinal: int) -> None:
+        if name not in self._recent and name not in self._numbers:
+            self._places = None
         self._recent.setdefault(name, []).append(ordinal)
 
     def names(self) -> list[str]:
@@ -109,20 +113,33 @@ class Groups:
         number = self._numbers.get(name)
         return found if number is None else found | sorted_set(self._members.row(number))
 
-    def counts(self, among: BitMap) -> list[tuple[str, int]]:
-        """How many of these each group has, for those with any; most first, then by name."""
-        members, names = self._members, self.names()
-        if self._groups is None:
-            numbers = np.arange(len(self._numbers), dtype=np.int32)
-            self._groups = np.repeat(numbers, members.lengths())
-            self._highest = int(members.items.max(initial=0))
-        marks = np.zeros(max(self._highest, among.max() if among else 0) + 1, np.bool_)
-        marks[members_of(among)] = True
-        found = np.bincount(self._groups[marks[members.items]], minlength=len(names))
-        for i in range(len(names)) if self._recent else ():
-            found[i] += sum(it in among for it in self._recent.get(names[i], ()))
-        some = np.flatnonzero(found).tolist()
-        return sorted(((names[i], int(found[i])) for i in some), key=lambda it: (-it[1], it[0]))
+    def largest(self, among: BitMap, most: int) -> tuple[list[tuple[str, int]], int]:
+        """The groups with the most members among these, and how many; equal ones by name. And the
+        number of all groups with any.
+        """
+        if self._places is None:
+            self._sorted = sorted(self.names())
+            self._places = self._places_by_ordinal()
+        ordinals = members_of(among)
+        old = ordinals[: np.searchsorted(ordinals, len(self._places.starts) - 1)]
+        size = len(self._sorted)
+        counts = np.bincount(self._places.gather(old), minlength=size)
+        for name, recent in self._recent.items():
+            counts[bisect_left(self._sorted, name)] += sum(it in among for it in recent)
+        keys = np.arange(size) - counts * size
+        top = np.argpartition(keys, most)[:most] if most < size else np.arange(size)
+        top = top[np.argsort(keys[top])]
+        each = zip(top.tolist(), counts[top].tolist(), strict=True)
+        named = [(self._sorted[place], count) for place, count in each if count]
+        return named, int(np.count_nonzero(counts))
+
+    def _places_by_ordinal(self) -> Rows:
+        """The places of the groups of each ordinal among the sorted names."""
+        places = {name: place for place, name in enumerate(self._sorted)}
+        of_number = np.fromiter(map(places.__getitem__, self._numbers), np.int32)
+        items = self._members.items
+        of_item = np.repeat(of_number, self._members.lengths())
+        return Rows.of(of_item[radix_argsort(items)], np.bincount(items))
 
     def count(self, among: BitMap) -> int:
         """How many groups have a member among these."""

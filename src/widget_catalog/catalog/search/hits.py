@@ -35,8 +35,8 @@ class Holders(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The results of a query in numbers: how many have each keyword, are in each scope, and are
-    official. `are_partial`: some do not have all words.
+    """The results of a query in numbers: how many have the most frequent keywords, are in the most
+    frequent scopes, and are official. `are_partial`: some do not have all words.
     """
 
     keywords: list[tuple[str, int]]

@@ -42,6 +42,8 @@ _FEW = 10
 # More than any other score, so that those with every word come first.
 _ALL_WORDS = 1_000.0
 _REMEMBERED_COUNTS = 64
+# Keywords and scopes that are counted for a page.
+_MAX_COUNTED = 12
 # Limit of names that are compared with a text that matches nothing.
 _MAX_COMPARED = 50_000
 
@@ -154,8 +156,8 @@ class SearchIndex:
         if counted is None:
             terms, matching = self._matching(query)
             counted = Matches(
-                self._facets.keywords.counts(matching),
-                self._scopes.counts(matching),
+                self._facets.keywords.largest(matching, _MAX_COUNTED)[0],
+                self._scopes.largest(matching, _MAX_COUNTED)[0],
                 matching.intersection_cardinality(self._official),
                 any(not matching.issubset(it.anywhere) for it in terms),
             )
@@ -164,9 +166,11 @@ class SearchIndex:
             self._counted[query] = counted
         return counted
 
-    def list_keywords(self) -> list[tuple[str, int]]:
-        """All keywords, and how many listed widgets have each; most first."""
-        return self.count_matches(Query(is_ranked=True)).keywords
+    def list_keywords(self, most: int) -> tuple[list[tuple[str, int]], int]:
+        """The most frequent keywords, and how many listed widgets have each; and the number of all
+        keywords.
+        """
+        return self._facets.keywords.largest(self._all, most)
 
     def explain(self, text: str, widget_ids: Sequence[int]) -> list[Field]:
         """For each of these widgets, the fields with a word of this text."""

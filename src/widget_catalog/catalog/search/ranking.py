@@ -99,7 +99,7 @@ class Found(NamedTuple):
 
     @property
     def ordinals(self) -> Array:
-        return np.flatnonzero(self.same | self.other)
+        return np.flatnonzero((self.same | self.other) != 0)
 
 
 class RankingBuilder:
@@ -195,8 +195,7 @@ class Ranking:
         found = self._find(self.expand(term))
         if len(found.ordinals) or (similar := self._find_similar(term)) is None:
             return found, None
-        instead = self._find(self.expand(similar))
-        return Found(found.same, instead.same | instead.other), similar
+        return self._find(self.expand(similar)), similar
 
     def remove(self, ordinals: Iterable[int]) -> None:
         self._gone.update(ordinals)
