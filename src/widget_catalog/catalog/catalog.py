@@ -42,7 +42,6 @@ from .revocations import Revocations
 from .search.follower import IndexFollower, IndexSource
 from .search.hits import Matches
 from .search.index import SearchIndex
-from .search.ranking import Field
 from .search_pages import SearchPages
 from .version_details import VersionDetails
 from .widgets import AttachedFile
@@ -227,8 +226,8 @@ class Catalog:
         self._follow()
         return self._current_index().list_keywords(most)
 
-    def explain(self, text: str, keys: Sequence[str]) -> list[Field]:
-        """The fields of widgets, by `scope/name`, with a word of this folded text."""
+    def explain(self, text: str, keys: Sequence[str]) -> list[int]:
+        """The set of `Field`s of widgets, by `scope/name`, with a word of this folded text."""
         self._follow()
         return self._current_index().explain(text, self._documents.find_numbers(keys))
 

@@ -17,7 +17,6 @@ from ..core.http.content import AnyContent
 from .catalog import BundleRef, Catalog
 from .query import Query
 from .search.hits import Matches
-from .search.ranking import Field
 
 T = TypeVar("T")
 
@@ -110,8 +109,8 @@ class Views:
         """The most frequent keywords, and how many widgets have each; and the number of all."""
         return self._catalog.list_keywords(most)
 
-    def explain(self, text: str, widgets: Sequence[WidgetSummary]) -> list[Field]:
-        """The fields of these widgets with a word of this text."""
+    def explain(self, text: str, widgets: Sequence[WidgetSummary]) -> list[int]:
+        """The set of `Field`s of each of these widgets with a word of this text."""
         return self._catalog.explain(fold(text), [f"{it.scope}/{it.name}" for it in widgets])
 
     def permissions(self) -> list[str]:

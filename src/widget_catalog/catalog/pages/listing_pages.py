@@ -13,7 +13,7 @@ from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
 from ..views import View, Views
 from .rendered_pages import MembersReader, PageRequest, RenderedPages, page_numbers
-from .result_facts import Choice, list_facets, why_it_matches
+from .result_facts import Choice, list_facets, show_facets, why_it_matches
 from .search_form import SearchForm, parse_sdk, parse_search_form
 
 _ON_FRONT_PAGE = 6
@@ -27,7 +27,7 @@ _EXACT = 3
 _MAX_PERMISSIONS = 40
 _POPULAR_KEYWORDS = 12
 # Of the page of all keywords.
-_MAX_KEYWORDS = 1_000
+_MAX_KEYWORDS = 400
 _SORTS = {
     Order.RELEVANCE: "Best match",
     Order.INSTALLS: "Most installed",
@@ -99,12 +99,13 @@ class ListingPages:
             counted = self.views.count_matches(query)
             corrected = self.views.correct(asked.q) if asked.q else None
             why = self.views.explain(asked.q, cards) if asked.q else ()
+            facets = list_facets(asked, total, counted, self._search_address)
             fields = asked.query()
             return {
                 "asked": asked,
                 "cards": cards,
                 "why": list(map(why_it_matches, why)),
-                "facets": list_facets(asked, total, counted, self._search_address) if cards else (),
+                "facets": show_facets(facets if cards else (), self.pages.address("/keywords")),
                 "are_partial": counted.are_partial,
                 "corrected": corrected,
                 "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),

@@ -16,7 +16,7 @@ from widget_contract.folding import fold
 from ..query import Order, Query
 from ..replica.cache import ByteBoundedCache
 from ..replica.documents import Documents
-from ..replica.ordinals import Groups, Rows, members_of, set_of, sorted_set
+from ..replica.ordinals import Groups, Rows, members_of, set_of
 from ..replica.revision import Counts
 from ..replica.rows import Listing
 from ..tokens import query_tokens
@@ -26,7 +26,7 @@ from .facets import Facets
 from .hits import Hits, Holders, Matches
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
-from .ranking import Field, Ranking, rarity, with_popularity
+from .ranking import Ranking, rarity, with_popularity
 from .texts import Texts
 from .words import Words, label_words
 
@@ -156,8 +156,8 @@ class SearchIndex:
         if counted is None:
             terms, matching = self._matching(query)
             counted = Matches(
-                self._facets.keywords.largest(matching, _MAX_COUNTED)[0],
-                self._scopes.largest(matching, _MAX_COUNTED)[0],
+                self._facets.keywords.frequent(matching, _MAX_COUNTED),
+                self._scopes.frequent(matching, _MAX_COUNTED),
                 matching.intersection_cardinality(self._official),
                 any(not matching.issubset(it.anywhere) for it in terms),
             )
@@ -172,16 +172,16 @@ class SearchIndex:
         """
         return self._facets.keywords.largest(self._all, most)
 
-    def explain(self, text: str, widget_ids: Sequence[int]) -> list[Field]:
-        """For each of these widgets, the fields with a word of this text."""
+    def explain(self, text: str, widget_ids: Sequence[int]) -> list[int]:
+        """For each of these widgets, the set of `Field`s with a word of this text."""
         found = [self._holders(term, is_ranked=True).found for term in query_tokens(text)]
         explained = []
         for widget_id in widget_ids:
             ordinal, fields = self._find_ordinal(widget_id), 0
-            for it in found if ordinal is not None else ():
-                if it is not None:
-                    fields |= int(it.same[ordinal]) or int(it.other[ordinal])
-            explained.append(Field(fields))
+            for it in found:
+                if it is not None and ordinal is not None:
+                    fields |= it.fields_of(ordinal)
+            explained.append(fields)
         return explained
 
     def correct(self, text: str) -> str | None:
@@ -352,12 +352,11 @@ class SearchIndex:
     def _holders(self, term: str, is_ranked: bool) -> Holders:
         found = self._remembered.items.get((term, is_ranked))
         if found is None:
+            words, similar = self._ranking.find(term) if is_ranked else (None, None)
             in_name, starting = self._names.find(term)
             anywhere = in_name | self._descriptions.containing(term)
-            words = similar = None
-            if is_ranked:
-                words, similar = self._ranking.find(term)
-                anywhere |= self._labelled(term) | sorted_set(words.ordinals)
+            if words is not None:
+                anywhere = anywhere.union(self._labelled(term), words.members)
             if self._gone:
                 anywhere, in_name, starting = (
                     it - self._gone for it in (anywhere, in_name, starting)
@@ -366,7 +365,7 @@ class SearchIndex:
             starting = in_name if starting == in_name else starting
             found = Holders(anywhere, in_name, starting, words, similar)
             size = sum(map(getsizeof, found[:3])) + 4 * len(term) + _OVERHEAD_BYTES
-            size += 0 if words is None else words.same.nbytes + words.other.nbytes
+            size += 0 if words is None else words.fields.nbytes + getsizeof(words.members)
             self._remembered.put((term, is_ranked), found, size)
         return found
 

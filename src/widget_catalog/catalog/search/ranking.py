@@ -18,7 +18,7 @@ from pyroaring import BitMap
 
 from widget_contract.folding import fold
 
-from ..replica.ordinals import Array, Rows, members_of
+from ..replica.ordinals import Array, Rows, members_of, set_of, sorted_set
 from ..replica.rows import Listing
 from ..tokens import tokens
 from .texts import Texts
@@ -55,8 +55,12 @@ _OTHER_WORD = 0.55
 _CONTAINING = 0.06
 # The most popular widget, compared with the least popular one.
 _POPULARITY = 0.2
+# All fields as a set, and its size in bits.
+_ALL_FIELDS, _OTHER_SHIFT = 63, 6
 # Below this, words that start with a term are too many, and too different.
 _MIN_PREFIX = 3
+# Up to this many words are looked up one by one.
+_FEW_WORDS = 16
 # Up to this many words are stemmed to find those with the stem of a term.
 _MAX_STEMMED = 500
 # Shorter words are not corrected, and shorter ones only by one letter.
@@ -90,16 +94,16 @@ class Expansion(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The fields with a term, by ordinal: with a word of the same stem, and with another word that
-    it stands for.
+    """Where a term is: for each ordinal the fields with a word of its stem, in the lower bits, and
+    those with another word that it stands for, in the higher bits. And the ordinals with any.
     """
 
-    same: Array
-    other: Array
+    fields: Array
+    members: BitMap
 
-    @property
-    def ordinals(self) -> Array:
-        return np.flatnonzero((self.same | self.other) != 0)
+    def fields_of(self, ordinal: int) -> int:
+        fields = int(self.fields[ordinal])
+        return fields & _ALL_FIELDS or fields >> _OTHER_SHIFT
 
 
 class RankingBuilder:
@@ -159,7 +163,7 @@ class Ranking:
         self._words = Texts(parts.vocabulary, parts.starts)
         self._postings = Rows(parts.ordinals, parts.posting_starts)
         self._fields = Rows(parts.fields, parts.posting_starts)
-        self._name_lengths = parts.name_lengths
+        self._name_lengths = parts.name_lengths.astype(np.uint16) << 2 * _OTHER_SHIFT
         self._recent: dict[str, dict[int, int]] = {}
         self._recent_lengths: list[int] = []
         self._gone = BitMap()
@@ -182,10 +186,10 @@ class Ranking:
 
     def _with_stem_of(self, term: str) -> frozenset[str]:
         stems, same = stems_of(term), {term}
-        for _, stem in stems:
-            # Stemming changes the end of a word: those with the same stem are near.
-            near = self._starting_with(stem[: max(_MIN_PREFIX, len(stem) - 1)], _MAX_STEMMED)
-            same.update(it for it in near if not stems.isdisjoint(stems_of(it)))
+        # Stemming changes the end of a word: those with the same stem are near.
+        for prefix in {stem[: max(_MIN_PREFIX, len(stem) - 1)] for _, stem in stems}:
+            near = self._starting_with(prefix, _MAX_STEMMED)
+            same.update([it for it in near if not stems.isdisjoint(stems_of(it))])
         return frozenset(same)
 
     def find(self, term: str) -> tuple[Found, str | None]:
@@ -193,7 +197,7 @@ class Ranking:
         word.
         """
         found = self._find(self.expand(term))
-        if len(found.ordinals) or (similar := self._find_similar(term)) is None:
+        if found.members or (similar := self._find_similar(term)) is None:
             return found, None
         return self._find(self.expand(similar)), similar
 
@@ -201,48 +205,56 @@ class Ranking:
         self._gone.update(ordinals)
 
     def _find(self, expansion: Expansion) -> Found:
-        size = len(self.name_lengths())
-        found = Found(np.zeros(size, np.uint8), np.zeros(size, np.uint8))
-        for words, into in ((expansion.same, found.same), (expansion.related, found.other)):
-            for word in words:
-                # Each ordinal occurs once.
-                ordinals, fields = self._postings_of(word)
-                into[ordinals] |= fields
-        prefix = expansion.prefix
+        same, related, prefix = expansion
+        found = np.zeros(len(self.name_lengths()), np.uint16)
+        members = BitMap()
+
+        def factor(word: str) -> int:
+            """Sets the lower bits, the higher ones, or both."""
+            is_other = word in related or (prefix is not None and word.startswith(prefix))
+            return (word in same) + (is_other << _OTHER_SHIFT)
+
+        known = map(self._place_of, same | related)
+        places = {it for it in known if it is not None}
         if prefix is not None:
             first, last = self._words.starting_with(prefix.encode())
-            ordinals, fields = self._postings.rows(first, last), self._fields.rows(first, last)
-            np.bitwise_or.at(found.other, ordinals, fields)
-        for word, fields_of in self._recent.items():
-            is_same = word in expansion.same
-            is_longer = prefix is not None and word.startswith(prefix)
-            if is_same or is_longer or word in expansion.related:
-                into = found.same if is_same else found.other
-                for ordinal, some in fields_of.items():
-                    into[ordinal] |= some
+            if last - first <= _FEW_WORDS:
+                places.update(range(first, last))
+            else:
+                ordinals, fields = self._postings.rows(first, last), self._fields.rows(first, last)
+                np.bitwise_or.at(found, ordinals, fields.astype(np.uint16) << _OTHER_SHIFT)
+                members |= set_of(ordinals)
+        for place in places:
+            ordinals = self._postings.row(place)
+            fields = self._fields.row(place).astype(np.uint16)
+            # Each ordinal occurs once, in order.
+            found[ordinals] |= fields * factor(self._words[place].decode())
+            members |= sorted_set(ordinals)
+        recent = {it for it in same | related if it in self._recent}
+        if prefix is not None:
+            recent.update([it for it in self._recent if it.startswith(prefix)])
+        for word in recent:
+            for ordinal, some in self._recent[word].items():
+                found[ordinal] |= some * factor(word)
+            members.update(self._recent[word])
         if self._gone:
-            gone = members_of(self._gone)
-            found.same[gone] = found.other[gone] = 0
-        return found
+            found[members_of(self._gone)] = 0
+            members -= self._gone
+        return Found(found, members)
 
-    def _postings_of(self, word: str) -> tuple[Array, Array]:
-        """Without recent ones."""
+    def _place_of(self, word: str) -> int | None:
         at = self._words.bisect(word.encode())
-        if at < len(self._words) and self._words[at] == word.encode():
-            return self._postings.row(at), self._fields.row(at)
-        return np.empty(0, np.int64), np.empty(0, np.uint8)
+        return at if at < len(self._words) and self._words[at] == word.encode() else None
 
     def scores(self, found: Found, ordinals: Array) -> Array:
         """How well each of these has a term, from 0 to 1, if all of them contain it."""
-        lengths = self.name_lengths()[ordinals]
-        worth = _worth()
-        scores = worth[lengths, found.same[ordinals]]
-        longer = worth[lengths, found.other[ordinals]] * np.float32(_OTHER_WORD)
-        return np.maximum(np.maximum(scores, longer, out=scores), _CONTAINING, out=scores)
+        scores: Array = _worth()[self.name_lengths()[ordinals] | found.fields[ordinals]]
+        return scores
 
     def name_lengths(self) -> Array:
+        """The number of words in each display name, in the bits above `Found.fields`."""
         if self._recent_lengths:
-            new = np.array(self._recent_lengths, np.uint8)
+            new = np.array(self._recent_lengths, np.uint16) << 2 * _OTHER_SHIFT
             self._name_lengths = np.append(self._name_lengths, new)
             self._recent_lengths = []
         return self._name_lengths
@@ -272,7 +284,9 @@ class Ranking:
 
     def _count(self, word: str) -> int:
         """The number of widgets with exactly this word."""
-        ordinals = [*self._postings_of(word)[0].tolist(), *self._recent.get(word, ())]
+        place = self._place_of(word)
+        old = [] if place is None else self._postings.row(place).tolist()
+        ordinals = [*old, *self._recent.get(word, ())]
         return len(ordinals) - sum(it in self._gone for it in ordinals)
 
     def _starting_with(self, prefix: str, most: int) -> list[str]:
@@ -306,13 +320,15 @@ def with_popularity(scores: Array, positions: Array, size: int) -> Array:
 
 @cache
 def _worth() -> Array:
-    """The worth of a set of fields, by the length of the display name."""
-    table = np.zeros((_MAX_NAME_TOKENS + 1, 2 * max(Field)), np.float32)
+    """The worth of a term, by the length of the display name and `Found.fields`."""
+    table = np.zeros((_MAX_NAME_TOKENS + 1, _ALL_FIELDS + 1), np.float32)
     for length in range(_MAX_NAME_TOKENS + 1):
-        for fields in range(table.shape[1]):
+        for fields in range(_ALL_FIELDS + 1):
             weights = {field: weight for field, weight in _WEIGHTS.items() if fields & field}
             if Field.DISPLAY_NAME in weights:
                 weights[Field.DISPLAY_NAME] /= 1 + _LONG_NAMES * max(length - 1, 0)
             total = sum(weights.values())
             table[length, fields] = total / (total + _HALF_OF_MOST)
-    return table
+    best = np.maximum(table[:, None, :], table[:, :, None] * np.float32(_OTHER_WORD))
+    worth: Array = np.maximum(best, np.float32(_CONTAINING)).ravel()
+    return worth

@@ -1,7 +1,7 @@
 """Forms of words: their stems in English and German, and other words with the same meaning."""
 
 from collections import defaultdict
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 # What a stemmer may remove if a short stem is left: English timers are not German "tim".
 _LONG_STEM, _MAX_ENDING = 5, 2
 _ENDINGS_OF_LONG = ("er",)
+_REMEMBERED = 20_000
 
 
+@lru_cache(_REMEMBERED)
 def stems_of(word: str) -> frozenset[tuple[int, str]]:
     """Its stems by language, without those that lost too much to be the same word."""
     stems = enumerate(it.stemWord(word) for it in _stemmers())
