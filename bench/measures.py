@@ -13,6 +13,7 @@ Unit = Literal[
     "of 10,000",
     "of quiet",
     "of SQLite",
+    "of uncompressed",
     "/s",
     "µs",
     "ms",

@@ -57,6 +57,8 @@ def shown(value: float, unit: Unit) -> str:
     match unit:
         case "of nginx" | "of the bare server" | "of 10,000" | "of quiet" | "of SQLite":
             return f"{value:.2f} {unit}"
+        case "of uncompressed":
+            return f"{value:.3f} {unit}"
         case "µs":
             return f"{value:,.0f} µs"
         case "/s":

@@ -6,6 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from . import (
+    bundles,
     counting,
     footprint,
     importing,
@@ -73,6 +74,7 @@ _WITH_OTHERS = (
     ),
     Scenario("counter", "answered after commit: 8,000 a second", throughput.counter),
     Scenario("publish", "a bundle of 1 MB: at most 150 ms", publishing.publish),
+    Scenario("bundles", "real modules, compressed: 0.35 of the bytes", bundles.bundles),
     Scenario(
         "detail-publishing",
         "detail during publishes: at least 0.80 of the rate without",

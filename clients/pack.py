@@ -1,9 +1,10 @@
 """Packs the npm packages of this folder: `./dev run python clients/pack.py FOLDER`; with
 `--wheels`, also the Python packages, as a catalog offers them at `/install`.
 
-The Vite plugin includes the preview, and the package of the tool its wheels; so `npm publish` gets
-these files, not the folders. `--index URL`: the Python package index of which machines without
-Python and without uv fetch uv; no address is in the repository.
+The Vite plugin includes the preview, the package of the tool its wheels, and that of
+`npm create` the tool, so that it works from a catalog, too. So `npm publish` gets these files, not
+the folders. `--index URL`: the Python package index of which machines without Python and
+without uv fetch uv; no address is in the repository.
 """
 
 import argparse
@@ -24,11 +25,14 @@ TOOL = (ROOT / "contract", ROOT / "cli")
 
 def pack(folder: Path, index: str | None = None) -> list[Path]:
     """Write the packages; the same sources give the same files."""
+    tool = {**listed_files(CLIENTS / "cli"), **tool_files(index)}
+    (dependency,) = json.loads((CLIENTS / "create" / "package.json").read_text())["dependencies"]
+    bundled = {f"node_modules/{dependency}/{path}": content for path, content in tool.items()}
     packages = {
         "js": listed_files(CLIENTS / "js"),
         "vite": plugin_files(),
-        "cli": {**listed_files(CLIENTS / "cli"), **tool_files(index)},
-        "create": listed_files(CLIENTS / "create"),
+        "cli": tool,
+        "create": {**listed_files(CLIENTS / "create"), **bundled},
     }
     folder.mkdir(parents=True, exist_ok=True)
     paths = []

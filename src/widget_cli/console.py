@@ -84,14 +84,19 @@ def warn(sentence: str) -> None:
     say.print(f"[yellow]Note:[/] {plain(sentence)}")
 
 
-def show_error(error: ToolError) -> None:
-    """Print an error on standard error; with --json also as a document on standard output."""
-    say.print(f"[red]Error:[/] {plain(error.sentence)}")
-    for detail in error.details:
+def show_details(details: Sequence[str]) -> None:
+    """Print the messages of a list on standard error; each may have several lines."""
+    for detail in details:
         first, *more = detail.split("\n")
         say.print(f"  - {plain(first)}")
         for line in more:
             say.print(f"      {plain(line)}")
+
+
+def show_error(error: ToolError) -> None:
+    """Print an error on standard error; with --json also as a document on standard output."""
+    say.print(f"[red]Error:[/] {plain(error.sentence)}")
+    show_details(error.details)
     for line in plain_lines(error.hint) if error.hint else ():
         say.print(f"       {line}")
     show_explanations(error.explanations)

@@ -48,13 +48,14 @@ class Pictures(NamedTuple):
 
 
 def find_pictures(folder: Path) -> Pictures:
-    """The pictures in the folder `screenshots`, by name."""
+    """The pictures in the folder `screenshots`, by name; a light one precedes its dark one."""
     try:
-        names = sorted(it.name for it in (folder / SCREENSHOTS).iterdir() if it.is_file())
+        names = [it.name for it in (folder / SCREENSHOTS).iterdir() if it.is_file()]
     except OSError:
         return Pictures()
     files: dict[str, SourceFile] = {}
     problems: list[str] = []
+    names.sort(key=lambda it: (it.replace("dark", "light"), "dark" in it, it))
     for path in (f"{SCREENSHOTS}/{it}" for it in names if not it.startswith(".")):
         if not is_picture(path):
             rule = "use letters, digits, - and _, and png, jpg or webp"

@@ -88,7 +88,7 @@ def run() -> None:
 def _run_app() -> int:
     """Run the command and return its exit code. Output errors are raised."""
     try:
-        app()
+        app(prog_name=app.info.name)  # Also if it runs as a module, as with npm.
     except SystemExit as done:
         return int(done.code or 0)
     except ToolError as error:

@@ -29,14 +29,15 @@ def npm_scripts(folder: Path) -> dict[str, str]:
 
 
 def find_newer_source(folder: Path, built: Path) -> str | None:
-    """A file in `src` that was changed after the built file, if it is built by npm."""
+    """A file in `src`, and no test, that was changed after the built file, if npm builds that."""
     if "build" not in npm_scripts(folder):
         return None
     with contextlib.suppress(OSError):
         built_ns = built.stat().st_mtime_ns
         for parent, _, names in os.walk(folder / "src"):
             for name in sorted(names):
-                if Path(parent, name).stat().st_mtime_ns > built_ns:
+                is_test = ".test." in name or ".spec." in name
+                if not is_test and Path(parent, name).stat().st_mtime_ns > built_ns:
                     return Path(parent, name).relative_to(folder).as_posix()
     return None
 

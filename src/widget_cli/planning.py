@@ -134,6 +134,7 @@ class Plan(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     last_requested: tuple[Permission, ...] = ()
     """The permissions of the last version, with its capabilities in full."""
+    last_with_notes: VersionEntry | None = None
     notes: ReleaseNotes | None = None
 
     @property
@@ -181,8 +182,11 @@ def show_plan(plan: Plan) -> None:
     for change in differing:
         if change.field != "sha256Hash":
             _line(_LABELS.get(change.field, change.field), _shown(change))
-    if all(change.field != "sha256Hash" for change in differing):
+    fields = {change.field for change in differing}
+    if "sha256Hash" not in fields:
         _line("module", "unchanged")
+    elif "bundleSize" not in fields:
+        _line("module", "changed, and as large as before")
     added, removed = plan.permission_changes
     for it in removed:
         _line("permission", f"no longer {in_words(it)}")
@@ -330,11 +334,12 @@ def make_plan(session: Session, key: WidgetKey, local: LocalWidget) -> Plan:
     warnings = local.warnings
     for warning in warnings:
         warn(warning)
-    if last is None:
+    if detail is None or last is None:
         return Plan(session.url, key, local, last, existing, None, warnings)
     last_style = find_style(session, last) if existing is None else None
     before = find_requested(session, key, last) or requested(last.permissions, None)
-    return Plan(session.url, key, local, last, existing, last_style, warnings, before)
+    noted = detail.newest_with_notes
+    return Plan(session.url, key, local, last, existing, last_style, warnings, before, noted)
 
 
 def _is_same_content(session: Session, local: LocalWidget, existing: VersionEntry) -> bool:

@@ -22,10 +22,15 @@ from widget_contract.preview import preview_files
 from .errors import ToolError
 from .javascript import ModuleCheck
 from .loopback import HOST, LocalHandler, serving
+from .npm_project import find_newer_source
 from .preview_page import PAGE, TYPES, page_files, type_of
 from .widget_folder import MANIFEST, LocalWidget, read_manifest_text, read_widget
 
 LOOK_EVERY_S = 0.3
+# A build removes the module before it writes the new one.
+_WRITTEN_WITHIN_S = 2.0
+# If the module is older than its source for so long, the build has probably failed.
+_BUILT_WITHIN_S = 3.0
 _KEPT_FILES = 10
 # Keys of a manifest that only the preview uses.
 _SHOWN_KEYS = ("configSchema", "defaultConfig", "defaultSize")
@@ -59,6 +64,7 @@ class PreviewedWidget:
         self._seen: Fingerprint = ()
         self._state = State(0, None, [], [])
         self._files: dict[str, bytes] = {}
+        self._since: dict[str, float] = {}
 
     def find_file(self, sha256_hash: str) -> bytes | None:
         """Files remain available for a few changes, for pages that refer to them."""
@@ -75,7 +81,8 @@ class PreviewedWidget:
     def state(self) -> State:
         with self._lock:
             seen = self._fingerprint()
-            if seen != self._seen:
+            is_being_written = self._is_being_written(seen)
+            if seen != self._seen and not is_being_written:
                 self._seen = seen
                 self._state = self._look()
             return self._state
@@ -92,14 +99,33 @@ class PreviewedWidget:
         self._files = dict(recent) | {it.sha256_hash: it.content for it in files}
         return State(revision, widget, [], list(widget.warnings))
 
+    def _is_being_written(self, seen: Fingerprint) -> bool:
+        """Whether a file that was there is missing or empty, but only for a moment."""
+        was_there = self._state.widget is not None and not self._state.errors
+        is_gone = was_there and any(size == 0 for _, _, size in seen)
+        return not self._lasts("gone", is_gone, _WRITTEN_WITHIN_S) and is_gone
+
+    def _lasts(self, what: str, is_so: bool, at_least_s: float) -> bool:
+        """Whether something has been so for a time, at every look."""
+        if not is_so:
+            self._since.pop(what, None)
+            return False
+        now = time.monotonic()
+        return now - self._since.setdefault(what, now) >= at_least_s
+
     def _fingerprint(self) -> Fingerprint:
         found = []
-        for name in (MANIFEST, *self._named_files()):
+        names = self._named_files()
+        for name in (MANIFEST, *names):
             try:
                 stat = (self._folder / name).stat()
                 found.append((name, stat.st_mtime_ns, stat.st_size))
             except (OSError, ValueError):
                 found.append((name, 0, 0))
+        # Then there is a warning about it.
+        newer = find_newer_source(self._folder, self._folder / names[0]) if names else None
+        if self._lasts("stale", newer is not None, _BUILT_WITHIN_S) and newer is not None:
+            found.append((newer, 1, 1))
         return tuple(found)
 
     def _named_files(self) -> list[str]:

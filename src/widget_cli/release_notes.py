@@ -1,5 +1,6 @@
 """The release notes of a version: from --notes, from its section in CHANGELOG.md, or from the
-manifest. They are asked for otherwise; those of the last version are never published again.
+manifest. They are asked for otherwise; those of the last version that had any are not published
+again.
 """
 
 import sys
@@ -37,7 +38,7 @@ def find_notes(local: LocalWidget, option: str | None) -> ReleaseNotes | None:
 
 
 def repeated_notes(notes: ReleaseNotes | None, last: VersionEntry | None) -> str | None:
-    """A message if they were left in the manifest since the last version."""
+    """A message if they were left in the manifest since `last`, the last version with notes."""
     if notes is None or notes.source != MANIFEST or last is None:
         return None
     if notes.text.strip() != (last.release_notes or "").strip():

@@ -58,6 +58,11 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         standing = (it for it in self.versions if not it.yanked)
         return next(standing, next(iter(self.versions), None))
 
+    @property
+    def newest_with_notes(self) -> VersionEntry | None:
+        noted = (it for it in self.versions if not it.yanked and it.release_notes)
+        return next(noted, None) or self.newest
+
 
 class Found(WidgetHead, frozen=True, kw_only=True):
     """A search result."""

@@ -30,7 +30,7 @@ OTHER_MANIFEST = "manifest.json"  # Of some other tools.
 MAX_BUNDLE_BYTES = 2_097_152  # The default limit of a catalog.
 PLACEHOLDER_DESCRIPTION = "Says in one sentence what the widget shows."
 
-_HAS_PLACEHOLDER = "description: it is still the placeholder that widget init wrote."
+_PLACEHOLDER = "still the placeholder that widget init wrote."
 # Catalogs have a much lower limit, with their own message.
 _MAX_READ_OF_MANIFEST = 2 * MAX_MANIFEST_TEXT_BYTES
 _LEADS_OUT = "is a symbolic link to a file outside the widget's folder"
@@ -129,16 +129,28 @@ def read_widget(
             warnings.append(f"main: {newer} was changed after {main} was built. Run: {BUILD}")
     if errors or bundle is None:
         raise _faulty(folder, errors, remarks)
-    if manifest.description == PLACEHOLDER_DESCRIPTION:
-        warnings.insert(len(remarks), f"{_HAS_PLACEHOLDER} widget publish rejects it.")
     readme = find_readme(folder)
     if readme.problem is not None:
         warnings.append(readme.problem)
     pictures = find_pictures(folder)
     warnings += pictures.problems
-    return LocalWidget(
-        folder, manifest, bundle, style, readme.file, pictures.files, tuple(warnings)
-    )
+    local = LocalWidget(folder, manifest, bundle, style, readme.file, pictures.files)
+    placeholders = [f"{it} widget publish rejects it." for it in _find_placeholders(local)]
+    warnings[len(remarks) : len(remarks)] = placeholders
+    return msgspec.structs.replace(local, warnings=tuple(warnings))
+
+
+def _find_placeholders(local: LocalWidget) -> dict[str, str]:
+    """The texts of the template that nobody has replaced, and how to."""
+    found = {}
+    if local.manifest.description == PLACEHOLDER_DESCRIPTION:
+        advice = "Describe in a sentence what the widget shows, or remove it."
+        found[f"description: it is {_PLACEHOLDER}"] = advice
+    readme = local.readme
+    if readme is not None and PLACEHOLDER_DESCRIPTION.encode() in readme.content:
+        advice = f'Replace the line "{PLACEHOLDER_DESCRIPTION}"'
+        found[f"{readme.path.name}: its description is {_PLACEHOLDER}"] = advice
+    return found
 
 
 def parse_local(folder: Path, text: str) -> Manifest:
@@ -166,11 +178,11 @@ def _named_files(text: str, errors: Sequence[str]) -> tuple[str | None, str | No
 
 
 def require_own_description(local: LocalWidget) -> None:
-    """Raise if the description is still the template's."""
-    if local.manifest.description == PLACEHOLDER_DESCRIPTION:
-        error = f"{_HAS_PLACEHOLDER} Describe in a sentence what the widget shows, or remove it."
-        hint = f"Change it in {MANIFEST}, then run: {command_for(local.folder, 'widget publish')}"
-        raise invalid_widget(_has(local.folder, [error]), hint, [error])
+    """Raise if the description in the manifest or in the README is still the template's."""
+    errors = [f"{it} {advice}" for it, advice in _find_placeholders(local).items()]
+    if errors:
+        hint = f"Correct that, then run: {command_for(local.folder, 'widget publish')}"
+        raise invalid_widget(_has(local.folder, errors), hint, errors)
 
 
 def _read(

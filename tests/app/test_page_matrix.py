@@ -85,6 +85,7 @@ def ask(route: Route, kind: Kind, place: str) -> Reply:
         "username": "gone",
         "id": "0" * 24,
         "delivery": "msg_0",
+        "file": "a.png",
     }
     address = re.sub(r"{(\w+)}", lambda found: values[found[1]], route.path)
     headers = {key: it for key, it in kind.person.headers.items() if key != "x_csrf_token"}

@@ -94,6 +94,23 @@ def test_a_page_fits_its_window_and_can_be_read(
             assert ground == grounds[scheme]
 
 
+MISSING_WIDTH = """() => {
+  const select = document.querySelector("select[name=sort]");
+  const has = select.offsetWidth;
+  select.style.width = "max-content";
+  const needs = select.offsetWidth;
+  select.style.width = "";
+  return Math.max(0, needs - has);
+}"""
+
+
+def test_the_longest_way_to_sort_is_not_cut_off(browser: Browser, demo_service: Service) -> None:
+    with opened(browser, demo_service, "/search?q=clock", DESKTOP) as page:
+        for width in (320, PHONE, 390, 768, DESKTOP):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(MISSING_WIDTH) == 0, width
+
+
 BUNDLE = "/cdn/@catalog/clock/1.1.0/index.js"
 LOAD_SCRIPT = """(url) => new Promise((done) => {
   const script = document.createElement("script");
@@ -196,7 +213,7 @@ def test_one_finds_a_widget_and_its_snippet(
     page.get_by_text("The time in the places that matter").click(force=True)
     page.wait_for_url("**/widgets/catalog/world-clock")
     snippet = page.locator(".copied").first
-    assert 'integrity="sha256-' in snippet.locator("code").inner_text()
+    assert 'catalog.load("catalog/world-clock"' in snippet.locator("code").inner_text()
     button = snippet.get_by_role("button")
     assert button.count() == (1 if has_script else 0)
     if has_script:

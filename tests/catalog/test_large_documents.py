@@ -20,11 +20,11 @@ from widget_catalog.catalog.query import Query
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.rendering import with_cdn
 from widget_catalog.catalog.store.downloads import add_downloads
+from widget_catalog.core.files.contract import Encoding
 from widget_catalog.core.http.content import (
     MAX_INLINE_BYTES,
     PIECE_BYTES,
     Content,
-    Encoding,
     LargeContent,
 )
 from widget_contract.semver import SemVer

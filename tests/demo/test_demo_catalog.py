@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from widget_contract.manifests import parse_manifest
 
 Widget = dict[str, Any]
@@ -55,8 +57,8 @@ def test_every_line_has_the_keys_of_the_import_format_in_their_order(
     for widget in widgets:
         assert list(widget) == WIDGET_KEYS
         for version in widget["versions"]:
-            has_manifest = ["manifest"] if "manifest" in version else []
-            assert list(version) == VERSION_KEYS + has_manifest
+            further = [it for it in ("manifest", "files") if it in version]
+            assert list(version) == VERSION_KEYS + further
 
 
 def test_manifests_agree_with_their_lines_and_have_settings_to_try(widgets: list[Widget]) -> None:
@@ -87,6 +89,26 @@ def test_what_is_offered_has_a_schema_of_the_settings_that_its_bundle_reads(
         assert ("// config:" in bundle) == ("configSchema" in manifest), newest["bundleFile"]
         for setting in manifest.get("configSchema", {}).get("properties", ()):
             assert re.search(rf"\b{setting}\b", bundle), (newest["bundleFile"], setting)
+
+
+def test_every_widget_with_a_version_has_small_screenshots_in_light_and_dark(
+    widgets: list[Widget], demo_folder: Path
+) -> None:
+    total, named = 0, set()
+    for widget in widgets:
+        if offered := [it for it in widget["versions"] if not it["yanked"]]:
+            latest = max(offered, key=lambda it: it["publishedAt"])
+            paths = [it["path"] for it in latest["files"]]
+            assert paths == ["screenshots/light.webp", "screenshots/dark.webp"]
+            for it in latest["files"]:
+                file = demo_folder / it["file"]
+                with Image.open(file) as picture:
+                    assert picture.format == "WEBP"
+                    assert len(picture.convert("L").getcolors() or ()) > 20, file
+                total += file.stat().st_size
+                named.add(file)
+    assert named == {it for it in (demo_folder / "screenshots").rglob("*") if it.is_file()}
+    assert total < 600_000
 
 
 def test_lines_are_compact_json_and_end_with_a_newline(demo_folder: Path) -> None:

@@ -8,11 +8,15 @@ import yaml  # type: ignore[import-untyped]
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_workflow_runs_the_quick_tests_and_everything() -> None:
+def test_the_workflow_runs_the_quick_tests_everything_and_the_image() -> None:
     jobs = _read(".github/workflows/test.yml")["jobs"]
     commands = {name: jobs[name]["steps"][-1]["run"] for name in jobs}
 
-    assert commands == {"quick": "./dev test --quick", "everything": ".ci/run"}
+    assert commands == {
+        "quick": "./dev test --quick",
+        "everything": ".ci/run",
+        "image": "sudo ./dev image python:3.11-slim",
+    }
     assert (ROOT / ".ci" / "run").read_text().splitlines()[-1] == "exec ./dev test"
 
 

@@ -53,7 +53,8 @@ def test_the_page_has_a_line_for_each_installer_with_the_address_of_this_catalog
     assert commands(site) == [
         f"uv tool install widget-cli --index {URL}/install/simple/",
         f'pipx install --pip-args="--constraint {URL}/install/constraints.txt" widget-cli',
-        f"npx {URL}/install/{LAUNCHER} --help",
+        f"npm install --global {URL}/install/{LAUNCHER}",
+        f"npx {URL}/install/{LAUNCHER} init clock",
         f"widget login {URL}",
     ]
 
@@ -124,10 +125,13 @@ def test_dependencies_of_the_operator_are_offered_and_make_other_indexes_unneces
     closed: InProcessSite,
 ) -> None:
     both = f"--index-url {URL}/install/simple/ --constraint {URL}/install/constraints.txt"
-    assert commands(closed)[:3] == [
+    index = f"WIDGET_INDEX_URL={URL}/install/simple/"
+    assert commands(closed)[:5] == [
         f"uv tool install widget-cli --default-index {URL}/install/simple/",
         f'pipx install --pip-args="{both}" widget-cli',
-        f"WIDGET_INDEX_URL={URL}/install/simple/ npx {URL}/install/{LAUNCHER} --help",
+        f"npm install --global {URL}/install/{LAUNCHER}",
+        f"{index} widget --version",
+        f"{index} npx {URL}/install/{LAUNCHER} init clock",
     ]
     (link,) = Html(closed.get("/install/simple/some-thing/").body).links
     assert link is not None
@@ -143,3 +147,20 @@ def test_files_of_the_operator_do_not_replace_ours_and_only_wheels_are_offered(
     assert [it["filename"] for it in listed["files"]] == [TOOL]
     assert closed.get("/install/widget_cli-99-py3-none-any.whl").status == 404
     assert closed.get("/install/notes.txt").status == 404
+
+
+@pytest.mark.parametrize(
+    ("url", "is_needed"),
+    [
+        ("https://widgets.example", False),
+        ("http://127.0.0.1:8080", False),
+        ("http://widgets.example", True),
+        ("http://192.0.2.7:8080", True),
+    ],
+)
+def test_where_the_tool_needs_to_be_told_that_a_network_is_trusted_the_page_says_so(
+    tmp_path: Path, url: str, is_needed: bool
+) -> None:
+    with InProcessSite(tmp_path / "data", base_url=url) as site:
+        assert commands(site)[-1] == f"widget login {url}"
+        assert ("add <code>--insecure</code>" in site.get("/install").body.decode()) is is_needed

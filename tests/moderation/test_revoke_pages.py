@@ -24,7 +24,7 @@ def test_operators_revoke_and_take_it_back(people: People) -> None:
         ann.get(f"/widgets/acme/clock{page}")
         shown = ann.page.one("main").text
         assert ("Revoked" in shown, "Steals passwords." in shown) == (True, True), page
-        wrong = ("Yanked", "This version was yanked", "Usage")
+        wrong = ("Yanked", "This version was yanked", "Install")
         assert [it for it in wrong if it in shown] == [], page
     ann.get(VERSION)
     assert "Steals passwords." in ann.page.one("div", class_="notice").text

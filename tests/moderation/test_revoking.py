@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from support.people import request_body
+from support.service import wait_for
 from support.site import Reply
 from support.site_with_people import People
 from support.widgets import version_line, widget_line
@@ -42,6 +43,24 @@ def revoked(people: People) -> list[dict[str, Any]]:
 def stored_files(people: People) -> list[str]:
     folder = people.site.settings.data / "bundles"
     return sorted(it.name[-14:] for it in folder.rglob("*") if HASH[2:] in it.name)
+
+
+def test_compressed_forms_of_a_revoked_version_are_removed_and_made_again(people: People) -> None:
+    large = BUNDLE * 100
+    sha256_hash = hashlib.sha256(large).hexdigest()
+    assert people.ann.publish("acme/clock", "3.0.0", large).status == 200
+    folder = people.site.settings.data / "bundles" / sha256_hash[:2]
+    form, version = folder / f"{sha256_hash[2:]}.js.br", f"{CLOCK}/versions/3.0.0"
+    wait_for(form.exists)
+
+    assert people.olly.post(f"{version}/revoke", REASON).status == 200
+
+    assert [it.suffix for it in folder.glob(f"{sha256_hash[2:]}.*")] == [".revoked"]
+    cdn = CDN.replace("2.0.0", "3.0.0")
+    assert people.site.get(cdn, accept_encoding="br").status == 410
+    assert people.olly.post(f"{version}/unrevoke").status == 200
+    wait_for(form.exists)
+    assert people.site.get(cdn, accept_encoding="br").status == 200
 
 
 def test_a_revoked_version_counts_as_yanked_and_its_bundle_is_gone(people: People) -> None:

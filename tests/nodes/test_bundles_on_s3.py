@@ -30,6 +30,7 @@ from widget_catalog.publishing.store import PublishRequest
 from widget_catalog.publishing.tables import publish_requests
 
 JS = b"export function mount() {}\n" * 100
+FORMS = (".br", ".gz", ".zst")
 
 
 class ObjectStoreServer:
@@ -47,6 +48,13 @@ class ObjectStoreServer:
         self._running.close()
 
     def keys(self) -> list[str]:
+        """Without compressed forms, which are made in the background."""
+        return [it for it in self._all_keys() if not it.endswith(FORMS)]
+
+    def forms(self) -> list[str]:
+        return [it for it in self._all_keys() if it.endswith(FORMS)]
+
+    def _all_keys(self) -> list[str]:
         top = self.folder / BUCKET / "nodes"
         return sorted(str(it.relative_to(top)) for it in top.rglob("*") if it.is_file())
 
@@ -264,15 +272,43 @@ def test_a_damaged_bundle_in_the_cache_of_a_node_is_fetched_again(
     js = JS + b"// cached\n"
     assert ann.publish("ann/cached", "1.0.0", js, one).status_code == 200
     url = "/cdn/@ann/cached/1.0.0/index.js"
-    assert one.client.get(url).content == js
+    as_it_is = {"accept-encoding": "identity"}
+    assert one.client.get(url, headers=as_it_is).content == js
     (cached,) = [it for it in one.service.data.glob("bundle-cache/??/*") if it.read_bytes() == js]
     cached.write_bytes(js[:-2] + b"!\n")
 
-    served = one.client.get(url)
+    served = one.client.get(url, headers=as_it_is)
 
     assert (served.status_code, served.content) == (200, js)
     assert "A cached bundle was damaged; it is fetched again." in one.service.log
     assert one.client.get("/api/health").status_code == 200
+
+
+def test_a_bundle_is_compressed_once_and_served_so_by_every_node(
+    nodes: list[RunningNode], ann: Traveller, server: ObjectStoreServer
+) -> None:
+    js = JS + b"// compressed\n"
+    assert ann.publish("ann/compressed", "1.0.0", js, nodes[0]).status_code == 200
+    url, name = "/cdn/@ann/compressed/1.0.0/index.js", hashlib.sha256(js).hexdigest()[2:]
+
+    def is_compressed(node: RunningNode) -> bool:
+        found = node.client.get(url, headers={"accept-encoding": "br"})
+        assert (found.status_code, found.content) in ((200, js), (404, found.content))
+        return bool(found.headers.get("content-encoding") == "br")
+
+    wait_for(lambda: all(map(is_compressed, nodes)))
+    assert sorted(it[-3:] for it in server.forms() if name in it) == [".br", ".gz", "zst"]
+
+    # Damaged in the store, and not in the cache of any node.
+    (stored,) = server.folder.rglob(f"{name}.js.br")
+    original = stored.read_bytes()
+    stored.write_bytes(original[:-5] + b"wrong")
+    for node in nodes:
+        for cached in node.service.data.glob(f"bundle-cache/??/{name}.js*"):
+            cached.unlink()
+    assert nodes[1].client.get(url, headers={"accept-encoding": "br"}).content == js
+    wait_for(lambda: all(map(is_compressed, nodes)))
+    assert stored.read_bytes() == original
 
 
 def test_a_node_that_is_started_while_the_store_is_down_serves_what_it_has(

@@ -8,31 +8,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from publishing.attached_files import FILES, PLACE, README, sha256, shown
 from publishing.publish_requests import rows
 from support.people import BUNDLE, announce
 from support.pictures import a_picture, an_animation, encoded
 from support.site_with_people import People
 from widget_catalog.publishing.publish_version import tidy_uploads
-
-README = "# Clock\n\nShows the time in *every* zone. ⏰\n".encode()
-FILES = {
-    "screenshots/light.png": a_picture("png", 1280, 800),
-    "README.md": README,
-    "screenshots/dark.jpg": a_picture("jpg", 300, 200),
-    "screenshots/Small_2-x.webp": a_picture("webp", 10, 4000),
-}
-PLACE = "/cdn/@ann/new/1.0.0/"
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def shown(people: People, key: str = "ann/new", version: str = "1.0.0") -> list[dict[str, Any]]:
-    files: list[dict[str, Any]] = people.site.get(f"/api/v1/widgets/{key}/{version}").json()[
-        "files"
-    ]
-    return files
 
 
 def stored(people: People) -> set[str]:
@@ -108,96 +89,6 @@ def test_other_paths_are_404(people: People, path: str) -> None:
     assert people.site.get(f"/cdn/@ann/clock/1.0.0/{path}").status == 404
 
 
-PICTURE = announce({"screenshots/a.png": FILES["screenshots/light.png"]})[0]
-PATH_RULE = (
-    "must be README.md, or a picture such as screenshots/light.png: a name of at most 64 letters, "
-    "digits, hyphens and underscores, and png, jpg or webp."
-)
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["index.js", "index.css", "readme.md", "README.MD", "/README.md", "./README.md", "a.png", "",
-     "screenshots/../README.md", "screenshots/..png", "screenshots/a/b.png", "screenshots/.png",
-     "screenshots/a.thumb.webp", "screenshots/a.svg", "screenshots/a.gif", "screenshots/a.jpeg",
-     "screenshots/a.png\n", "screenshots/a.png/", "screenshots\\a.png", "screenshots/a%2f.png",
-     "screenshots/a b.png", "screenshots/ä.png", f"screenshots/{'a' * 65}.png", "screenshots/-.png",
-     "screenshots/a.PNG", "Screenshots/a.png", "screenshots/a.png\0", "a" * 5000],
-)  # fmt: skip
-def test_no_other_path_is_accepted(people: People, path: str) -> None:
-    response = people.ann.request("ann/new", files=[{**PICTURE, "path": path}])
-
-    assert response.status == 400
-    expected = f"files[0].path: {path[:80]!a} is not allowed; it {PATH_RULE}"
-    assert response.json()["error"] == expected
-
-
-@pytest.mark.parametrize(
-    ("files", "sentences"),
-    [
-        ("README.md", ["files: must be a list of objects with path, size and sha256Hash."]),
-        ({}, ["files: must be a list of objects with path, size and sha256Hash."]),
-        ([1], ["files[0]: must be an object with path, size and sha256Hash."]),
-        ([None], ["files[0]: must be an object with path, size and sha256Hash."]),
-        (
-            [{}],
-            [
-                f"files[0].path: {PATH_RULE}",
-                "files[0].size: must be the size of the file in bytes.",
-                "files[0].sha256Hash: must be the SHA-256 of the file, 64 hexadecimal digits.",
-            ],
-        ),
-        ([{**PICTURE, "size": 0}], ["files[0].size: the file is empty."]),
-        ([{**PICTURE, "size": True}], ["files[0].size: must be the size of the file in bytes."]),
-        ([{**PICTURE, "size": -1}], ["files[0].size: must be the size of the file in bytes."]),
-        (
-            [{**PICTURE, "size": 1_048_577}],
-            [
-                (
-                    "files[0].size: screenshots/a.png has 1,048,577 bytes; at most 1,048,576 are "
-                    "allowed."
-                )
-            ],
-        ),
-        (
-            [{**PICTURE, "path": "README.md", "size": 65_537}],
-            ["files[0].size: README.md has 65,537 bytes; at most 65,536 are allowed."],
-        ),
-        ([PICTURE, PICTURE], ["files: screenshots/a.png is given twice."]),
-        ([PICTURE] * 3, ["files: screenshots/a.png is given twice."]),
-        (
-            [PICTURE, {**PICTURE, "path": "screenshots/A.jpg"}],
-            [("files: screenshots/a.png and screenshots/A.jpg have the same name. Rename one.")],
-        ),
-        (
-            [{**PICTURE, "path": f"screenshots/{it}.png"} for it in range(7)],
-            ["files: has 7 pictures; at most 6 are allowed."],
-        ),
-        (
-            [{**PICTURE, "path": f"screenshots/{it}.png"} for it in range(900)],
-            ["files: has 900 files; at most a README.md and 6 pictures are allowed."],
-        ),
-    ],
-)
-def test_errors_of_files_are_reported_all_at_once(
-    people: People, files: object, sentences: list[str]
-) -> None:
-    for action in ("request", "check"):
-        response = people.ann.request("ann/new", files=files, action=action)
-        numbered = [f"({i}) {it}" for i, it in enumerate(sentences, 1)]
-        expected = " ".join(numbered if len(sentences) > 1 else sentences)
-        assert (response.status, response.json()["error"]) == (400, expected)
-
-
-def test_errors_of_files_come_with_those_of_the_manifest(people: People) -> None:
-    response = people.ann.request("ann/new", files=[1], displayName="", keywords=["X"])
-
-    message = response.json()["error"]
-    assert "files[0]: must be" in message
-    assert "displayName: " in message
-    assert "keywords[0]: " in message
-
-
 PNG = a_picture("png", 64, 64)
 HTML = b"<!doctype html><script>alert(1)</script>"
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"
@@ -221,21 +112,35 @@ LARGER = "is damaged, incomplete, or larger than 4,096 pixels a side."
         ("screenshots/a.webp", an_animation("webp"), "is animated; only still"),
         ("screenshots/a.png", a_picture("png", 4097, 1), "has 4,097 × 1 pixels and is too large"),
         ("screenshots/a.jpg", a_picture("jpg", 1, 4097), "has 1 × 4,097 pixels and is too large"),
-        (
-            "screenshots/a.png",
-            encoded(Image.new("1", (20_000, 20_000)), "png"),
-            "is too large: at most 4,096 pixels a side",
-        ),
-        ("screenshots/a.webp", encoded(Image.new("RGB", (9_000, 9_000)), "webp", method=0), LARGER),
         ("README.md", b"\xff\xfe\x00", "is not text in UTF-8."),
         ("README.md", b"a\0b", "contains NUL characters"),
         ("README.md", PNG, "is not text in UTF-8."),
     ],
-    ids=str,
+    ids=lambda it: it if isinstance(it, str) else "content",
 )
 def test_what_is_not_what_its_path_says_is_not_published(
     people: People, path: str, content: bytes, sentence: str
 ) -> None:
+    assert_not_published(people, path, content, sentence)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "side", "sentence"),
+    [
+        ("png", "1", 20_000, "is too large: at most 4,096 pixels a side"),
+        ("webp", "RGB", 9_000, LARGER),
+    ],
+)
+def test_a_small_file_that_is_a_very_large_picture_is_not_published(
+    people: People, kind: str, mode: str, side: int, sentence: str
+) -> None:
+    options = {"method": 0} if kind == "webp" else {}
+    content = encoded(Image.new(mode, (side, side)), kind, **options)
+
+    assert_not_published(people, f"screenshots/a.{kind}", content, sentence)
+
+
+def assert_not_published(people: People, path: str, content: bytes, sentence: str) -> None:
     before = stored(people)
 
     response = people.ann.publish("ann/new", files={path: content})
@@ -373,47 +278,3 @@ def test_an_ended_request_leaves_nothing(people: People) -> None:
     assert list(node.folder.uploads.iterdir()) == []
     assert stored(people) == before
     assert rows(people) == []
-
-
-HOSTILE = """# Hi
-
-<script>alert(1)</script> <img src=x onerror=alert(1)> [bad](javascript:alert(1)) ![a](README.md)
-"""
-
-
-def test_the_page_shows_readme_and_pictures_of_the_version(people: People) -> None:
-    people.ann.publish("ann/new", files=FILES, readme="From the manifest.")
-    people.ann.publish("ann/new", "1.1.0", readme="From the *manifest*.")
-
-    old = people.site.get("/widgets/ann/new/1.0.0").body.decode()
-    assert "<p>Shows the time in <em>every</em> zone. ⏰</p>" in old
-    assert "manifest.</" not in old
-    thumbnail = f'<img src="{PLACE}screenshots/light.thumb.webp" width="640" height="400" '
-    assert thumbnail + 'alt="Screenshot: light" loading="lazy" decoding="async">' in old
-    assert f'<a href="https://catalog.example{PLACE}screenshots/light.png">' in old
-    assert 'alt="Screenshot: Small 2 x"' in old
-    new = people.site.get("/widgets/ann/new").body.decode()
-    assert "<p>From the <em>manifest</em>.</p>" in new
-    assert "screenshots" not in new
-
-
-def test_a_hostile_readme_is_harmless_and_pages_stay_small(people: People) -> None:
-    hostile = HOSTILE.encode() + b"[" * 30_000 + b"*_`<" * 8_000
-    people.ann.publish("ann/new", files={"README.md": hostile})
-
-    page = people.site.get("/widgets/ann/new").body
-
-    assert b"<script>alert" not in page
-    assert b"onerror" not in page.replace(b"&lt;img src=x onerror", b"")
-    assert b"javascript:" not in page.replace(b"[bad](javascript:", b"")
-    assert len(page) < 100_000
-    assert people.site.get(PLACE + "README.md").body == hostile
-
-
-def test_a_page_is_shown_without_a_readme_that_is_lost(people: People) -> None:
-    people.ann.publish("ann/new", files={"README.md": README})
-    [path] = people.site.node.folder.bundles.glob("*/*.md")
-    path.unlink()
-
-    assert people.site.get("/widgets/ann/new").status == 200
-    assert people.site.get(PLACE + "README.md").status == 503

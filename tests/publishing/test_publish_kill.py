@@ -14,8 +14,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import httpx
+import pytest
 
-from publishing.publisher import bundle_of
+from publishing.publisher import bundle_of, pictures_of
 from support.author import Author, add_account, assert_whole, token_of
 from support.service import Service, running_service
 from widget_catalog.catalog.node.node import Node, prepare_node
@@ -27,35 +28,42 @@ from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.operations.doctor import check_catalog
 from widget_catalog.publishing.publish_version import tidy_uploads
 from widget_contract.names import Scope, WidgetName
+from widget_contract.version_files import kind_of
 
 _TRIES = 60
+_PICTURE_TRIES = 30
 _SERVICE_TRIES = 4
 
 
-def test_a_publish_killed_at_any_moment_leaves_the_whole_version_or_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [1, 5], ids=["a bundle", "with pictures"])
+def test_a_publish_killed_at_any_moment_leaves_the_whole_version_or_nothing(
+    tmp_path: Path, files: int
+) -> None:
+    """`files`: of a version. A picture has a thumbnail."""
+    tries = _TRIES if files == 1 else _PICTURE_TRIES
     node = prepare_node(tmp_path / "data")
     add_account(node, "ann")
     choose = random.Random(5)
     published: set[str] = set()
-    with _publisher(node) as publisher:
+    with _publisher(node, *(["--pictures"] if files > 1 else [])) as publisher:
         _time_one(publisher, "0.0.1")  # A warm-up, because it loads all modules.
         took_s = _time_one(publisher, "0.0.2")
-        for turn in range(_TRIES):
+        for turn in range(tries):
             version = f"1.0.{turn}"
             child = _start(publisher, version)
             time.sleep(choose.uniform(0, 1.2) * took_s)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
             assert _read(publisher) == "ended"
-            if _is_published(node, version):
+            if _is_published(node, version, files):
                 published.add(version)
             # Half of the kills should come too late, however busy the machine is.
             took_s *= 0.9 if version in published else 1.1
-    assert 0 < len(published) < _TRIES, "no kill fell into a publish"
+    assert 0 < len(published) < tries, "no kill fell into a publish"
     assert _log_of_publishes(node) == {*published, "0.0.1", "0.0.2"}
     tidy_uploads(node.store, node.bundles, node.uploads)
     assert check_catalog(node.store, node.bundles, node.replica).is_healthy
-    _assert_nothing_is_left(node, len(published) + 2)
+    _assert_nothing_is_left(node, files * (len(published) + 2))
 
 
 def test_a_service_killed_while_publishing_has_whole_versions_only(tmp_path: Path) -> None:
@@ -110,9 +118,9 @@ def _here(service: Service, address: str) -> str:
 
 
 @contextlib.contextmanager
-def _publisher(node: Node) -> "Iterator[subprocess.Popen[str]]":
+def _publisher(node: Node, *options: str) -> "Iterator[subprocess.Popen[str]]":
     process = subprocess.Popen(
-        [sys.executable, "-m", "publishing.publisher", str(node.folder.path)],
+        [sys.executable, "-m", "publishing.publisher", str(node.folder.path), *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -144,8 +152,8 @@ def _time_one(publisher: "subprocess.Popen[str]", version: str) -> float:
     return time.monotonic() - began
 
 
-def _is_published(node: Node, version: str) -> bool:
-    """Whether the version exists; if so, it must be complete."""
+def _is_published(node: Node, version: str, files: int) -> bool:
+    """Whether the version exists; if so, it must be complete, with so many files."""
     with node.store.reading() as connection:
         stored = find_widget(connection, Scope("ann"), WidgetName("clock"))
     found = [it for it in stored.widget.versions if it.number == version] if stored else []
@@ -155,6 +163,13 @@ def _is_published(node: Node, version: str) -> bool:
         assert content == bundle_of(version)
         assert it.sha256_hash == hashlib.sha256(content).hexdigest()
         assert it.bundle_size == len(content)
+        pictures = pictures_of(version) if files > 1 else {}
+        assert len(it.attached) == files - 1
+        for file in it.attached:
+            with node.bundles.open(file.sha256_hash, kind_of(file.path)) as stored_file:
+                content = stored_file.read()
+            assert hashlib.sha256(content).hexdigest() == file.sha256_hash
+            assert content == pictures.get(file.path, content)
     return bool(found)
 
 
@@ -167,7 +182,7 @@ def _log_of_publishes(node: Node) -> set[str]:
 
 
 def _assert_nothing_is_left(node: Node, published: int) -> None:
-    """After the requests have expired: no uploads, and only bundles of versions."""
+    """After the requests have expired: no uploads, and only so many files of versions."""
     later = Store(
         sqlite_engine(node.folder.database),
         node.folder.writer_lock,

@@ -1,63 +1,22 @@
 """Publishing from the browser: the form, the confirmation page, and who can see the upload."""
 
-import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from support.browsing import Browsing, browser_of, multipart
+from publishing.publish_form import PUBLISH, facts, files, pending, send, told, uploaded
+from support.browsing import Browsing, browser_of
 from support.people import BUNDLE, manifest
-from support.site import Reply
-from support.site_with_people import BuiltPeople, People
-from widget_catalog.core.http.http import PlainRequest
+from support.site_with_people import People
 from widget_catalog.publishing.publish_version import tidy_uploads
 
-PUBLISH = "/account/publish"
 STYLE = b".clock { color: red }\n"
 
 
 @pytest.fixture
 def ann(people: People) -> Browsing:
     return browser_of(people.ann)
-
-
-def files(
-    name: str = "timer", js: bytes = BUNDLE, css: bytes = b"", **more: Any
-) -> dict[str, bytes]:
-    return {"manifest": json.dumps(manifest(name, **more)).encode(), "bundle": js, "style": css}
-
-
-def send(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> Reply:
-    browsing.get(PUBLISH)
-    return browsing.submit_files(PUBLISH, sent, **fields)
-
-
-def pending(browsing: Browsing, sent: dict[str, bytes], **fields: str) -> str:
-    """The page to confirm the upload."""
-    response = send(browsing, sent, **fields)
-    assert response.status == 303, browsing.page.one("main").text
-    place = response.headers["location"]
-    assert browsing.get(place).status == 200
-    return place
-
-
-def told(browsing: Browsing, field: str) -> list[str]:
-    """The errors next to a field."""
-    found = browsing.page.all("div", id=f"faults-{field}")
-    return [it.text for it in found]
-
-
-def facts(browsing: Browsing) -> dict[str, str]:
-    page = browsing.page
-    return {it.text: value.text for it, value in zip(page.all("dt"), page.all("dd"), strict=True)}
-
-
-def uploaded(people: People) -> list[str]:
-    return sorted(it.name for it in (people.site.settings.data / "uploads").iterdir())
 
 
 @pytest.mark.parametrize("notes", ["Faster.", "Slower."])
@@ -180,18 +139,6 @@ def test_a_manifest_that_is_none(ann: Browsing, manifest_file: bytes, sentence: 
     assert told(ann, "bundle") == []
 
 
-def test_a_bundle_that_is_too_large_is_refused_in_words(people: People, ann: Browsing) -> None:
-    most = people.site.settings.max_bundle_bytes
-    response = send(ann, files(js=b"x" * (most + 5)))
-
-    assert response.status == 400
-    wanted = f"The file has {most + 5:,} bytes; at most {most:,} are taken."
-    assert told(ann, "bundle") == [wanted]
-    assert uploaded(people) == []
-    too_much = send(ann, files(js=b"x" * (33 << 20)))
-    assert too_much.status == 413
-
-
 def test_the_same_gates_as_everywhere(people: People, ann: Browsing) -> None:
     assert send(ann, files("clock")).status == 409
     assert "ann/clock 1.0.0 is already published" in ann.errors[0]
@@ -257,157 +204,3 @@ def test_what_is_discarded_or_left_behind_is_removed(people: People, ann: Browsi
     tidy_uploads(node.store, node.bundles, node.uploads)
     assert uploaded(people) == []
     assert browser_of(people.ann).get(left).status == 404
-
-
-def test_a_form_of_another_site_or_of_nobody_is_refused(people: People, ann: Browsing) -> None:
-    ann.get(PUBLISH)
-    visitor = Browsing(people.site)
-    visitor.cookies["session"] = "0" * 43
-    visitor.page = ann.page
-
-    response = visitor.submit_files(PUBLISH, files(), csrf_token="0" * 64)
-    assert response.status == 302
-    assert response.headers["location"].startswith("/sign-in")
-    assert ann.submit_files(PUBLISH, files(), csrf_token="0" * 64).status == 403
-    assert uploaded(people) == []
-
-
-def test_slow_forms_of_one_account_leave_room_for_others(people: People, ann: Browsing) -> None:
-    """From ten addresses: more than a worker would receive concurrently."""
-    ann.get(PUBLISH)
-    body, kind = multipart(ann.hidden_fields(PUBLISH), files())
-    session = {"cookie": f"__Host-session={ann.cookies['session']}", "content-type": kind}
-    come = asyncio.Event()
-
-    class Slow:
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            yield body[:10]
-            await come.wait()
-            yield body[10:]
-
-    async def post(number: int) -> Reply:
-        request = PlainRequest("POST", PUBLISH, "", session, f"192.0.2.{number}:9")
-        return Reply(await people.site._worker.handle(request, Slow()))
-
-    async def hold() -> set[asyncio.Task[Reply]]:
-        pending = {asyncio.ensure_future(post(it)) for it in range(10)}
-        async with asyncio.timeout(60):
-            while len(pending) > 2:
-                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                assert {it.result().status for it in done} == {429}
-                assert {it.result().headers["retry-after"] for it in done} == {"5"}
-        return pending
-
-    async def finish(held: set[asyncio.Task[Reply]]) -> list[int]:
-        come.set()
-        return [(await it).status for it in held]
-
-    loop = people.site._loop
-    held = loop.run_until_complete(hold())
-    assert send(browser_of(people.abe), files("honest")).status == 303
-    assert loop.run_until_complete(finish(held)) == [303, 303]
-    assert send(ann, files("again")).status == 303  # All slots are free again.
-
-
-def test_no_room_is_kept_for_a_form_of_another_site(people: People, ann: Browsing) -> None:
-    ann.get(PUBLISH)
-    _, kind = multipart({}, {})
-
-    class Unread:
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            raise AssertionError("The body was asked for.")
-            yield b""
-
-    headers = {"cookie": f"__Host-session={ann.cookies['session']}", "content-type": kind}
-    for more in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
-        request = PlainRequest("POST", PUBLISH, "", headers | more, "192.0.2.1:9")
-        answered = people.site._loop.run_until_complete(
-            people.site._worker.handle(request, Unread())
-        )
-        assert answered.status == 403
-
-
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        (b"", 400),
-        (b"no parts at all", 400),
-        (b'--b\r\nContent-Disposition: form-data; name="bundle"; filename="a"\r\n\r\nabc', 400),
-        (b"--b\r\nnothing\r\n\r\n\r\n--b--\r\n", 400),
-        (b'--b\r\nContent-Disposition: form-data; name="scope"\r\n\r\n' + b"x" * 5000, 413),
-        (b"--b\r\n" + b"X: y\r\n" * 20, 400),
-        (b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n' * 30 + b"--b--", 400),
-    ],
-)
-def test_a_body_that_is_no_form_is_refused(ann: Browsing, body: bytes, status: int) -> None:
-    kind = "multipart/form-data; boundary=b"
-    response = ann._request("POST", PUBLISH, body, content_type=kind)
-
-    assert response.status == status, ann.page.one("main").text
-
-
-@pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary="])
-def test_a_form_that_names_no_boundary_is_refused_in_words(ann: Browsing, kind: str) -> None:
-    response = ann._request("POST", PUBLISH, b"--b--\r\n", content_type=kind)
-
-    assert response.status == 400
-    assert "its Content-Type names no boundary" in ann.page.one("main").text
-
-
-def test_a_form_with_files_is_refused_where_none_are_taken(ann: Browsing) -> None:
-    body, kind = multipart({"name": "CI"}, {})
-    response = ann._request("POST", "/account/tokens/new", body, content_type=kind)
-
-    assert response.status == 415
-    assert "must be application/x-www-form-urlencoded" in ann.page.one("main").text
-
-
-@pytest.fixture
-def small(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
-    quotas = {"max_open_requests": 1, "max_bundle_bytes": 100}
-    with People(built_people, tmp_path / "small", **quotas) as made:
-        yield made
-
-
-def test_quotas_and_limits_hold_here_too(small: People) -> None:
-    ann = browser_of(small.ann)
-    pending(ann, files())
-
-    response = send(ann, files("other"))
-
-    assert (response.status, response.headers["retry-after"]) == (429, "3600")
-    assert "You have 1 requests to publish that are not confirmed" in ann.errors[0]
-    assert send(ann, files("other", js=b"x" * 101)).status == 400
-
-
-def test_what_no_browser_runs_is_a_note_and_can_be_published(ann: Browsing) -> None:
-    module = b'import "react";\nexport default process.env.NODE_ENV + "<b>";\n'
-    place = pending(ann, files(js=module))
-    (notes,) = ann.page.all("section", class_="notice")
-    assert 'Line 1: "react" is imported, which browsers cannot resolve.' in notes.text
-    assert 'Line 2: "process" is used, which browsers do not have.' in notes.text
-    assert ann.submit(place).status == 303
-
-
-@pytest.mark.parametrize("module", [BUNDLE, b"export const = ;", b"\xff\x00"])
-def test_there_are_no_notes_about_other_modules(ann: Browsing, module: bytes) -> None:
-    pending(ann, files(js=module))
-    assert not ann.page.all("section", class_="notice")
-
-
-def test_the_form_takes_the_readme_along(people: People, ann: Browsing) -> None:
-    readme = b"# Timer\n\n*Ticks.*\n"
-    place = pending(ann, {**files(author={"name": "Ann"}), "readme": readme})
-    assert facts(ann)["File"] == f"README.md, {len(readme)} bytes"
-    assert facts(ann)["Author"] == "Ann"
-
-    assert ann.submit(place).status == 303
-
-    detail = people.site.get("/api/v1/widgets/ann/timer/1.0.0").json()
-    assert [it["path"] for it in detail["files"]] == ["index.js", "README.md"]
-    assert "<em>Ticks.</em>" in people.site.get("/widgets/ann/timer").body.decode()
-
-
-def test_a_readme_that_is_too_large_is_refused_next_to_its_field(ann: Browsing) -> None:
-    assert send(ann, {**files(), "readme": b"x" * 65_537}).status == 400
-    assert told(ann, "readme") == ["README.md has 65,537 bytes; at most 65,536 are allowed."]

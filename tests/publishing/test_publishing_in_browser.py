@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from support.chromium import TIMEOUT_MS
 from support.people import PASSWORD, manifest
+from support.pictures import a_picture
 from support.service import Service
 
 PHONE = 390
@@ -29,6 +30,10 @@ def a_widget(folder: Path, name: str, **more: Any) -> Path:
     (folder / "dist" / "main.js").write_text(BUNDLE)
     (folder / "dist" / "main.css").write_text(".timer { color: rgb(255, 0, 0) }")
     (folder / "README.md").write_text("# Timer")
+    (folder / "screenshots").mkdir()
+    (folder / "screenshots" / "light.png").write_bytes(a_picture())
+    (folder / "screenshots" / "night.jpg").write_bytes(a_picture("jpg", 300, 300))
+    (folder / "screenshots" / "notes.txt").write_text("not published")
     return folder
 
 
@@ -65,6 +70,19 @@ def errors_of(page: Page) -> list[str]:
     return said
 
 
+def assert_is_loaded(picture: Locator) -> None:
+    expect(picture).to_be_visible()
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("it => it.naturalWidth") > 0
+
+
+def chosen(page: Page, label: str) -> list[str]:
+    """The names of the files that a field has."""
+    names: list[str] = page.get_by_label(label).evaluate("it => [...it.files].map(it => it.name)")
+    return names
+
+
 def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     browser: Browser, people_service: Service, tmp_path: Path
 ) -> None:
@@ -81,10 +99,14 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
 
     drop(page, zone, a_widget(tmp_path / "timer", "timer", permissions=["network"]))
 
-    expect(zone).to_contain_text("Found: widget.json, main.js, main.css, README.md.")
+    expect(zone).to_contain_text(
+        "Found: widget.json, main.js, main.css, README.md, light.png, night.jpg."
+    )
     page.get_by_role("button", name="Check and preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
     expect(page.locator("main")).to_contain_text("network")
+    for name in ("light", "night"):
+        assert_is_loaded(page.get_by_alt_text(f"Screenshot: {name}"))
     assert page.request.get(f"{people_service.url}/api/v1/widgets/eve/timer").status == 404
     page.get_by_role("button", name="Run the preview").click()
     shown = page.frame_locator(".preview iframe").locator(".timer")
@@ -94,6 +116,8 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     expect(page.get_by_role("status")).to_contain_text("The version was published")
     published = page.request.get(f"{people_service.url}/cdn/@eve/timer/1.0.0/index.js")
     assert published.text() == BUNDLE
+    page.goto(f"{people_service.url}/widgets/eve/timer")
+    assert_is_loaded(page.locator(".gallery").get_by_alt_text("Screenshot: night"))
     assert (said, elsewhere) == ([], [])
     page.context.close()
 
@@ -103,12 +127,13 @@ def test_errors_are_shown_beside_the_fields_and_the_files_stay_chosen(
 ) -> None:
     page = signed_in(browser, people_service, "/account/publish")
     folder = a_widget(tmp_path / "timer", "broken", icon="clock", minSize={"w": 9, "h": 9})
+    (folder / "screenshots" / "light.png").write_text("no picture")
     drop(page, page.locator("[data-drop]"), folder)
     expect(page.locator("[data-found]")).to_contain_text("Found:")
 
     page.get_by_role("button", name="Check and preview").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("There are 2 errors.")
+    expect(page.get_by_role("alert")).to_contain_text("There are 3 errors.")
     expect(page.get_by_role("alert")).to_be_focused()
     expect(page.locator("#faults-manifest p")).to_have_text(
         [
@@ -116,7 +141,11 @@ def test_errors_are_shown_beside_the_fields_and_the_files_stay_chosen(
             "minSize: must not be larger than maxSize.",
         ]
     )
-    assert page.get_by_label("Bundle").evaluate("it => it.files[0].name") == "main.js"
+    expect(page.locator("#faults-screenshots")).to_have_text(
+        "light.png is not a PNG, JPEG or WebP picture."
+    )
+    assert chosen(page, "Bundle") == ["main.js"]
+    assert chosen(page, "Screenshots") == ["light.png", "night.jpg"]
     page.context.close()
 
 
@@ -133,11 +162,23 @@ def test_without_javascript_a_widget_is_published_yanked_and_revoked(
     expect(page.locator("#faults-bundle")).to_have_text("Choose the bundle, a JavaScript module.")
     page.get_by_label("Manifest").set_input_files(folder / "widget.json")
     page.get_by_label("Bundle").set_input_files(folder / "dist" / "main.js")
+    pictures = [folder / "screenshots" / it for it in ("night.jpg", "light.png", "notes.txt")]
+    page.get_by_label("Screenshots").set_input_files(pictures)
+    page.get_by_role("button", name="Check and preview").click()
+    expect(page.locator("#faults-screenshots")).to_have_text(
+        "notes.txt is not a PNG, JPEG or WebP picture."
+    )
+    page.get_by_label("Manifest").set_input_files(folder / "widget.json")
+    page.get_by_label("Bundle").set_input_files(folder / "dist" / "main.js")
+    page.get_by_label("Screenshots").set_input_files(pictures[:2])
     page.get_by_role("button", name="Check and preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
+    expect(page.get_by_alt_text("Screenshot: night")).to_be_visible()
     page.get_by_role("button", name="Publish 1.0.0").click()
     expect(page.get_by_role("status")).to_contain_text("The version was published")
-    assert page.request.get(f"{people_service.url}/api/v1/widgets/eve/alarm").status == 200
+    detail = page.request.get(f"{people_service.url}/api/v1/widgets/eve/alarm/1.0.0").json()
+    paths = [it["path"] for it in detail["files"] if it["contentType"] != "image/webp"]
+    assert paths == ["index.js", "screenshots/night.jpg", "screenshots/light.png"]
 
     version = "/account/widgets/eve/alarm/versions/1.0.0"
     page.goto(people_service.url + version)

@@ -1,7 +1,7 @@
 """The command: ./dev screenshots [WORD…] captures the pages whose names contain a word.
 
-Every page, on a phone and on a desktop, light and dark, into .cache/screenshots. With --readme it
-captures those of the README instead, into docs/images.
+Every page, on a phone, a tablet and a desktop, light and dark, into .cache/screenshots. With
+--readme it captures those of the README instead, into docs/images.
 """
 
 import sys
@@ -17,7 +17,7 @@ from support.passwords import quick_passwords
 from support.service import running_service
 from support.site_with_people import build_people
 
-WIDTHS = (390, 1440)
+WIDTHS = (390, 768, 1440)
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 _FOLDER = Path(".cache/screenshots")
 _README_FOLDER = Path("docs/images")
@@ -87,6 +87,12 @@ def _take(
     if height is None:
         whole = min(page.evaluate("document.documentElement.scrollHeight"), _MAX_PIXELS)
         page.set_viewport_size({"width": width, "height": whole})
+        # Pictures further down are loaded only now; those that are folded, never.
+        page.evaluate(
+            "Promise.all([...document.images].filter((it) => it.checkVisibility()"
+            " && it.getBoundingClientRect().top < innerHeight)"
+            ".map((it) => it.decode().catch(() => 0)))"
+        )
     page.screenshot(path=path)
     print(path, flush=True)
     context.close()

@@ -1,5 +1,6 @@
 """A headless browser: it stores cookies and submits the forms of the loaded page."""
 
+from collections.abc import Mapping
 from typing import Self
 from urllib.parse import urlencode
 
@@ -21,6 +22,9 @@ PERSONAL = {
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
 }
+
+# By field: a file, or several with their names.
+Files = Mapping[str, bytes | list[tuple[str, bytes]]]
 
 
 class Browsing:
@@ -46,7 +50,7 @@ class Browsing:
         """Fill in the form of the page with this target, and submit it."""
         return self.post(action, {**self.hidden_fields(action), **fields})
 
-    def submit_files(self, action: str, files: dict[str, bytes], **fields: str) -> Reply:
+    def submit_files(self, action: str, files: Files, **fields: str) -> Reply:
         """The same with files; a browser sends an empty one for a field without a file."""
         body, kind = multipart({**self.hidden_fields(action), **fields}, files)
         return self._request("POST", action, body, content_type=kind)
@@ -110,14 +114,16 @@ class Browsing:
             self.cookies[name] = value
 
 
-def multipart(fields: dict[str, str], files: dict[str, bytes]) -> tuple[bytes, str]:
+def multipart(fields: dict[str, str], files: Files) -> tuple[bytes, str]:
     """A form in the browser's format, and its content type."""
     boundary = "----boundary7MA4YWxkTrZu0gW"
     parts = [(f'name="{name}"', value.encode()) for name, value in fields.items()]
-    for name, content in files.items():
-        file_name = f"{name}.txt" if content else ""
-        kind = "\r\nContent-Type: application/octet-stream"
-        parts.append((f'name="{name}"; filename="{file_name}"{kind}', content))
+    kind = "\r\nContent-Type: application/octet-stream"
+    for name, chosen in files.items():
+        if isinstance(chosen, bytes):
+            chosen = [(f"{name}.txt" if chosen else "", chosen)]
+        for file_name, content in chosen:
+            parts.append((f'name="{name}"; filename="{file_name}"{kind}', content))
     lines = [
         f"--{boundary}\r\nContent-Disposition: form-data; {about}\r\n\r\n".encode() + it + b"\r\n"
         for about, it in parts

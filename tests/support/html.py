@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 from typing import NamedTuple
 
-_VOID = {"meta", "link", "img", "input", "br", "hr"}
+_VOID = {"meta", "link", "img", "source", "input", "br", "hr"}
 
 
 class Element(NamedTuple):

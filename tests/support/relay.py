@@ -19,7 +19,7 @@ class Relay:
     def __init__(self, target: Address, delay_s: float = 0) -> None:
         """`delay_s`: of everything that the server sends."""
         self._target = target
-        self._delay_s = delay_s
+        self.delay_s = delay_s
         self.port = free_port()
         self._speaks = threading.Event()
         self._speaks.set()
@@ -63,7 +63,7 @@ class Relay:
     def _serve(self, client: socket.socket) -> None:
         with client, self._connected() as server:
             self._open |= {client, server}
-            responses = (server, client, self._delay_s)
+            responses = (server, client, True)
             back = threading.Thread(target=self._pass_on, args=responses, daemon=True)
             back.start()
             self._pass_on(client, server)
@@ -77,11 +77,13 @@ class Relay:
             server.connect(self._target)
             yield server
 
-    def _pass_on(self, source: socket.socket, target: socket.socket, delay_s: float = 0) -> None:
+    def _pass_on(
+        self, source: socket.socket, target: socket.socket, is_response: bool = False
+    ) -> None:
         with contextlib.suppress(OSError):
             while chunk := source.recv(1 << 16):
                 self._speaks.wait()
-                time.sleep(delay_s)
+                time.sleep(self.delay_s if is_response else 0)
                 target.sendall(chunk)
         for it in (source, target):
             with contextlib.suppress(OSError):

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from support.folders import empty_folder
+from support.people import PASSWORD
 from support.scripted import Scripted, ScriptedServer, scripted_server
+from support.service import Service, running_service
 from tool.publishing import BUNDLE_URL, DETAIL, NONE, OWN_DETAIL, PUBLISH, SCOPES
-from tool.tool import Tool
+from tool.signed_tool import machine, signed_tool
+from tool.tool import Tool, register
 from widget_cli.credentials import Credentials, SignIn
 
 SETTINGS = {"cliClientId": "widget-cli", "maxBundleBytes": 2_097_152, "serviceName": "Scripted"}
@@ -45,6 +49,31 @@ def signed_in(tool: Tool, server: ScriptedServer) -> Tool:
     with Credentials(tool.config).writing() as writer:
         writer.save(server.url, sign_in, becomes_default=True)
     return tool
+
+
+@pytest.fixture(scope="module")
+def open_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The real service, in which anybody may register."""
+    data = empty_folder(tmp_path_factory.mktemp("catalog") / "data")
+    with running_service(data, "--set", "registration=open") as running:
+        yield running
+
+
+@pytest.fixture
+def author(open_service: Service, tmp_path: Path, request: pytest.FixtureRequest) -> Tool:
+    """A machine with the access token of an account of this test alone."""
+    number = request.session.items.index(request.node)
+    return machine(open_service, f"ann-{number}", tmp_path / "checkout")
+
+
+@pytest.fixture
+def ann(open_service: Service, tmp_path: Path) -> Tool:
+    """A machine on which ann is signed in."""
+    with open_service.client() as client:
+        credentials = {"username": "ann", "password": PASSWORD}
+        if client.post("/api/auth/sign-in", json=credentials).status_code != 200:
+            register(client, "ann")
+    return signed_tool(open_service, tmp_path / "ann", "ann")
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from filelock import FileLock
 from support.npm import npm_commands, run_npm
 from widget_cli.scaffold import Template, begin_widget
 from widget_cli.vite_plugin_package import PLUGIN, packed, plugin_files
+from widget_cli.widget_folder import PLACEHOLDER_DESCRIPTION
 
 BUILT = [it for it in Template if it.is_built]
 _CACHE = Path(__file__).parents[2] / ".cache" / "npm"
@@ -26,9 +27,8 @@ _INSTALL = ("install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-
 def new_project(folder: Path, template: Template, description: str = "It greets.") -> Path:
     """A new widget, ready to be built."""
     begin_widget(folder, template.value, None, template)
-    manifest = folder / "widget.json"
-    text = manifest.read_text().replace("Says in one sentence what the widget shows.", description)
-    manifest.write_text(text)
+    for file in (folder / "widget.json", folder / "README.md"):
+        file.write_text(file.read_text().replace(PLACEHOLDER_DESCRIPTION, description))
     link_dependencies(folder)
     return folder
 

@@ -1,4 +1,4 @@
-"""The authors' tool on a machine that is signed in to a running service, as `widget login` does."""
+"""The authors' tool on a machine that is signed in to a running service, or has an access token."""
 
 import time
 from pathlib import Path
@@ -8,11 +8,32 @@ from accounts.oauth.program import BASE, authorize_address, code_fields
 from support.html import Html
 from support.people import PASSWORD
 from support.service import Service
-from tool.tool import Tool
+from tool.tool import Tool, register
 from widget_cli.credentials import Credentials, SignIn
 
 
+def machine(
+    service: Service, username: str, home: Path, *actions: str, widgets: tuple[str, ...] = ()
+) -> Tool:
+    """A machine with an access token of this account."""
+    with service.client() as client:
+        register(client, username)
+        wanted = {
+            "name": "ci",
+            "actions": list(actions or ("publish",)),
+            "widgets": widgets,
+            "expiresInDays": 1,
+        }
+        made = client.post("/api/tokens", json=wanted)
+        assert made.status_code == 201, made.text
+    home.mkdir()
+    tool = Tool(home, service.url)
+    tool.environment["WIDGET_TOKEN"] = made.json()["token"]
+    return tool
+
+
 def signed_tool(service: Service, home: Path, username: str) -> Tool:
+    """Signed in as `widget login` does."""
     with service.client() as client:
         credentials = {"username": username, "password": PASSWORD}
         assert client.post("/api/auth/sign-in", json=credentials).status_code == 200

@@ -1,5 +1,5 @@
 """The GitHub Action and the GitLab template: bash runs their steps as they are, with the real
-service. Only the expressions are replaced, as the runners do.
+open_service. Only the expressions are replaced, as the runners do.
 """
 
 import json
@@ -7,17 +7,15 @@ import os
 import re
 import subprocess
 import venv
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from support.folders import empty_folder
-from support.service import Service, running_service
+from support.service import Service
 from tool.publishing import edit
-from tool.test_machines import machine
 from tool.tool import Tool
 
 pytestmark = pytest.mark.slow
@@ -31,20 +29,6 @@ class Ran(NamedTuple):
     code: int
     out: str
     err: str
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    data = empty_folder(tmp_path_factory.mktemp("catalog") / "data")
-    with running_service(data, "--set", "registration=open") as running:
-        yield running
-
-
-@pytest.fixture
-def author(service: Service, tmp_path: Path, request: pytest.FixtureRequest) -> Tool:
-    """The checkout of a repository, and the token of an account of this test alone."""
-    number = request.session.items.index(request.node)
-    return machine(service, f"ann-{number}", tmp_path / "checkout")
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +103,11 @@ def runner(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
 
 
 def test_the_action_validates_and_publishes_a_new_version_once(
-    runner: Runner, author: Tool, service: Service
+    runner: Runner, author: Tool, open_service: Service
 ) -> None:
     clock = author.begin("clock")
     token = author.environment["WIDGET_TOKEN"]
-    inputs = {"catalog": service.url, "folder": "clock"}
+    inputs = {"catalog": open_service.url, "folder": "clock"}
 
     validated = runner.run("Validate", author.home, **inputs)
     assert (validated.code, validated.out[:12]) == (0, "Valid: clock")
@@ -139,12 +123,12 @@ def test_the_action_validates_and_publishes_a_new_version_once(
 
 
 def test_the_action_publishes_all_widgets_of_a_repository(
-    runner: Runner, author: Tool, service: Service
+    runner: Runner, author: Tool, open_service: Service
 ) -> None:
     author.begin("clock")
     author.begin("weather")
     token = author.environment["WIDGET_TOKEN"]
-    inputs = {"catalog": service.url, "all": "true"}
+    inputs = {"catalog": open_service.url, "all": "true"}
     assert runner.run("Validate", author.home, **inputs).code == 0
     done = runner.run("Publish", author.home, token, **inputs)
     assert done.code == 0, done
@@ -153,10 +137,10 @@ def test_the_action_publishes_all_widgets_of_a_repository(
 
 
 def test_the_action_publishes_to_the_scope_that_is_given_and_says_why_it_cannot(
-    runner: Runner, author: Tool, service: Service
+    runner: Runner, author: Tool, open_service: Service
 ) -> None:
     author.begin("clock")
-    inputs = {"catalog": service.url, "folder": "clock"}
+    inputs = {"catalog": open_service.url, "folder": "clock"}
     token = author.environment["WIDGET_TOKEN"]
     elsewhere = runner.run("Publish", author.home, token, **inputs, scope="elsewhere")
     assert (elsewhere.code, runner.result()["exitCode"]) == (4, 4)
@@ -172,12 +156,12 @@ def test_the_action_publishes_only_if_it_is_asked_to() -> None:
 
 
 def test_the_gitlab_template_validates_and_publishes(
-    python: Path, author: Tool, service: Service
+    python: Path, author: Tool, open_service: Service
 ) -> None:
     author.begin("clock")
     author.begin("weather")
     inputs = {
-        "catalog": service.url,
+        "catalog": open_service.url,
         "all": "true",
         "tool": f"{ROOT / 'contract'} {ROOT / 'cli'}",
     }

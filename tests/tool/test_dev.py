@@ -2,8 +2,10 @@
 
 import http.client
 import json
+import os
 import re
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tool.tool import Tool
+from widget_cli.javascript import ModuleCheck
+from widget_cli.preview_server import PreviewedWidget
 
 Dev = tuple[Path, str]
 
@@ -139,3 +143,61 @@ def test_the_terminal_tells_errors_as_they_come(tmp_path: Path) -> None:
     assert lines[1] == "Errors:\n"
     assert "mount" in lines[2]
     assert started.returncode == 0
+
+
+def test_the_line_of_a_syntax_error_is_shown_below_it(tmp_path: Path) -> None:
+    tool = Tool(tmp_path)
+    folder = tool.begin("clock")
+    (folder / "index.js").write_text("syntax error here (")
+    with tool.start("dev", "clock", "--no-browser") as started:
+        assert started.stderr is not None
+        lines = [started.stderr.readline() for _ in range(5)]
+        started.send_signal(signal.SIGINT)
+        started.communicate(timeout=20)
+    assert lines[1:] == [
+        "Errors:\n",
+        '  - main: index.js, line 1, column 8: unexpected "error".\n',
+        "      syntax error here (\n",
+        "             ^\n",
+    ]
+
+
+def test_a_module_that_a_build_replaces_is_missing_only_if_that_lasts(tmp_path: Path) -> None:
+    folder = Tool(tmp_path).begin("clock")
+    widget = PreviewedWidget(folder, ModuleCheck.FULL)
+    before = widget.state()
+    content = (folder / "index.js").read_text()
+
+    (folder / "index.js").unlink()
+    assert widget.state() == before
+    (folder / "index.js").write_text("")
+    assert widget.state() == before
+    (folder / "index.js").write_text(content.replace("It works", "It changes"))
+    assert (widget.state().revision, widget.state().errors) == (before.revision + 1, [])
+
+    (folder / "index.js").unlink()
+    widget.state()
+    time.sleep(2.1)
+    assert "there is no file index.js" in widget.state().errors[0]
+
+
+def test_a_source_that_is_not_built_soon_is_a_warning_on_the_page(tmp_path: Path) -> None:
+    """Its build has failed, which only the terminal shows."""
+    folder = Tool(tmp_path).begin("clock")
+    (folder / "package.json").write_text('{"scripts": {"build": "", "watch": ""}}')
+    (folder / "src").mkdir()
+    (folder / "src" / "a.ts").write_text("")
+    (folder / "src" / "a.test.ts").write_text("")
+    os.utime(folder / "index.js", (time.time() + 5, time.time() + 5))
+    widget = PreviewedWidget(folder, ModuleCheck.FULL)
+    assert widget.state().warnings == []
+
+    os.utime(folder / "src" / "a.test.ts", (time.time() + 9, time.time() + 9))  # It builds nothing.
+    os.utime(folder / "src" / "a.ts", (time.time() + 9, time.time() + 9))
+    assert widget.state().warnings == []
+    time.sleep(3.1)
+    newer = "main: src/a.ts was changed after index.js was built. Run: npm run build"
+    assert widget.state().warnings == [newer]
+
+    os.utime(folder / "index.js", (time.time() + 20, time.time() + 20))
+    assert widget.state().warnings == []

@@ -2,20 +2,16 @@
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.author import add_account
 from support.scripted import Scripted, ScriptedServer
-from support.service import Service, running_service
+from support.service import Service
 from tool.publishing import DETAIL, PUBLISH, edit, published
-from tool.signed_tool import signed_tool
 from tool.terminal import typed
 from tool.tool import Tool
-from widget_catalog.catalog.node.node import prepare_node
 from widget_cli.documents import section_of
 from widget_contract.semver import SemVer
 
@@ -168,27 +164,16 @@ def test_notes_of_the_next_version_are_asked_for(
     assert said.code == 1
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    data = tmp_path_factory.mktemp("documents") / "data"
-    node = prepare_node(data)
-    add_account(node, "ann")
-    node.store.close()
-    with running_service(data) as running:
-        yield running
-
-
-def test_the_longest_readme_reaches_the_page(service: Service, tmp_path: Path) -> None:
-    tool = signed_tool(service, tmp_path / "home", "ann")
-    widget = tool.begin("clock")
+def test_the_longest_readme_reaches_the_page(open_service: Service, ann: Tool) -> None:
+    widget = ann.begin("clock")
     readme = ("# Часы\n\n" + '"Точное время" \\ всегда.\n\n' * 2_000).encode()[:65_536]
     readme = readme.decode(errors="ignore").rstrip().encode()
     (widget / "README.md").write_bytes(readme)
     edit(widget, homepage="https://clock.example", author={"name": "Ann"})
 
-    assert tool.run("publish", "clock", "--yes").code == 0
+    assert ann.run("publish", "clock", "--yes").code == 0
 
-    with service.client() as client:
+    with open_service.client() as client:
         detail = client.get("/api/v1/widgets/ann/clock/0.1.0").json()
         page = client.get("/widgets/ann/clock").text
         _, file = detail["files"]
@@ -199,9 +184,8 @@ def test_the_longest_readme_reaches_the_page(service: Service, tmp_path: Path) -
     assert 'rel="nofollow ugc noopener" href="https://clock.example"' in page
 
 
-def test_readme_and_screenshots_are_sent_as_files(service: Service, tmp_path: Path) -> None:
-    tool = signed_tool(service, tmp_path / "home", "ann")
-    widget = tool.begin("sun")
+def test_readme_and_screenshots_are_sent_as_files(open_service: Service, ann: Tool) -> None:
+    widget = ann.begin("sun")
     (widget / "README.md").write_text("# Sun\n")
     shots = widget / "screenshots"
     shots.mkdir()
@@ -209,16 +193,16 @@ def test_readme_and_screenshots_are_sent_as_files(service: Service, tmp_path: Pa
         (shots / name).write_bytes(PICTURE)
     (shots / "large.png").write_bytes(PICTURE + b"\0" * (1 << 20))
 
-    said = tool.run("publish", "sun", "--yes")
+    said = ann.run("publish", "sun", "--yes")
 
     assert said.code == 0, said
     assert "Note: screenshots/large.png is too large: 1.0 MiB; the limit is 1.0 MiB." in said.err
     assert "Note: screenshots/not a name.png is not published:" in said.err
-    assert "  screenshots    dark.png, light.png\n" in said.err
-    with service.client() as client:
+    assert "  screenshots    light.png, dark.png\n" in said.err
+    with open_service.client() as client:
         detail = client.get("/api/v1/widgets/ann/sun/0.1.0").json()
     paths = [it["path"] for it in detail["files"] if ".thumb." not in it["path"]]
-    assert paths == ["index.js", "README.md", "screenshots/dark.png", "screenshots/light.png"]
+    assert paths == ["index.js", "README.md", "screenshots/light.png", "screenshots/dark.png"]
     assert "readme" not in detail["manifest"]
 
 

@@ -239,9 +239,25 @@ def test_the_description_of_the_template_is_refused_at_publish(
             "Error: The widget in clock has an error.\n"
             "  - description: it is still the placeholder that widget init wrote. "
             "Describe in a sentence what the widget shows, or remove it.\n"
-            "       Change it in widget.json, then run: widget publish clock\n",
+            "       Correct that, then run: widget publish clock\n",
         )
     assert catalog.asked == []
+
+
+def test_the_description_in_the_readme_of_the_template_is_refused_too(signed_in: Tool) -> None:
+    assert signed_in.run("init", "clock", "--template", "ts").code == 0
+    folder = signed_in.home / "clock"
+    (folder / "dist").mkdir()
+    (folder / "dist" / "index.js").write_text("export function mount() {}")
+    placeholder = "README.md: its description is still the placeholder that widget init wrote."
+    checked = signed_in.run("validate", folder)
+    assert f"Note: {placeholder} widget publish rejects it.\n" in checked.err
+
+    said = signed_in.run("publish", "clock", "--yes")
+
+    advice = 'Replace the line "Says in one sentence what the widget shows."'
+    assert (said.code, f"  - {placeholder} {advice}\n" in said.err) == (5, True)
+    assert said.err.startswith("Error: The widget in clock has 2 errors.\n")
 
 
 def test_the_template_passes_once_it_is_described(

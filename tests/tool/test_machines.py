@@ -10,33 +10,13 @@ import pytest
 from support.commands import Said
 from support.folders import empty_folder
 from support.service import Service, running_service
-from tool.tool import Tool, register
+from tool.signed_tool import machine
 
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
     with running_service(empty_folder(tmp_path / "data"), "--set", "registration=open") as running:
         yield running
-
-
-def machine(
-    service: Service, username: str, home: Path, *actions: str, widgets: tuple[str, ...] = ()
-) -> Tool:
-    """A machine with an access token of this account."""
-    with service.client() as client:
-        register(client, username)
-        wanted = {
-            "name": "ci",
-            "actions": list(actions or ("publish",)),
-            "widgets": widgets,
-            "expiresInDays": 1,
-        }
-        made = client.post("/api/tokens", json=wanted)
-        assert made.status_code == 201, made.text
-    home.mkdir()
-    tool = Tool(home, service.url)
-    tool.environment["WIDGET_TOKEN"] = made.json()["token"]
-    return tool
 
 
 def test_a_machine_publishes_and_looks_after_a_widget(service: Service, tmp_path: Path) -> None:

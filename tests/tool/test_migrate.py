@@ -1,17 +1,13 @@
 """Manifests of other tools: published as they are, or converted by `widget migrate`."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.author import add_account
-from support.service import Service, running_service
-from tool.signed_tool import signed_tool
+from support.service import Service
 from tool.tool import Tool
-from widget_catalog.catalog.node.node import prepare_node
 
 THEIRS: dict[str, Any] = {
     "name": "World Clock",
@@ -105,25 +101,14 @@ def test_a_missing_display_name_alone_is_no_other_tool(tool: Tool, widget: Path)
     assert "  - displayName: is missing.\n" in tool.run("validate", widget).err
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    data = tmp_path_factory.mktemp("migrate") / "data"
-    node = prepare_node(data)
-    add_account(node, "ann")
-    node.store.close()
-    with running_service(data) as running:
-        yield running
+def test_it_is_published_as_it_is(open_service: Service, ann: Tool) -> None:
+    project = make_project(ann.home)
 
-
-def test_it_is_published_as_it_is(service: Service, tmp_path: Path) -> None:
-    tool = signed_tool(service, tmp_path / "home", "ann")
-    project = make_project(tool.home)
-
-    published = tool.json("publish", project, "--yes", "--bump", "minor")
+    published = ann.json("publish", project, "--yes", "--bump", "minor")
 
     assert (published["name"], published["version"]) == ("world-clock", "1.1.0")
     assert len(published["warnings"]) == 1
-    with service.client() as client:
+    with open_service.client() as client:
         detail = client.get("/api/v1/widgets/ann/world-clock/1.1.0").json()
         preview = client.get("/preview/ann/world-clock/1.1.0").text
     assert detail["widget"]["displayName"] == "World Clock"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from support.npm import node_binary, npm_commands, run_locked
+from support.npm import node_binary, npm_commands, run_locked, run_npm
 from support.scripted import Scripted, ScriptedServer, scripted_server
 from widget_catalog.core import release
 from widget_cli.scaffold import Template, begin_widget
@@ -141,7 +141,10 @@ def test_npm_create_makes_a_widget_and_installs_the_tool_once(machine: Path) -> 
     assert done.returncode == 0, done.stderr
     first, second, *_ = lines = done.stderr.splitlines()
     assert (first, second) == ("Installing the tool, once …", "Created the widget clock:")
-    assert lines[-1] == "If you have no command widget: npm install --global widget-catalog-cli"
+    assert lines[-2:] == [
+        "If you have no command widget: npm install --global widget-catalog-cli",
+        "Or install it from your catalog, as its page /install says.",
+    ]
     assert (machine / "clock" / "src" / "Widget.svelte").exists()
 
     # From then on, with nothing but Node, and without a network.
@@ -152,6 +155,16 @@ def test_npm_create_makes_a_widget_and_installs_the_tool_once(machine: Path) -> 
     done = run_node(machine, widget, "validate", "nothing", path=machine, **nowhere)
     assert (done.returncode, "There is no widget.json in nothing." in done.stderr) == (5, True)
     assert [it.name for it in (machine / "cache" / "widget-catalog-cli").iterdir()] != []
+
+
+def test_npm_create_needs_no_other_package(packages: dict[str, Path], tmp_path: Path) -> None:
+    """A catalog offers it in networks whose registry has none of ours."""
+    tarball = str(packages["create-dashboard-widget"])
+    nowhere = ("--registry", "http://127.0.0.1:1/", "--fetch-retries", "0")
+    (tmp_path / "package.json").write_text("{}")
+    run_npm("install", "--no-audit", "--no-fund", *nowhere, tarball, folder=tmp_path)
+    bundled = "create-dashboard-widget/node_modules/widget-catalog-cli/widget.js"
+    assert (tmp_path / "node_modules" / bundled).is_file()
 
 
 def test_without_python_and_uv_it_says_what_to_do(machine: Path, tmp_path: Path) -> None:

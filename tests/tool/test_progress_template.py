@@ -3,9 +3,13 @@ and rendered.
 """
 
 import json
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
 from playwright.sync_api import Browser, expect
 
 from support.commands import Said
@@ -27,11 +31,20 @@ OPTIONS = {
 }
 
 
-def test_its_types_are_those_of_the_client() -> None:
-    """A copy and not a link, like the license: distributions keep links as they are."""
-    copy = ROOT / "src/widget_cli/template/contract/widget.d.ts"
-    assert copy.read_bytes() == (ROOT / "clients/js/widget.d.ts").read_bytes()
-    assert not copy.is_symlink()
+def test_its_types_are_those_of_the_client_also_in_distributions(tmp_path: Path) -> None:
+    """In the repository, they are a link to them."""
+    types = (ROOT / "clients/js/widget.d.ts").read_bytes()
+    path = "widget_cli/template/contract/widget.d.ts"
+    assert (ROOT / "src" / path).read_bytes() == types
+    (source,) = SdistBuilder(str(ROOT / "cli")).build(directory=str(tmp_path))
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.glob("widget_cli-*/")
+    assert [it for it in unpacked.rglob("*") if it.is_symlink()] == []
+    for project in (ROOT / "cli", unpacked):
+        (built,) = WheelBuilder(str(project)).build(directory=str(tmp_path), versions=["standard"])
+        with zipfile.ZipFile(built) as wheel:
+            assert wheel.read(path) == types
 
 
 def test_its_module_fits_its_types(tmp_path: Path) -> None:

@@ -1,50 +1,32 @@
-"""`widget publish --all` in a repository with several widgets, with the real service."""
+"""`widget publish --all` in a repository with several widgets, with the real open_service."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.folders import empty_folder
-from support.service import Service, running_service
 from tool.publishing import edit
-from tool.test_machines import machine
 from tool.tool import Tool
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    data = empty_folder(tmp_path_factory.mktemp("catalog") / "data")
-    with running_service(data, "--set", "registration=open") as running:
-        yield running
-
-
-@pytest.fixture
-def tool(service: Service, tmp_path: Path, request: pytest.FixtureRequest) -> Tool:
-    """A machine with the token of an account of this test alone."""
-    number = request.session.items.index(request.node)
-    return machine(service, f"ann-{number}", tmp_path / "ann")
 
 
 def statuses(document: dict[str, Any]) -> dict[str, str]:
     return {it["folder"]: it["status"] for it in document["widgets"]}
 
 
-def test_only_versions_that_are_not_published_yet_are_published(tool: Tool) -> None:
-    clock, weather = tool.begin("clock"), tool.begin("weather")
-    assert statuses(tool.json("publish", "--all", "--yes")) == {
+def test_only_versions_that_are_not_published_yet_are_published(author: Tool) -> None:
+    clock, weather = author.begin("clock"), author.begin("weather")
+    assert statuses(author.json("publish", "--all", "--yes")) == {
         "clock": "published",
         "weather": "published",
     }
     edit(clock, version="0.2.0")
-    tool.begin("notes")
+    author.begin("notes")
     (weather / "index.js").write_text("export function mount() {} // Not released.")
 
-    said = tool.run("publish", "--all", "--yes")
+    said = author.run("publish", "--all", "--yes")
 
-    scope = tool.json("whoami")["scopes"][0]["name"]
+    scope = author.json("whoami")["scopes"][0]["name"]
     assert (said.code, said.out) == (
         0,
         (
@@ -58,7 +40,7 @@ def test_only_versions_that_are_not_published_yet_are_published(tool: Tool) -> N
         f"Note: weather: {scope}/weather 0.1.0 is already published, with different content. "
         "To publish the changes, increase the version.\n"
     ) in said.err
-    again = statuses(tool.json("publish", "--all", "--yes"))
+    again = statuses(author.json("publish", "--all", "--yes"))
     assert again == {
         "clock": "already-published",
         "notes": "already-published",
@@ -66,11 +48,11 @@ def test_only_versions_that_are_not_published_yet_are_published(tool: Tool) -> N
     }
 
 
-def test_an_invalid_widget_does_not_keep_the_others_from_being_published(tool: Tool) -> None:
-    tool.begin("clock")
-    edit(tool.begin("broken"), version="one")
+def test_an_invalid_widget_does_not_keep_the_others_from_being_published(author: Tool) -> None:
+    author.begin("clock")
+    edit(author.begin("broken"), version="one")
 
-    said = tool.run("publish", "--all", "--yes")
+    said = author.run("publish", "--all", "--yes")
 
     assert said.code == 5
     assert [it.split("\t")[::3] for it in said.out.splitlines()] == [
@@ -78,44 +60,44 @@ def test_an_invalid_widget_does_not_keep_the_others_from_being_published(tool: T
         ["clock", "published"],
     ]
     assert said.err.startswith("broken\nError: ")
-    document = json.loads(tool.run("publish", "--all", "--yes", "--json").out)
+    document = json.loads(author.run("publish", "--all", "--yes", "--json").out)
     assert document["exitCode"] == 5
     assert document["widgets"][0]["details"][0].startswith("version: ")
     assert statuses(document) == {"broken": "failed", "clock": "already-published"}
 
 
-def test_a_dry_run_publishes_nothing(tool: Tool) -> None:
-    tool.begin("clock")
+def test_a_dry_run_publishes_nothing(author: Tool) -> None:
+    author.begin("clock")
     for _ in range(2):
-        said = tool.run("publish", "--all", "--dry-run")
+        said = author.run("publish", "--all", "--dry-run")
         assert (said.code, said.out.split("\t")[3]) == (0, "would be published\n")
 
 
-def test_folders_inside_widgets_and_of_installed_packages_are_not_searched(tool: Tool) -> None:
-    manifest = (tool.begin("clock") / "widget.json").read_bytes()
+def test_folders_inside_widgets_and_of_installed_packages_are_not_searched(author: Tool) -> None:
+    manifest = (author.begin("clock") / "widget.json").read_bytes()
     for folder in ("clock/dist", "node_modules/clock", ".cache/clock"):
-        (tool.home / folder).mkdir(parents=True)
-        (tool.home / folder / "widget.json").write_bytes(manifest)
-    assert statuses(tool.json("publish", "--all", "--yes")) == {"clock": "published"}
-    assert statuses(tool.json("publish", "clock", "--all", "--yes")) == {
+        (author.home / folder).mkdir(parents=True)
+        (author.home / folder / "widget.json").write_bytes(manifest)
+    assert statuses(author.json("publish", "--all", "--yes")) == {"clock": "published"}
+    assert statuses(author.json("publish", "clock", "--all", "--yes")) == {
         "clock": "already-published"
     }
 
 
-def test_two_folders_with_the_same_widget_are_an_error(tool: Tool) -> None:
-    tool.begin("clock")
-    edit(tool.begin("copy"), name="clock", version="9.0.0")
-    said = tool.run("publish", "--all", "--yes")
+def test_two_folders_with_the_same_widget_are_an_error(author: Tool) -> None:
+    author.begin("clock")
+    edit(author.begin("copy"), name="clock", version="9.0.0")
+    said = author.run("publish", "--all", "--yes")
     assert said.code == 5
     assert "Error: clock and copy are the same widget, clock.\n" in said.err
     assert said.out.endswith("copy\tclock\t9.0.0\tfailed\n")
 
 
-def test_after_an_error_that_concerns_all_the_others_are_not_tried(tool: Tool) -> None:
-    tool.begin("clock")
-    tool.begin("weather")
+def test_after_an_error_that_concerns_all_the_others_are_not_tried(author: Tool) -> None:
+    author.begin("clock")
+    author.begin("weather")
     wrong = {"WIDGET_TOKEN": "wct_wrong"}
-    said = tool.run("publish", "--all", "--yes", environment=wrong)
+    said = author.run("publish", "--all", "--yes", environment=wrong)
     assert said.code == 3
     assert said.out == "clock\tclock\t0.1.0\tfailed\nweather\tweather\t0.1.0\tnot tried\n"
 
@@ -148,7 +130,7 @@ def test_all_are_validated_without_a_catalog(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_said(
-    tool: Tool, options: tuple[str, ...], code: int, sentence: str
+    author: Tool, options: tuple[str, ...], code: int, sentence: str
 ) -> None:
-    said = tool.run("publish", "--all", "--yes", *options)
+    said = author.run("publish", "--all", "--yes", *options)
     assert (said.code, said.err.splitlines()[0]) == (code, f"Error: {sentence}")

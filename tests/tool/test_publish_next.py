@@ -32,6 +32,18 @@ def test_what_has_changed_is_shown_new_permissions_above_all(
     )
 
 
+def test_a_changed_module_of_the_same_size_is_shown(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    catalog.on("GET", DETAIL, Scripted(body=published(widget, catalog, sha256Hash="0" * 64)))
+    edit(widget, version="0.2.0")
+    said = signed_in.run("publish", widget, "--yes")
+    assert said.err.partition("\n\n")[2].startswith(
+        "Changes since 0.1.0, the last version:\n"
+        "  module         changed, and as large as before\n\n"
+    )
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_release_notes_of_the_last_version_are_not_published_again(
     signed_in: Tool, widget: Path, catalog: ScriptedServer, as_json: bool
@@ -52,6 +64,22 @@ def test_release_notes_of_the_last_version_are_not_published_again(
     sent = json.loads(catalog.of("POST", PUBLISH)[0].json()["manifestJson"])
     assert sent["releaseNotes"] == ""
     assert json.loads((widget / "widget.json").read_text())["releaseNotes"] == "Faster.\n"
+
+
+def test_release_notes_are_not_published_again_after_a_version_without_any(
+    signed_in: Tool, widget: Path, catalog: ScriptedServer
+) -> None:
+    """The note about the second version is easily missed in CI, and the manifest keeps its text."""
+    detail = published(widget, catalog, "0.2.0", releaseNotes=None)
+    detail["versions"] += published(widget, catalog, releaseNotes="Faster.")["versions"]
+    catalog.on("GET", DETAIL, Scripted(body=detail))
+    edit(widget, version="0.3.0", releaseNotes="Faster.")
+
+    said = signed_in.run("publish", widget, "--yes")
+
+    assert said.err.startswith("Note: releaseNotes in widget.json are still those of 0.1.0, ")
+    sent = json.loads(catalog.of("POST", PUBLISH)[0].json()["manifestJson"])
+    assert sent["releaseNotes"] == ""
 
 
 @pytest.mark.parametrize("notes", ["", "Slower."])

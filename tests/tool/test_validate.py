@@ -24,9 +24,10 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
         "  My Clock/widget.json  the manifest: write your own description\n"
         "  My Clock/index.js     the module that dashboards run\n"
         "Next:\n"
-        "  widget dev 'My Clock'       run it in your browser, and again after every change\n"
-        "  widget validate 'My Clock'  check whether it can be published\n"
-        "  widget publish 'My Clock'   publish it, after confirmation\n",
+        "  widget dev 'My Clock'         run it in your browser, and again after every change\n"
+        "  widget validate 'My Clock'    check whether it can be published\n"
+        "  widget screenshot 'My Clock'  take pictures for its page, with Chromium or Chrome\n"
+        "  widget publish 'My Clock'     publish it, after confirmation\n",
     )
     assert tool.run("validate", "My Clock") == Said(
         0,

@@ -350,16 +350,35 @@ def test_export_writes_over_an_old_export_but_not_if_it_fails(
     data = tmp_path / "data"
     shutil.copytree(with_bundle / "data", data)
     (bundle,) = (data / "bundles").rglob("*.js")
+    name = f"{bundle.parent.name}{bundle.name}"
+    bundle.chmod(0o600)
+    bundle.write_bytes(b"export default 2;\n")
+    damaged = widget_catalog("export", target, "--data", data)
     bundle.unlink()
 
-    said = widget_catalog("export", target, "--data", data)
+    missing = widget_catalog("export", target, "--data", data)
 
-    assert said.code == 1
-    assert said.err == f"Error: The stored bundle {bundle} is missing; doctor says whose it is.\n"
+    end = "doctor says whose it is.\n"
+    assert damaged == Said(1, "", f"Error: The stored bundle {name} is damaged; {end}")
+    assert missing == Said(1, "", f"Error: The stored bundle {bundle} is missing; {end}")
     assert target.read_text() == "the old export"
     assert not list(tmp_path.glob(".*"))
-    assert widget_catalog("export", target, "--no-bundles", "--data", data).code == 0
-    assert target.read_text().count("\n") == 2
+    assert not list((tmp_path / "bundles").iterdir())
+
+
+def test_no_more_of_a_bundle_is_exported_than_was_published(
+    with_bundle: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(with_bundle / "data", data)
+    (bundle,) = (data / "bundles").rglob("*.js")
+    bundle.chmod(0o600)
+    os.truncate(bundle, 1 << 30)
+
+    assert widget_catalog("export", tmp_path / "out.ndjson", "--data", data).code == 0
+
+    (copy,) = (tmp_path / "bundles").iterdir()
+    assert copy.read_bytes() == b"export default 1;\n"
 
 
 def test_an_export_that_cannot_be_written_is_one_sentence(

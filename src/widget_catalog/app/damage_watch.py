@@ -8,6 +8,7 @@ from ..catalog.replica.replica import Replica
 from ..core.data_folder import DataFolder
 from ..core.db.damage import bundle_alarm
 from ..core.errors import DataDamaged
+from ..core.files.encoding import encoding_of
 from ..core.files.verified import Scrub, set_aside
 from ..core.settings import Settings
 
@@ -35,8 +36,13 @@ class DamageWatch:
         return self._scrub.verified
 
     def note_file(self, path: Path) -> None:
-        """A cached file is removed and fetched again; another is renamed, and raises the alarm."""
-        if self._is_cache:
+        """What is cached or derived is removed, and fetched or made again; another file is renamed,
+        and raises the alarm.
+        """
+        if encoding_of(path) is not None:
+            _log.error("A compressed bundle was damaged; it is made again.", file=str(path))
+            path.unlink(missing_ok=True)
+        elif self._is_cache:
             _log.error("A cached bundle was damaged; it is fetched again.", file=str(path))
             path.unlink(missing_ok=True)
         elif not set_aside(path):

@@ -22,7 +22,7 @@ import structlog
 from granian import Granian
 from granian._granian import SocketHolder
 
-from ..core.http.sending import limit_slow_readers
+from ..core.http.sending import configure
 from .worker_status import WorkerStatus
 
 _log = structlog.get_logger("widget_catalog.workers")
@@ -133,7 +133,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             opened = self._passed_sockets[index % len(self._passed_sockets)]
         else:
             opened = reserve(self.bind_addr, self.bind_port)
-        limit_slow_readers(opened)
+        configure(opened)
         self._listening[index] = opened
 
     def _drop_shared_socket(self) -> None:

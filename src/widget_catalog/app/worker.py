@@ -20,6 +20,7 @@ from ..catalog.api.event_streams import EventStreams
 from ..catalog.api.health import Health, Healthz
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
+from ..catalog.encode_bundles import BundleEncoder
 from ..catalog.installs import CHART_DAYS, Installs, installs_of, read_installs
 from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
@@ -163,7 +164,11 @@ class _Parts:
         self.close_later(PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
         self._damage = self.close_later(DamageWatch(folder, settings, self.node.replica))
         files = files_of(folder, bundles, settings.backends)
-        self._cdn = self.close_later(Cdn(self._catalog, *files, self._damage.note_file))
+        encode = None
+        if self._limits.compress_bundles:
+            store, applied_seq = self._services.store, self.node.replica.applied_seq
+            encode = self.close_later(BundleEncoder(store, bundles, folder, applied_seq)).ask
+        self._cdn = self.close_later(Cdn(self._catalog, *files, self._damage.note_file, encode))
         writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
         self._readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
         opened.callback(writers.shutdown)

@@ -4,7 +4,6 @@ Disks fail. So each run compares the size of every bundle, and hashes a differen
 Damaged bundles are copied again.
 """
 
-import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import NamedTuple
 from ..core.data_folder import sync
 from ..core.errors import BackupFailed, BundleNotFound
 from ..core.files.contract import Bundles
-from ..core.files.hashing import map_parallel
+from ..core.files.hashing import map_parallel, read_verified
 from ..core.progress import Bar
 from .database_copy import StoredName
 from .layout import BUNDLES, PARTIAL, hash_of, write_file
@@ -116,11 +115,9 @@ class BundlePool:
 def read_bundle(bundles: Bundles, file: StoredName) -> bytes | None:
     """None if it is missing or damaged."""
     try:
-        with bundles.open(file.sha256_hash, file.kind) as stream:
-            content = stream.read()
+        return read_verified(bundles, file.sha256_hash, file.kind, file.size_bytes)
     except (BundleNotFound, OSError):
         return None
-    return content if hashlib.sha256(content).hexdigest() == file.sha256_hash else None
 
 
 def _list_sizes(folder: Path) -> dict[str, int]:

@@ -172,6 +172,10 @@ class Catalog:
         """A page of results. `page` consists of decimal digits, of any number."""
         return self.search_page(SearchRequest(query, sdk, page, limit))
 
+    def cards(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
+        """The same, each with the picture of its card."""
+        return self.search_page(SearchRequest(query, sdk, page, limit, with_pictures=True))
+
     def search_page(self, asked: SearchRequest) -> AnyContent:
         """The same, for a request that is already parsed."""
         if not self.is_behind:

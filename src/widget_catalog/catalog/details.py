@@ -12,12 +12,12 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from ..core.clock import from_ms, iso
+from ..core.files.contract import Encoding
 from ..core.http.content import (
     PIECE_BYTES,
     WHOLE_BYTES,
     AnyContent,
     Content,
-    Encoding,
     LargeContent,
     Packer,
     coalesced,

@@ -30,6 +30,7 @@ _REMEMBERED_SDKS = 8
 
 _LATEST = b',"latestVersion":'
 _COMPATIBLE = b',"latestCompatibleVersion":'
+_PICTURE = b',"picture":'
 
 _decode_outline = msgspec.json.Decoder(list[Outline]).decode
 
@@ -40,10 +41,11 @@ class _Summary:
     `text` is its JSON followed by a comma. In `compatible`, None is the latest version.
     """
 
-    __slots__ = ("_after", "_before", "compatible", "count", "place", "text")
+    __slots__ = ("_after", "_before", "compatible", "count", "picture", "place", "text")
 
     def __init__(self, row: SummaryRow, cdn_url: str, count: int) -> None:
         self.place = row.place
+        self.picture = row.picture
         self.compatible: dict[SemVer, bytes | None] = {}
         before = row.head + b',"downloadCount":'
         self._before = self._after = len(before)
@@ -61,6 +63,10 @@ class _Summary:
     @property
     def latest(self) -> bytes:
         return self.text[self._after + len(_LATEST) : -2]
+
+    def pictured(self, text: bytes) -> bytes:
+        """The text with the picture of the card."""
+        return b"%b%b%b}," % (text[:-2], _PICTURE, self.picture) if self.picture else text
 
 
 class _Response:
@@ -150,9 +156,9 @@ class SearchPages:
         return self._responses.misses
 
     def summaries(self, ids: Sequence[int]) -> bytes:
-        """These listed widgets as a JSON array of search results."""
+        """These listed widgets as a JSON array of search results, with pictures."""
         shown = zip(ids, self._summaries_of(ids), strict=True)
-        texts = b"".join(it.show(self._slots[widget_id]) for widget_id, it in shown)
+        texts = b"".join(it.pictured(it.show(self._slots[widget_id])) for widget_id, it in shown)
         return b"[" + texts[:-1] + b"]"
 
     def forget(self, widget_id: int) -> None:
@@ -178,6 +184,8 @@ class SearchPages:
                 b"%b%b%b}," % (text[:-2], _COMPATIBLE, entry)
                 for text, entry in zip(texts, fitting, strict=True)
             ]
+        if asked.with_pictures:
+            texts = [it.pictured(text) for text, it in zip(texts, summaries, strict=True)]
         if texts:
             texts[-1] = texts[-1][:-1]
         numbers = (found.total, asked.page.encode(), asked.limit)
@@ -194,7 +202,9 @@ class SearchPages:
         missing = [widget_id for widget_id in ids if widget_id not in found]
         for row in self._documents.list_summaries(missing):
             summary = found[row.id] = _Summary(row, self._cdn_url, self._slots[row.id])
-            self._summaries.offer(row.id, summary, len(summary.text) + _OVERHEAD_BYTES)
+            self._summaries.offer(
+                row.id, summary, len(summary.text) + len(row.picture) + _OVERHEAD_BYTES
+            )
         return [found[widget_id] for widget_id in ids]
 
     def _compatible(

@@ -27,6 +27,11 @@ class CatalogSettings(FeatureSettings):
         "so. See [below](#notes-on-some-of-them).",
         rule=parsed_by(SemVer.parse),
     )
+    compress_bundles: bool = setting(
+        True,
+        "Store modules and style sheets compressed as well, and send them so to clients that "
+        "accept it. See [compressed bundles](operating.md#compressed-bundles).",
+    )
     cache_mb: int = setting(
         0,
         "Memory for cached responses per worker, in MB; `0`: 80, or more for a catalog that fits "

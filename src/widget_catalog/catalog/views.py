@@ -10,10 +10,11 @@ from widget_contract.declared_details import DeclaredDetails
 from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
-from widget_contract.wire import SearchResults, Stats, VersionEntry, WidgetDetail, WidgetSummary
+from widget_contract.wire import Stats, VersionEntry, WidgetDetail
 from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import AnyContent
+from .card_picture import Card, CardResults
 from .catalog import BundleRef, Catalog
 from .query import Query
 from .search.hits import Matches
@@ -21,8 +22,8 @@ from .search.hits import Matches
 T = TypeVar("T")
 
 _decode_stats = msgspec.json.Decoder(Stats).decode
-_decode_results = msgspec.json.Decoder(SearchResults).decode
-_decode_summaries = msgspec.json.Decoder(tuple[WidgetSummary, ...]).decode
+_decode_results = msgspec.json.Decoder(CardResults).decode
+_decode_summaries = msgspec.json.Decoder(tuple[Card, ...]).decode
 _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
 
 
@@ -67,10 +68,8 @@ class Views:
     def stats(self) -> View[Stats]:
         return View(self._catalog.stats(), _decode_stats)
 
-    def search(
-        self, query: Query, sdk: SemVer | None, page: int, limit: int
-    ) -> View[SearchResults]:
-        return View(self._catalog.search(query, sdk, str(page), limit), _decode_results)
+    def search(self, query: Query, sdk: SemVer | None, page: int, limit: int) -> View[CardResults]:
+        return View(self._catalog.cards(query, sdk, str(page), limit), _decode_results)
 
     async def find_widget(self, key: str) -> View[WidgetDetail] | None:
         """The listed widget with this `scope/name`, of any size."""
@@ -81,7 +80,7 @@ class Views:
         """A number that changes with everything except counts."""
         return self._catalog.revision
 
-    def list_named(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
+    def list_named(self, text: str, most: int) -> tuple[Card, ...]:
         """The listed widgets that a text names exactly: by `scope/name`, `@scope/name`, or the
         name alone."""
         scope, slash, name = text.strip().lower().removeprefix("@").partition("/")
@@ -91,7 +90,7 @@ class Views:
             return ()
         return _decode_summaries(self._catalog.named(scope or None, name, most))
 
-    def list_like(self, text: str, most: int) -> tuple[WidgetSummary, ...]:
+    def list_like(self, text: str, most: int) -> tuple[Card, ...]:
         """Widgets with names similar to a text without results."""
         return _decode_summaries(self._catalog.like(fold(text), most))
 
@@ -109,7 +108,7 @@ class Views:
         """The most frequent keywords, and how many widgets have each; and the number of all."""
         return self._catalog.list_keywords(most)
 
-    def explain(self, text: str, widgets: Sequence[WidgetSummary]) -> list[int]:
+    def explain(self, text: str, widgets: Sequence[Card]) -> list[int]:
         """The set of `Field`s of each of these widgets with a word of this text."""
         return self._catalog.explain(fold(text), [f"{it.scope}/{it.name}" for it in widgets])
 

@@ -32,6 +32,8 @@ class DataFolder:
         self.damage = run / "damage"
         self.bundle_damage = run / "bundle-damage"
         self.scrub_lock = run / "scrub.lock"
+        self.encoding_lock = run / "encoding.lock"
+        self.encoded = run / "encoded"
         self.writer_lock = run / "writer.lock"
         self.node_status = run / "node"
         self.follower_lock = run / "follower.lock"

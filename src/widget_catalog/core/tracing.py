@@ -33,6 +33,9 @@ StartSpan = Callable[[str], AbstractContextManager[object]]
 # The part that sends something to another service; it begins a trace of its own.
 DELIVERY = "delivery"
 
+# The execution option of a statement that names its part, if that is not "statement".
+PART = "part"
+
 _observers: list[Observe] = []
 _outgoing_headers: Callable[[], Mapping[str, str]] = dict
 _start_span: StartSpan | None = None

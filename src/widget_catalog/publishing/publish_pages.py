@@ -1,16 +1,24 @@
 """Publishing from the browser: the upload form, the preview, and the confirmation."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.preview import FRAME_SOURCES
-from widget_contract.version_files import BUNDLE, README, STYLE
+from widget_contract.version_files import (
+    BUNDLE,
+    CONTENT_TYPES,
+    MAX_PICTURES,
+    STYLE,
+    is_picture,
+    kind_of,
+)
 
 from ..accounts.pages.own_page import own_page
 from ..accounts.permissions import list_publishing_scopes
+from ..catalog.pages.facts import picture_in_words
 from ..catalog.pages.preview import of_manifest
 from ..core.errors import Conflict, InvalidRequest, NotAllowed, NotFound, TooOften
 from ..core.http.call import Call
@@ -27,15 +35,16 @@ from .publish_version import (
     view_pending,
 )
 from .quotas import Quotas
-from .request_version import request_version
+from .request_version import check_version, request_version
+from .sent_files import PICTURES, SentFiles, find_file, read_sent_files
 from .widget_pages import WIDGETS
 
 PUBLISH = "/account/publish"
 # Errors that the author can correct: the form or the confirmation page is shown again.
 _CORRECTABLE = (InvalidManifest, InvalidRequest, Conflict, NotAllowed, TooOften)
-# The file is not published, so browsers must not run it as a script or render it.
-_BYTES = [
-    ("content-type", "text/plain; charset=utf-8"),
+# The file is not published, so browsers must not run it as a script or render it as a page.
+_TEXT = "text/plain; charset=utf-8"
+_GUARDED = [
     ("content-security-policy", "default-src 'none'; sandbox"),
     ("cache-control", "no-store"),
     NOSNIFF,
@@ -49,8 +58,6 @@ _FIELDS = {
     "scope": "scope",
     "name": "name",
 }
-# Where each file of the form is published.
-_PATHS = {"bundle": BUNDLE, "style": STYLE, "readme": README}
 _MISSING = {
     "manifest": "Choose the manifest, usually called widget.json.",
     "bundle": "Choose the bundle, a JavaScript module.",
@@ -65,6 +72,7 @@ class FieldErrors(NamedTuple):
     bundle: tuple[str, ...] = ()
     style: tuple[str, ...] = ()
     readme: tuple[str, ...] = ()
+    screenshots: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
     name: tuple[str, ...] = ()
 
@@ -88,17 +96,21 @@ def post_publish(services: Services, call: Call) -> Response:
     """Store the files, as a request that its author has to confirm."""
     form = call.form()
     typed = _Typed(form.get("scope", "").strip(), form.get("name", "").strip())
-    body = _request_body(call, typed)
-    most = services.settings.max_bundle_bytes
+    sent = read_sent_files(call.files)
+    body = _request_body(call, typed, sent)
+    most, quotas = services.settings.max_bundle_bytes, services.of(Quotas)
     try:
-        request = request_version(services.store, call.actor, body, most, services.of(Quotas))
+        if any(sent.errors.values()):
+            check_version(services.store, call.actor, body, most, quotas)
+            raise InvalidManifest([])  # Everything else is right.
+        request = request_version(services.store, call.actor, body, most, quotas)
     except _CORRECTABLE as error:
-        return _form(
-            services, call, typed, _sorted_errors(error, call.files), SentForm(error=error)
-        )
-    for name, path in _PATHS.items():
-        if name in call.files:
-            services.uploads.put(call.files[name].content, request.id, path)
+        errors = _sorted_errors(error, {it.field for it in call.files})
+        errors = errors._replace(readme=errors.readme + sent.errors.get("readme", ()))
+        errors = errors._replace(screenshots=sent.errors.get(PICTURES, ()))
+        return _form(services, call, typed, errors, SentForm(error=error))
+    for path, file in sent.files.items():
+        services.uploads.put(file.content, request.id, path)
     return services.renderer.redirect(f"{PUBLISH}/{request.id}")
 
 
@@ -134,29 +146,29 @@ def get_style(services: Services, call: Call) -> Response:
     return _file(services, call, STYLE)
 
 
-def _file(services: Services, call: Call, path: str) -> Response:
+def get_picture(services: Services, call: Call) -> Response:
+    path = f"{PICTURES}/{call.params['file']}"
+    if not is_picture(path):
+        raise NotFound("There is no such picture.")
+    return _file(services, call, path, CONTENT_TYPES[kind_of(path)])
+
+
+def _file(services: Services, call: Call, path: str, content_type: str = _TEXT) -> Response:
     id_ = call.params["id"]
     with read_pending_file(services.store, services.uploads, call.actor, id_, path) as content:
-        return Response(200, _BYTES, content.read())
+        return Response(200, [("content-type", content_type), *_GUARDED], content.read())
 
 
-def _request_body(call: Call, typed: _Typed) -> dict[str, object]:
+def _request_body(call: Call, typed: _Typed, sent: SentFiles) -> dict[str, object]:
     """The same as the body of the API."""
-    text = _text_of(call.files.get("manifest"))
+    text = _text_of(find_file(call.files, "manifest"))
     said = _scope_in(text) if text is not None else None
     body: dict[str, object] = {"scope": typed.scope.removeprefix("@") or said or call.actor.name}
     if typed.name:
         body["name"] = typed.name
     if text is not None:
         body["manifestJson"] = text
-    if (bundle := call.files.get("bundle")) is not None:
-        body |= {"bundleSize": bundle.size_bytes, "sha256Hash": bundle.sha256_hash}
-    if (style := call.files.get("style")) is not None:
-        body |= {"cssSize": style.size_bytes, "cssSha256Hash": style.sha256_hash}
-    if (readme := call.files.get("readme")) is not None:
-        stated = {"size": readme.size_bytes, "sha256Hash": readme.sha256_hash}
-        body["files"] = [{"path": README, **stated}]
-    return body
+    return body | sent.announced
 
 
 def _text_of(manifest: FormFile | None) -> str | None:
@@ -185,6 +197,7 @@ def _form(
         typed=typed,
         errors=errors,
         max_bundle_bytes=services.settings.max_bundle_bytes,
+        max_pictures=MAX_PICTURES,
     )
 
 
@@ -200,6 +213,9 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         error=sent.error,
         script_rules=f"connect-src 'self'; {FRAME_SOURCES}",
         pending=pending,
+        pictures={
+            it.path: picture_in_words(it.path) for it in request.attached if is_picture(it.path)
+        },
         place=f"{PUBLISH}/{request.id}",
         preview=_panel(services, pending),
         notes=_notes(services, call, pending),
@@ -237,8 +253,8 @@ def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
     }
 
 
-def _sorted_errors(error: CatalogError, files: Mapping[str, FormFile]) -> FieldErrors:
-    """If no file was chosen, that is its only error."""
+def _sorted_errors(error: CatalogError, sent: Collection[str]) -> FieldErrors:
+    """`sent`: the fields with files. If no file was chosen, that is its only error."""
     if isinstance(error, NotAllowed):
         return FieldErrors(scope=(error.message,))
     if not isinstance(error, InvalidManifest):
@@ -247,15 +263,15 @@ def _sorted_errors(error: CatalogError, files: Mapping[str, FormFile]) -> FieldE
     for text in error.errors:
         key, colon, sentence = text.partition(": ")
         field = _FIELDS.get(key, "manifest") if colon else "manifest"
-        if key.startswith("files"):  # Only the README is one.
+        if key.startswith("files"):  # Pictures are checked before.
             field = "readme"
         shown = _capitalized(text if field == "manifest" else sentence)
-        if field not in _MISSING or field in files:
+        if field not in _MISSING or field in sent:
             by_field.setdefault(field, []).append(shown)
     for field, sentence in _MISSING.items():
-        if field not in files:
+        if field not in sent:
             by_field[field] = [sentence]
-    if "manifest" not in files:
+    if "manifest" not in sent:
         by_field.pop("name", None)  # The name may be in the manifest.
     return FieldErrors(**{field: tuple(found) for field, found in by_field.items()})
 

@@ -72,6 +72,7 @@ PAGES = (
     page("POST", _PENDING + "/discard", publish_pages.post_discard, Who.PERSON),
     page("GET", _PENDING + "/index.js", publish_pages.get_bundle, Who.PERSON),
     page("GET", _PENDING + "/index.css", publish_pages.get_style, Who.PERSON),
+    page("GET", _PENDING + "/screenshots/{file}", publish_pages.get_picture, Who.PERSON),
 )
 
 ROUTES = (*API, *PAGES)

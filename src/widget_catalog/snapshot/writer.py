@@ -201,7 +201,7 @@ def _add(output: BinaryIO, path: str, content: BinaryIO, size_bytes: int) -> Has
 
 def _add_bundle(output: BinaryIO, bundles: Bundles, file: VersionFile) -> None:
     try:
-        with bundles.open(file.sha256_hash, file.kind) as content:
+        with bundles.open(file.sha256_hash, file.kind, 0, file.size_bytes) as content:
             copied = _add(output, file.name, content, file.size_bytes)
     except BundleNotFound as error:
         raise SnapshotRefused(error.message) from None

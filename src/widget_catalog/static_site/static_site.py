@@ -6,7 +6,6 @@ computed by the client, which has an index for it: see `clients/js/static.js`.
 
 import contextlib
 import os
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from ..core.current_settings import public_settings
 from ..core.errors import FolderUnusable
 from ..core.features import list_contributions
 from ..core.files.contract import Bundles
+from ..core.files.hashing import copy_verified
 from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
 from ..core.progress import Advance
@@ -102,10 +102,12 @@ class SiteFolder:
                 with self._replacing(target) as file:
                     file.write(content)
 
-    def put_bundle(self, path: str, source: BinaryIO) -> None:
+    @contextlib.contextmanager
+    def replacing(self, path: str) -> Iterator[BinaryIO]:
+        """A file that replaces this one when it is complete."""
         target = self._target(path)
         with self._writable(), self._replacing(target) as file:
-            shutil.copyfileobj(source, file)
+            yield file
 
     def has(self, path: str, size_bytes: int) -> bool:
         """Whether this bundle exists, and keep it. Bundles are immutable, so one of the same size
@@ -248,8 +250,9 @@ class StaticSite:
             found = self._catalog.find_file(scope, name, version, file)
             path = CDN + file_path(scope, name, version, file)
             if found is not None and not self._target.has(path, found.size_bytes):
-                with self._stored.open(found.sha256_hash, kind_of(file)) as content:
-                    self._target.put_bundle(path, content)
+                kind, size_bytes = kind_of(file), found.size_bytes
+                with self._target.replacing(path) as copy:
+                    copy_verified(self._stored, found.sha256_hash, kind, size_bytes, copy)
 
     async def _scope(self, scope: str) -> None:
         registry = await self._catalog.load_registry(scope)

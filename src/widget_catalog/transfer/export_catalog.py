@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,11 +12,11 @@ from widget_contract.errors import CatalogError
 from ..catalog.store.downloads import get_counts
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import stream_widgets
-from ..catalog.widgets import Version, Widget
+from ..catalog.widgets import Version, VersionFile, Widget
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import FolderUnusable
 from ..core.files.contract import Bundles
-from ..core.files.hashing import hash_file
+from ..core.files.hashing import copy_verified, hash_file
 from .export_line import FilesOf, encode_line, name_files
 
 _BATCH = 500
@@ -60,8 +59,7 @@ def copied_to(folder: Path, bundles: Bundles) -> FilesOf:
     def copied(widget: Widget, version: Version) -> dict[str, Any]:
         for it in version.stored_files:
             if not _is_whole(folder / it.name, it.sha256_hash):
-                with bundles.open(it.sha256_hash, it.kind) as source:
-                    _copy(source, folder / it.name)
+                _copy(bundles, it, folder / it.name)
         return named_by_hash(widget, version)
 
     return copied
@@ -75,11 +73,11 @@ def _is_whole(target: Path, sha256_hash: str) -> bool:
         return False
 
 
-def _copy(source: BinaryIO, target: Path) -> None:
+def _copy(bundles: Bundles, file: VersionFile, target: Path) -> None:
     try:
         target.parent.mkdir(exist_ok=True)
         with replacing(target) as copy:
-            shutil.copyfileobj(source, copy)
+            copy_verified(bundles, file.sha256_hash, file.kind, file.size_bytes, copy)
     except OSError as error:
         raise FolderUnusable(f"{target} cannot be written: {error.strerror}.") from None
 

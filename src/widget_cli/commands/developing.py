@@ -16,6 +16,7 @@ from ..console import (
     out,
     plain,
     say,
+    show_details,
     show_explanations,
     shows_json,
     sized,
@@ -40,6 +41,7 @@ FolderArgument = Annotated[
 
 _PUBLISH = {
     "widget validate": "check whether it can be published",
+    "widget screenshot": "take pictures for its page, with Chromium or Chrome",
     "widget publish": "publish it, after confirmation",
 }
 _NEXT = {"widget dev": "run it in your browser, and again after every change", **_PUBLISH}
@@ -242,8 +244,7 @@ def _report_changes(widget: "PreviewedWidget", look_every_s: float) -> None:
                 say.print("[red]Errors:[/]")
             else:
                 say.print("[green]OK[/], with warnings:" if state.warnings else "[green]OK.[/]")
-            for sentence in (*state.errors, *state.warnings):
-                say.print(f"  - {plain(sentence)}")
+            show_details((*state.errors, *state.warnings))
         time.sleep(look_every_s)
 
 

@@ -80,7 +80,8 @@ def screenshot(
                 file = target / (f"{it}.png" if len(sizes) == 1 else f"{name}-{it}.png")
                 file.write_bytes(picture)
                 written.append(file)
-                say.print(f"  {plain(str(file))}  {width} x {height}, {sized(len(picture))}")
+                about = f"{width} x {height} cells, {sized(len(picture))}"
+                say.print(f"  {plain(str(file))}  {about}")
     if shows_json({"screenshots": [str(it) for it in written]}):
         return
     out.print(f"[green]Took[/] {len(written)} picture{'s' * (len(written) != 1)}.")

@@ -210,8 +210,8 @@ def _with_text(local: LocalWidget, text: str) -> LocalWidget:
 
 
 def _with_own_notes(plan: Plan, notes: ReleaseNotes | None, text: str, *, is_asked: bool) -> Plan:
-    """The plan with release notes that are not those of the last version."""
-    if repetition := repeated_notes(notes, plan.last):
+    """The plan with release notes that are not those of an earlier version."""
+    if repetition := repeated_notes(notes, plan.last_with_notes):
         warn(repetition)
         notes = None
     if notes is None and plan.last is not None and is_asked:

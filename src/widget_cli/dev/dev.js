@@ -32,6 +32,7 @@ function show(faults, warnings, runs) {
   findings.querySelector("ul").replaceChildren(...all.map((sentence) => {
     const item = document.createElement("li");
     item.textContent = sentence;
+    item.classList.toggle("code", sentence.includes("\n")); // It shows a place in the source.
     return item;
   }));
 }

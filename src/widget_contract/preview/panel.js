@@ -6,9 +6,9 @@ const CELL_PX = 96;
 const USUAL = { w: 4, h: 3 };
 const MOST_CELLS = 24;
 
-/** Builds the panel for a version. */
+/** Builds the panel for a version. A picture in the place, `.still`, is shown until it runs. */
 export function draw(place, version) {
-  const panel = new Panel(version);
+  const panel = new Panel(version, place.querySelector(".still"));
   place.replaceChildren(panel.element);
   return panel;
 }
@@ -21,12 +21,13 @@ class Panel {
   isWanted = false; // Whether it should run.
   #scheme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
-  constructor(version) {
+  constructor(version, still) {
     this.#version = version;
     this.stage = make("div", { className: "preview-stage" });
     this.holder = make("div", { className: "preview-holder", hidden: true });
-    this.poster = this.#poster();
+    this.poster = this.#poster(still);
     this.stage.append(this.poster, this.holder);
+    if (still !== null) this.stage.classList.add(...[...still.classList].filter((it) => /^t\d$/.test(it)));
     this.status = make("p", { className: "preview-status", role: "status" });
     this.side = make("div", { className: "preview-side", hidden: true });
     this.stop = button("Stop", () => this.end());
@@ -42,11 +43,12 @@ class Panel {
     new ResizeObserver(() => this.#fit()).observe(this.stage);
   }
 
-  #poster() {
+  #poster(still) {
     const run = button("Run the preview", () => this.run());
     run.className = "preview-run";
     const about = "The widget runs in a sandbox with sample data: no network, no access to this page.";
-    return make("div", { className: "preview-poster" }, [run, make("p", { textContent: about })]);
+    const inside = make("div", { className: "preview-start" }, [run, make("p", { textContent: about })]);
+    return make("div", { className: "preview-poster" }, still === null ? [inside] : [still, inside]);
   }
 
   async run() {
@@ -105,7 +107,7 @@ class Panel {
     this.poster.hidden = isOn;
     this.stop.hidden = !isOn;
     this.again.hidden = state === "loading";
-    this.poster.querySelector("p").textContent = state === "failed" ? sentence : "";
+    this.poster.querySelector(".preview-start p").textContent = state === "failed" ? sentence : "";
     if (isOn) this.#fit();
   }
 

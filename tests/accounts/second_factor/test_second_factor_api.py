@@ -105,7 +105,8 @@ def test_one_account_is_guessed_at_ten_times_from_everywhere(tmp_path: Path) -> 
             statuses.append(from_elsewhere.post(FACTOR, {"code": "000000"}).status)
         assert statuses == [401] * 10 + [429] * 2
         # Recovery codes still work, and so does confirming an open session.
-        refused = half.post(FACTOR, {"code": house.code})
+        on_a_train = Person(site, "", {**half.headers, "x_forwarded_for": "198.51.100.1"})
+        refused = on_a_train.post(FACTOR, {"code": house.code})
         assert refused.status == 429
         assert refused.json()["error"].startswith(
             "Too many wrong codes. You can use a passkey or a recovery code instead. Try again in "
@@ -140,6 +141,20 @@ def test_guesses_from_elsewhere_keep_nobody_out_where_they_have_signed_in(tmp_pa
             # Their own network is known for 30 days, and has its own limit.
             at_home = [give(code, "2001:db8::2") for code in ("000000", house.code)]
             assert [it.status for it in at_home] == ([401, 200] if days == 7 else [429, 429])
+
+
+def test_guesses_from_elsewhere_keep_nobody_out_where_they_have_added_the_factor(
+    tmp_path: Path,
+) -> None:
+    clock = MovableClock()
+    with InProcessSite(tmp_path / "data", clock, trust_forwarded_for=True) as site:
+        house = House(site, clock)
+        for i in range(10):
+            half = house.begin()[0]
+            there = Person(site, "", {**half.headers, "x_forwarded_for": f"192.0.2.{i}"})
+            assert there.post(FACTOR, {"code": "000000"}).status == 401
+
+        assert is_open(site, house.begin()[0].post(FACTOR, {"code": house.code}))
 
 
 def test_wrong_recovery_codes_are_counted_by_address(tmp_path: Path) -> None:

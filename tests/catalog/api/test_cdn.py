@@ -24,6 +24,7 @@ HEADERS = {
     "cross-origin-resource-policy": "cross-origin",
     "access-control-allow-origin": "*",
     "x-content-type-options": "nosniff",
+    "vary": "accept-encoding",
     "etag": ETAG,
 }
 
@@ -195,7 +196,7 @@ def test_a_known_bundle_is_304_even_where_a_range_is_asked_for(
 
 
 def test_another_etag_gives_the_bundle(shop: InProcessSite) -> None:
-    assert_whole(shop.get(BUNDLE, if_none_match='"x"', accept_encoding="gzip, br, zstd"))
+    assert_whole(shop.get(BUNDLE, if_none_match='"x"'))
 
 
 def test_head_has_the_headers_of_get(shop: InProcessSite) -> None:

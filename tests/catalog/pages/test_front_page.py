@@ -11,9 +11,10 @@ import pytest
 import zstandard
 
 from support.browsing import OWN_FOLDERS
+from support.folders import filled_folder
 from support.html import Html
 from support.site import InProcessSite
-from support.widgets import widget_line
+from support.widgets import version_line, widget_line
 from widget_catalog.catalog.node.node import open_catalog
 from widget_catalog.catalog.pages.pages import PublicPages
 from widget_catalog.core.features import list_contributions
@@ -67,7 +68,7 @@ def page_of(site: InProcessSite, path: str = "/") -> Html:
 
 def test_the_numbers_are_those_of_the_statistics(demo_site: InProcessSite) -> None:
     stats = demo_site.get("/api/stats").json()
-    shown = [it.text for it in page_of(demo_site).all("dd")]
+    shown = [it.text for it in page_of(demo_site).all("dd")][:4]
     wanted = [stats[key] for key in ("widgets", "versions", "scopes", "downloads")]
     assert shown == [f"{number:,}" for number in wanted]
 
@@ -90,14 +91,31 @@ def test_every_link_leads_somewhere(demo_site: InProcessSite) -> None:
         assert link.startswith("#") or demo_site.get(link).status == 200, link
 
 
-def test_new_and_official_widgets_are_shown(demo_site: InProcessSite) -> None:
-    page = page_of(demo_site)
-    keys = [it.text for it in page.all("span", class_="key")]
-    assert keys[6:9] == ["labs/tokei", "labs/sparkline", "catalog/sun"]
-    official = demo_site.get("/api/v1/widgets/search?official=true&limit=6").json()["widgets"]
-    assert keys[12:] == [f"{it['scope']}/{it['name']}" for it in official]
+def test_new_and_official_widgets_are_shown_and_none_twice(tmp_path: Path) -> None:
+    lines = [
+        widget_line(
+            f"acme/w{number:02}",
+            downloadCount=100 - number,
+            isOfficial=number % 5 == 0,
+            versions=[version_line(publishedAt=f"2026-02-{28 - number:02}T00:00:00.000Z")],
+        )
+        for number in range(25)
+    ]
+    with InProcessSite(filled_folder(tmp_path / "data", *lines)) as site:
+        page = page_of(site)
+
+    keys = [it.text.removeprefix("acme/w") for it in page.all("span", class_="key")]
+    popular, new, official = keys[:6], keys[6:12], keys[12:]
+    assert popular == ["00", "01", "02", "03", "04", "05"]
+    assert new == ["06", "07", "08", "09", "10", "11"]
+    assert official == ["15", "20"], "The others are above."
     titles = [it.text for it in page.all("h2")]
     assert titles[1:4] == ["Most installed", "Newly published", "Official"]
+
+
+def test_a_list_whose_widgets_are_all_above_is_left_out(demo_site: InProcessSite) -> None:
+    titles = [it.text for it in page_of(demo_site).all("h2")]
+    assert titles[1:4] == ["Most installed", "Newly published", "Use it from a dashboard"]
 
 
 def test_the_search_box_leads_to_the_search_page(demo_site: InProcessSite) -> None:
@@ -135,7 +153,7 @@ def test_the_page_follows_the_catalog_and_is_kept_while_it_rests(site: InProcess
     assert site.get("/").response.body is first.response.body
     site.post("/api/v1/widgets/acme/clock")
     counted = site.get("/")
-    assert "1,042 installs" in Html(counted.body).all("p", class_="facts")[0].text
+    assert "Installs 1,042" in Html(counted.body).all("dl", class_="facts")[0].text
     assert counted.headers["etag"] != first.headers["etag"]
     site.add(widget_line("acme/gauge", displayName="Gauge"))
     assert [it.text for it in page_of(site).all("span", class_="name")][:2] == ["Clock", "Gauge"]
@@ -143,15 +161,15 @@ def test_the_page_follows_the_catalog_and_is_kept_while_it_rests(site: InProcess
 
 def test_a_widget_without_a_version_has_no_size(site: InProcessSite) -> None:
     site.add(widget_line("acme/soon", description=None, versions=[]))
-    facts = {it.text for it in page_of(site).all("p", class_="facts")}
-    assert facts == {"0 installs nothing published yet"}
+    facts = {it.text for it in page_of(site).all("dl", class_="facts")}
+    assert facts == {"Installs 0 Version none yet"}
 
 
 def test_texts_of_authors_are_escaped(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock", displayName=HOSTILE, description=HOSTILE))
     page = page_of(site)
     assert {it.text for it in page.all("span", class_="name")} == {HOSTILE}
-    assert scripts_of(page) == 1
+    assert scripts_of(page) == 2
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
@@ -160,7 +178,7 @@ def test_a_hostile_service_name_stays_text(tmp_path: Path, path: str) -> None:
         page = page_of(site, path)
         assert page.one("a", class_="brand").text == HOSTILE
         assert HOSTILE in page.one("title").text
-        assert scripts_of(page) == 1
+        assert scripts_of(page) == (2 if path in ("/", "/search") else 1)
         assert not page.open_at_end
 
 
@@ -202,9 +220,9 @@ def test_pages_need_nothing_from_elsewhere(demo_site: InProcessSite, path: str) 
 def test_a_page_has_all_its_headers(demo_site: InProcessSite, path: str) -> None:
     headers = demo_site.get(path).headers
     assert headers.pop("etag")
-    if path.startswith("/widgets/") and path.endswith(
-        ("/clock", "/1.1.0")
-    ):  # Pages on which widgets can run.
+    has_cards = path == "/" or path.startswith(("/search", "/scopes/"))
+    is_widget = path.startswith("/widgets/") and path.endswith(("/clock", "/1.1.0"))
+    if has_cards or is_widget:  # Pages on which widgets can run.
         policy = headers.pop("content-security-policy")
         assert policy.startswith("default-src 'none'; script-src 'self'; connect-src 'self' ")
         assert headers.items() <= HTML_HEADERS.items()

@@ -7,6 +7,7 @@ import pytest
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import version_line, widget_line
+from widget_catalog.catalog.pages.snippets import admitted_sdk
 
 MAX_BYTES = 60_000
 HOSTILE = "</title><script>alert(1)</script>\"'&{{ 7*7 }}"
@@ -71,6 +72,86 @@ def test_the_page_tells_what_matters(shop: InProcessSite) -> None:
     assert "/scopes/acme" in page.links
 
 
+def test_what_people_look_for_comes_first_and_hashes_are_folded(site: InProcessSite) -> None:
+    line = version_line(readme="What it does.", releaseNotes="New.", permissions=["network"])
+    site.add(widget_line("acme/clock", versions=[line]))
+    page = page_of(site, "/widgets/acme/clock")
+
+    titles = [it.text for it in page.elements if it.tag in ("h1", "h2")]
+    contents = ["Readme", "Install", "New in 1.0.0", "Versions", "Compatibility", "Permissions"]
+    facts = ["Size on the grid", "On this page"]
+    assert titles[1:] == [*facts, *contents, "Technical details"]
+    text = page.one("main").text
+    picture, aside, readme = (text.index(it) for it in ("live preview", "Runs on SDK", "What it"))
+    assert picture < aside < readme
+    folded = page.one("details").text
+    hashed = line["sha256Hash"]
+    assert hashed in folded
+    assert text.count(hashed) == folded.count(hashed)
+    (nav,) = [it for it in page.all("nav") if it.attributes["aria-label"] == "On this page"]
+    for link in [it for it in page.links if it.startswith("#") and it != "#main"]:
+        assert link[1:] in page.ids
+    assert "What is new" in nav.text
+
+
+def test_a_widget_without_texts_lists_only_the_sections_that_it_has(site: InProcessSite) -> None:
+    site.add(widget_line("acme/clock", versions=[version_line(releaseNotes=None)]))
+    page = page_of(site, "/widgets/acme/clock")
+
+    own = [it for it in page.links if it.startswith("#") and it != "#main"]
+    wanted = ["#install", "#versions", "#compatibility", "#permissions", "#technical"]
+    assert own == wanted
+
+
+def test_permissions_are_sentences_with_what_changed(shop: InProcessSite) -> None:
+    text = page_of(shop, "/widgets/acme/clock").one("main").text
+
+    assert "When it runs, this widget may: Store data in the browser storage acme:special" in text
+    assert "Changed since 1.1.0: + storage + acme:special − network" in text
+    first = page_of(shop, "/widgets/acme/clock/1.0.0").one("main").text
+    assert "None: it shows only what the dashboard passes to it." in first
+
+
+def test_what_is_wrong_with_a_version_is_said_before_anything_else(shop: InProcessSite) -> None:
+    page = page_of(shop, "/widgets/acme/clock/1.1.0")
+
+    told = "Yanked. This version was yanked: Shows the wrong day."
+    assert page.one("main").text.startswith(told)
+    assert "Install" not in [it.text for it in page.all("h2")]
+    widget = page_of(shop, "/widgets/acme/clock")
+    assert widget.one("main").text.startswith("Deprecated. Use acme/watch.")
+
+
+@pytest.mark.parametrize(
+    ("admitted", "sdk"),
+    [
+        ("^2.1.0", "2.1.0"),
+        (">=1.2 <3", "1.2.0"),
+        ("1.x || 2.x", "2.0.0"),
+        ("~2.1.0", "2.1.0"),
+        ("^2.0.0-beta.1", "2.0.0"),
+        ("1.2 - 2", "2.0.0"),
+        ("*", "1.0.0"),
+        (">1.2.3", "1.2.4"),
+        ("<1.0.0-0", None),
+        ("nonsense", None),
+    ],
+)
+def test_the_example_names_an_sdk_that_the_version_runs_on(admitted: str, sdk: str | None) -> None:
+    assert admitted_sdk(admitted) == sdk
+
+
+def test_the_first_snippet_loads_the_version_with_the_client(shop: InProcessSite) -> None:
+    latest, old = (
+        page_of(shop, f"/widgets/acme/clock{it}").all("pre")[0].text for it in ("", "/1.0.0")
+    )
+
+    assert 'import { Catalog } from "https://catalog.example/client/v1/client.js"' in latest
+    assert 'catalog.load("acme/clock", { sdk: "2.0.0" })' in latest
+    assert 'style="max-width: 24rem; height: 18rem"' in latest
+    assert 'catalog.load("acme/clock", { sdk: "1.0.0", range: "1.0.0" })' in old
+
+
 def test_versions_are_marked_and_their_permissions_compared(shop: InProcessSite) -> None:
     rows = [it.text for it in page_of(shop, "/widgets/acme/clock").all("tr")][1:]
     assert "2.0.0 Latest Deprecated Use acme/watch." in rows[0]
@@ -90,8 +171,8 @@ def test_the_snippets_have_the_hash_of_the_bundle(shop: InProcessSite) -> None:
     entry = shop.get("/api/v1/widgets/acme/clock").json()["versions"][0]
     digest = base64.b64encode(bytes.fromhex(entry["sha256Hash"])).decode()
     codes = [it.text for it in page_of(shop, "/widgets/acme/clock").all("pre")]
-    assert f'href="{entry["bundleUrl"]}" integrity="sha256-{digest}"' in codes[0]
-    assert codes[2:] == [
+    assert f'href="{entry["bundleUrl"]}" integrity="sha256-{digest}"' in codes[1]
+    assert codes[3:] == [
         entry["bundleUrl"],
         entry["sha256Hash"],
         f"sha256-{digest}",
@@ -134,7 +215,7 @@ def test_a_version_has_a_page(shop: InProcessSite) -> None:
     page = page_of(shop, "/widgets/acme/clock/1.1.0")
     text = page.one("main").text
     assert "yanked: Shows the wrong day." in text
-    assert "Permissions changed since 1.0.0 + network" in text
+    assert "Changed since 1.0.0: + network" in text
     assert "/widgets/acme/clock/2.0.0" in page.links
     assert "/widgets/acme/clock/compare?from=1.0.0&to=1.1.0" in page.links
     assert "Latest" in page_of(shop, "/widgets/acme/clock/2.0.0").one("p", class_="key").text

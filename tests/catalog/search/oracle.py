@@ -46,7 +46,7 @@ class Search(NamedTuple):
 def check_search(catalog: Catalog, widgets: dict[Key, Shown], search: Search) -> int:
     """Query both, compare the results, and return the total."""
     parameters = {key: it for key, it in search._asdict().items() if it is not None}
-    body = json.loads(catalog.search(*parse_search(urlencode(parameters))).body)
+    body = json.loads(catalog.search_page(parse_search(urlencode(parameters))).body)
     for it in body["widgets"]:
         known = widgets[it["scope"], it["name"]]
         shown = (it["displayName"], it["description"], it["isOfficial"])

@@ -43,6 +43,20 @@ def test_what_was_fetched_stays_when_the_store_has_lost_it(
     assert cache.local_path(sha256_hash).read_bytes() == b"a bundle"
 
 
+def test_a_compressed_form_is_fetched_without_its_file(
+    store: LocalBundles, cache: BundleCache
+) -> None:
+    sha256_hash = put(store, b"a bundle")
+    with pytest.raises(BundleNotFound):
+        cache.fetch(sha256_hash, "js", 8, "br")
+    store.put_encoded(b"smaller", sha256_hash, "js", "br")
+
+    cache.fetch(sha256_hash, "js", 8, "br")
+
+    assert cache.local_path(sha256_hash, "js", "br").read_bytes() == b"smaller"
+    assert not cache.local_path(sha256_hash).exists()
+
+
 def test_what_was_used_longest_ago_makes_room(store: LocalBundles, cache: BundleCache) -> None:
     hashes = [put(store, b"%d" % number * 3_000) for number in range(3)]
     for age, sha256_hash in zip((900, 600, 300), hashes, strict=True):

@@ -15,7 +15,14 @@ import pytest
 
 from support.s3 import ministack, object_store, rclone
 from widget_catalog.core.errors import BundleNotFound, BundleRefused
-from widget_catalog.core.files.contract import KINDS, Bundles, Kind, Uploads
+from widget_catalog.core.files.contract import (
+    KINDS,
+    STORED_ENCODINGS,
+    Bundles,
+    Encoding,
+    Kind,
+    Uploads,
+)
 from widget_catalog.core.files.hashing import is_intact, read_verified
 from widget_catalog.core.files.local import LocalBundles, LocalUploads
 from widget_catalog.core.files.s3 import S3Bundles, S3Uploads
@@ -112,6 +119,58 @@ def test_files_of_every_kind_are_kept_withdrawn_and_removed_alike(
     assert read(bundles, OTHER_HASH, kind) == OTHER
     bundles.restore(OTHER_HASH, kind)
     bundles.remove(OTHER_HASH, kind)
+    assert keys(bundles) == []
+
+
+def forms_of(bundles: Bundles, sha256_hash: str = HASH) -> dict[Encoding, bytes]:
+    found = {}
+    for encoding in STORED_ENCODINGS:
+        if bundles.has_encoded(sha256_hash, "js", encoding):
+            with bundles.open_encoded(sha256_hash, "js", encoding, 100) as stream:
+                found[encoding] = stream.read()
+    return found
+
+
+def put_forms(bundles: Bundles, content: bytes) -> dict[Encoding, bytes]:
+    for encoding in STORED_ENCODINGS:
+        bundles.put_encoded(content, HASH, "js", encoding)
+    return dict.fromkeys(STORED_ENCODINGS, content)
+
+
+def test_compressed_forms_are_replaced_and_not_listed(bundles: Bundles) -> None:
+    put(bundles)
+    assert forms_of(bundles) == {}
+    with pytest.raises(BundleNotFound):
+        bundles.open_encoded(HASH, "js", "br", 10)
+
+    for content in (b"first", b"second", b""):
+        wanted = put_forms(bundles, content)
+        assert forms_of(bundles) == wanted
+
+    assert keys(bundles) == [(HASH, "js")]
+    assert list(bundles.list_leftovers()) == []
+    put_forms(bundles, b"0123456789")
+    with bundles.open_encoded(HASH, "js", "br", 3) as stream:
+        assert stream.read() == b"012"
+
+
+def test_compressed_forms_go_with_their_file(bundles: Bundles, tmp_path: Path) -> None:
+    put(bundles)
+    put_forms(bundles, b"form")
+    bundles.withdraw(HASH)
+    assert forms_of(bundles) == {}
+    bundles.restore(HASH)
+    assert forms_of(bundles) == {}
+
+    put_forms(bundles, b"form")
+    (stored,) = bundles.list_stored()
+    bundles.quarantine(stored, tmp_path / "aside")
+    assert forms_of(bundles) == {}
+
+    put(bundles)
+    put_forms(bundles, b"form")
+    bundles.remove(HASH)
+    assert forms_of(bundles) == {}
     assert keys(bundles) == []
 
 

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import io
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,23 @@ def test_a_removed_bundle_leaves_no_empty_folder_and_no_other_file_goes_with_it(
     bundles.remove(second)
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_compressed_form_of_a_file_that_was_removed_is_not_stored(tmp_path: Path) -> None:
+    bundles = LocalBundles(tmp_path)
+
+    bundles.put_encoded(b"form", "ab" * 32, "js", "br")
+
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_compressed_forms_leave_the_last_space_on_the_disk_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=200 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+
+    with pytest.raises(OSError, match="No space left on device"):
+        LocalBundles(tmp_path).put_encoded(b"form", "ab" * 32, "js", "br")
+
+    assert list(tmp_path.rglob("*")) == []

@@ -1,5 +1,6 @@
 """Files are hashed when they are first used, and all of them once a day."""
 
+import gzip
 import hashlib
 import os
 import time
@@ -51,6 +52,50 @@ def test_a_file_is_read_once_and_again_when_it_was_changed(tmp_path: Path) -> No
     path.unlink()
     assert files.find(path, hash_of(path), 8) is False
     assert not files.verify(path, hash_of(path))
+
+
+def store_form(file: Path, content: bytes) -> Path:
+    path = file.with_name(f"{file.name}.gz")
+    path.write_bytes(gzip.compress(content))
+    return path
+
+
+def test_a_compressed_form_is_decoded_once_and_again_when_it_was_changed(tmp_path: Path) -> None:
+    content = b"a bundle " * 100
+    file = store(tmp_path, content)
+    sha256_hash, files = hash_of(file), VerifiedFiles()
+    form = store_form(file, content)
+    size = form.stat().st_size
+    assert files.find_encoded(form, sha256_hash) is None
+    assert files.verify_encoded(form, "gzip", sha256_hash, len(content))
+    assert files.find_encoded(form, sha256_hash) == size
+    assert files.find_encoded(form, "0" * 64) is None, "It is a form of another file."
+    before = form.stat()
+    form.write_bytes(form.read_bytes()[:-1])
+    os.utime(form, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert files.find_encoded(form, sha256_hash) is None, "Another size."
+
+    for damaged in (gzip.compress(content + b"!"), gzip.compress(content) + b"!", b"x" * 5_000):
+        form.write_bytes(damaged)
+        assert not files.verify_encoded(form, "gzip", sha256_hash, len(content))
+        assert files.find_encoded(form, sha256_hash) is None
+    form.write_bytes(b"")
+    assert files.find_encoded(form, sha256_hash) == 0
+    form.unlink()
+    assert files.find_encoded(form, sha256_hash) is None
+    assert not files.verify_encoded(form, "gzip", sha256_hash, len(content))
+
+
+def test_a_round_finds_compressed_forms_that_have_rotted(tmp_path: Path) -> None:
+    (tmp_path / "bundles").mkdir()
+    contents = [b"bundle %d " % number * 100 for number in range(3)]
+    forms = [store_form(store(tmp_path / "bundles", it), it) for it in contents]
+    rot(forms[1])
+    found: list[Path] = []
+    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
+    wait_for(lambda: scrub.verified == 6, 10)
+    scrub.close()
+    assert found == [forms[1]]
 
 
 def test_only_a_damaged_file_is_set_aside(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.browsing import multipart
 from widget_catalog.core.errors import InvalidRequest
 from widget_catalog.core.http.errors import TooLarge
-from widget_catalog.core.http.receiving import MultipartReader, boundary_of
+from widget_catalog.core.http.receiving import MAX_FILES, MultipartReader, boundary_of
 
 MOST = 100
 
@@ -47,8 +47,9 @@ def test_chunks_of_any_size_make_the_same_form(
 
     assert form.fields == {"scope": text}
     if content:
-        assert form.files["bundle"].size_bytes == len(content)
-        assert form.files["bundle"].content.read() == content[:MOST]
+        (file,) = form.files
+        assert (file.field, file.size_bytes) == ("bundle", len(content))
+        assert file.content.read() == content[:MOST]
     assert list(tmp_path.iterdir()) == []  # The file is anonymous.
     assert len(open_files(tmp_path)) == len(form.files)
     form.close()
@@ -71,11 +72,25 @@ def test_more_than_is_taken_is_refused(tmp_path: Path) -> None:
     reader = reader_for(kind, tmp_path, most=500)
     with pytest.raises(TooLarge):
         reader.write(body)
-    body, kind = multipart({}, {f"file{i}": b"x" for i in range(5)})
-    reader = reader_for(kind, tmp_path)
-    with pytest.raises(InvalidRequest, match="At most 4 files"):
+    body, kind = multipart({}, {"a": [("a.txt", b"x")] * 101})
+    reader = reader_for(kind, tmp_path, most=100_000)
+    with pytest.raises(InvalidRequest):
         reader.write(body)
     reader.give_up()
+
+
+def test_of_many_files_the_first_are_kept_and_all_are_counted(tmp_path: Path) -> None:
+    body, kind = multipart({}, {"a": [(f"{i}.txt", b"abc") for i in range(50)], "b": b"xyz"})
+    reader = reader_for(kind, tmp_path)
+    reader.write(body)
+    form = reader.finish()
+
+    assert [it.name for it in form.files] == [f"{i}.txt" for i in range(50)] + ["b.txt"]
+    assert {it.size_bytes for it in form.files} == {3}
+    assert [it.content.read() for it in form.files] == [b"abc"] * MAX_FILES + [b""] * 41
+    assert len(open_files(tmp_path)) == MAX_FILES
+    form.close()
+    assert open_files(tmp_path) == []
 
 
 @pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded"])

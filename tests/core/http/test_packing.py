@@ -9,7 +9,8 @@ import httpx
 import pytest
 import zstandard
 
-from widget_catalog.core.http.content import WHOLE_BYTES, Encoding, pack
+from widget_catalog.core.files.contract import Encoding
+from widget_catalog.core.http.content import WHOLE_BYTES, pack
 
 _BODIES = {
     "one byte": [b"}"],

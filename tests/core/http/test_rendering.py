@@ -28,7 +28,7 @@ def test_links_begin_with_the_path_the_service_is_reached_under() -> None:
         "/sign-in/passkey",
         "/join",
         "/api/auth/oidc",
-        "/static/site.",
+        "/static/people.",
         "/favicon.svg",
     ):
         assert f'"/catalog{place}' in page

@@ -14,7 +14,7 @@ from ...core.db.engine import Store, Transaction
 from ...core.errors import Conflict, InvalidRequest, NotFound
 from ...core.keys import SecretBox
 from .. import events
-from ..attempts import count_attempt
+from ..attempts import count_attempt, remember_network
 from ..permissions import require_person
 from ..sign_in import changing_own
 from ..store import confirm_session
@@ -172,7 +172,9 @@ def _require_offered(visitor: Visitor, offered_to: int) -> None:
 
 
 def _with_first_codes(tx: Transaction, visitor: Visitor, account: Account) -> list[str]:
-    if visitor.session is not None:  # This browser has just used the factor.
+    # This browser has just used the factor.
+    remember_network(tx, account.id, visitor.actor.address or "")
+    if visitor.session is not None:
         confirm_session(tx, visitor.session.id, is_two_factor=True)
     if find_factors(tx.connection, account.id).recovery_codes:
         return []

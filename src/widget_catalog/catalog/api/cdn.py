@@ -3,6 +3,8 @@ disk.
 """
 
 import asyncio
+import contextlib
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,9 +16,16 @@ from widget_contract.addresses import parse_file_path
 from widget_contract.version_files import CONTENT_TYPES, PICTURE_KINDS
 
 from ...core.errors import BundleNotFound, StoreUnavailable
-from ...core.files.contract import Fetch, Kind, LocalFiles
+from ...core.files.contract import (
+    STORED_ENCODINGS,
+    Encoding,
+    Fetch,
+    Kind,
+    LocalFiles,
+    is_encodable,
+)
 from ...core.files.verified import VerifiedFiles
-from ...core.http.conditional import choose_range, is_known
+from ...core.http.conditional import choose_encoding, choose_range, is_known
 from ...core.http.errors import error, log_error
 from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
 from ..catalog import BundleRef, Catalog
@@ -32,13 +41,21 @@ _TYPES: dict[Kind, tuple[str, str]] = {
     kind: ("content-type", its if kind in PICTURE_KINDS else f"{its}; charset=utf-8")
     for kind, its in CONTENT_TYPES.items()
 }
-_BUNDLE: Headers = [
-    ("cache-control", "public, max-age=31536000, immutable"),
-    ("accept-ranges", "bytes"),
-    ("cross-origin-resource-policy", "cross-origin"),
-    CORS,
-    NOSNIFF,
-]
+_FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
+# As long as a file is not compressed yet, caches on the way ask again soon.
+_FOR_NOW = ("cache-control", "public, max-age=31536000, s-maxage=300, immutable")
+_RANGES = ("accept-ranges", "bytes")
+_VARY = ("vary", "accept-encoding")
+_ANYWHERE: Headers = [("cross-origin-resource-policy", "cross-origin"), CORS, NOSNIFF]
+_BUNDLE: Headers = [_FOR_GOOD, _RANGES, *_ANYWHERE]
+_ENCODABLE: Headers = [*_BUNDLE, _VARY]
+_NOT_YET_ENCODED: Headers = [_FOR_NOW, _RANGES, *_ANYWHERE, _VARY]
+_ENCODED: Headers = [_FOR_GOOD, *_ANYWHERE, _VARY]
+
+_ENCODINGS = tuple(STORED_ENCODINGS)
+# How long a compressed form that is missing is not looked for again.
+_MISSING_S = 5.0
+_MOST_MISSING = 10_000
 
 
 class Cdn:
@@ -48,15 +65,21 @@ class Cdn:
         bundles: LocalFiles,
         fetch: Fetch | None = None,
         on_damage: Callable[[Path], None] = lambda _: None,
+        encode: Callable[[str, Kind, int], None] | None = None,
     ) -> None:
-        """`fetch` is for bundles in an object store; `on_damage` gets damaged files in a thread."""
+        """`fetch` is for bundles in an object store; `on_damage` gets damaged files in a thread;
+        `encode` has a file compressed later. Without it, none are sent compressed.
+        """
         self._catalog = catalog
         self._bundles = bundles
         self._fetch = fetch
         self._on_damage = on_damage
+        self._encode = encode
         self.files = VerifiedFiles()
         self.fetches = 0
         self._fetching: dict[Path, asyncio.Future[None]] = {}
+        # Compressed forms that are not looked for until then.
+        self._missing: dict[Path, float] = {}
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bundles")
 
     def close(self) -> None:
@@ -78,31 +101,92 @@ class Cdn:
         if revoked is not None:
             sentence = f"This version was revoked, and must not be used: {revoked.reason}"
             return error(410, sentence, ("cache-control", "no-store"), CORS)
-        path = self._bundles.local_path(found.sha256_hash, file.kind)
-        is_intact = self.files.find(path, *found)
-        if is_intact is None:
-            is_intact = await self._is_intact(path, found)
-        if self._fetch is not None and not is_intact:
-            try:
-                await self._have(self._fetch, path, found, file.kind)
-            except StoreUnavailable as problem:
-                log_error(request, problem)
-                sentence = "This bundle cannot be fetched just now. Try again soon."
-                return error(503, sentence, ("retry-after", "5"), CORS)
-            except BundleNotFound:
-                pass
-            is_intact = await self._is_intact(path, found)
+        common, encoding = _BUNDLE, None
+        if self._encode is not None and is_encodable(file.kind, found.size_bytes):
+            common, encoding = _ENCODABLE, _choose(request)
+        try:
+            if encoding is not None:
+                form = self._bundles.local_path(found.sha256_hash, file.kind, encoding)
+                size_bytes = self.files.find_encoded(form, found.sha256_hash)
+                if size_bytes is None:
+                    size_bytes = await self._find_form(form, found, file.kind, encoding)
+                if size_bytes:
+                    sent = FileBody(form, 0, size_bytes, is_whole=True)
+                    return _send_encoded(request, sent, found, file.kind, encoding)
+                if size_bytes is None:
+                    common = _NOT_YET_ENCODED
+            path = self._bundles.local_path(found.sha256_hash, file.kind)
+            is_intact = self.files.find(path, *found)
+            if not is_intact:
+                is_intact = await self._is_had(path, found, file.kind)
+        except StoreUnavailable as problem:
+            log_error(request, problem)
+            sentence = "This bundle cannot be fetched just now. Try again soon."
+            return error(503, sentence, ("retry-after", "5"), CORS)
         if not is_intact:
             _log.error("A bundle is missing or damaged; run doctor.", file=str(path))
             return error(503, "This bundle is missing or damaged on the server.", CORS)
-        headers = [_TYPES[file.kind], *_BUNDLE, ("etag", f'"{found.sha256_hash}"')]
+        headers = [_TYPES[file.kind], *common, ("etag", f'"{found.sha256_hash}"')]
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
+
+    async def _find_form(
+        self, form: Path, found: BundleRef, kind: Kind, encoding: Encoding
+    ) -> int | None:
+        """The size of a compressed form, 0 if compressing does not pay off; None if it is not there
+        yet. Raises StoreUnavailable if the file is not there either.
+        """
+        if self._missing.get(form, 0.0) >= time.monotonic():
+            return None
+        having = self._share(form, partial(self._have_form, form, found, kind, encoding))
+        path = self._bundles.local_path(found.sha256_hash, kind)
+        # Nobody waits for an object store if the file itself is here.
+        if self._fetch is None or form.exists() or not await self._is_intact(path, found):
+            try:
+                await asyncio.shield(having)
+            except StoreUnavailable:
+                if not await self._is_intact(path, found):
+                    raise
+        return self.files.find_encoded(form, found.sha256_hash)
+
+    def _have_form(self, form: Path, found: BundleRef, kind: Kind, encoding: Encoding) -> None:
+        """In a thread: verify a compressed form, fetch it, or have it made."""
+        sha256_hash, size_bytes = found
+        if self.files.verify_encoded(form, encoding, sha256_hash, size_bytes):
+            return
+        if form.exists():
+            self._on_damage(form)
+        if self._fetch is not None:
+            self.fetches += 1
+            with contextlib.suppress(BundleNotFound):
+                self._fetch(sha256_hash, kind, size_bytes, encoding)
+                if self.files.verify_encoded(form, encoding, sha256_hash, size_bytes):
+                    return
+                form.unlink(missing_ok=True)
+        if len(self._missing) >= _MOST_MISSING:
+            self._missing.clear()
+        self._missing[form] = time.monotonic() + _MISSING_S
+        if self._encode is not None:
+            self._encode(sha256_hash, kind, size_bytes)
+
+    async def _is_had(self, path: Path, found: BundleRef, kind: Kind) -> bool:
+        """Whether the file is here and intact, fetched if need be."""
+        if await self._is_intact(path, found):
+            return True
+        if self._fetch is None:
+            return False
+        if path not in self._fetching:
+            self.fetches += 1
+        with contextlib.suppress(BundleNotFound):
+            fetch = partial(self._fetch, found.sha256_hash, kind, found.size_bytes)
+            await asyncio.shield(self._share(path, fetch))
+        return await self._is_intact(path, found)
 
     async def _is_intact(self, path: Path, found: BundleRef) -> bool:
         """Whether the file has the published bytes. It is read when it is first used."""
         known = self.files.find(path, *found)
         if known is None:
-            await self._shared(path, partial(self._verify, path, found.sha256_hash))
+            verify = partial(self._verify, path, found.sha256_hash)
+            await asyncio.shield(self._share(path, verify))
             known = self.files.find(path, *found)
         return known is True
 
@@ -110,19 +194,40 @@ class Cdn:
         if not self.files.verify(path, sha256_hash) and path.exists():
             self._on_damage(path)
 
-    async def _have(self, fetch: Fetch, path: Path, found: BundleRef, kind: Kind) -> None:
-        if path not in self._fetching:
-            self.fetches += 1
-        await self._shared(path, partial(fetch, found.sha256_hash, kind, found.size_bytes))
-
-    async def _shared(self, path: Path, work: Callable[[], None]) -> None:
+    def _share(self, path: Path, work: Callable[[], None]) -> "asyncio.Future[None]":
         """In a thread; concurrent requests for the same file share it."""
         working = self._fetching.get(path)
         if working is None:
             working = asyncio.get_running_loop().run_in_executor(self._threads, work)
             self._fetching[path] = working
-            working.add_done_callback(lambda _: self._fetching.pop(path, None))
-        await asyncio.shield(working)
+            working.add_done_callback(lambda it: self._finish(path, it))
+        return working
+
+    def _finish(self, path: Path, working: "asyncio.Future[None]") -> None:
+        self._fetching.pop(path, None)
+        if not working.cancelled():
+            working.exception()  # Retrieved here in case nobody waits.
+
+
+def _choose(request: Request) -> Encoding | None:
+    """The encoding to send. A part is always one of the file as it is."""
+    accepted = request.headers.get("accept-encoding")
+    if accepted is None or request.headers.get("range") is not None:
+        return None
+    return choose_encoding(accepted, _ENCODINGS)
+
+
+def _send_encoded(
+    request: Request, form: FileBody, found: BundleRef, kind: Kind, encoding: Encoding
+) -> Response:
+    """A client that has the file as it is keeps it."""
+    own = f'"{found.sha256_hash}-{encoding}"'
+    if request.headers.get("if-none-match") is not None:
+        for etag in (own, f'"{found.sha256_hash}"'):
+            if is_known(request.headers, etag):
+                return Response(304, [*_ENCODED, ("etag", etag)], None)
+    described = [("content-encoding", encoding), ("etag", own)]
+    return Response(200, [_TYPES[kind], *_ENCODED, *described], form)
 
 
 def _send(request: Request, file: FileBody, headers: Headers) -> Response:

@@ -1,17 +1,14 @@
-"""Content of widget pages, derived from the API's types: texts, drawings, snippets."""
+"""Content of widget pages, derived from the API's types: texts and drawings."""
 
-import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from widget_contract.addresses import detail_path, file_path, style_address
+from widget_contract.addresses import file_path
 from widget_contract.capabilities import Permission, in_words, name_of, permission_changes
 from widget_contract.version_files import is_picture, is_thumbnail, thumbnail_of
 from widget_contract.wire import Size, VersionEntry, WidgetDetail
 from widget_contract.wire_running import PublishedFile
-
-from ..catalog import BundleRef
 
 _GRID_CELLS = 8
 _WIDE_GRID_CELLS = 12
@@ -53,12 +50,17 @@ def screenshots_of(
         if is_picture(file.path):
             small = thumbnails.get(thumbnail_of(file.path), file)
             path = "/cdn" + file_path(it.scope, it.name, it.version, small.path)
-            words = re.sub("[_-]+", " ", file.path.partition("/")[2].rpartition(".")[0]).strip()
+            words = picture_in_words(file.path)
             is_here = file.url.startswith(f"{public_url}/cdn/")
             found.append(
                 Screenshot(file.url, path, small.width or 1, small.height or 1, words, is_here)
             )
     return found
+
+
+def picture_in_words(path: str) -> str:
+    """Its name, for people who cannot see it."""
+    return re.sub("[_-]+", " ", path.partition("/")[2].rpartition(".")[0]).strip()
 
 
 class PermissionFact(NamedTuple):
@@ -158,72 +160,6 @@ def compatibilities(versions: Sequence[VersionEntry]) -> list[Compatibility]:
         newest = known.newest or (None if it.yanked else it)
         found[it.sdk_version] = Compatibility(it.sdk_version, newest, known.versions + 1)
     return list(found.values())
-
-
-class Use(NamedTuple):
-    """The data needed to load a version."""
-
-    bundle_url: str
-    sha256_hash: str
-    integrity: str
-    style_url: str | None
-    style_integrity: str | None
-    api_url: str
-
-    @property
-    def html(self) -> str:
-        lines = [
-            f'<link rel="modulepreload" href="{self.bundle_url}"',
-            f'      integrity="{self.integrity}" crossorigin>',
-        ]
-        if self.style_url is not None:
-            lines = [
-                f'<link rel="stylesheet" href="{self.style_url}"',
-                f'      integrity="{self.style_integrity}" crossorigin>',
-                *lines,
-            ]
-        return "\n".join(
-            [
-                *lines,
-                # A widget fills its element, so this needs a size of its own.
-                '<div id="widget" style="height: 18rem"></div>',
-                '<script type="module">',
-                f'  import {{ mount }} from "{self.bundle_url}";',
-                '  mount(document.querySelector("#widget"), { config: {}, locale: "en" });',
-                "</script>",
-            ]
-        )
-
-    @property
-    def javascript(self) -> str:
-        return "\n".join(
-            [
-                f'const response = await fetch("{self.bundle_url}", {{',
-                f'  integrity: "{self.integrity}",',
-                "});",
-                'const module = new Blob([await response.blob()], { type: "text/javascript" });',
-                "const { mount } = await import(URL.createObjectURL(module));",
-                'const place = document.body.appendChild(document.createElement("div"));',
-                'place.style.height = "18rem"; // A widget fills its element.',
-                'mount(place, { config: {}, locale: "en" });',
-            ]
-        )
-
-
-def use(version: VersionEntry, style: BundleRef | None, public_url: str) -> Use:
-    return Use(
-        version.bundle_url,
-        version.sha256_hash,
-        integrity(version.sha256_hash),
-        None if style is None else style_address(version.bundle_url),
-        None if style is None else integrity(style.sha256_hash),
-        public_url + detail_path(version.scope, version.name),
-    )
-
-
-def integrity(sha256_hash: str) -> str:
-    """A hash in the format of Subresource Integrity."""
-    return "sha256-" + base64.b64encode(bytes.fromhex(sha256_hash)).decode()
 
 
 def find_version(detail: WidgetDetail, number: str) -> VersionEntry | None:

@@ -25,6 +25,9 @@ _log = structlog.get_logger("widget_catalog.icons")
 
 _TINTS = 8
 _MAX_BYTES = 4_000
+# A board is drawn in a box of 160 by 100, with room around it; the icon takes half of its height.
+_BOARD = (124.0, 76.0)
+_GLYPH = 0.5
 _SET = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 # Elements and attributes allowed in an operator's file. Everything else is removed.
 _DRAWN = re.compile(
@@ -48,6 +51,7 @@ class Icons:
         """`folder` has the operator's sets, as `<prefix>.json`."""
         self._folder = folder
         self._tile_of = lru_cache(maxsize=2_000)(self._draw)
+        self._face_of = lru_cache(maxsize=2_000)(self._compose)
 
     def load(self) -> None:
         _ = self._glyphs, self._lucide
@@ -57,12 +61,39 @@ class Icons:
         tile = self._tile_of(icon) if icon else None
         if tile is not None:
             return tile
-        letter = next((it for it in name if it.isalnum()), "?").upper()
-        tint = zlib.crc32(name.encode()) % _TINTS
         return Markup(
             '<svg class="tile letter t{}" viewBox="0 0 24 24" aria-hidden="true">'
             '<text x="12" y="12" dy=".36em" text-anchor="middle">{}</text></svg>'
-        ).format(tint, letter)
+        ).format(tint_of(name), _letter(name))
+
+    def face(self, icon: str | None, name: str, columns: int, rows: int) -> Markup:
+        """The icon, large, on a board of these proportions; if it is unknown, the first letter of
+        `name`."""
+        return self._face_of(icon, _letter(name), columns, rows)
+
+    def _compose(self, icon: str | None, letter: str, columns: int, rows: int) -> Markup:
+        drawing = self._find(icon) if icon else None
+        width, height = _fit(columns, rows)
+        side = round(min(width, height) * _GLYPH, 1)
+        if drawing is None:
+            glyph = Markup(
+                '<text x="80" y="50" dy=".36em" text-anchor="middle" font-size="{}">{}</text>'
+            ).format(side, letter)
+        else:
+            glyph = Markup(
+                '<svg class="glyph" x="{}" y="{}" width="{}" height="{}" viewBox="{}">{}</svg>'
+            ).format(
+                round(80 - side / 2, 1),
+                round(50 - side / 2, 1),
+                side,
+                side,
+                drawing.box,
+                Markup(drawing.inside),  # noqa: S704  As below.
+            )
+        return Markup(
+            '<svg class="face" viewBox="0 0 160 100" aria-hidden="true">'
+            '<rect x="{}" y="{}" width="{}" height="{}" rx="6"/>{}</svg>'
+        ).format(round(80 - width / 2, 1), round(50 - height / 2, 1), width, height, glyph)
 
     def _draw(self, icon: str) -> Markup | None:
         drawing = self._find(icon)
@@ -130,6 +161,26 @@ class Icons:
             return None
         inside = str(row[0]).partition(">")[2].rpartition("</svg>")[0]
         return Drawing("0 0 24 24", f'<g class="lines">{" ".join(inside.split())}</g>')
+
+
+def tint_of(name: str) -> int:
+    """The color of its own that a name has: a number of the classes `t0` to `t7`."""
+    return zlib.crc32(name.encode()) % _TINTS
+
+
+def _letter(name: str) -> str:
+    return next((it for it in name if it.isalnum()), "?").upper()
+
+
+def _fit(columns: int, rows: int) -> tuple[float, float]:
+    """The width and height of a board of these proportions; extreme ones are limited."""
+    ratio = min(max(columns / max(rows, 1), 0.5), 3.0)
+    width, height = _BOARD
+    return (
+        (width, round(width / ratio, 1))
+        if ratio > width / height
+        else (round(height * ratio, 1), height)
+    )
 
 
 def _from_iconify(found: dict[str, Any], name: str) -> Drawing | None:

@@ -6,9 +6,9 @@ from urllib.parse import quote_plus
 
 from widget_contract.folding import fold
 from widget_contract.names import is_name
-from widget_contract.wire import SearchResults, WidgetSummary
 
 from ...core.http.content import AnyContent
+from ..card_picture import Card, CardResults
 from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
 from ..views import View, Views
@@ -17,9 +17,11 @@ from .result_facts import Choice, list_facets, show_facets, why_it_matches
 from .search_form import SearchForm, parse_sdk, parse_search_form
 
 _ON_FRONT_PAGE = 6
-_POPULAR = Query()
-_NEW = Query(order=Order.UPDATED)
-_OFFICIAL = Query(official=True, order=Order.INSTALLS)
+_LISTS = {
+    "popular": Query(),
+    "new": Query(order=Order.UPDATED),
+    "official": Query(official=True, order=Order.INSTALLS),
+}
 
 _PER_PAGE = 20
 _SUGGESTED = 6
@@ -49,21 +51,26 @@ class ListingPages:
     _permissions: tuple[int, list[str]] = (-1, [])
 
     async def front_page(self, _: PageRequest) -> AnyContent:
-        """Rendered again only if the numbers or the widgets shown have changed."""
+        """No widget is shown twice. Rendered again only if the numbers or the widgets shown have
+        changed.
+        """
         stats = self.views.stats()
-        popular, new, official = (
-            self.views.search(it, None, 1, _ON_FRONT_PAGE) for it in (_POPULAR, _NEW, _OFFICIAL)
-        )
+        # Enough of each list to leave out what the lists before it show.
+        lists = {
+            name: self.views.search(it, None, 1, number * _ON_FRONT_PAGE)
+            for number, (name, it) in enumerate(_LISTS.items(), 1)
+        }
 
         def values() -> dict[str, Any]:
-            return {
-                "stats": stats.read(),
-                "popular": popular.read().widgets,
-                "new": new.read().widgets,
-                "official": official.read().widgets,
-            }
+            shown: set[tuple[str, str]] = set()
+            values: dict[str, Any] = {"stats": stats.read()}
+            for name, found in lists.items():
+                new = [it for it in found.read().widgets if (it.scope, it.name) not in shown]
+                values[name] = new[:_ON_FRONT_PAGE]
+                shown |= {(it.scope, it.name) for it in values[name]}
+            return values
 
-        shows = (stats.tag, popular.tag, new.tag, official.tag)
+        shows = (stats.tag, *(it.tag for it in lists.values()))
         return self.pages.get("front", shows, "catalog/front_page.html", values)
 
     async def static_search(self, _: PageRequest) -> AnyContent:
@@ -128,7 +135,7 @@ class ListingPages:
             self._permissions = revision, self.views.permissions()[:_MAX_PERMISSIONS]
         return self._permissions[1]
 
-    def _near(self, asked: SearchForm) -> tuple[WidgetSummary, ...]:
+    def _near(self, asked: SearchForm) -> tuple[Card, ...]:
         """Where filters exclude everything, the results without them."""
         if not asked.has_filter or not asked.q:
             return ()
@@ -189,5 +196,5 @@ class ListingPages:
         has_page = self._list_scope(member.username, 1, 1).read().total > 0
         return {"username": member.username, "role": member.role, "has_page": has_page}
 
-    def _list_scope(self, scope: str, page: int, limit: int) -> View[SearchResults]:
+    def _list_scope(self, scope: str, page: int, limit: int) -> View[CardResults]:
         return self.views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)

@@ -84,9 +84,12 @@ class PublicPages:
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
         self._are_icons_loaded = False
+        # A static site whose bundles are elsewhere has none of their files.
+        has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
+        cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
         renderer.templates.globals.update(
             tile=self._icons.tile,
-            card_list=Cards(renderer.root, self._icons).list,
+            card_list=cards.list,
             official_mark=OFFICIAL,
         )
         self._views = Views(catalog)
@@ -100,7 +103,7 @@ class PublicPages:
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         listings = ListingPages(self._views, self._pages, members)
-        widgets = WidgetPages(catalog, self._pages, bundles, installs, renderer.public_url)
+        widgets = WidgetPages(catalog, self._pages, bundles, installs, cards, renderer)
         routes = self._page_routes(listings, widgets, cdn_url)
         self._routes = Routes([*routes, *self._feed_routes(), *self._file_routes()])
 
@@ -113,10 +116,10 @@ class PublicPages:
         panel: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         search = listings.static_search if self._renderer.is_static else listings.search
         return [
-            PublicRoute("/", listings.front_page, html),
-            PublicRoute("/search", search, html),
+            PublicRoute("/", listings.front_page, panel),
+            PublicRoute("/search", search, panel),
             *self._keyword_routes(listings),
-            PublicRoute("/scopes/{scope}", listings.scope, html),
+            PublicRoute("/scopes/{scope}", listings.scope, panel),
             PublicRoute("/widgets/{scope}/{name}", widgets.widget, panel),
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
             PublicRoute("/widgets/{scope}/{name}/compare", widgets.compare, html),
@@ -159,6 +162,8 @@ class PublicPages:
             scripts.append((renderer.static_search_path, renderer.static_search))
         styles = [
             (renderer.style_path, renderer.style),
+            (renderer.docs_style_path, renderer.docs_style),
+            (renderer.people_style_path, renderer.people_style),
             (renderer.dashboard_style_path, renderer.dashboard_style),
         ]
         return [

@@ -12,13 +12,15 @@ from ...core.errors import Busy
 from ...core.files.contract import Bundles
 from ...core.files.hashing import read_verified
 from ...core.http.content import AnyContent
-from ...core.http.rendering import day
+from ...core.http.rendering import PageRenderer, day
 from ...core.jobs.bounded_work import BoundedWork
 from ..attached_content import read_readme
+from ..card_picture import choose_picture
 from ..catalog import BundleRef, Catalog
 from ..installs import Installs
 from ..views import Views
 from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain
+from .cards import Cards
 from .facts import (
     VersionRow,
     compatibilities,
@@ -26,13 +28,13 @@ from .facts import (
     grid,
     permission_fact,
     screenshots_of,
-    use,
     version_rows,
 )
 from .feeds import BADGES, badges_in_markdown
 from .markdown import MarkdownRenderer
 from .preview import panel_of
 from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_numbers
+from .snippets import use
 
 # Limits for long texts, to keep pages small.
 _NOTES_BYTES = 12_000
@@ -44,6 +46,24 @@ _ROWS_PER_PAGE = 25
 # Versions that are offered for comparison.
 _OFFERED = 100
 _HASH = "SHA-256"
+_WIDGET_SECTIONS = {
+    "readme": "Readme",
+    "screenshots": "Screenshots",
+    "install": "Install",
+    "notes": "What is new",
+    "versions": "Versions",
+    "compatibility": "Compatibility",
+    "permissions": "Permissions",
+    "technical": "Technical details",
+}
+_VERSION_SECTIONS = {
+    "notes": "Release notes",
+    "screenshots": "Screenshots",
+    "install": "Install",
+    "permissions": "Permissions",
+    "readme": "Readme",
+    "technical": "Technical details",
+}
 
 
 class WidgetPages:
@@ -53,14 +73,17 @@ class WidgetPages:
         pages: RenderedPages,
         bundles: Bundles,
         installs: InstallsReader | None,
-        public_url: str,
+        cards: Cards,
+        renderer: PageRenderer,
     ) -> None:
         self._catalog = catalog
         self._views = Views(catalog)
         self._pages = pages
         self._bundles = bundles
         self._installs = installs
-        self._public_url = public_url
+        self._cards = cards
+        self._public_url = renderer.public_url
+        self._is_static = renderer.is_static
         self._markdown = MarkdownRenderer()
         self._comparing = BoundedWork(compare_to_plain)
 
@@ -79,13 +102,15 @@ class WidgetPages:
         shown = next((it for it in detail.versions if not it.yanked), None)
         shown = shown or (detail.versions[0] if detail.versions else None)
         none: dict[str, Any] = {"version": None, "is_final": True}
-        version = none if shown is None else await self._version(shown, _README_BYTES)
+        version = none if shown is None else await self._version(detail, shown, _README_BYTES)
 
         def values() -> dict[str, Any]:
             return {
                 "widget": detail.widget,
                 "versions": self._rows(detail, 0, _ROWS, revoked),
+                "row": None if shown is None else self._row(detail, shown, revoked),
                 "version_count": len(detail.versions),
+                "contents": _contents(version, _WIDGET_SECTIONS),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
                 "badges": BADGES,
@@ -135,14 +160,13 @@ class WidgetPages:
         version = find_version(detail, number)
         if version is None:
             return None
-        facts = await self._version(version, _WHOLE_README_BYTES)
+        facts = await self._version(detail, version, _WHOLE_README_BYTES)
 
         def values() -> dict[str, Any]:
-            at = detail.versions.index(version)
-            (row,) = self._rows(detail, at, at + 1, revoked)
             return {
                 "widget": detail.widget,
-                "row": row,
+                "row": self._row(detail, version, revoked),
+                "contents": _contents(facts, _VERSION_SECTIONS),
                 "is_latest": version.version == detail.latest_version,
                 "latest": detail.latest_version,
                 **facts,
@@ -157,7 +181,16 @@ class WidgetPages:
     ) -> list[VersionRow]:
         return version_rows(detail.versions, start, stop, self._views.requested, revoked)
 
-    async def _version(self, it: VersionEntry, readme_bytes: int) -> dict[str, Any]:
+    def _row(
+        self, detail: WidgetDetail, version: VersionEntry, revoked: Mapping[str, str]
+    ) -> VersionRow:
+        at = detail.versions.index(version)
+        (row,) = self._rows(detail, at, at + 1, revoked)
+        return row
+
+    async def _version(
+        self, detail: WidgetDetail, it: VersionEntry, readme_bytes: int
+    ) -> dict[str, Any]:
         """The data shown on the pages of a widget and of a version. If it is not final, the page
         must not be cached.
         """
@@ -174,7 +207,14 @@ class WidgetPages:
             "preview": panel_of(self._catalog, it),
             "grid": grid(it),
             "permissions": [permission_fact(one) for one in self._views.requested(it)],
-            "use": use(it, style, self._public_url),
+            "use": use(
+                it,
+                style,
+                self._public_url,
+                is_static=self._is_static,
+                is_latest=it.version == detail.latest_version,
+            ),
+            "still": self._cards.still(it, choose_picture(files)),
             "notes": notes.html,
             "readme": readme.html,
             "is_readme_cut": readme.is_cut,
@@ -248,6 +288,14 @@ class WidgetPages:
             return old, new
         except (CatalogError, OSError):
             return None
+
+
+def _contents(shown: Mapping[str, Any], sections: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The ids and titles of those sections of the page that are not empty."""
+    empty = {it for it in ("readme", "notes", "screenshots") if not shown.get(it)}
+    if shown["version"] is not None and shown["version"].yanked:
+        empty.add("install")
+    return [it for it in sections.items() if it[0] not in empty]
 
 
 def _chosen(

@@ -133,7 +133,10 @@ class Documents:
         """The summaries of all these widgets."""
         with self._snapshot as reading:
             found = [self.document(reading, it) for it in ids]
-            return [SummaryRow(it.id, it.head, it.entries_at(it.place), it.place) for it in found]
+            return [
+                SummaryRow(it.id, it.head, it.entries_at(it.place), it.place, it.picture)
+                for it in found
+            ]
 
     def stream_registry(self, scope: str) -> Iterator[DocumentRecord]:
         """The listed widgets of a scope, by name. Inside a snapshot."""

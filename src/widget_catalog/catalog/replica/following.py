@@ -37,6 +37,8 @@ _NOT_SHOWN = "What other nodes have changed cannot be shown."
 _RELIEF_S = 0.2
 # How often to check that the database responds, which is no transaction.
 _BEAT_S = 0.5
+# Until then a thread returns its connection, unless the database hangs.
+_END_TIMEOUT_S = 5.0
 _RETRY_S = 0.5
 # How often to read the end of the feed without a notification; also to check the other nodes, and
 # whether one of them blocks publishing.
@@ -93,7 +95,7 @@ class Follower:
         self._ended.set()
         self._woken.set()
         for it in self._threads:
-            it.join(timeout=_BEAT_S * 4)
+            it.join(timeout=_END_TIMEOUT_S)
         self._store.close()
 
     def _lead(self) -> None:
@@ -112,9 +114,8 @@ class Follower:
     def _listen_forever(self) -> None:
         while not self._ended.is_set():
             try:
-                listening = self._listen(self._status.host)
-                self._watch.add(listening.connection)
-                with listening:
+                with self._listen(self._status.host) as listening:
+                    self._watch.add(listening.connection)
                     self._status.host = listening.host
                     self._is_new.set()
                     self._hear(listening)

@@ -68,7 +68,7 @@ def _walk(file: ReplicaFile, reading: Reading, *, is_thorough: bool) -> None:
     if is_thorough:
         for record in reading.cursor(file.documents).iternext(keys=False, values=True):
             it = DocumentRecord(record)
-            _ = it.styles, it.outline, it.entries
+            _ = it.styles, it.picture, it.outline, it.entries
 
 
 def are_scopes_intact(file: ReplicaFile) -> bool:

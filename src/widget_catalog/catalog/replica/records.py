@@ -20,22 +20,22 @@ from .rendering import CDN_MARK, Document
 from .rows import Place
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 15
+FORMAT = 16
 
 Bytes: TypeAlias = bytes | memoryview
 
 # Not truncated to 32 bits: the tag of a detail is derived from it.
 full_hash = xxhash.xxh3_64_intdigest
 
-# A document: its header, the text of its detail without the count, style sheets, outline. The
-# header, which every reader needs: the checksum of everything up to the place of the count,
-# number, flags, the hashes of the key and of the text, the length of the text, and of its part
-# before the count.
+# A document: its header, the text of its detail without the count, style sheets, the picture of
+# its card, outline. The header, which every reader needs: the checksum of everything up to the
+# place of the count, number, flags, the hashes of the key and of the text, the length of the text,
+# and of its part before the count.
 _DOCUMENT = struct.Struct("<IqBQQII")
-# Lengths of the text between the count and the entries, of the entries, and of the style sheets;
-# the place of the latest version in the entries; checksums of it, the style sheets and the
-# outline.
-_PARTS = struct.Struct("<IIIIIIII")
+# Lengths of the text between the count and the entries, of the entries, of the style sheets, and
+# of the picture; the place of the latest version in the entries; checksums of it, the style sheets,
+# the picture and the outline.
+_PARTS = struct.Struct("<IIIIIIIIII")
 CHECKSUM_BYTES = 4
 _TEXT_AT = _DOCUMENT.size + _PARTS.size
 _NUMBER_ENDS = CHECKSUM_BYTES + 8
@@ -89,12 +89,14 @@ def encode_document(number: int, it: Document) -> bytes:
         len(between),
         len(it.entries),
         len(it.styles),
+        len(it.picture),
         *it.latest,
         checksum(it.styles),
+        checksum(it.picture),
         checksum(it.outline),
     )
     written = checksum(header + before).to_bytes(CHECKSUM_BYTES, "little")
-    return b"".join((written, header, text, it.styles, it.outline))
+    return b"".join((written, header, text, it.styles, it.picture, it.outline))
 
 
 def numbered_document(record: bytes, number: int) -> bytes:
@@ -177,7 +179,7 @@ class DocumentRecord:
     @property
     def place(self) -> Place:
         """The place of the latest version."""
-        return Place(*self._parts[3:6])
+        return Place(*self._parts[4:7])
 
     @property
     def entries(self) -> bytes:
@@ -204,11 +206,18 @@ class DocumentRecord:
 
     @property
     def styles(self) -> bytes:
-        return self._part(self._end, self._end + self._parts[2], self._parts[6])
+        return self._part(self._end, self._end + self._parts[2], self._parts[7])
+
+    @property
+    def picture(self) -> bytes:
+        _, _, styles, length, _, _, _, _, written, _ = self._parts
+        start = self._end + styles
+        return self._part(start, start + length, written) if length else b""
 
     @property
     def outline(self) -> bytes:
-        return self._part(self._end + self._parts[2], len(self._record), self._parts[7])
+        _, _, styles, picture, *_, written = self._parts
+        return self._part(self._end + styles + picture, len(self._record), written)
 
     @property
     def outline_and_start(self) -> tuple[bytes, int]:
@@ -216,8 +225,10 @@ class DocumentRecord:
         many widgets decodes the lengths only once.
         """
         record = self._record
-        between, _, styles, _, _, _, _, written = _PARTS.unpack_from(record, _DOCUMENT.size)
-        outline = bytes(record[self._end + styles :])
+        between, _, styles, picture, _, _, _, _, _, written = _PARTS.unpack_from(
+            record, _DOCUMENT.size
+        )
+        outline = bytes(record[self._end + styles + picture :])
         if checksum(outline) != written:
             raise self._damaged()
         return outline, self._count_at + between
@@ -231,7 +242,7 @@ class DocumentRecord:
 
     def verify(self) -> None:
         """Raises DataDamaged if any part is damaged."""
-        _ = self.text, self.styles, self.outline
+        _ = self.text, self.styles, self.picture, self.outline
 
     @property
     def _parts(self) -> tuple[int, ...]:

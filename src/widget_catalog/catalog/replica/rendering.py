@@ -15,6 +15,7 @@ from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
 from ...core.db.damage import checksum
+from ..card_picture import choose_picture
 from ..tokens import readme_tokens
 from ..widgets import Version, Widget
 from .rows import FACET_SEPARATOR, Listing, Place
@@ -29,6 +30,7 @@ class Document(NamedTuple):
     """A widget in the read model. `entries` is the JSON array of all its versions, newest first.
 
     `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
+    `picture` is that of its card: JSON, a `CardPicture`, or nothing.
     `revocations` are its revoked versions: JSON, an array of `RevokedVersion`, or nothing.
     `beside` has what a version declares beside its entry, by the version's identity: its details
     and `files`, an array of `AttachedFile`, as JSON; a line break; and the manifest it was
@@ -42,6 +44,7 @@ class Document(NamedTuple):
     latest: Place
     head: bytes
     styles: bytes
+    picture: bytes
     revocations: bytes
     beside: tuple[tuple[str, bytes], ...]
     outline: bytes
@@ -120,6 +123,7 @@ def render(widget: Widget) -> Document:
         latest=place,
         head=_encode(_head(widget))[:-1],
         styles=_styles(widget),
+        picture=b"" if latest is None else _picture(latest),
         revocations=_revocations(widget),
         beside=tuple([(it.identity, beside) for it in widget.versions if (beside := _beside(it))]),
         outline=_encode(outline),
@@ -200,6 +204,11 @@ def _styles(widget: Widget) -> bytes:
         if version.style is not None
     }
     return _encode(styles) if styles else b""
+
+
+def _picture(latest: Version) -> bytes:
+    found = choose_picture(latest.attached) if latest.attached else None
+    return b"" if found is None else _encode(found)
 
 
 def _revocations(widget: Widget) -> bytes:

@@ -45,6 +45,8 @@ class SummaryRow(NamedTuple):
     head: bytes
     latest: bytes
     place: Place
+    picture: bytes
+    """Of its card, as JSON; nothing if it has none."""
 
 
 class Listing(NamedTuple):

@@ -20,6 +20,7 @@ from ...core.db.schema import metadata
 from ...core.files.contract import Bundles, FileKey, Kind
 from ...core.files.hashing import map_parallel
 from .attached_files import find_attached
+from .feed import Change
 from .revocations import is_needed, list_revoked_files
 from .staging import list_staged_files
 from .tables import versions
@@ -94,6 +95,23 @@ def find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[Fi
             found |= {(it, kind) for it in connection.execute(query).scalars()}
     attached = {it for it in keys if it[1] not in kinds}
     return found | find_attached(connection, attached)
+
+
+def list_files_of(connection: Connection, changed: Collection[Change]) -> dict[FileKey, int]:
+    """The modules and style sheets of the changed versions that are stored here, with their
+    sizes.
+    """
+    whole = {it.widget_id for it in changed if it.version is None}
+    named = {(it.widget_id, it.version) for it in changed}
+    query = sa.select(versions).where(versions.c.widget_id.in_({it.widget_id for it in changed}))
+    files: dict[FileKey, int] = {}
+    for row in connection.execute(query):
+        if row.widget_id in whole or (row.widget_id, row.version) in named:
+            if row.bundle_url is None:
+                files[row.sha256_hash, "js"] = row.bundle_size
+            if row.css_size is not None:
+                files[row.css_sha256_hash, "css"] = row.css_size
+    return files
 
 
 def remove_unused(

@@ -27,7 +27,7 @@ from ..errors import (
     StoreUnavailable,
     WriterBusy,
 )
-from ..tracing import part
+from ..tracing import PART, part
 from .connection_watch import ConnectionWatch
 from .damage import is_damage
 from .file_lock import BUSY, COMMAND, WaitPolicy, WriterLock
@@ -271,12 +271,13 @@ class Store:
 
 
 def _measure_statements(engine: Engine) -> None:
-    """Each statement is a part of the request it belongs to."""
+    """Each statement is a part of the request it belongs to; `PART` in its options names it."""
 
     @sa.event.listens_for(engine, "before_cursor_execute")
     def begin(*given: Any) -> None:
-        given[_EXECUTION].measured = measured = part("statement")
-        measured.__enter__()
+        execution = given[_EXECUTION]
+        execution.measured = part(execution.execution_options.get(PART, "statement"))
+        execution.measured.__enter__()
 
     @sa.event.listens_for(engine, "after_cursor_execute")
     def end(*given: Any) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from ..clock import iso
 from ..errors import WriterBusy
-from ..tracing import part
+from ..tracing import PART
 from .file_lock import BUSY, WaitPolicy, busy_sentence
 
 if TYPE_CHECKING:
@@ -66,11 +66,6 @@ class LockHolder(NamedTuple):
 
 def acquire_publishing_lock(writer: Connection, wait_policy: WaitPolicy, *, waits: bool) -> None:
     """Raises WriterBusy if the lock is held too long, or at all without `waits`."""
-    with part("lock"):
-        _acquire(writer, wait_policy, waits=waits)
-
-
-def _acquire(writer: Connection, wait_policy: WaitPolicy, *, waits: bool) -> None:
     try:
         try:
             _lock(writer, _PUBLISHING, wait_policy.wait_s, waits=waits)
@@ -153,7 +148,10 @@ def _lock(connection: Connection, table: str, wait_s: float | None, *, waits: bo
     """Both statements in one round trip."""
     limit = f"SET LOCAL lock_timeout = '{_as_limit(wait_s)}'; " if waits else ""
     at_once = "" if waits else " NOWAIT"
-    connection.exec_driver_sql(f"{limit}LOCK TABLE {table} IN SHARE UPDATE EXCLUSIVE MODE{at_once}")
+    connection.exec_driver_sql(
+        f"{limit}LOCK TABLE {table} IN SHARE UPDATE EXCLUSIVE MODE{at_once}",
+        execution_options={PART: "lock"},
+    )
 
 
 def _as_limit(wait_s: float | None) -> str:

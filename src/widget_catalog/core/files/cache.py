@@ -10,13 +10,14 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 import structlog
 
 from widget_contract.errors import CatalogError
 
 from ..errors import BundleNotFound, BundlesDown, StoreUnavailable
-from .contract import Bundles, Kind
+from .contract import Bundles, Encoding, Kind, file_name
 from .hashing import hash_stream
 
 _log = structlog.get_logger("widget_catalog.bundles")
@@ -41,9 +42,11 @@ class BundleCache:
         self._step_bytes = most_bytes // 100
         self._added_bytes = self._step_bytes
 
-    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
+    def local_path(
+        self, sha256_hash: str, kind: Kind = "js", encoding: Encoding | None = None
+    ) -> Path:
         """The file may be missing, or incomplete after a power failure. It has just been used."""
-        path = self._path_of(sha256_hash, kind)
+        path = self._folder / file_name(sha256_hash, kind, encoding)
         with contextlib.suppress(OSError):
             found = path.stat()
             if time.time() - found.st_atime > _USED_WITHIN_S:
@@ -51,30 +54,35 @@ class BundleCache:
                 os.utime(path, ns=(time.time_ns(), found.st_mtime_ns))
         return path
 
-    def fetch(self, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
+    def fetch(
+        self, sha256_hash: str, kind: Kind, size_bytes: int, encoding: Encoding | None = None
+    ) -> None:
         """Fetch it to disk, never more than its size. Raises BundleNotFound, StoreUnavailable."""
+        target = self._folder / file_name(sha256_hash, kind, encoding)
         try:
-            self._fetch(self._path_of(sha256_hash, kind), sha256_hash, kind, size_bytes)
+            if encoding is None:
+                content = self._bundles.open(sha256_hash, kind, 0, size_bytes)
+            else:
+                content = self._bundles.open_encoded(sha256_hash, kind, encoding, size_bytes)
+            with content:
+                self._keep(content, target, sha256_hash if encoding is None else None)
         except OSError as error:
             reason = error.strerror or error
             raise StoreUnavailable(f"The bundle cache cannot be written ({reason}).") from error
 
-    def _path_of(self, sha256_hash: str, kind: Kind) -> Path:
-        return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
-
-    def _fetch(self, target: Path, sha256_hash: str, kind: Kind, size_bytes: int) -> None:
+    def _keep(self, content: BinaryIO, target: Path, sha256_hash: str | None) -> None:
+        """`sha256_hash` is that of the content, if it is known."""
         target.parent.mkdir(parents=True, exist_ok=True)
-        with self._bundles.open(sha256_hash, kind, 0, size_bytes) as content:
-            descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
-            try:
-                with os.fdopen(descriptor, "wb") as copy:
-                    found = hash_stream(content, copy)
-                if found.sha256_hash != sha256_hash:
-                    _log.error("A bundle in the store is damaged; run doctor.", file=target.name)
-                    raise BundleNotFound("This bundle is damaged in the store.")
-                Path(temporary).replace(target)
-            finally:
-                Path(temporary).unlink(missing_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
+        try:
+            with os.fdopen(descriptor, "wb") as copy:
+                found = hash_stream(content, copy)
+            if sha256_hash not in (None, found.sha256_hash):
+                _log.error("A bundle in the store is damaged; run doctor.", file=target.name)
+                raise BundleNotFound("This bundle is damaged in the store.")
+            Path(temporary).replace(target)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
         self._added_bytes += found.size_bytes
         if self._added_bytes >= self._step_bytes:
             self._added_bytes = 0

@@ -3,9 +3,9 @@
 `tests/core/files/test_contract.py` checks every implementation.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 from widget_contract.version_files import FILE_KINDS, FileKind
 
@@ -14,6 +14,24 @@ Kind = FileKind
 KINDS = FILE_KINDS
 FileKey = tuple[str, Kind]
 """The hash of a stored file, and its kind."""
+Encoding = Literal["br", "zstd", "gzip"]
+"""A content coding of HTTP."""
+STORED_ENCODINGS: dict[Encoding, str] = {"br": "br", "zstd": "zst", "gzip": "gz"}
+"""Those of compressed forms, smallest first, with the suffixes of their files."""
+ENCODED_KINDS: frozenset[Kind] = frozenset(("js", "css"))
+# Less fits into one packet, and more takes minutes.
+_MIN_ENCODED_BYTES, MAX_ENCODED_BYTES = 1 << 10, 8 << 20
+
+
+def is_encodable(kind: Kind, size_bytes: int) -> bool:
+    """Whether a file has compressed forms, sooner or later."""
+    return kind in ENCODED_KINDS and _MIN_ENCODED_BYTES <= size_bytes <= MAX_ENCODED_BYTES
+
+
+def file_name(sha256_hash: str, kind: Kind, encoding: Encoding | None = None) -> str:
+    """Its name in every storage: `ab/cdef….js`, or `ab/cdef….js.br`."""
+    name = f"{sha256_hash[:2]}/{sha256_hash[2:]}.{kind}"
+    return name if encoding is None else f"{name}.{STORED_ENCODINGS[encoding]}"
 
 
 class Stored(NamedTuple):
@@ -52,15 +70,28 @@ class Bundles(Protocol):
         """None if it does not exist, or was withdrawn."""
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
-        """Remove a file that no version refers to. Does nothing if it does not exist."""
+        """Remove a file that no version refers to, and its compressed forms. Does nothing if it
+        does not exist.
+        """
 
     def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
-        """Move a file out of the served folder. Does nothing if it does not exist or was withdrawn
-        already. In `Store.publishing`, so that no version begins to need it.
+        """Move a file out of the served folder, and remove its compressed forms. Does nothing if
+        it does not exist or was withdrawn already. In `Store.publishing`, so that no version begins
+        to need it.
         """
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
         """Undo `withdraw`."""
+
+    def put_encoded(self, content: bytes, sha256_hash: str, kind: Kind, encoding: Encoding) -> None:
+        """Store a compressed form of a stored file, instead of an earlier one. It is derived: not
+        listed, nor copied elsewhere. An empty one says that compressing does not pay off.
+        """
+
+    def open_encoded(self, sha256_hash: str, kind: Kind, encoding: Encoding, stop: int) -> BinaryIO:
+        """At most the first `stop` bytes, which may be damaged. Raises BundleNotFound."""
+
+    def has_encoded(self, sha256_hash: str, kind: Kind, encoding: Encoding) -> bool: ...
 
     def upload_target(
         self, request_id: str, path: str, size_bytes: int, sha256_hash: str
@@ -86,8 +117,10 @@ class Bundles(Protocol):
 class LocalFiles(Protocol):
     """Also, if bundles are local files, which the server sends without reading them."""
 
-    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
-        """The file may be missing or damaged."""
+    def local_path(
+        self, sha256_hash: str, kind: Kind = "js", encoding: Encoding | None = None
+    ) -> Path:
+        """The file, or a compressed form of it, may be missing or damaged."""
 
 
 def upload_name(request_id: str, path: str) -> str:
@@ -97,10 +130,13 @@ def upload_name(request_id: str, path: str) -> str:
     return f"{request_id}.{path.removeprefix('index.').replace('/', '.')}"
 
 
-Fetch = Callable[[str, Kind, int], None]
-"""Has a bundle, by hash, kind and size, where `local_path` says. Raises BundleNotFound,
-BundlesDown.
-"""
+class Fetch(Protocol):
+    def __call__(
+        self, sha256_hash: str, kind: Kind, size_bytes: int, encoding: Encoding | None = None
+    ) -> None:
+        """Have a file, or a compressed form, where `local_path` says. A file is verified. Raises
+        BundleNotFound, StoreUnavailable.
+        """
 
 
 class Upload(Protocol):

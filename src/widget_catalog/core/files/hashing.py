@@ -42,6 +42,17 @@ def read_verified(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: in
     return content
 
 
+def copy_verified(
+    bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int, copy: BinaryIO
+) -> None:
+    """The same for a file of any size. If it raises, `copy` must be discarded."""
+    with bundles.open(sha256_hash, kind, 0, size_bytes) as stored:
+        if hash_stream(stored, copy).sha256_hash != sha256_hash:
+            raise BundleNotFound(
+                f"The stored bundle {sha256_hash}.{kind} is damaged; doctor says whose it is."
+            )
+
+
 def is_intact(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int) -> bool:
     """Whether a file of this size is stored, undamaged."""
     found = bundles.stat(sha256_hash, kind)

@@ -1,12 +1,14 @@
 """Bundles and uploads on local disk: `bundles/ab/cdef….js`, named by hash, read-only once written.
 
-Other files are next to them, as `….css` or `….png`. Withdrawn files have the suffix `.revoked`.
+Other files are next to them, as `….css` or `….png`, and compressed forms, as `….js.br`. Withdrawn
+files have the suffix `.revoked`.
 
 The holder of an upload URL may replace its file at any time; it is verified and copied when it is
 published, and never served from here.
 """
 
 import contextlib
+import errno
 import fcntl
 import io
 import os
@@ -19,12 +21,22 @@ from typing import BinaryIO, cast
 
 from ..data_folder import sync
 from ..errors import BundleNotFound, BundleRefused, Conflict, FolderUnusable, StoreUnavailable
-from .contract import KINDS, Kind, Stored, upload_name
+from .contract import (
+    KINDS,
+    STORED_ENCODINGS,
+    Encoding,
+    Kind,
+    Stored,
+    file_name,
+    upload_name,
+)
 from .hashing import hash_file, hash_stream
 
 _INCOMING = ".incoming-"
 # A copy that was only just created may be removed as a leftover; it is then made again.
 _TRIES = 3
+# What is derived does not take the last space on the disk.
+_LEFT_FREE_BYTES = 256 << 20
 
 
 class LocalBundles:
@@ -98,12 +110,48 @@ class LocalBundles:
         except FileNotFoundError:
             return None
 
-    def local_path(self, sha256_hash: str, kind: Kind = "js") -> Path:
-        return self._folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
+    def local_path(
+        self, sha256_hash: str, kind: Kind = "js", encoding: Encoding | None = None
+    ) -> Path:
+        return self._folder / file_name(sha256_hash, kind, encoding)
+
+    def put_encoded(self, content: bytes, sha256_hash: str, kind: Kind, encoding: Encoding) -> None:
+        target = self.local_path(sha256_hash, kind, encoding)
+        with _errors_with_path(self._folder):
+            if shutil.disk_usage(self._folder).free < _LEFT_FREE_BYTES:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            descriptor, temporary = tempfile.mkstemp(prefix=_INCOMING, dir=self._folder)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())  # A power failure might leave an empty one otherwise.
+                    os.fchmod(file.fileno(), 0o444)
+                    # Without the folder of the file, that was removed meanwhile.
+                    with contextlib.suppress(FileNotFoundError):
+                        Path(temporary).replace(target)
+            finally:
+                Path(temporary).unlink(missing_ok=True)
+
+    def open_encoded(self, sha256_hash: str, kind: Kind, encoding: Encoding, stop: int) -> BinaryIO:
+        try:
+            file = self.local_path(sha256_hash, kind, encoding).open("rb")
+        except FileNotFoundError:
+            raise BundleNotFound("There is no such compressed form.") from None
+        return cast(BinaryIO, io.BufferedReader(_Part(file, 0, stop)))
+
+    def has_encoded(self, sha256_hash: str, kind: Kind, encoding: Encoding) -> bool:
+        return self.local_path(sha256_hash, kind, encoding).exists()
+
+    def _remove_encoded(self, sha256_hash: str, kind: Kind) -> None:
+        for encoding in STORED_ENCODINGS:
+            self.local_path(sha256_hash, kind, encoding).unlink(missing_ok=True)
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
         path = self.local_path(sha256_hash, kind)
         path.unlink(missing_ok=True)
+        self._remove_encoded(sha256_hash, kind)
         with contextlib.suppress(OSError):  # Not empty, or already removed.
             path.parent.rmdir()
 
@@ -111,6 +159,7 @@ class LocalBundles:
         path = self.local_path(sha256_hash, kind)
         with contextlib.suppress(FileNotFoundError):
             path.rename(_withdrawn(path))
+            self._remove_encoded(sha256_hash, kind)
             sync(path.parent)
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
@@ -152,6 +201,8 @@ class LocalBundles:
         target = folder / path.relative_to(self._folder.parent)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(path, target)
+        if stored.sha256_hash is not None:
+            self._remove_encoded(stored.sha256_hash, stored.kind)
 
 
 class _Part(io.RawIOBase):

@@ -6,13 +6,23 @@ never served.
 
 import base64
 import contextlib
+import hashlib
 import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NoReturn, cast
 
 from ..errors import BundleNotFound, BundleRefused, NotFound
-from .contract import KINDS, Kind, Stored, upload_name
+from .contract import (
+    ENCODED_KINDS,
+    KINDS,
+    STORED_ENCODINGS,
+    Encoding,
+    Kind,
+    Stored,
+    file_name,
+    upload_name,
+)
 from .hashing import hash_stream, is_intact
 from .s3_client import Bucket, FoundObject
 
@@ -59,12 +69,30 @@ class S3Bundles:
         found = self._bucket.find(_key(sha256_hash, kind))
         return None if found is None else self._stored(found)
 
+    def put_encoded(self, content: bytes, sha256_hash: str, kind: Kind, encoding: Encoding) -> None:
+        digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        key = _key(sha256_hash, kind, encoding=encoding)
+        self._bucket.put(key, io.BytesIO(content), digest, replaces=True)
+
+    def open_encoded(self, sha256_hash: str, kind: Kind, encoding: Encoding, stop: int) -> BinaryIO:
+        return self._bucket.read(_key(sha256_hash, kind, encoding=encoding), 0, stop)
+
+    def has_encoded(self, sha256_hash: str, kind: Kind, encoding: Encoding) -> bool:
+        return self._bucket.find(_key(sha256_hash, kind, encoding=encoding)) is not None
+
+    def _remove_encoded(self, sha256_hash: str, kind: Kind) -> None:
+        if kind in ENCODED_KINDS:
+            for encoding in STORED_ENCODINGS:
+                self._bucket.remove(_key(sha256_hash, kind, encoding=encoding))
+
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
         self._bucket.remove(_key(sha256_hash, kind))
+        self._remove_encoded(sha256_hash, kind)
 
     def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
         with contextlib.suppress(BundleNotFound):
             self._bucket.rename(_key(sha256_hash, kind), _key(sha256_hash, kind, _WITHDRAWN))
+            self._remove_encoded(sha256_hash, kind)
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
         with contextlib.suppress(BundleNotFound):
@@ -102,7 +130,7 @@ class S3Bundles:
         target.parent.mkdir(parents=True, exist_ok=True)
         with self._bucket.read(key) as content, target.open("wb") as copy:
             hash_stream(content, copy)
-        self._bucket.remove(key)
+        self.remove(stored.sha256_hash, stored.kind)
 
     def _stored(self, found: FoundObject) -> Stored:
         folder, _, name = found.key[len(_BUNDLES) :].partition("/")
@@ -147,5 +175,7 @@ def _base64(sha256_hash: str) -> str:
     return base64.b64encode(bytes.fromhex(sha256_hash)).decode()
 
 
-def _key(sha256_hash: str, kind: Kind, folder: str = _BUNDLES) -> str:
-    return f"{folder}{sha256_hash[:2]}/{sha256_hash[2:]}.{kind}"
+def _key(
+    sha256_hash: str, kind: Kind, folder: str = _BUNDLES, encoding: Encoding | None = None
+) -> str:
+    return folder + file_name(sha256_hash, kind, encoding)

@@ -18,6 +18,8 @@ import msgspec
 import structlog
 
 from ..errors import BundleNotFound, BundleRefused
+from .contract import MAX_ENCODED_BYTES, Encoding
+from .encoding import decodes_to, encoding_of
 from .hashing import hash_file
 
 _log = structlog.get_logger("widget_catalog.bundles")
@@ -38,6 +40,8 @@ class VerifiedFiles:
     def __init__(self) -> None:
         # By inode and time, which is faster than by path: the right hash, and whether it has it.
         self._known: dict[tuple[int, int], tuple[str, bool]] = {}
+        # The hashes that intact compressed forms decode to, by inode, time and size.
+        self._encoded: dict[tuple[int, int, int], str] = {}
 
     def find(self, path: Path, sha256_hash: str, size_bytes: int) -> bool | None:
         """Whether the file is intact; None if `verify` has to find out. Costs a system call."""
@@ -61,6 +65,34 @@ class VerifiedFiles:
             self._known.clear()
         self._known[found.st_ino, found.st_mtime_ns] = sha256_hash, is_intact
         return is_intact
+
+    def find_encoded(self, path: Path, sha256_hash: str) -> int | None:
+        """The size of an intact compressed form, 0 of an empty one; None if there is none that
+        `verify_encoded` has read. Costs a system call.
+        """
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        key = (found.st_ino, found.st_mtime_ns, found.st_size)
+        is_intact = not found.st_size or self._encoded.get(key) == sha256_hash
+        return found.st_size if is_intact else None
+
+    def verify_encoded(
+        self, path: Path, encoding: Encoding, sha256_hash: str, most_bytes: int
+    ) -> bool:
+        """Read and decode it, and remember it if it is intact."""
+        try:
+            found = path.stat()
+            content = path.read_bytes() if found.st_size < most_bytes else b"too large"
+        except OSError:
+            return False
+        if not decodes_to(content, encoding, sha256_hash, most_bytes):
+            return False
+        if len(self._encoded) >= _MOST_KNOWN:
+            self._encoded.clear()
+        self._encoded[found.st_ino, found.st_mtime_ns, found.st_size] = sha256_hash
+        return True
 
 
 def set_aside(path: Path) -> bool:
@@ -140,7 +172,13 @@ class Scrub:
     def _look_at(self, path: Path) -> None:
         with contextlib.suppress(FileNotFoundError):  # Removed meanwhile.
             size_bytes = path.stat().st_size
-            is_intact = self._files.verify(path, path.parent.name + path.stem)
+            sha256_hash = path.parent.name + path.name.partition(".")[0]
+            encoding = encoding_of(path)
+            if encoding is None:
+                is_intact = self._files.verify(path, sha256_hash)
+            else:
+                most = MAX_ENCODED_BYTES
+                is_intact = self._files.verify_encoded(path, encoding, sha256_hash, most)
             if not is_intact and path.exists():
                 self._on_damage(path)
             self.verified += 1
@@ -150,7 +188,7 @@ class Scrub:
         """In order, and not all at once: there may be millions."""
         for folder in sorted(self._folder.glob("[0-9a-f][0-9a-f]")):
             for path in sorted(folder.glob("*.*")):
-                is_bundle = path.suffix in (".js", ".css")
+                is_bundle = path.suffix in (".js", ".css") or encoding_of(path) is not None
                 if is_bundle and f"{folder.name}/{path.name}" > after:
                     yield path
 

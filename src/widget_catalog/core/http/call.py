@@ -1,7 +1,7 @@
 """Call: a request to the internal API with its context, its decoded body, and responses."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -13,7 +13,7 @@ from ..actors import Actor, Via, Visitor
 from ..credentials import hash_secret
 from ..errors import InvalidRequest, NotSignedIn
 from .http import NOSNIFF, Request, Response
-from .receiving import NO_FILES, FormFile
+from .receiving import FormFile
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -36,7 +36,7 @@ class Call:
         params: Mapping[str, str],
         body: bytes,
         visitor: Visitor | None,
-        files: Mapping[str, FormFile] = NO_FILES,
+        files: Sequence[FormFile] = (),
     ) -> None:
         """`files` are closed when the handler returns."""
         self.request = request

@@ -4,7 +4,8 @@ import re
 from email.utils import formatdate
 from functools import lru_cache
 
-from .content import ENCODINGS, MIN_COMPRESSED_BYTES, AnyContent, Content, Encoding, LargeContent
+from ..files.contract import Encoding
+from .content import ENCODINGS, MIN_COMPRESSED_BYTES, AnyContent, Content, LargeContent
 from .http import HeaderLookup, Headers, LargeBody, Request, Response
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.IGNORECASE)

@@ -13,13 +13,13 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import brotli
 import xxhash
 import zstandard
 
-Encoding = Literal["zstd", "br", "gzip"]
+from ..files.contract import Encoding
 
 # In order of preference: best size for its time first.
 ENCODINGS: tuple[Encoding, ...] = ("zstd", "br", "gzip")

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.manifests import MAX_MANIFEST_TEXT_BYTES
+from widget_contract.version_files import MAX_PICTURE_BYTES, MAX_PICTURES
 
 from ..actors import Right, Visitor
 from ..data_folder import DataFolder
@@ -35,7 +36,7 @@ from .errors import (
 )
 from .http import Body, Request, Response
 from .middleware import client_of
-from .receiving import MAX_FILES, NO_FILES, MultipartForm, MultipartReader, Receiver, boundary_of
+from .receiving import FormFile, MultipartForm, MultipartReader, Receiver, boundary_of
 from .routing import AuthMode, Route, Routes, Who, allowed
 from .services import Services
 
@@ -44,6 +45,8 @@ _TIMEOUT_S = 30
 # More of a form with files is read than is kept, so that a person who uploads a file that is too
 # large gets the form with an error instead of a closed connection.
 _MAX_FORM_BYTES = 32 << 20
+# Manifest, bundle, style sheet and README; the others are pictures.
+_LARGE_FILES = 4
 _CLOSED = "This address is for signed-in people only."
 
 
@@ -108,7 +111,7 @@ class Dispatcher:
         params = found.params if found is not None else {}
         address = client_address(self.services, request)
         sent: bytes | CatalogError = b""
-        files = NO_FILES
+        files: list[FormFile] = []
         if route is not None:
             try:
                 boundary = boundary_of(content_type_of(request)) if route.takes_files else None
@@ -151,7 +154,7 @@ class Dispatcher:
                 log_error(request, error)
                 return fail(error)
             finally:
-                for file in files.values():
+                for file in files:
                     file.content.close()
 
         in_context = partial(contextvars.copy_context().run, work)
@@ -189,9 +192,10 @@ class Dispatcher:
         if visitor is None:
             raise NotSignedIn(_CLOSED)
         refuse_other_sites(services, Call(request, address, {}, b"", visitor))
-        most = max(services.settings.max_bundle_bytes, MAX_MANIFEST_TEXT_BYTES)
+        large = max(services.settings.max_bundle_bytes, MAX_MANIFEST_TEXT_BYTES)
         folder = DataFolder(services.settings.data).uploads
-        kept = MAX_FILES * most
+        kept = _LARGE_FILES * large + MAX_PICTURES * MAX_PICTURE_BYTES
+        most = max(large, MAX_PICTURE_BYTES)
         reader = MultipartReader(boundary, folder, most, max(_MAX_FORM_BYTES, 2 * kept))
         with (
             receiver.limit_forms(visitor.actor.name),

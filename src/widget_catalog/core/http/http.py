@@ -5,7 +5,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from .content import Encoding, LargeContent
+from ..files.contract import Encoding
+from .content import LargeContent
 
 Headers = list[tuple[str, str]]
 

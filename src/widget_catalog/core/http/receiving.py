@@ -7,13 +7,13 @@ Received files are anonymous: they are gone when they are closed, or when the pr
 import asyncio
 import contextlib
 import hashlib
+import io
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import MappingProxyType
 from typing import BinaryIO, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 
@@ -23,28 +23,30 @@ from ..errors import Busy, InvalidRequest, StoreUnavailable, TooOften
 from .errors import TooLarge
 from .http import Body
 
-MAX_FILES = 4
-_MAX_PARTS = 20
+# Files whose content is kept.
+MAX_FILES = 10
+# More than a person chooses by mistake, so that the handler can say how many are allowed.
+_MAX_PARTS = 100
 _MAX_FIELD_BYTES = 4_096
 
 
 class FormFile(NamedTuple):
-    """A file of a form. Content beyond the limit is cut off."""
+    """A file of a form; a field may have several. Content beyond the limits, of one file and of
+    their number, is cut off: size and hash are those of the whole file.
+    """
 
+    field: str
     name: str
     size_bytes: int
     sha256_hash: str
     content: BinaryIO
 
 
-NO_FILES: Mapping[str, FormFile] = MappingProxyType({})
-
-
 class MultipartForm(NamedTuple):
     """Fields by name; of duplicates, the first is used."""
 
     fields: dict[str, str]
-    files: dict[str, FormFile]
+    files: list[FormFile]
 
     @property
     def urlencoded(self) -> bytes:
@@ -52,7 +54,7 @@ class MultipartForm(NamedTuple):
         return urlencode(self.fields).encode()
 
     def close(self) -> None:
-        for file in self.files.values():
+        for file in self.files:
             file.content.close()
 
 
@@ -78,7 +80,7 @@ class MultipartReader:
         self._folder = folder
         self._max_file_bytes = max_file_bytes
         self._max_bytes = self._left_bytes = max_bytes
-        self._form = MultipartForm({}, {})
+        self._form = MultipartForm({}, [])
         self._part: _Part | None = None
         self._lock = threading.Lock()
         self._is_closed = False
@@ -124,8 +126,6 @@ class MultipartReader:
 
     def _take(self, event: MultipartSegment | bytearray | bytes | None) -> None:
         if isinstance(event, MultipartSegment):
-            if event.filename is not None and len(self._form.files) == MAX_FILES:
-                raise InvalidRequest(f"At most {MAX_FILES} files are taken with this form.")
             content = None if event.filename is None else self._new_file()
             self._part = _Part(event.name or "", event.filename, content)
         elif event is None:
@@ -134,7 +134,8 @@ class MultipartReader:
             self._add(self._part, event)
 
     def _add(self, part: _Part, data: bytearray | bytes) -> None:
-        room = self._max_file_bytes - part.size_bytes
+        is_kept = len(self._form.files) < MAX_FILES
+        room = self._max_file_bytes - part.size_bytes if is_kept else 0
         part.size_bytes += len(data)
         if part.content is not None:
             part.hash.update(data)
@@ -151,15 +152,18 @@ class MultipartReader:
             return
         if part.content is None:
             self._form.fields.setdefault(part.name, part.text.decode("utf-8", "replace"))
-        elif part.name in self._form.files or (not part.file_name and not part.size_bytes):
+        elif not part.file_name and not part.size_bytes:
             part.content.close()  # Browsers send an empty file without a name if none was chosen.
         else:
             part.content.seek(0)
-            self._form.files[part.name] = FormFile(
-                part.file_name or "", part.size_bytes, part.hash.hexdigest(), part.content
+            file_name, sha256_hash = part.file_name or "", part.hash.hexdigest()
+            self._form.files.append(
+                FormFile(part.name, file_name, part.size_bytes, sha256_hash, part.content)
             )
 
     def _new_file(self) -> BinaryIO:
+        if len(self._form.files) >= MAX_FILES:
+            return io.BytesIO()
         return cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from jinja2 import (
@@ -72,8 +72,12 @@ class PageRenderer:
         """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
         self.service_name = service_name
         self.public_url = public_url
-        self.style = _style("site", "people", "browse", "reference")
+        self.style = _style("site", "cards", "browse", "widget")
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
+        self.docs_style = _style("site", "browse", "widget", "reference")
+        self.docs_style_path = f"/static/docs.{Content(self.docs_style).tag}.css"
+        self.people_style = _style("site", "people", "browse", "widget", "reference")
+        self.people_style_path = f"/static/people.{Content(self.people_style).tag}.css"
         self.dashboard_style = _style("site", "dashboard")
         self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
@@ -84,9 +88,10 @@ class PageRenderer:
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
         self.publish_script = (STATIC / "publish.js").read_bytes()
         self.publish_script_path = f"/static/publish.{Content(self.publish_script).tag}.js"
-        dashboard = preview_file("dashboard.js", (STATIC / "dashboard.js").read_bytes())
+        own = ("dashboard.js", "cards.js")
+        scripts = {it: preview_file(it, (STATIC / it).read_bytes()) for it in own}
         # They import each other by relative URLs, so they share one folder, whose name changes.
-        self.preview_files = preview_files() | {"dashboard.js": dashboard}
+        self.preview_files = preview_files() | scripts
         self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
         self.static_search = (STATIC / "static-search.js").read_bytes()
         self.static_search_path = f"/static/search.{Content(self.static_search).tag}.js"
@@ -99,6 +104,8 @@ class PageRenderer:
             contributions,
             root=self.root,
             style_url=self.root + self.style_path,
+            docs_style_url=self.root + self.docs_style_path,
+            people_style_url=self.root + self.people_style_path,
             dashboard_style_url=self.root + self.dashboard_style_path,
             script_url=self.root + self.script_path,
             preview_url=self.root + self.preview_path,
@@ -126,7 +133,8 @@ class PageRenderer:
 
     def list_files(self) -> list[str]:
         """The paths of the static files that the pages of a static site need."""
-        return [self.style_path, self.card_path, self.site_script_path, self.static_search_path]
+        styles = [self.style_path, self.docs_style_path]
+        return [*styles, self.card_path, self.site_script_path, self.static_search_path]
 
     def render(self, template: str, **values: object) -> bytes:
         with part("render"):
@@ -236,11 +244,9 @@ _find_special = re.compile("[&<>\"']").search
 def escape_output(value: object) -> str:
     """The same text as `markupsafe.escape`, for output: without an object of its own for every
     text, which takes most of the time of a page with hundreds of them."""
-    kind = type(value)
-    if kind is str:
-        text = cast(str, value)
-        return text if _find_special(text) is None else str(escape(text))
-    return cast(Markup, value) if kind is Markup else escape(value)
+    if type(value) is str:
+        return value if _find_special(value) is None else str(escape(value))
+    return value if type(value) is Markup else escape(value)
 
 
 class PageTemplate(Template):

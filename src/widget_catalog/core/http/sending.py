@@ -30,12 +30,15 @@ STALLED_MS = 30_000
 _UNSENT_BYTES = 1 << 17
 
 
-def limit_slow_readers(listening: socket.socket) -> None:
-    """Let the kernel close connections whose client reads nothing, with small send buffers.
+def configure(listening: socket.socket) -> None:
+    """Let the kernel close connections whose client reads nothing, with small send buffers; and
+    send the beginning of a file at once. It is written after the headers, and would wait until the
+    client has acknowledged these, for 40 ms.
 
-    Connections inherit both options from the listening socket.
+    Connections inherit these options from the listening socket.
     """
     if sys.platform == "linux" and listening.family in (socket.AF_INET, socket.AF_INET6):
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
 

@@ -104,8 +104,9 @@ class BoundedWork(Generic[Q, A]):
 class BoundedProcess(Generic[Q, A]):
     """The child process, which is started when it is needed. For one thread at a time."""
 
-    def __init__(self, work: Callable[[Q], A]) -> None:
+    def __init__(self, work: Callable[[Q], A], max_cpu_s: float = _MAX_CPU_S) -> None:
         self._work = name_of(work)
+        self._max_cpu_s = max_cpu_s
         self._process: subprocess.Popen[bytes] | None = None
         self._end_process: Callable[[], object] = bool
 
@@ -113,6 +114,10 @@ class BoundedProcess(Generic[Q, A]):
         """The result, or None if it would exceed the limits. Raises Busy if there is no process."""
         with part("bounded_work"):
             return self._ask(question)
+
+    def close(self) -> None:
+        """End the child process, whatever it is doing."""
+        self._end_process()
 
     def _ask(self, question: Q) -> A | None:
         for _ in range(2):
@@ -133,7 +138,7 @@ class BoundedProcess(Generic[Q, A]):
     def _running(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
             self._end_process()
-            self._process = _start(self._work)
+            self._process = _start(self._work, self._max_cpu_s)
             self._end_process = weakref.finalize(self, _end, self._process)
         return self._process
 
@@ -142,9 +147,9 @@ def _busy() -> Busy:
     return Busy("Too many people ask for this at the same time. Try again soon.", _MAX_WAIT_S)
 
 
-def _start(work: str) -> "subprocess.Popen[bytes]":
+def _start(work: str, max_cpu_s: float) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-P", "-m", __name__, work],
+        [sys.executable, "-P", "-m", __name__, work, str(max_cpu_s)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # Errors here are caused by the input, not by our code.
@@ -157,7 +162,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.kill()
 
 
-def _serve_requests(work: Callable[[Any], Any]) -> None:
+def _serve_requests(work: Callable[[Any], Any], max_cpu_s: float) -> None:
     """Until the parent closes the pipe."""
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
     questions, responses = sys.stdin.buffer, sys.stdout.buffer
@@ -165,11 +170,11 @@ def _serve_requests(work: Callable[[Any], Any]) -> None:
         while select.select([questions], [], [], _IDLE_S)[0]:
             question = receive(questions)
             # The signal has no handler, so the kernel ends the process whatever it is doing.
-            signal.setitimer(signal.ITIMER_PROF, _MAX_CPU_S)
+            signal.setitimer(signal.ITIMER_PROF, max_cpu_s)
             response = work(question)
             signal.setitimer(signal.ITIMER_PROF, 0)
             send(responses, response)
 
 
 if __name__ == "__main__":
-    _serve_requests(pkgutil.resolve_name(sys.argv[1]))
+    _serve_requests(pkgutil.resolve_name(sys.argv[1]), float(sys.argv[2]))

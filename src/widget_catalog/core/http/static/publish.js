@@ -3,7 +3,8 @@
 
 const MANIFEST = "widget.json";
 const MOST_FILES = 2000;
-const FIELDS = ["manifest", "bundle", "style", "readme"];
+const FIELDS = ["manifest", "bundle", "style", "readme", "screenshots"];
+const PICTURE = /\.(png|jpe?g|webp)$/i;
 
 // The dropped files by path. Folders that never contain a widget are skipped.
 async function readDropped(items) {
@@ -27,7 +28,7 @@ async function readEntry(entry, folder, files) {
   }
 }
 
-// The files of the widget: the topmost manifest, and the files it names.
+// The files of the widget, by field: the topmost manifest, the files it names, and those beside it.
 async function findWidget(files) {
   const paths = [...files.keys()];
   const ending = (end) => paths.filter((it) => it.endsWith(end));
@@ -37,8 +38,10 @@ async function findWidget(files) {
   if (path === undefined) {
     const endings = [".json", ".js", ".css", ".md"];
     const [manifest, bundle, style, readme] = endings.map((end) => files.get(ending(end)[0]));
-    const isFew = paths.length <= FIELDS.length;
-    return isFew ? { manifest, bundle, style, readme } : { fault: `There is no ${MANIFEST} among these files.` };
+    const screenshots = pictures(files, "");
+    const isFew = paths.length - screenshots.length <= endings.length;
+    const found = { manifest, bundle, style, readme, screenshots };
+    return isFew ? found : { fault: `There is no ${MANIFEST} among these files.` };
   }
   let said = {};
   try {
@@ -52,14 +55,23 @@ async function findWidget(files) {
   const readme = paths.find((it) => it.toLowerCase() === `${folder}README.md`.toLowerCase());
   const found = { manifest: files.get(path), bundle, style: said.style && find(said.style) };
   found.readme = files.get(readme);
+  found.screenshots = pictures(files, `${folder}screenshots/`);
   if (!found.bundle) found.fault = `The manifest names ${main}, which is not there.`;
   if (said.style && !found.style) found.fault = `The manifest names ${said.style}, which is not there.`;
   return found;
 }
 
-function put(input, file) {
+// The pictures directly in a folder, by name; a light one precedes its dark one.
+function pictures(files, folder) {
+  const isOne = (path) => path.startsWith(folder) && PICTURE.test(path) && !path.slice(folder.length).includes("/");
+  const key = (path) => path.replace("dark", "light") + (path.includes("dark") ? " dark" : "");
+  const byKey = (a, b) => (key(a) < key(b) ? -1 : 1);
+  return [...files.keys()].filter(isOne).sort(byKey).map((path) => files.get(path));
+}
+
+function put(input, files) {
   const list = new DataTransfer();
-  if (file) list.items.add(file);
+  for (const file of [files ?? []].flat()) list.items.add(file);
   input.files = list.files;
 }
 
@@ -103,7 +115,7 @@ class PublishForm {
     if (files.size === 0) return;
     const { fault, ...found } = await findWidget(files);
     for (const name of FIELDS) put(this.inputs[name], found[name]);
-    const names = FIELDS.map((it) => found[it]?.name).filter(Boolean);
+    const names = FIELDS.flatMap((it) => found[it] ?? []).map((it) => it.name);
     this.say(fault ?? `Found: ${names.join(", ")}.`);
   }
 
@@ -142,7 +154,7 @@ class PublishForm {
     const page = request.response;
     const form = page.querySelector("[data-publish]");
     if (form === null) return this.say(page.querySelector("main").innerText.trim());
-    const chosen = FIELDS.map((name) => this.inputs[name].files[0]);
+    const chosen = FIELDS.map((name) => [...this.inputs[name].files]);
     this.form.replaceWith(document.adoptNode(form));
     const shown = new PublishForm(form);
     FIELDS.forEach((name, i) => put(shown.inputs[name], chosen[i]));

@@ -26,6 +26,52 @@ async function copy(button) {
   setTimeout(() => (label.data = "Copy"), 2000);
 }
 
+// Pictures of a version, one at a time over the page; without this, each link opens one.
+function showPictures(list) {
+  const links = [...list.querySelectorAll("a")];
+  const make = (tag, properties = {}, ...children) => {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  };
+  const film = make("ul", {}, ...links.map((link) => {
+    const { src, alt } = link.querySelector("img");
+    // Pictures on another host are shown as their thumbnails, which are here.
+    const isHere = new URL(link.href).origin === location.origin;
+    return make("li", {}, make("img", { loading: "lazy", src: isHere ? link.href : src, alt }));
+  }));
+  const caption = make("p", { role: "status" });
+  const current = () => Math.round(film.scrollLeft / Math.max(film.clientWidth, 1));
+  const show = (number) => film.children[number]?.scrollIntoView({ block: "nearest", inline: "center" });
+  const tell = () => {
+    const name = links[current()].querySelector("img").alt.replace(/^Screenshot: /, "");
+    caption.textContent = `${current() + 1} of ${links.length}: ${name}`;
+  };
+  const button = (text, label, onclick) => {
+    const made = make("button", { type: "button", textContent: text, onclick });
+    made.setAttribute("aria-label", label);
+    return made;
+  };
+  const dialog = make("dialog", { className: "lightbox" }, film, make("div", {},
+    button("←", "Previous", () => show(current() - 1)), caption, button("→", "Next", () => show(current() + 1)),
+    button("Close", "Close", () => dialog.close())));
+  dialog.setAttribute("aria-label", "Screenshots");
+  film.addEventListener("scroll", tell);
+  dialog.addEventListener("keydown", ({ key }) => {
+    if (key === "ArrowLeft") show(current() - 1);
+    if (key === "ArrowRight") show(current() + 1);
+  });
+  dialog.addEventListener("click", ({ target }) => target.tagName === "LI" && dialog.close());
+  list.after(dialog);
+  links.forEach((link, number) => link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    dialog.showModal();
+    show(number);
+    tell();
+  }));
+}
+
 // Search as you type: fetches the page of the form, and shows its results.
 function searchWhileTyping(form) {
   let waiting = 0;
@@ -117,6 +163,7 @@ document.querySelectorAll("[data-try]").forEach((form) => {
   });
 });
 document.querySelectorAll("[data-account]").forEach((it) => showAccount(it).catch(() => {}));
+document.querySelectorAll("[data-gallery]").forEach(showPictures);
 document.querySelectorAll("[data-live]").forEach(searchWhileTyping);
 document.querySelectorAll("[data-copy]").forEach((button) => {
   button.hidden = false;
