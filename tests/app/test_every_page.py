@@ -15,7 +15,7 @@ from support.site_with_people import People
 MAX_HTML_BYTES = 60_000
 MAX_FILE_BYTES = 60_000
 MAX_FILES = 3
-PUBLIC = ("/search", "/widgets", "/scopes", "/docs", "/preview", "/dashboard")
+PUBLIC = ("/search", "/keywords", "/widgets", "/scopes", "/docs", "/preview", "/dashboard")
 # Static imports of a module.
 IMPORTED = re.compile(r'^import\b[^;]*?"([^"]+)";', re.MULTILINE)
 

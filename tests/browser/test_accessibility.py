@@ -20,6 +20,8 @@ _OWN_CLOCK = "/account/widgets/acme/clock"
 PUBLIC = (
     "/",
     "/search?q=wether",
+    "/search?q=qqqqqqqq",
+    "/keywords",
     "/search",
     _CLOCK,
     f"{_CLOCK}/1.1.0",

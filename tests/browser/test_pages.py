@@ -20,6 +20,7 @@ PATHS = [
     "/",
     "/search",
     "/search?q=wether",
+    "/keywords",
     "/widgets/catalog/clock",
     "/widgets/catalog/clock/1.1.0",
     "/scopes/catalog",

@@ -4,7 +4,7 @@ Every call checks the shared revision word; if it has changed, entries named by 
 dropped from the caches and, at the next search, updated in the index.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -40,6 +40,7 @@ from .resolve_responses import BoundedResponses, ResolveResponses
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
 from .search.follower import IndexFollower, IndexSource
+from .search.hits import Matches
 from .search.index import SearchIndex
 from .search_pages import SearchPages
 from .version_details import VersionDetails
@@ -212,6 +213,27 @@ class Catalog:
         """Listed widgets with names similar to this text, as search results: a JSON array."""
         self._follow()
         return self._pages.summaries(self._current_index().list_like(text, most))
+
+    def correct(self, text: str) -> str | None:
+        """This folded text of a page's search with the words that are found in place of unknown
+        ones; None if there are none.
+        """
+        self._follow()
+        return self._current_index().correct(text)
+
+    def count_matches(self, query: Query) -> Matches:
+        """The results of a page's search in numbers."""
+        self._follow()
+        return self._current_index().count_matches(query)
+
+    def list_keywords(self, most: int) -> tuple[list[tuple[str, int]], int]:
+        self._follow()
+        return self._current_index().list_keywords(most)
+
+    def explain(self, text: str, keys: Sequence[str]) -> list[int]:
+        """The set of `Field`s of widgets, by `scope/name`, with a word of this folded text."""
+        self._follow()
+        return self._current_index().explain(text, self._documents.find_numbers(keys))
 
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
         """Scope, name and time of the latest release of the listed widgets in a part, by number."""

@@ -1,4 +1,4 @@
-"""What is searched for. `api/query.py` and `pages/listing_pages.py` parse it, `search/index.py`
+"""What is searched for. `api/query.py` and `pages/search_form.py` parse it, `search/index.py`
 finds it.
 """
 
@@ -25,7 +25,8 @@ class Query(NamedTuple):
     """A search query. The text is folded; an empty one matches all.
 
     `runs_on`: a version that is not yanked admits this SDK. `permission`: the latest version
-    requires it. `with_labels`: terms are also looked for in scope, name and keywords.
+    requires it. `keyword`: the latest version has it. `is_ranked`: search as pages do, in all texts
+    and by the words in them (search/ranking.py); otherwise as the API does.
     """
 
     text: str = ""
@@ -34,7 +35,8 @@ class Query(NamedTuple):
     runs_on: SemVer | None = None
     permission: str | None = None
     order: Order = Order.RELEVANCE
-    with_labels: bool = False
+    keyword: str | None = None
+    is_ranked: bool = False
 
 
 class SearchRequest(NamedTuple):

@@ -18,7 +18,8 @@ from .replica.records import DocumentRecord
 from .replica.rendering import Outline, with_cdn
 from .replica.revision import Counts
 from .replica.rows import SummaryRow
-from .search.index import Hits, SearchIndex
+from .search.hits import Hits
+from .search.index import SearchIndex
 from .search.popularity import Mark
 from .widgets import runs_on
 

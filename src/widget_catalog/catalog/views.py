@@ -1,6 +1,6 @@
 """Views: the catalog as typed values, for pages; the same data as in the API."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -17,6 +17,7 @@ from ..core.http.content import AnyContent
 from .card_picture import Card, CardResults
 from .catalog import BundleRef, Catalog
 from .query import Query
+from .search.hits import Matches
 
 T = TypeVar("T")
 
@@ -92,6 +93,24 @@ class Views:
     def list_like(self, text: str, most: int) -> tuple[Card, ...]:
         """Widgets with names similar to a text without results."""
         return _decode_summaries(self._catalog.like(fold(text), most))
+
+    def correct(self, text: str) -> str | None:
+        """A text of a search with the words that are found in place of unknown ones; None if there
+        are none.
+        """
+        return self._catalog.correct(fold(text))
+
+    def count_matches(self, query: Query) -> Matches:
+        """The results of a page's search in numbers."""
+        return self._catalog.count_matches(query)
+
+    def list_keywords(self, most: int) -> tuple[list[tuple[str, int]], int]:
+        """The most frequent keywords, and how many widgets have each; and the number of all."""
+        return self._catalog.list_keywords(most)
+
+    def explain(self, text: str, widgets: Sequence[Card]) -> list[int]:
+        """The set of `Field`s of each of these widgets with a word of this text."""
+        return self._catalog.explain(fold(text), [f"{it.scope}/{it.name}" for it in widgets])
 
     def permissions(self) -> list[str]:
         """All permissions that widgets need, most frequent first."""

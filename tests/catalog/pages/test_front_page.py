@@ -28,6 +28,7 @@ PAGES = [
     "/docs/api/getWidget",
     "/search",
     "/search?q=clock",
+    "/keywords",
     "/scopes/catalog",
     "/widgets/catalog/clock",
     "/widgets/catalog/clock/versions",

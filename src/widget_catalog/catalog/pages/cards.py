@@ -37,8 +37,10 @@ class Cards:
         self._face = icons.face
         self._has_pictures = has_pictures
 
-    def list(self, widgets: Sequence[Card]) -> Markup:
-        cards = "".join(map(self._card, widgets))
+    def list(self, widgets: Sequence[Card], why: Sequence[str] = ()) -> Markup:
+        """`why` has a sentence for each widget, or nothing."""
+        each = zip(widgets, why or [""] * len(widgets), strict=True)
+        cards = "".join([self._card(*it) for it in each])
         return Markup(f'<ol class="widgets">\n{cards}  </ol>\n')  # noqa: S704  Escaped below.
 
     def still(self, version: VersionEntry, picture: CardPicture | None) -> Markup:
@@ -47,12 +49,13 @@ class Cards:
         tint = tint_of(version.display_name)
         return Markup(f'<div class="shot still t{tint}">{shown}</div>')  # noqa: S704  Escaped.
 
-    def _card(self, widget: Card) -> str:
+    def _card(self, widget: Card, why: str) -> str:
         key = f"{escape_output(widget.scope)}/{escape_output(widget.name)}"
         name = escape_output(short(widget.display_name, 100))
         official = f" {OFFICIAL}" if widget.is_official else ""
         latest = widget.latest_version
         about = fits = live = ""
+        reason = f'      <p class="why">{escape_output(why)}</p>\n' if why else ""
         if widget.description:
             text = escape_output(short(widget.description, 200))
             about = f'      <p dir="auto">{text}</p>\n'
@@ -77,7 +80,7 @@ class Cards:
             f'      <a href="{self._start}{key}">\n'
             f'        <span class="name"><bdi>{name}</bdi>{official}</span>\n'
             f'        <span class="key">{key}</span>\n      </a>\n'
-            f'{about}{fits}      <dl class="facts">{facts}</dl>\n    </li>\n'
+            f'{about}{fits}{reason}      <dl class="facts">{facts}</dl>\n    </li>\n'
         )
 
     def _picture(

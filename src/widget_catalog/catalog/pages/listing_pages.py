@@ -1,12 +1,11 @@
 """Pages that list widgets: the front page, search, and the page of a scope."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode
+from typing import Any
+from urllib.parse import quote_plus
 
 from widget_contract.folding import fold
 from widget_contract.names import is_name
-from widget_contract.semver import InvalidVersion, SemVer
 
 from ...core.http.content import AnyContent
 from ..card_picture import Card, CardResults
@@ -14,6 +13,8 @@ from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
 from ..views import View, Views
 from .rendered_pages import MembersReader, PageRequest, RenderedPages, page_numbers
+from .result_facts import Choice, list_facets, show_facets, why_it_matches
+from .search_form import SearchForm, parse_sdk, parse_search_form
 
 _ON_FRONT_PAGE = 6
 _LISTS = {
@@ -23,11 +24,12 @@ _LISTS = {
 }
 
 _PER_PAGE = 20
-_MAX_CHARACTERS = 256
-_MAX_FIELDS = 30
 _SUGGESTED = 6
 _EXACT = 3
 _MAX_PERMISSIONS = 40
+_POPULAR_KEYWORDS = 12
+# Of the page of all keywords.
+_MAX_KEYWORDS = 400
 _SORTS = {
     Order.RELEVANCE: "Best match",
     Order.INSTALLS: "Most installed",
@@ -39,60 +41,6 @@ _SORTS = {
 _OF_SCOPE_PER_PAGE = 24
 # Keeps the page of a large organization small.
 _MAX_MEMBERS = 40
-
-
-class SearchForm(NamedTuple):
-    """The fields of the form; invalid ones are omitted."""
-
-    q: str = ""
-    scope: str = ""
-    official: bool = False
-    sdk: str = ""
-    permission: str = ""
-    sort: Order = Order.RELEVANCE
-    page: int = 1
-
-    @property
-    def has_filter(self) -> bool:
-        return bool(self.scope or self.official or self.sdk or self.permission)
-
-    def query(self) -> str:
-        """As a query string, without the page; empty fields are omitted."""
-        fields = {**self._asdict(), "official": "true" if self.official else "", "page": ""}
-        unsaid = ("sort", Order.RELEVANCE)
-        return urlencode([it for it in fields.items() if it[1] and it != unsaid])
-
-
-def parse_search_form(query_string: str) -> SearchForm:
-    """Never fails: invalid values are ignored."""
-    try:
-        pairs = parse_qsl(query_string, errors="replace", max_num_fields=_MAX_FIELDS)
-    except ValueError:
-        pairs = []
-    given: dict[str, str] = {}
-    for key, value in pairs:
-        given.setdefault(key, " ".join(value.replace("\0", "").split())[:_MAX_CHARACTERS])
-    sort, page = given.get("sort", ""), given.get("page", "1")
-    return SearchForm(
-        q=given.get("q", ""),
-        scope=given.get("scope", "").removeprefix("@"),
-        official=given.get("official", "").lower() in ("true", "on", "1"),
-        sdk=given.get("sdk", ""),
-        permission=given.get("permission", ""),
-        sort=Order(sort) if sort in list(Order) else Order.RELEVANCE,
-        page=int(page) if page.isascii() and page.isdecimal() and int(page[:9]) > 0 else 1,
-    )
-
-
-def parse_sdk(text: str) -> SemVer | None:
-    """An SDK version in short form: `1.2` is 1.2.0."""
-    text = text.strip().removeprefix("v")
-    if text.replace(".", "").isdecimal() and text.count(".") < 2:
-        text += ".0" * (2 - text.count("."))
-    try:
-        return SemVer.parse(text)
-    except InvalidVersion:
-        return None
 
 
 @dataclass
@@ -139,7 +87,8 @@ class ListingPages:
             sdk,
             asked.permission or None,
             asked.sort,
-            with_labels=True,
+            asked.keyword or None,
+            is_ranked=True,
         )
         found = self.views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
         is_plain = asked.q and not asked.has_filter and asked.page == 1
@@ -153,13 +102,24 @@ class ListingPages:
             rest = [it for it in results.widgets if (it.scope, it.name) not in first]
             total = max(results.total, len(exact) + len(rest))
             pages = -(-results.total // _PER_PAGE)
-            query = asked.query()
+            cards = [*exact, *rest]
+            counted = self.views.count_matches(query)
+            corrected = self.views.correct(asked.q) if asked.q else None
+            why = self.views.explain(asked.q, cards) if asked.q else ()
+            facets = list_facets(asked, total, counted, self._search_address)
+            fields = asked.query()
             return {
                 "asked": asked,
-                "cards": [*exact, *rest],
+                "cards": cards,
+                "why": list(map(why_it_matches, why)),
+                "facets": show_facets(facets if cards else (), self.pages.address("/keywords")),
+                "are_partial": counted.are_partial,
+                "corrected": corrected,
+                "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),
+                "keywords": () if cards else self._popular_keywords(),
                 "total": total,
                 "pages": pages,
-                "address": lambda page: self.pages.address(_search_address(query, page)),
+                "address": lambda page: self._search_address(fields, page),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
                 "sorts": _SORTS,
@@ -176,12 +136,32 @@ class ListingPages:
         return self._permissions[1]
 
     def _near(self, asked: SearchForm) -> tuple[Card, ...]:
-        """Suggestions; without the filters, if these exclude everything."""
-        if asked.has_filter:
-            query = Query(fold(asked.q), with_labels=True)
-            return self.views.search(query, None, 1, _SUGGESTED).read().widgets
-        text = asked.q.rpartition("/")[2]
-        return self.views.list_like(text, _SUGGESTED) if text else ()
+        """Where filters exclude everything, the results without them."""
+        if not asked.has_filter or not asked.q:
+            return ()
+        query = Query(fold(asked.q), is_ranked=True)
+        return self.views.search(query, None, 1, _SUGGESTED).read().widgets
+
+    def _popular_keywords(self) -> list[Choice]:
+        return [*map(self._keyword, self.views.list_keywords(_POPULAR_KEYWORDS)[0])]
+
+    async def keywords(self, _: PageRequest) -> AnyContent:
+        """All keywords with the number of their widgets, by name."""
+
+        def values() -> dict[str, Any]:
+            every, total = self.views.list_keywords(_MAX_KEYWORDS)
+            return {"total": total, "keywords": sorted(map(self._keyword, every))}
+
+        shows = (self.views.revision(),)
+        return self.pages.get("keywords", shows, "catalog/keywords.html", values)
+
+    def _keyword(self, counted: tuple[str, int]) -> Choice:
+        address = self._search_address(f"keyword={quote_plus(counted[0])}")
+        return Choice(*counted, address, is_applied=False)
+
+    def _search_address(self, query: str, page: int = 1) -> str:
+        fields = [it for it in (query, f"page={page}" if page > 1 else "") if it]
+        return self.pages.address(f"/search?{'&'.join(fields)}" if fields else "/search")
 
     async def scope(self, request: PageRequest) -> AnyContent | None:
         """Its widgets and its public members. None if the scope has no listed widget."""
@@ -218,8 +198,3 @@ class ListingPages:
 
     def _list_scope(self, scope: str, page: int, limit: int) -> View[CardResults]:
         return self.views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
-
-
-def _search_address(query: str, page: int) -> str:
-    fields = [it for it in (query, f"page={page}" if page > 1 else "") if it]
-    return f"/search?{'&'.join(fields)}"

@@ -118,6 +118,7 @@ class PublicPages:
         return [
             PublicRoute("/", listings.front_page, panel),
             PublicRoute("/search", search, panel),
+            *self._keyword_routes(listings),
             PublicRoute("/scopes/{scope}", listings.scope, panel),
             PublicRoute("/widgets/{scope}/{name}", widgets.widget, panel),
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
@@ -131,6 +132,11 @@ class PublicPages:
             PublicRoute("/docs/{name}", self._guides.part, html),
             PublicRoute("/docs/{name}/{slug}", self._guides.part, html),
         ]
+
+    def _keyword_routes(self, listings: ListingPages) -> list[PublicRoute]:
+        """A static site searches in a script, which has no filters."""
+        is_static = self._renderer.is_static
+        return [] if is_static else [PublicRoute("/keywords", listings.keywords, self._html)]
 
     def _feed_routes(self) -> list[PublicRoute]:
         """For programs: feed readers, other sites, search engines."""
@@ -197,7 +203,8 @@ class PublicPages:
 
     def _list_lasting(self) -> list[str]:
         """The paths of all pages that do not depend on what is published."""
-        return ["/", "/search", *self.list_docs()]
+        keywords = [] if self._renderer.is_static else ["/keywords"]
+        return ["/", "/search", *keywords, *self.list_docs()]
 
     async def handle(self, request: Request) -> Response:
         found = self._routes.find(request.path)

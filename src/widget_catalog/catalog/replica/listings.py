@@ -21,7 +21,16 @@ _HEAD = {
     "is_listed": "B",
     "is_official": "B",
 }
-_TEXTS = ("scope", "name", "display_name", "sdk_ranges", "permissions", "terms", "description")
+_TEXTS = (
+    "scope",
+    "name",
+    "display_name",
+    "sdk_ranges",
+    "permissions",
+    "terms",
+    "readme",
+    "description",
+)
 _LISTING = struct.Struct(f"<{''.join(_HEAD.values())}")
 _LISTING_BYTES = _LISTING.size
 _LISTING_HEADS = np.dtype([(name, f"<{code}") for name, code in _HEAD.items()])
@@ -33,7 +42,7 @@ _NO_DESCRIPTION = b"\1"
 
 
 def encode_listing(number: int, changed_at: int, it: Listing) -> bytes:
-    texts = (it.scope, it.name, it.display_name, it.sdk_ranges, it.permissions, it.terms)
+    texts = (getattr(it, name) for name in _TEXTS[:-1])
     description = _NO_DESCRIPTION if it.description is None else it.description.encode()
     rest = _LISTING.pack(
         0,
@@ -117,6 +126,8 @@ def listing_columns(records: Sequence[bytes]) -> ListingColumns:
             names=_decoded(columns["name"]),
             sdk_ranges=_decoded(columns["sdk_ranges"]),
             permissions=_decoded(columns["permissions"]),
+            terms=_decoded(columns["terms"]),
+            readmes=_decoded(columns["readme"]),
         )
     except ValueError:
         raise damaged("a listing") from None

@@ -1,7 +1,8 @@
 """Bulk operations on ordinals: sets, rows of numbers, and named groups."""
 
 from array import array
-from collections import defaultdict
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,11 @@ from pyroaring import BitMap
 Array = npt.NDArray[Any]
 
 _FEW = 32
+# Of more members than this, a quarter as many are enough to know the largest groups.
+_SAMPLED = 2_000
+_REMEMBERED_SETS = 256
+# Up to this many are counted faster without numpy.
+_VERY_FEW = 100
 
 
 def set_of(ordinals: Array) -> BitMap:
@@ -84,6 +90,11 @@ class Groups:
         self._numbers = {name: number for number, name in enumerate(names)}
         self._members = members
         self._recent: dict[str, list[int]] = {}
+        # For `largest`, until there is a new name.
+        self._places: Rows | None = None
+        self._sorted: list[str] = []
+        self._is_single = False
+        self._sets: dict[str, BitMap] = {}
 
     @staticmethod
     def members(names: Sequence[str]) -> tuple[list[str], Rows]:
@@ -95,6 +106,9 @@ class Groups:
         return list(numbers), Rows.of(radix_argsort(group).astype(np.uint32), lengths)
 
     def add(self, name: str, ordinal: int) -> None:
+        if name not in self._recent and name not in self._numbers:
+            self._places = None
+        self._sets.pop(name, None)
         self._recent.setdefault(name, []).append(ordinal)
 
     def names(self) -> list[str]:
@@ -107,6 +121,72 @@ class Groups:
         number = self._numbers.get(name)
         return found if number is None else found | sorted_set(self._members.row(number))
 
+    def largest(self, among: BitMap, most: int) -> tuple[list[tuple[str, int]], int]:
+        """The groups with the most members among these, and how many; equal ones by name. And the
+        number of all groups with any.
+        """
+        counts = self._counts(among)
+        top = _most(counts, most)
+        each = zip(top, counts[top].tolist(), strict=True)
+        named = [(self._sorted[place], count) for place, count in each]
+        return named, int(np.count_nonzero(counts))
+
+    def frequent(self, among: BitMap, most: int) -> list[tuple[str, int]]:
+        """The same, without their number. Of many members only some decide which groups are shown;
+        the counts are exact.
+        """
+        if self._places is None:
+            self._places_in(np.empty(0, np.int64))
+        if len(among) <= _VERY_FEW and not self._recent:
+            found = Counter(self._places_in(members_of(among)).tolist())
+            few = sorted(found.items(), key=lambda it: (-it[1], it[0]))[:most]
+            return [(self._sorted[place], count) for place, count in few]
+        if len(among) <= _SAMPLED or self._is_single:
+            return self.largest(among, most)[0]
+        ordinals = members_of(among)
+        sample = self._places_in(ordinals[:: len(ordinals) * 4 // _SAMPLED])
+        places, counts = np.unique(sample, return_counts=True)
+        some = [self._sorted[it] for it in places[np.argsort(-counts)[: most + most // 2]].tolist()]
+        counted = [(it, self._count_in(it, among)) for it in {*some, *self._recent}]
+        ordered = sorted(counted, key=lambda it: (-it[1], it[0]))[:most]
+        return [it for it in ordered if it[1]]
+
+    def _count_in(self, name: str, among: BitMap) -> int:
+        members = self._sets.get(name)
+        if members is None:
+            if len(self._sets) >= _REMEMBERED_SETS:
+                self._sets.clear()
+            members = self._sets[name] = self.of(name)
+        return members.intersection_cardinality(among)
+
+    def _places_in(self, ordinals: Array) -> Array:
+        """The places of the names of the groups of these, without recent ones."""
+        if self._places is None:
+            self._sorted = sorted(self.names())
+            self._places = self._places_by_ordinal()
+        places = self._places
+        old = ordinals[: np.searchsorted(ordinals, len(places.starts) - 1)]
+        # Where each ordinal has exactly one group, as with scopes, that is a single step.
+        return places.items[old] if self._is_single else places.gather(old)
+
+    def _counts(self, among: BitMap) -> Array:
+        """How many of these each group has, by the place of its name."""
+        found = self._places_in(members_of(among))
+        counts: Array = np.bincount(found, minlength=len(self._sorted))
+        for name, recent in self._recent.items():
+            counts[bisect_left(self._sorted, name)] += sum(it in among for it in recent)
+        return counts
+
+    def _places_by_ordinal(self) -> Rows:
+        """The places of the groups of each ordinal among the sorted names."""
+        places = {name: place for place, name in enumerate(self._sorted)}
+        of_number = np.fromiter(map(places.__getitem__, self._numbers), np.int32)
+        items = self._members.items
+        of_item = np.repeat(of_number, self._members.lengths())
+        lengths = np.bincount(items)
+        self._is_single = bool((lengths == 1).all())
+        return Rows.of(of_item[radix_argsort(items)], lengths)
+
     def count(self, among: BitMap) -> int:
         """How many groups have a member among these."""
         members = self._members
@@ -116,3 +196,14 @@ class Groups:
         living = set(np.flatnonzero(np.bincount(group[marks[members.items]])).tolist())
         old = {name for name, number in self._numbers.items() if number in living}
         return len(old | {name for name, some in self._recent.items() if marks[some].any()})
+
+
+def _most(counts: Array, most: int) -> list[int]:
+    """The places of the greatest counts above zero; equal ones in order."""
+    places = np.flatnonzero(counts)
+    of_places = counts[places]
+    if most < len(places):
+        is_often = of_places >= np.partition(of_places, -most)[-most]
+        places, of_places = places[is_often], of_places[is_often]
+    found: list[int] = places[np.argsort(-of_places, kind="stable")[:most]].tolist()
+    return found

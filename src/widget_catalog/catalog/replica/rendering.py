@@ -16,6 +16,7 @@ from widget_contract.wire import VersionEntry, WidgetHead
 from ...core.clock import iso, to_ms
 from ...core.db.damage import checksum
 from ..card_picture import choose_picture
+from ..tokens import readme_tokens
 from ..widgets import Version, Widget
 from .rows import FACET_SEPARATOR, Listing, Place
 
@@ -112,6 +113,7 @@ def render(widget: Widget) -> Document:
         sdk_ranges=FACET_SEPARATOR.join(dict.fromkeys(ranges)),
         permissions="" if latest is None else FACET_SEPARATOR.join(latest.permissions),
         terms="" if latest is None else " ".join(searched_texts(latest)),
+        readme=" ".join(readme_tokens(latest.readme)) if latest and latest.readme else "",
         description=widget.description,
     )
     return Document(

@@ -53,8 +53,8 @@ class Listing(NamedTuple):
     """The data of a widget for the search index. `id` and `changed_at` are 0 until it is written.
 
     `released_ms` and `permissions` are the latest version's, `sdk_ranges` those of all versions
-    that are not yanked; the lists are joined by FACET_SEPARATOR. `terms` are texts of the latest
-    version that only pages search, joined by spaces.
+    that are not yanked; the lists are joined by FACET_SEPARATOR. Only pages search `terms`, the
+    keywords of the latest version, and `readme`, words of its README, both joined by spaces.
     """
 
     id: int
@@ -70,6 +70,7 @@ class Listing(NamedTuple):
     sdk_ranges: str
     permissions: str
     terms: str
+    readme: str
     description: str | None
 
     @property
@@ -93,3 +94,5 @@ class ListingColumns(NamedTuple):
     names: list[str]
     sdk_ranges: list[str]
     permissions: list[str]
+    terms: list[str]
+    readmes: list[str]

@@ -17,7 +17,7 @@ from .texts import Texts
 
 class FacetParts(NamedTuple):
     """The components of `Facets`, as flat arrays: times by ordinal, sorted names and their
-    ordinals, and groups by SDK range and by permission.
+    ordinals, and groups by SDK range, by permission and by keyword.
     """
 
     created_ms: Array
@@ -33,6 +33,10 @@ class FacetParts(NamedTuple):
     permission_starts: Array
     permitted: Array
     permitted_starts: Array
+    keywords: Array
+    keyword_starts: Array
+    described: Array
+    described_starts: Array
 
 
 class FacetsBuilder:
@@ -41,6 +45,7 @@ class FacetsBuilder:
         self._names: list[str] = []
         self._ranges: list[str] = []
         self._permissions: list[str] = []
+        self._keywords: list[str] = []
 
     def add(self, some: ListingColumns) -> None:
         self._created.append(some.created_ms)
@@ -48,6 +53,7 @@ class FacetsBuilder:
         self._names += some.names
         self._ranges += some.sdk_ranges
         self._permissions += some.permissions
+        self._keywords += [it.replace(" ", FACET_SEPARATOR) for it in some.terms]
 
     def build(self) -> FacetParts:
         return FacetParts(
@@ -56,6 +62,7 @@ class FacetsBuilder:
             *_in_order(self._names),
             *_grouped(self._ranges),
             *_grouped(self._permissions),
+            *_grouped(self._keywords),
         )
 
 
@@ -68,6 +75,7 @@ class Facets:
         self._new_names: dict[str, list[int]] = {}
         self._ranges = _groups(*parts[5:9])
         self._permissions = _groups(*parts[9:13])
+        self.keywords = _groups(*parts[13:17])
         self._admitting: dict[SemVer, list[str]] = {}
 
     def add(self, row: Listing, ordinal: int) -> None:
@@ -78,6 +86,8 @@ class Facets:
         for group, joined in ((self._ranges, row.sdk_ranges), (self._permissions, row.permissions)):
             for item in _items(joined):
                 group.add(item, ordinal)
+        for keyword in row.terms.split():
+            self.keywords.add(keyword, ordinal)
         self._admitting.clear()
 
     def created_ms(self) -> Array:

@@ -7,7 +7,6 @@ old one is dead, so that nothing has to be removed from the postings.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from sys import getsizeof
-from typing import NamedTuple
 
 import numpy as np
 from pyroaring import BitMap
@@ -17,13 +16,17 @@ from widget_contract.folding import fold
 from ..query import Order, Query
 from ..replica.cache import ByteBoundedCache
 from ..replica.documents import Documents
-from ..replica.ordinals import Array, Groups, Rows, members_of, set_of
+from ..replica.ordinals import Groups, Rows, members_of, set_of
 from ..replica.revision import Counts
 from ..replica.rows import Listing
+from ..tokens import query_tokens
 from ..widgets import Totals
+from .display_names import DisplayNames
 from .facets import Facets
+from .hits import Hits, Holders, Matches
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
+from .ranking import Ranking, rarity, with_popularity
 from .texts import Texts
 from .words import Words, label_words
 
@@ -34,30 +37,15 @@ _OVERHEAD_BYTES = 1_000
 _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 # More than this are not applied one by one, which would block all other requests.
 _MAX_AT_ONCE = 2_000
+# With fewer results that have every word of a query, those with some of them follow.
+_FEW = 10
+# More than any other score, so that those with every word come first.
+_ALL_WORDS = 1_000.0
+_REMEMBERED_COUNTS = 64
+# Keywords and scopes that are counted for a page.
+_MAX_COUNTED = 12
 # Limit of names that are compared with a text that matches nothing.
 _MAX_COMPARED = 50_000
-
-
-class Hits(NamedTuple):
-    """The numbers of the widgets on a page, and the number of all results.
-
-    If the order follows every count, `among` are those that could be on this page if they were
-    more popular. The page shows those at `positions` of the order by popularity; with another
-    order there are none.
-    """
-
-    ids: list[int]
-    total: int
-    among: BitMap
-    positions: list[int]
-
-
-class _Holders(NamedTuple):
-    """The widgets that contain a term: anywhere, in their name, at the start of a word of it."""
-
-    anywhere: BitMap
-    in_name: BitMap
-    starting_word: BitMap
 
 
 class SearchIndex:
@@ -82,21 +70,21 @@ class SearchIndex:
         self._scopes = Groups(scopes, Rows(parts.members, parts.member_starts))
         self._names, self._descriptions = Words(parts.names), Words(parts.descriptions)
         self._labels = Words(parts.labels)
+        self._ranking = Ranking(parts.ranking)
         self._old_ids, self._old_version_counts = parts.ids.data, parts.version_counts.data
         # Additions and removals since the build.
         self._new_ordinals: dict[int, int | None] = {}
         self._new_version_counts: list[int] = []
-        self._new_keys: list[str] = []
         self._versions = int(parts.version_counts.sum())
-        self._keys = Texts(parts.keys, parts.key_starts)
-        self._key_ordinals = parts.key_ordinals
+        names = Texts(parts.keys, parts.key_starts)
+        self._display_names = DisplayNames(names, parts.key_ordinals)
         self._facets = Facets(parts.facets)
-        self._places: Array | None = None
         self._popularity = Popularity(self._counts, parts.ids, parts.ranks)
-        self._remembered: ByteBoundedCache[tuple[str, bool], _Holders] = ByteBoundedCache(
+        self._remembered: ByteBoundedCache[tuple[str, bool], Holders] = ByteBoundedCache(
             _REMEMBERED_BYTES
         )
         self._scope_count: int | None = None
+        self._counted: dict[Query, Matches] = {}
 
     def refresh(self) -> None:
         """Follow the counts. Call this before any query."""
@@ -109,6 +97,8 @@ class SearchIndex:
         if query.order not in (Order.RELEVANCE, Order.INSTALLS):
             return self._find_in_order(query.order, matching, offset, limit)
         tiers = [matching]
+        if terms and query.is_ranked and query.order is Order.RELEVANCE:
+            return self._find_by_score(terms, matching, offset, limit)
         if terms and query.order is Order.RELEVANCE:
             tiers = self._nested(query.text, terms, matching, offset)
         positions: list[int] = []
@@ -128,12 +118,86 @@ class SearchIndex:
         among = tier if self.is_exact else BitMap()
         return Hits(self._popularity.ids_at(positions), total, among, positions)
 
+    def _find_by_score(
+        self, terms: Sequence[Holders], matching: BitMap, offset: int, limit: int
+    ) -> Hits:
+        """The same by how well the words match. Any count of a result may change the order."""
+        ordinals = members_of(matching).astype(np.int64)
+        size, stop = len(self._all), offset + limit
+        scores = np.zeros(len(ordinals), np.float32)
+        has_all = np.ones(len(ordinals), np.bool_)
+        for it in terms:
+            if it.found is not None and it.anywhere:
+                weight = np.float32(rarity(len(it.anywhere), size))
+                mine = self._ranking.scores(it.found, ordinals) * weight
+                if not matching.issubset(it.anywhere):
+                    has_it = np.isin(ordinals, members_of(it.anywhere), assume_unique=True)
+                    mine *= has_it
+                    has_all &= has_it
+                scores += mine
+        positions = self._popularity.positions(ordinals)
+        keys = -with_popularity(scores, positions, size)
+        if not has_all.all():
+            keys[has_all] -= _ALL_WORDS
+        if stop < len(keys):  # Only those that may be in the window have to be sorted.
+            is_early = keys <= np.partition(keys, stop)[stop]
+            ordinals, positions, keys = ordinals[is_early], positions[is_early], keys[is_early]
+        shown = ordinals[np.lexsort((positions, keys))[offset:stop]].tolist()
+        ids, total = self._popularity.ids_of(shown), len(matching)
+        if not self.is_exact or not shown:
+            return Hits(ids, total, BitMap(), [])
+        # As if the last of all were on the page: then every count among the results matters.
+        return Hits(ids, total, matching, [size - 1])
+
+    def count_matches(self, query: Query) -> Matches:
+        """The results of a query that ranks, in numbers."""
+        query = query._replace(order=Order.RELEVANCE)
+        counted = self._counted.get(query)
+        if counted is None:
+            terms, matching = self._matching(query)
+            counted = Matches(
+                self._facets.keywords.frequent(matching, _MAX_COUNTED),
+                self._scopes.frequent(matching, _MAX_COUNTED),
+                matching.intersection_cardinality(self._official),
+                any(not matching.issubset(it.anywhere) for it in terms),
+            )
+            if len(self._counted) >= _REMEMBERED_COUNTS:
+                self._counted.clear()
+            self._counted[query] = counted
+        return counted
+
+    def list_keywords(self, most: int) -> tuple[list[tuple[str, int]], int]:
+        """The most frequent keywords, and how many listed widgets have each; and the number of all
+        keywords.
+        """
+        return self._facets.keywords.largest(self._all, most)
+
+    def explain(self, text: str, widget_ids: Sequence[int]) -> list[int]:
+        """For each of these widgets, the set of `Field`s with a word of this text."""
+        found = [self._holders(term, is_ranked=True).found for term in query_tokens(text)]
+        explained = []
+        for widget_id in widget_ids:
+            ordinal, fields = self._find_ordinal(widget_id), 0
+            for it in found:
+                if it is not None and ordinal is not None:
+                    fields |= it.fields_of(ordinal)
+            explained.append(fields)
+        return explained
+
+    def correct(self, text: str) -> str | None:
+        """The text with the words that were found in place of unknown ones; None if all are known,
+        or none is similar.
+        """
+        words = query_tokens(text)
+        found = [self._holders(it, is_ranked=True).similar or it for it in words]
+        return " ".join(found) if found != words else None
+
     def _find_in_order(self, order: Order, matching: BitMap, offset: int, limit: int) -> Hits:
         """The same for an order that does not depend on popularity."""
         ordinals = members_of(matching).astype(np.int64)
         match order:
             case Order.NAME:
-                keys = self._name_places()[ordinals]
+                keys = self._display_names.places()[ordinals]
             case Order.NEWEST:
                 keys = -self._facets.created_ms()[ordinals]
             case _:
@@ -145,26 +209,6 @@ class SearchIndex:
         sorting = np.lexsort((self._popularity.ranks[ordinals], keys))
         shown = ordinals[sorting[offset:stop]].tolist()
         return Hits(self._popularity.ids_of(shown), len(matching), BitMap(), [])
-
-    def _name_places(self) -> Array:
-        """The position of each ordinal's name among all; a new one is between two old ones."""
-        if self._places is None:
-            self._places = np.empty(len(self._old_ids), np.float64)
-            self._places[self._key_ordinals] = _first_of_equal(self._keys)
-        new = self._new_keys[len(self._places) - len(self._old_ids) :]
-        if new:
-            # A name that no old widget has goes halfway between two; new ones are sorted among
-            # themselves.
-            names = sorted(set(self._new_keys))
-            step = 0.5 / (len(names) + 1)
-            order = {name: number * step for number, name in enumerate(names)}
-            places = []
-            for name in self._new_keys:
-                at = self._keys.bisect(name.encode())
-                is_old = at < len(self._keys) and self._keys[at] == name.encode()
-                places.append(at if is_old else at - 0.75 + order[name])
-            self._places = np.append(self._places[: len(self._old_ids)], places)
-        return self._places
 
     def list_named(self, name: str) -> list[int]:
         """The numbers of the listed widgets of this name, in any scope, most popular first."""
@@ -178,11 +222,9 @@ class SearchIndex:
         """The numbers of listed widgets with names similar to this folded text."""
         from rapidfuzz import fuzz, process  # Few searches find nothing.
 
-        keys = [it.decode() for it in self._keys[:_MAX_COMPARED]]
-        own, named = self._facets.list_names(_MAX_COMPARED)
-        texts = [*keys, *self._new_keys, *own]
-        new = range(len(self._old_ids), len(self._old_ids) + len(self._new_keys))
-        ordinals = [*self._key_ordinals[: len(keys)].tolist(), *new, *named]
+        names, of_names = self._display_names.list_some(_MAX_COMPARED)
+        own, of_own = self._facets.list_names(_MAX_COMPARED)
+        texts, ordinals = [*names, *own], [*of_names, *of_own]
         found = process.extract(text, texts, scorer=fuzz.WRatio, limit=4 * most, score_cutoff=72)
         living = dict.fromkeys(ordinals[at] for _, _, at in found if ordinals[at] in self._all)
         return self._popularity.ids_of(list(living)[:most])
@@ -211,7 +253,7 @@ class SearchIndex:
 
     def has_room_for(self, changes: int) -> bool:
         """Whether this many widgets can still be added, and quickly."""
-        return changes <= _MAX_AT_ONCE and len(self._new_keys) + changes <= self._room
+        return changes <= _MAX_AT_ONCE and len(self._display_names.new) + changes <= self._room
 
     def rebuilt(self) -> "SearchIndex":
         return SearchIndex(self._documents, self._counts, self._rebuild_over)
@@ -226,6 +268,7 @@ class SearchIndex:
         replaced = {widget_id: self._find_ordinal(widget_id) for widget_id in changed}
         gone = [ordinal for ordinal in replaced.values() if ordinal is not None]
         self._gone.update(gone)
+        self._ranking.remove(gone)
         for ordinal in gone:
             self._all.discard(ordinal)
             self._official.discard(ordinal)
@@ -239,16 +282,18 @@ class SearchIndex:
             places.append(Insertion(row.id, replaced[row.id], after))
         self._popularity.update(gone, places)
         self._remembered.clear()
+        self._counted.clear()
         self._scope_count = None
 
     def _add(self, row: Listing) -> None:
-        ordinal = len(self._old_ids) + len(self._new_keys)
+        ordinal = len(self._old_ids) + len(self._display_names.new)
         key = fold(row.display_name)
-        self._new_keys.append(key)
+        self._display_names.new.append(key)
         self._new_ordinals[row.id] = ordinal
         self._names.add(key, ordinal)
         self._descriptions.add(fold(row.description or ""), ordinal)
         self._labels.add(fold(label_words(row.label)), ordinal)
+        self._ranking.add(row, ordinal)
         self._new_version_counts.append(row.version_count)
         self._versions += row.version_count
         self._scopes.add(row.scope, ordinal)
@@ -268,7 +313,7 @@ class SearchIndex:
         old = self._old_version_counts
         return old[ordinal] if ordinal < len(old) else self._new_version_counts[ordinal - len(old)]
 
-    def _matching(self, query: Query) -> tuple[list[_Holders], BitMap]:
+    def _matching(self, query: Query) -> tuple[list[Holders], BitMap]:
         """The widgets that contain each term, and all results."""
         matching = self._all
         if query.scope is not None:
@@ -280,31 +325,48 @@ class SearchIndex:
             matching = matching & self._facets.running_on(query.runs_on)
         if query.permission is not None:
             matching = matching & self._facets.permitted(query.permission)
-        terms: list[_Holders] = []
+        if query.keyword is not None:
+            matching = matching & self._facets.keywords.of(query.keyword)
+        if query.is_ranked:
+            return self._matching_words(query.text, matching)
+        terms: list[Holders] = []
         # Longest first: the rarest terms come early, and a term without matches ends the search.
         for term in sorted(set(query.text.split()), key=len, reverse=True):
-            holders = self._holders(term, query.with_labels)
+            holders = self._holders(term, is_ranked=False)
             terms.append(holders)
             matching = holders.anywhere if matching is self._all else matching & holders.anywhere
             if not matching:
                 break
         return terms, matching
 
-    def _holders(self, term: str, with_labels: bool) -> _Holders:
-        found = self._remembered.items.get((term, with_labels))
+    def _matching_words(self, text: str, filtered: BitMap) -> tuple[list[Holders], BitMap]:
+        """Those of these widgets with every word; if there are few, with any of several."""
+        terms = [self._holders(it, is_ranked=True) for it in query_tokens(text)]
+        matching = filtered
+        for it in terms:
+            matching = matching & it.anywhere
+        if len(matching) < _FEW and len(text.split()) > 1:
+            matching = filtered & BitMap.union(*(it.anywhere for it in terms))
+        return terms, matching
+
+    def _holders(self, term: str, is_ranked: bool) -> Holders:
+        found = self._remembered.items.get((term, is_ranked))
         if found is None:
+            words, similar = self._ranking.find(term) if is_ranked else (None, None)
             in_name, starting = self._names.find(term)
             anywhere = in_name | self._descriptions.containing(term)
-            if with_labels:
-                anywhere |= self._labelled(term)
+            if words is not None:
+                anywhere = anywhere.union(self._labelled(term), words.members)
             if self._gone:
                 anywhere, in_name, starting = (
                     it - self._gone for it in (anywhere, in_name, starting)
                 )
             # For a complete word they are usually the same, which saves an intersection.
-            found = _Holders(anywhere, in_name, in_name if starting == in_name else starting)
-            size = sum(map(getsizeof, found)) + 4 * len(term) + _OVERHEAD_BYTES
-            self._remembered.put((term, with_labels), found, size)
+            starting = in_name if starting == in_name else starting
+            found = Holders(anywhere, in_name, starting, words, similar)
+            size = sum(map(getsizeof, found[:3])) + 4 * len(term) + _OVERHEAD_BYTES
+            size += 0 if words is None else words.fields.nbytes + getsizeof(words.members)
+            self._remembered.put((term, is_ranked), found, size)
         return found
 
     def _labelled(self, term: str) -> BitMap:
@@ -313,7 +375,7 @@ class SearchIndex:
         return BitMap.intersection(*sets) if sets else BitMap()
 
     def _nested(
-        self, text: str, terms: Sequence[_Holders], matching: BitMap, offset: int
+        self, text: str, terms: Sequence[Holders], matching: BitMap, offset: int
     ) -> list[BitMap]:
         """The results as sets, best first, each including those before it. Inside them, popularity
         decides.
@@ -335,31 +397,4 @@ class SearchIndex:
         tiers.insert(0, starting_word)
         if offset >= len(starting_word) or len(starting_word) == 1:
             return tiers
-        return [keys & starting_word for keys in self._keys_like(text)] + tiers
-
-    def _keys_like(self, text: str) -> list[BitMap]:
-        """Widgets whose name is the text, and whose name starts with it, if any."""
-        wanted = text.encode()
-        first, last = self._keys.starting_with(wanted)
-        new = [
-            ordinal
-            for ordinal, key in enumerate(self._new_keys, len(self._old_ids))
-            if key.startswith(text)
-        ]
-        if first == last and not new:
-            return []
-        between = self._keys.bisect(wanted + b"\0")  # No text contains a NUL.
-        equal = [it for it in new if self._new_keys[it - len(self._old_ids)] == text]
-        is_name, starts_name = (set_of(self._key_ordinals[first:it]) for it in (between, last))
-        is_name.update(equal)
-        starts_name.update(new)
-        return [is_name, starts_name]
-
-
-def _first_of_equal(keys: Sequence[bytes]) -> Array:
-    """The position of each sorted key; of equal ones, the first."""
-    places = np.arange(len(keys), dtype=np.float64)
-    for i in range(1, len(keys)):
-        if keys[i] == keys[i - 1]:
-            places[i] = places[i - 1]
-    return places
+        return [keys & starting_word for keys in self._display_names.like(text)] + tiers

@@ -11,6 +11,7 @@ from ..replica.mapped_memory import release_mapped
 from ..replica.ordinals import Array, Groups
 from ..replica.records import damaged
 from .facets import FacetParts, FacetsBuilder
+from .ranking import Field, RankingBuilder, RankingParts
 from .texts import Texts
 from .words import WordsBuilder, WordsParts, label_words
 
@@ -36,6 +37,7 @@ class IndexParts(NamedTuple):
     names: WordsParts
     descriptions: WordsParts
     labels: WordsParts
+    ranking: RankingParts
     facets: FacetParts
 
     def flat(self) -> Iterator[Array]:
@@ -46,15 +48,16 @@ class IndexParts(NamedTuple):
     def from_flat(arrays: Sequence[Array]) -> "IndexParts":
         """The inverse of `flat`."""
         each = iter(arrays)
-        plain = list(islice(each, len(IndexParts._fields) - 4))
+        plain = list(islice(each, len(IndexParts._fields) - 5))
         words = [WordsParts(*islice(each, len(WordsParts._fields))) for _ in range(3)]
-        return IndexParts._make([*plain, *words, FacetParts(*each)])
+        ranking = RankingParts(*islice(each, len(RankingParts._fields)))
+        return IndexParts._make([*plain, *words, ranking, FacetParts(*each)])
 
 
 def build_parts(documents: Documents) -> IndexParts:
     """Read every listing. Call this inside a snapshot."""
     names, descriptions, labels = WordsBuilder(), WordsBuilder(), WordsBuilder()
-    facets = FacetsBuilder()
+    ranking, facets = RankingBuilder(), FacetsBuilder()
     ids, version_counts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
     is_official = [np.empty(0, np.bool_)]
     scopes: list[str] = []
@@ -64,8 +67,17 @@ def build_parts(documents: Documents) -> IndexParts:
         version_counts.append(some.version_counts.astype(np.int32))
         is_official.append(some.is_official)
         scopes += some.scopes
-        keys += names.add(some.display_names)
-        descriptions.add(some.descriptions)
+        display_names = names.add(some.display_names)
+        keys += display_names
+        texts = {
+            Field.DISPLAY_NAME: display_names,
+            Field.NAME: some.names,
+            Field.SCOPE: some.scopes,
+            Field.KEYWORD: some.terms,
+            Field.DESCRIPTION: descriptions.add(some.descriptions),
+            Field.README: some.readmes,
+        }
+        ranking.add(texts)
         labels.add(label_words(some.labels))
         facets.add(some)
         # Documents are stored between the listings, and are mapped, too.
@@ -95,5 +107,6 @@ def build_parts(documents: Documents) -> IndexParts:
         names.build(),
         descriptions.build(),
         labels.build(),
+        ranking.build(),
         facets.build(),
     )

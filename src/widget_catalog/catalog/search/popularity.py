@@ -145,6 +145,11 @@ class Popularity:
         window: list[int] = positions[start:stop].tolist()
         return window
 
+    def positions(self, ordinals: Array) -> Array:
+        """The positions of these in the order."""
+        found: Array = self._position[ordinals]
+        return found
+
     def ids_at(self, positions: list[int]) -> list[int]:
         """The numbers of the widgets at these positions of the order."""
         order, ids = self._order_at, self._id_at

@@ -1,0 +1,67 @@
+"""The form of the search page."""
+
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from widget_contract.semver import InvalidVersion, SemVer
+
+from ..query import Order
+
+_MAX_CHARACTERS = 256
+_MAX_FIELDS = 30
+
+
+class SearchForm(NamedTuple):
+    """The fields of the form; invalid ones are omitted."""
+
+    q: str = ""
+    scope: str = ""
+    official: bool = False
+    sdk: str = ""
+    permission: str = ""
+    keyword: str = ""
+    sort: Order = Order.RELEVANCE
+    page: int = 1
+
+    @property
+    def has_filter(self) -> bool:
+        return any((self.scope, self.official, self.sdk, self.permission, self.keyword))
+
+    def query(self) -> str:
+        """As a query string, without the page; empty fields are omitted."""
+        fields = {**self._asdict(), "official": "true" if self.official else "", "page": ""}
+        unsaid = ("sort", Order.RELEVANCE)
+        return urlencode([it for it in fields.items() if it[1] and it != unsaid])
+
+
+def parse_search_form(query_string: str) -> SearchForm:
+    """Never fails: invalid values are ignored."""
+    try:
+        pairs = parse_qsl(query_string, errors="replace", max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        pairs = []
+    given: dict[str, str] = {}
+    for key, value in pairs:
+        given.setdefault(key, " ".join(value.replace("\0", "").split())[:_MAX_CHARACTERS])
+    sort, page = given.get("sort", ""), given.get("page", "1")
+    return SearchForm(
+        q=given.get("q", ""),
+        scope=given.get("scope", "").removeprefix("@"),
+        official=given.get("official", "").lower() in ("true", "on", "1"),
+        sdk=given.get("sdk", ""),
+        permission=given.get("permission", ""),
+        keyword=given.get("keyword", "").lower(),
+        sort=Order(sort) if sort in list(Order) else Order.RELEVANCE,
+        page=int(page) if page.isascii() and page.isdecimal() and int(page[:9]) > 0 else 1,
+    )
+
+
+def parse_sdk(text: str) -> SemVer | None:
+    """An SDK version in short form: `1.2` is 1.2.0."""
+    text = text.strip().removeprefix("v")
+    if text.replace(".", "").isdecimal() and text.count(".") < 2:
+        text += ".0" * (2 - text.count("."))
+    try:
+        return SemVer.parse(text)
+    except InvalidVersion:
+        return None
