@@ -6,13 +6,11 @@ dropped from the caches and, at the next search, updated in the index.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import msgspec
 
 from widget_contract.names import is_widget_key
 from widget_contract.semver import SemVer
-from widget_contract.version_files import BUNDLE, STYLE
 
 from ..core import clock
 from ..core.clock import Clock, iso
@@ -33,9 +31,8 @@ from .events import Revoked, Unrevoked
 from .query import Query, SearchRequest
 from .replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
 from .replica.documents import Documents
-from .replica.rendering import Outline, RevokedVersion, is_stored_here
+from .replica.rendering import RevokedVersion
 from .replica.revision import Counts, Revision
-from .replica.versions import find_attached
 from .resolve_responses import BoundedResponses, ResolveResponses
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
@@ -43,20 +40,8 @@ from .search.follower import IndexFollower, IndexSource
 from .search.hits import Matches
 from .search.index import SearchIndex
 from .search_pages import SearchPages
+from .stored_files import StoredFiles
 from .version_details import VersionDetails
-from .widgets import AttachedFile
-
-
-class _Bundle(msgspec.Struct, rename="camel"):
-    bundle_url: str
-    bundle_size: int
-    sha256_hash: str
-
-
-class BundleRef(NamedTuple):
-    sha256_hash: str
-    size_bytes: int
-
 
 # Memory of an object besides its bytes.
 _OVERHEAD_BYTES = 600
@@ -64,10 +49,6 @@ _MANY_CHANGES = 10_000
 _REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
 # Widgets per part when all are listed.
 PART_OF_ALL = 1_000
-
-_decode_bundle = msgspec.json.Decoder(_Bundle).decode
-_decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
-_decode_outline = msgspec.json.Decoder(list[Outline]).decode
 
 
 class Catalog:
@@ -96,7 +77,7 @@ class Catalog:
         self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share, room)
         self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share, room=room)
         self._loader = Loader(documents, self.packer, 5 * share, room)
-        self._bundles: ByteBoundedCache[tuple[str, str], BundleRef] = ByteBoundedCache(1 << 20)
+        self.files = StoredFiles(documents)
         self._revocations = Revocations(documents)
         self._versions = VersionDetails(
             documents, self._revocations, self.packer, cdn_url, share, room
@@ -271,51 +252,6 @@ class Catalog:
         loaded = await self._loader.load(scope, partial(read_registry, scope, self._cdn_url))
         return loaded if isinstance(loaded, Registry) else None
 
-    def find_bundle(self, scope: str, name: str, version: str) -> BundleRef | None:
-        """The bundle of this version, if it is stored here; its widget may be unlisted."""
-        at = (f"{scope}/{name}", version)
-        found = self._bundles.items.get(at)
-        if found is None and is_widget_key(at[0]):
-            found = self._find_bundle(*at)
-            if found is not None:
-                self._bundles.put(at, found, 500)
-        return found
-
-    def _find_bundle(self, key: str, version: str) -> BundleRef | None:
-        with self._documents.snapshot() as reading:
-            record = self._documents.find(reading, key)
-            if record is None:
-                return None
-            for it in _decode_outline(record.outline):
-                if it.version == version:
-                    bundle = _decode_bundle(record.entries_at(it.place))
-                    if is_stored_here(bundle.bundle_url):
-                        return BundleRef(bundle.sha256_hash, bundle.bundle_size)
-        return None
-
-    def find_file(self, scope: str, name: str, version: str, path: str) -> BundleRef | None:
-        """A file of this version that is stored here; its widget may be unlisted."""
-        if path == BUNDLE:
-            return self.find_bundle(scope, name, version)
-        if path == STYLE:
-            return self.find_style(scope, name, version)
-        attached = self.list_attached(scope, name, version)
-        found = next((it for it in attached if it.path == path), None)
-        return None if found is None else BundleRef(found.sha256_hash, found.size_bytes)
-
-    def list_attached(self, scope: str, name: str, version: str) -> tuple[AttachedFile, ...]:
-        """The README and the pictures of this version; its widget may be unlisted."""
-        key = f"{scope}/{name}"
-        return find_attached(self._documents, key, version) if is_widget_key(key) else ()
-
-    def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
-        key = f"{scope}/{name}"
-        if not is_widget_key(key):
-            return None
-        styles = self._documents.find_styles(key)
-        found = _decode_styles(styles).get(version) if styles else None
-        return None if found is None else BundleRef(found[1], found[0])
-
     def find_revocation(self, scope: str, name: str, version: str) -> RevokedVersion | None:
         self._follow()
         return self._revocations.find(scope, name, version)
@@ -413,7 +349,7 @@ class Catalog:
             self._seen = newest
             for cache in (self._pages, self._registries, self._details, self._loader):
                 cache.clear()
-            for other in (self._bundles, self._revocations, self._versions, self._results):
+            for other in (self.files, self._revocations, self._versions, self._results):
                 other.clear()
             return
         self._follower.note(changes)

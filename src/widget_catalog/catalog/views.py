@@ -15,9 +15,10 @@ from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import AnyContent
 from .card_picture import Card, CardResults
-from .catalog import BundleRef, Catalog
+from .catalog import Catalog
 from .query import Query
 from .search.hits import Matches
+from .stored_files import FileRef
 
 T = TypeVar("T")
 
@@ -137,8 +138,8 @@ class Views:
         """The number of the widget with this `scope/name`, listed or not."""
         return self._catalog.find_id(key)
 
-    def find_style(self, scope: str, name: str, version: str) -> BundleRef | None:
-        return self._catalog.find_style(scope, name, version)
+    def find_style(self, scope: str, name: str, version: str) -> FileRef | None:
+        return self._catalog.files.find_style(scope, name, version)
 
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
         """Scope, name and time of the last change of the listed widgets in a part."""

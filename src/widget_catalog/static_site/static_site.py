@@ -245,9 +245,9 @@ class StaticSite:
     def _bundles(self, scope: str, name: str, version: str) -> None:
         if self._stored is None or self._catalog.find_revocation(scope, name, version) is not None:
             return
-        attached = self._catalog.list_attached(scope, name, version)
+        attached = self._catalog.files.list_attached(scope, name, version)
         for file in (BUNDLE, STYLE, *(it.path for it in attached)):
-            found = self._catalog.find_file(scope, name, version, file)
+            found = self._catalog.files.find(scope, name, version, file)
             path = CDN + file_path(scope, name, version, file)
             if found is not None and not self._target.has(path, found.size_bytes):
                 kind, size_bytes = kind_of(file), found.size_bytes

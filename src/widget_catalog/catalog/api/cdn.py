@@ -28,7 +28,8 @@ from ...core.files.verified import VerifiedFiles
 from ...core.http.conditional import choose_encoding, choose_range, is_known
 from ...core.http.errors import error, log_error
 from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
-from ..catalog import BundleRef, Catalog
+from ..catalog import Catalog
+from ..stored_files import FileRef
 
 PREFIX = "/cdn/"
 
@@ -94,7 +95,7 @@ class Cdn:
             sentence = "A bundle can be read, and nothing else; use GET, HEAD, OPTIONS."
             return error(405, sentence, ("allow", "GET, HEAD, OPTIONS"), CORS)
         file = parse_file_path(request.path[len(PREFIX) - 1 :])
-        found = None if file is None else self._catalog.find_file(*file)
+        found = None if file is None else self._catalog.files.find(*file)
         if file is None or found is None:
             return error(404, f"There is no bundle at {request.path[:200]}.", CORS)
         revoked = self._catalog.find_revocation(file.scope, file.name, file.version)
@@ -130,7 +131,7 @@ class Cdn:
         return _send(request, FileBody(path, 0, found.size_bytes, is_whole=True), headers)
 
     async def _find_form(
-        self, form: Path, found: BundleRef, kind: Kind, encoding: Encoding
+        self, form: Path, found: FileRef, kind: Kind, encoding: Encoding
     ) -> int | None:
         """The size of a compressed form, 0 if compressing does not pay off; None if it is not there
         yet. Raises StoreUnavailable if the file is not there either.
@@ -148,7 +149,7 @@ class Cdn:
                     raise
         return self.files.find_encoded(form, found.sha256_hash)
 
-    def _have_form(self, form: Path, found: BundleRef, kind: Kind, encoding: Encoding) -> None:
+    def _have_form(self, form: Path, found: FileRef, kind: Kind, encoding: Encoding) -> None:
         """In a thread: verify a compressed form, fetch it, or have it made."""
         sha256_hash, size_bytes = found
         if self.files.verify_encoded(form, encoding, sha256_hash, size_bytes):
@@ -168,7 +169,7 @@ class Cdn:
         if self._encode is not None:
             self._encode(sha256_hash, kind, size_bytes)
 
-    async def _is_had(self, path: Path, found: BundleRef, kind: Kind) -> bool:
+    async def _is_had(self, path: Path, found: FileRef, kind: Kind) -> bool:
         """Whether the file is here and intact, fetched if need be."""
         if await self._is_intact(path, found):
             return True
@@ -181,7 +182,7 @@ class Cdn:
             await asyncio.shield(self._share(path, fetch))
         return await self._is_intact(path, found)
 
-    async def _is_intact(self, path: Path, found: BundleRef) -> bool:
+    async def _is_intact(self, path: Path, found: FileRef) -> bool:
         """Whether the file has the published bytes. It is read when it is first used."""
         known = self.files.find(path, *found)
         if known is None:
@@ -218,7 +219,7 @@ def _choose(request: Request) -> Encoding | None:
 
 
 def _send_encoded(
-    request: Request, form: FileBody, found: BundleRef, kind: Kind, encoding: Encoding
+    request: Request, form: FileBody, found: FileRef, kind: Kind, encoding: Encoding
 ) -> Response:
     """A shared cache that has kept the file as it is, because it was not compressed yet, gets it
     compressed when it asks again.

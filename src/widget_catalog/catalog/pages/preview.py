@@ -85,7 +85,7 @@ def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
     """
     scope, name, number = version.scope, version.name, version.version
     content = catalog.version(f"{scope}/{name}/{number}")
-    if content is None or catalog.find_bundle(scope, name, number) is None:
+    if content is None or catalog.files.find_bundle(scope, name, number) is None:
         return None
     detail = _decode(content.body)
     if detail.revoked is not None:

@@ -16,8 +16,9 @@ from ...core.http.rendering import PageRenderer, day
 from ...core.jobs.bounded_work import BoundedWork
 from ..attached_content import read_readme
 from ..card_picture import choose_picture
-from ..catalog import BundleRef, Catalog
+from ..catalog import Catalog
 from ..installs import Installs
+from ..stored_files import FileRef
 from ..views import Views
 from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain
 from .cards import Cards
@@ -268,7 +269,7 @@ class WidgetPages:
 
     async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
         """None if a bundle is not stored here. Raises Busy if other comparisons come first."""
-        refs = [self._catalog.find_bundle(it.scope, it.name, it.version) for it in (old, new)]
+        refs = [self._catalog.files.find_bundle(it.scope, it.name, it.version) for it in (old, new)]
         stored = [it for it in refs if it is not None]
         if len(stored) < 2:
             return None
@@ -280,7 +281,7 @@ class WidgetPages:
         compared = await self._comparing.ask(bundles, new.scope)
         return BundleDiff(None) if compared is None else BundleDiff(*compared)
 
-    def _read(self, *refs: BundleRef) -> tuple[bytes, bytes] | None:
+    def _read(self, *refs: FileRef) -> tuple[bytes, bytes] | None:
         try:
             old, new = (
                 read_verified(self._bundles, it.sha256_hash, "js", it.size_bytes) for it in refs
