@@ -17,9 +17,9 @@ from support.service import run_command
 _EXPLAINED = (
     r"catalog\.db(-wal|-shm)?",
     r"second-factor\.key",
-    r"bundles/[0-9a-f]{2}/[0-9a-f]{62}\.(js|css)",
+    r"bundles/[0-9a-f]{2}/[0-9a-f]{62}\.(js|css)(\.(br|zst|gz))?",
     r"replica/current",
-    r"run/(revision|counts|index|keys|\w+\.lock)",
+    r"run/(revision|counts|encoded|index|keys|\w+\.lock)",
     r"run/replica\.rebuild",
     r"run/metrics(/.*)?",
 )
