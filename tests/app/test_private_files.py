@@ -22,9 +22,9 @@ def readable_by_others(folder: Path) -> list[str]:
             str(path)
             for path in (Path(parent, name) for name in [*folders, *files])
             if stat.S_IMODE(path.stat().st_mode) & 0o077
-            # A bundle is read-only for everybody; its folder is private.
+            # A published file is read-only for everybody; its folder is private.
             and not (
-                path.suffix in (".js", ".css")
+                path.parent.parent.name == "bundles"
                 and not stat.S_IMODE(path.parent.stat().st_mode) & 0o077
             )
         ]
