@@ -16,7 +16,7 @@ from support.site_with_people import BuiltPeople, People, join
 from widget_catalog.core.http.routing import AuthMode, Route, Who
 
 VALUES = {"scope": "acme", "name": "clock", "version": "1.0.0", "slug": "acme"}
-VALUES |= {"id": "0" * 24, "delivery": "0" * 24}
+VALUES |= {"id": "0" * 24, "delivery": "0" * 24, "file": "README.md"}
 SENTENCE = (
     "This catalog requires a second factor of operators. Set one up at "
     "https://catalog.example/account/second-factor, then try again."
