@@ -57,7 +57,7 @@ def test_every_line_has_the_keys_of_the_import_format_in_their_order(
     for widget in widgets:
         assert list(widget) == WIDGET_KEYS
         for version in widget["versions"]:
-            further = [it for it in ("manifest", "files") if it in version]
+            further = [it for it in ("manifest", "files", "keywords") if it in version]
             assert list(version) == VERSION_KEYS + further
 
 

@@ -115,7 +115,17 @@ def test_new_and_official_widgets_are_shown_and_none_twice(tmp_path: Path) -> No
 
 def test_a_list_whose_widgets_are_all_above_is_left_out(demo_site: InProcessSite) -> None:
     titles = [it.text for it in page_of(demo_site).all("h2")]
-    assert titles[1:4] == ["Most installed", "Newly published", "Use it from a dashboard"]
+    assert titles[1:4] == ["Most installed", "Newly published", "By keyword"]
+
+
+def test_the_most_frequent_keywords_lead_to_their_widgets(demo_site: InProcessSite) -> None:
+    page = page_of(demo_site)
+    assert "/keywords" in page.links
+    assert "/search?keyword=time" in page.links
+    found = Html(demo_site.get("/search?keyword=time").body)
+    assert len(found.all("span", class_="key")) == 7
+    widget = Html(demo_site.get("/widgets/catalog/clock").body)
+    assert "/search?keyword=time-zone" in widget.links
 
 
 def test_the_search_box_leads_to_the_search_page(demo_site: InProcessSite) -> None:

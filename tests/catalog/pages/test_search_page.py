@@ -262,8 +262,8 @@ def test_a_keyword_on_a_widgets_page_leads_to_a_search_that_finds_it(
     labelled: InProcessSite,
 ) -> None:
     page = Html(labelled.get("/widgets/acme/world-dial").body)
-    links = [it for it in page.links if "/search?q=" in it]
+    links = [it for it in page.links if "/search?keyword=" in it]
 
-    assert links == ["/search?q=home-automation", "/search?q=wetter"]
+    assert links == ["/search?keyword=home-automation", "/search?keyword=wetter"]
     for link in links:
         assert keys(Html(labelled.get(link).body))[0] == "acme/world-dial"

@@ -63,14 +63,17 @@ class ListingPages:
 
         def values() -> dict[str, Any]:
             shown: set[tuple[str, str]] = set()
-            values: dict[str, Any] = {"stats": stats.read()}
+            values: dict[str, Any] = {
+                "stats": stats.read(),
+                "keywords": self._popular_keywords(),
+            }
             for name, found in lists.items():
                 new = [it for it in found.read().widgets if (it.scope, it.name) not in shown]
                 values[name] = new[:_ON_FRONT_PAGE]
                 shown |= {(it.scope, it.name) for it in values[name]}
             return values
 
-        shows = (stats.tag, *(it.tag for it in lists.values()))
+        shows = (stats.tag, self.views.revision(), *(it.tag for it in lists.values()))
         return self.pages.get("front", shows, "catalog/front_page.html", values)
 
     async def static_search(self, _: PageRequest) -> AnyContent:
