@@ -11,6 +11,7 @@ import pytest
 from support.widgets import import_widgets, widget_line
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.replica import file as replica_file
+from widget_catalog.catalog.replica import replica as replica_module
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.file import ReplicaFile, find_current, make_current, named
 from widget_catalog.core.errors import StoreUnavailable
@@ -79,6 +80,21 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_looked_up_again(
     assert documents.file.path == folder / _NEW
     documents.close()
     assert sorted(it.name for it in folder.iterdir()) == [_NEW, f"{_NEW}-lock", "current"]
+
+
+def test_a_rebuilt_file_is_read_in_the_same_process_at_once(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that has built it still has it open."""
+    documents = Documents(node.folder.replica)
+    made = _once_after(make_current, documents.reopen_if_replaced)
+    monkeypatch.setattr(replica_module, "make_current", made)
+
+    node.replica.rebuild(node.store)
+
+    assert documents.file.path == find_current(node.folder.replica)
+    assert documents.latest_seq() == 0
+    documents.close()
 
 
 def test_a_file_that_does_not_exist_is_not_created(node: Node) -> None:

@@ -152,7 +152,7 @@ def open_current(folder: Path) -> ReplicaFile | None:
     while (path := find_current(folder)) is not None:
         attempts -= 1
         try:
-            return _open_shared(path)
+            return open_shared(path)
         except StoreUnavailable:
             # Not an error of the current file, if this one was replaced while it was opened.
             if not attempts or find_current(folder) == path:
@@ -160,7 +160,8 @@ def open_current(folder: Path) -> ReplicaFile | None:
     return None
 
 
-def _open_shared(path: Path) -> ReplicaFile:
+def open_shared(path: Path) -> ReplicaFile:
+    """LMDB opens a file once per process: all who use it at the same time share it."""
     with _lock:
         known = _opened.get((os.getpid(), path))
         if known is not None:

@@ -21,7 +21,15 @@ from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable, Writer
 from ..store import feed, widgets
 from ..store.feed import Change
 from .encoding import Records, numbered, prepare, records_of
-from .file import ReplicaFile, State, make_current, new_path, open_current, remove_others
+from .file import (
+    ReplicaFile,
+    State,
+    make_current,
+    new_path,
+    open_current,
+    open_shared,
+    remove_others,
+)
 from .filling import Bar, NewReplica, fill, no_bar
 from .healing import Healing
 from .rendering import render
@@ -296,7 +304,8 @@ class Replica:
         finally:
             file.close()
         with self.locked():
-            file = ReplicaFile(path)
+            # Readers of this process open it as soon as it is current.
+            file = open_shared(path)
             try:
                 self.apply_to(file, store)
                 make_current(path)
