@@ -142,7 +142,7 @@ def serve(
         shown = partial(serve_metrics, folder.metrics, host, port, status, *damage, node)
         readings = [it for feature in installed() for it in feature.readings(folder)]
         server.on_startup(partial(shown, [*node_readings(folder), *readings]))
-    server.on_startup(lambda: _when_it_responds(settings, on_ready))
+    server.when_forked = partial(_when_it_responds, settings, on_ready)
     _let_signals_end_a_starting_worker()
     # Workers share these objects until they are written to, and garbage collection writes to them.
     gc.collect()

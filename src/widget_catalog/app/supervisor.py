@@ -118,6 +118,8 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         self._drain_s = drain_s
         self._stops_at: float | None = None
         self.reload_signal = False
+        # Called once the first workers are forked: a fork copies locks that other threads hold.
+        self.when_forked: Callable[[], None] = lambda: None
 
     # Sockets
 
@@ -184,6 +186,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
 
     def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
         load = target_loader
+        self.when_forked()
         while not (self.interrupt_signal or self._is_start_failed):
             self.main_loop_interrupt.wait(self._wait_s())
             self.main_loop_interrupt.clear()
