@@ -1,11 +1,11 @@
 """Typical tasks of visitors, from the first page to the end, in a real browser."""
 
-import contextlib
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
+from support.chromium import quiet_page
 from support.scripted import Scripted, ScriptedServer, scripted_server
 from support.service import Service
 
@@ -27,21 +27,6 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     made.grant_permissions(["clipboard-read", "clipboard-write"])
     yield made
     made.close()
-
-
-@contextlib.contextmanager
-def quiet_page(context: BrowserContext, *origins: str) -> Iterator[Page]:
-    """A page without console errors, which sends requests only to these."""
-    page = context.new_page()
-    complaints: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    yield page
-    assert complaints == []
-    known = (*(f"{it}/" for it in origins), "blob:", "data:")
-    assert [it for it in asked if not it.startswith(known)] == []
 
 
 def test_a_widget_is_found_run_and_its_settings_are_tried(

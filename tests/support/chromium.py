@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 # How long a test waits for a page: the machine may be busy.
 TIMEOUT_MS = 60_000
@@ -39,3 +39,18 @@ def running_browser(program: str) -> Iterator[Browser]:
         )
         yield launched
         launched.close()
+
+
+@contextlib.contextmanager
+def quiet_page(context: BrowserContext, *origins: str) -> Iterator[Page]:
+    """A page without console errors, which sends requests only to these."""
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    assert complaints == []
+    known = (*(f"{it}/" for it in origins), "blob:", "data:")
+    assert [it for it in asked if not it.startswith(known)] == []

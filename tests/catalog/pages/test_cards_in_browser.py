@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from support.chromium import quiet_page
 from support.service import Service
 
 Scheme = Literal["light", "dark"]
@@ -80,15 +81,8 @@ def test_pictures_outside_of_the_screen_are_not_loaded_at_once(
 def quiet(browser: Browser, demo_service: Service) -> Iterator[Page]:
     """A page that must not complain, nor load anything from other hosts."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    complaints: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    yield page
-    assert complaints == []
-    assert [it for it in asked if not it.startswith((demo_service.url, "blob:", "data:"))] == []
+    with quiet_page(context, demo_service.url) as page:
+        yield page
     context.close()
 
 
