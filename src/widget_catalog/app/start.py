@@ -231,13 +231,17 @@ def add_examples(node: Node, settings: Settings) -> "ImportSummary":
 
 
 def example_installs(name: str, total: int, today: int) -> dict[int, int]:
-    """Installs of a widget per day before today: fewer at weekends, more recently. Deterministic,
-    and their sum is less than `total`.
+    """Installs of a widget per day before today: fewer at weekends, more recently; for some, many
+    more in the last two weeks. Deterministic, and their sum is less than `total`.
     """
     dice = random.Random(name)  # noqa: S311 - no secret depends on it.
     days = range(today - CHART_DAYS + 1, today)
+    rise = dice.choice((1, 1, 1, 2.5))
     weights = [
-        (0.5 if day % 7 in _WEEKEND else 1) * (1 + place / CHART_DAYS) * dice.uniform(0.7, 1.3)
+        (0.5 if day % 7 in _WEEKEND else 1)
+        * (1 + place / (4 * CHART_DAYS))
+        * (rise if place > CHART_DAYS - 14 else 1)
+        * dice.uniform(0.7, 1.3)
         for place, day in enumerate(days)
     ]
     share = _SHARE * total / sum(weights)

@@ -22,13 +22,21 @@ from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
 from .cards import OFFICIAL, Cards
+from .collection_pages import CollectionPages
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons
 from .listing_pages import ListingPages
 from .preview import panel_security_headers
 from .reference import ReferencePages
-from .rendered_pages import InstallsReader, MembersReader, PageRequest, RenderedPages
+from .rendered_pages import (
+    CollectionsReader,
+    InstallsReader,
+    MembersReader,
+    PageRequest,
+    RenderedPages,
+    TrendingReader,
+)
 from .widget_pages import WidgetPages
 
 _ALLOWED = "GET, HEAD"
@@ -79,6 +87,8 @@ class PublicPages:
         icons: Icons | None = None,
         installs: InstallsReader | None = None,
         members: MembersReader | None = None,
+        collections: CollectionsReader | None = None,
+        trending: TrendingReader | None = None,
     ) -> None:
         self._renderer = renderer
         self._content_of = catalog.packer.content
@@ -102,7 +112,8 @@ class PublicPages:
         self._feeds = Feeds(self._views, self._pages, self._list_lasting)
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
-        listings = ListingPages(self._views, self._pages, members)
+        self._collections = CollectionPages(self._views, self._pages, collections)
+        listings = ListingPages(self._views, self._pages, members, self._collections, trending)
         widgets = WidgetPages(catalog, self._pages, bundles, installs, cards, renderer)
         routes = self._page_routes(listings, widgets, cdn_url)
         self._routes = Routes([*routes, *self._feed_routes(), *self._file_routes()])
@@ -119,6 +130,8 @@ class PublicPages:
             PublicRoute("/", listings.front_page, panel),
             PublicRoute("/search", search, panel),
             *self._keyword_routes(listings),
+            PublicRoute("/collections", self._collections.index, panel),
+            PublicRoute("/collections/{slug}", self._collections.collection, panel),
             PublicRoute("/scopes/{scope}", listings.scope, panel),
             PublicRoute("/widgets/{scope}/{name}", widgets.widget, panel),
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
@@ -200,6 +213,11 @@ class PublicPages:
 
     def list_docs(self) -> list[str]:
         return [*self._guides.list_paths(), *self._reference.list_paths()]
+
+    async def list_collections(self) -> list[str]:
+        """The paths of their pages."""
+        found = [f"/collections/{it.slug}" for it in await self._collections.find()]
+        return ["/collections", *found] if found else []
 
     def _list_lasting(self) -> list[str]:
         """The paths of all pages that do not depend on what is published."""
