@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy.engine import Connection
 
-from ..core.db.engine import Store
+from ..core.db.engine import Store, Transaction
 from ..core.hooks import extension_point
 
 
@@ -23,6 +23,11 @@ class Collection(NamedTuple):
 def list_collections(_connection: Connection) -> Sequence[Collection]:
     """All of them, in the operator's order."""
     return ()
+
+
+@extension_point
+def add_collections(_tx: Transaction, _collections: Sequence[Collection]) -> None:
+    """Add collections to a catalog that has none, such as the examples of `serve --demo`."""
 
 
 def read_collections(store: Store) -> tuple[Collection, ...]:

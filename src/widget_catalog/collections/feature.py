@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def _hooks() -> "Hooks":
-    from ..catalog.collections import list_collections
+    from ..catalog.collections import add_collections, list_collections
     from . import events  # noqa: F401 - so that the audit log can name its events.
-    from .store import list_all
+    from .store import add_all, list_all
 
-    return {list_collections: list_all}
+    return {add_collections: add_all, list_collections: list_all}
 
 
 FEATURE = Feature(

@@ -59,6 +59,12 @@ def add_collection(tx: Transaction, it: Collection, position: int) -> None:
     rows.insert(tx, collections, _row(it) | times | {"position": position})
 
 
+def add_all(tx: Transaction, some: Sequence[Collection]) -> None:
+    """To a catalog that has none."""
+    for position, it in enumerate(() if list_all(tx.connection) else some, 1):
+        add_collection(tx, it, position)
+
+
 def replace_collection(tx: Transaction, it: Collection) -> None:
     rows.update(tx, collections, _row(it) | {"changed_at": tx.at_ms}, slug=it.slug)
 

@@ -77,8 +77,10 @@ class CollectionPages:
         return featured
 
     def _show(self, it: Collection, most: int | None = _SHOWN) -> ShownCollection:
+        """With all widgets and the whole text, or with the first of both."""
         cards = self.views.list_keys(it.widgets)
-        return ShownCollection(it.slug, it.title, _html(it.text), cards[:most], len(cards))
+        text = it.text if most is None else it.text.partition("\n\n")[0]
+        return ShownCollection(it.slug, it.title, _html(text), cards[:most], len(cards))
 
     def _numbers(self) -> tuple[int, str]:
         """They change with everything that cards show."""

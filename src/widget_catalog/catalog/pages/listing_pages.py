@@ -88,7 +88,9 @@ class ListingPages:
             values["example"] = f"{first[0].scope}/{first[0].name}" if first else "catalog/clock"
             for name, found in candidates.items():
                 new = [it for it in found if (it.scope, it.name) not in shown]
-                values[name] = new[:_ON_FRONT_PAGE]
+                # Trending ones are three or six, to fill the rows.
+                is_short = name == "trending" and len(new) < _ON_FRONT_PAGE
+                values[name] = new[: _ON_FRONT_PAGE // 2 if is_short else _ON_FRONT_PAGE]
                 shown |= {(it.scope, it.name) for it in values[name]}
             return values
 

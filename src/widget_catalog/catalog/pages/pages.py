@@ -37,6 +37,7 @@ from .rendered_pages import (
     RenderedPages,
     TrendingReader,
 )
+from .suggestions import Suggestions
 from .widget_pages import WidgetPages
 
 _ALLOWED = "GET, HEAD"
@@ -55,6 +56,7 @@ _JS = "text/javascript; charset=utf-8"
 _ATOM = "application/atom+xml; charset=utf-8"
 _XML = "application/xml; charset=utf-8"
 _SVG = "image/svg+xml"
+_A_MINUTE = ("cache-control", "public, max-age=60")
 _A_WHILE = ("cache-control", "public, max-age=300")
 _ANY_ORIGIN = ("cross-origin-resource-policy", "cross-origin")
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
@@ -100,6 +102,7 @@ class PublicPages:
         renderer.templates.globals.update(
             tile=self._icons.tile,
             card_list=cards.list,
+            thumbnail=cards.thumbnail,
             official_mark=OFFICIAL,
         )
         self._views = Views(catalog)
@@ -148,8 +151,16 @@ class PublicPages:
 
     def _keyword_routes(self, listings: ListingPages) -> list[PublicRoute]:
         """A static site searches in a script, which has no filters."""
-        is_static = self._renderer.is_static
-        return [] if is_static else [PublicRoute("/keywords", listings.keywords, self._html)]
+        if self._renderer.is_static:
+            return []
+        suggestions = Suggestions(self._views, self._pages)
+        policy = self._renderer.security_headers()
+        return [
+            PublicRoute("/keywords", listings.keywords, self._html),
+            PublicRoute(
+                "/search/suggestions", suggestions.fragment, [HTML, _VARY, _A_MINUTE, *policy]
+            ),
+        ]
 
     def _feed_routes(self) -> list[PublicRoute]:
         """For programs: feed readers, other sites, search engines."""
