@@ -367,6 +367,7 @@ class _Parts:
             MembersReader(aside(find_public_members)),
             CollectionsReader(aside(lambda store, _: read_collections(store))),
             TrendingReader(aside(lambda store, _: read_trending(store))),
+            fonts=self.node.folder.fonts,
         )
 
 

@@ -85,12 +85,12 @@ _form = forms_of(get_collection, _place)
 
 @_form("details")
 def post_details(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    given = {"title": fields.get("title", ""), "text": fields.get("text", "")}
+    title, text = fields.get("title", ""), fields.get("text", "")
     managing.change_collection(
         services.store,
         call.actor,
         call.params["slug"],
-        lambda old: old._replace(**given, is_featured="featured" in fields),
+        lambda old: old._replace(title=title, text=text, is_featured="featured" in fields),
     )
 
 

@@ -56,6 +56,7 @@ _FILES = [
         "favicon.ico",
         "robots.txt",
         "sitemap.xml",
+        "picture.jpg",
     )
 ]
 
@@ -330,6 +331,7 @@ def build_static_site(
         members=MembersReader(find_members),
         collections=CollectionsReader(find_collections),
         trending=TrendingReader(find_trending),
+        fonts=node.folder.fonts,
     )
     bundles = None if settings.cdn_base_url else node.bundles
     site = StaticSite(catalog, pages, renderer, public_settings(settings), target, bundles)

@@ -39,7 +39,7 @@ class CollectionPages:
         """All of them, as they were a second ago at most."""
         return (await self.reader.find(None) or ()) if self.reader is not None else ()
 
-    async def index(self, _: PageRequest) -> AnyContent | None:
+    async def index(self, request: PageRequest) -> AnyContent | None:
         """None if there are no collections, which are then mentioned nowhere."""
         collections = await self.find()
         if not collections:
@@ -49,7 +49,8 @@ class CollectionPages:
             return {"collections": [it for it in map(self._show, collections) if it.total]}
 
         shows = (collections, *self._numbers())
-        return self.pages.get("collections", shows, "catalog/collections.html", values)
+        template = "catalog/collections.html"
+        return self.pages.get("collections", shows, template, values, request.language)
 
     async def collection(self, request: PageRequest) -> AnyContent | None:
         wanted = request.params["slug"]
@@ -62,7 +63,7 @@ class CollectionPages:
 
         shows = (*found, *self._numbers())
         key = f"collection {wanted}"
-        return self.pages.get(key, shows, "catalog/collection.html", values)
+        return self.pages.get(key, shows, "catalog/collection.html", values, request.language)
 
     def feature(self, collections: Sequence[Collection]) -> list[ShownCollection]:
         """For the front page. No widget is shown twice."""

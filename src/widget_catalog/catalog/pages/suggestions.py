@@ -24,7 +24,7 @@ _KNOWN_KEYWORDS = 1_000
 class Place(NamedTuple):
     """A list of widgets: those of a keyword, or of a scope."""
 
-    kind: str
+    is_keyword: bool
     text: str
     number: int
     address: str
@@ -55,7 +55,9 @@ class Suggestions:
             return {"places": places, "cards": shown, "number": len(places) + len(shown)}
 
         shows = (None if found is None else found.tag, self.views.revision(), exact)
-        return self.pages.get(f"suggest {text}", shows, "catalog/suggestions.html", values)
+        return self.pages.get(
+            f"suggest {text}", shows, "catalog/suggestions.html", values, request.language
+        )
 
     def _list_keywords(self, text: str) -> list[Place]:
         revision = self.views.revision()
@@ -63,7 +65,12 @@ class Suggestions:
             self._keywords = revision, self.views.list_keywords(_KNOWN_KEYWORDS)[0]
         found = [it for it in self._keywords[1] if it[0].startswith(text)]
         return [
-            Place("keyword", word, number, self._search(f"keyword={quote_plus(word)}"))
+            Place(
+                is_keyword=True,
+                text=word,
+                number=number,
+                address=self.pages.address(f"/search?keyword={quote_plus(word)}"),
+            )
             for word, number in found[:_KEYWORDS]
         ]
 
@@ -73,7 +80,5 @@ class Suggestions:
             return []
         number = self.views.search(Query(scope=scope), None, 1, 1).read().total
         address = self.pages.address(f"/scopes/{scope}")
-        return [Place("scope", f"@{scope}", number, address)] if number else []
-
-    def _search(self, query: str) -> str:
-        return self.pages.address(f"/search?{query}")
+        found = Place(is_keyword=False, text=scope, number=number, address=address)
+        return [found] if number else []
