@@ -33,9 +33,10 @@ def growth(recent: int, before: int) -> float:
 
 def read_trending(store: Store) -> tuple[str, ...]:
     """The listed widgets, `scope/name`, that have grown by over a tenth; most growth first."""
-    since = today_of(store) - _RECENT_DAYS + 1
+    today = today_of(store)
+    since = today - _RECENT_DAYS + 1
     with store.reading() as connection:
-        recent = list_most_installed(connection, since, _CANDIDATES)
+        recent = list_most_installed(connection, range(since, today + 1), _CANDIDATES)
         ids = [it.widget_id for it in recent]
         before = sum_installs(connection, ids, since - _BEFORE_DAYS, since)
     grown = [(growth(it.installs, before.get(it.widget_id, 0)), it.key) for it in recent]

@@ -150,12 +150,15 @@ class InstalledWidget(NamedTuple):
     installs: int
 
 
-def list_most_installed(connection: Connection, since_day: int, most: int) -> list[InstalledWidget]:
-    """The listed widgets with the most installs from a day on."""
+def list_most_installed(
+    connection: Connection, days: Sequence[int], most: int
+) -> list[InstalledWidget]:
+    """The listed widgets with the most installs on these days."""
     table, total = installs_by_day.c, sa.func.sum(installs_by_day.c.count)
     recent = (
         sa.select(table.widget_id, total.label("total"))
-        .where(table.day >= since_day)
+        # A list: for a range, SQLite reads the whole table in the order of its key instead.
+        .where(table.day.in_(days))
         .group_by(table.widget_id)
         .subquery()
     )
