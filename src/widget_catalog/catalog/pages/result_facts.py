@@ -51,9 +51,8 @@ def show_facets(facets: Sequence[Facet], all_keywords: str) -> Markup:
     if not facets:
         return Markup("")
     parts = ['<nav class="facets" aria-label="Filter the results">\n']
-    for number, (title, choices) in enumerate(facets, 1):
-        parts.append(f'  <h2 id="facet-{number}">{title}</h2>\n')
-        parts.append(f'  <ul aria-labelledby="facet-{number}">\n')
+    for title, choices in facets:
+        parts.append(f"  <h2>{title}</h2>\n  <ul>\n")
         parts += [
             f'    <li><a rel="nofollow" href="{escape_output(it.address)}"'
             f"{_APPLIED if it.is_applied else ''}><bdi>{escape_output(it.text)}</bdi>"
