@@ -201,8 +201,11 @@ def test_the_search_page_searches_scopes_and_names_too(
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{site.url}/search?q={q}")
-    page.get_by_role("link", name="Clock", exact=True).wait_for(timeout=60_000)
+    page.get_by_role("link", name="acme/clock").wait_for(timeout=60_000)
     assert page.get_by_role("status").inner_text() == "1 widget"
+    # Its card, as in all other lists.
+    card = httpx.get(f"{site.url}/widgets/acme/clock/card.html", timeout=60).text
+    assert page.locator("#results li").inner_html() in card
     context.close()
 
 

@@ -90,6 +90,7 @@ class PublicPages:
         renderer.templates.globals.update(
             tile=self._icons.tile,
             card_list=cards.list,
+            still_picture=cards.still,
             official_mark=OFFICIAL,
         )
         self._views = Views(catalog)
@@ -97,8 +98,8 @@ class PublicPages:
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
         # A static site has no API, so what the examples do works in a service alone.
         own_url = None if renderer.is_static else renderer.public_url
-        self._guides = GuidePages(self._pages, own_url)
         self._reference = ReferencePages(self._pages, self._document)
+        self._guides = GuidePages(self._pages, own_url, self._reference.list_sections)
         self._feeds = Feeds(self._views, self._pages, self._list_lasting)
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
@@ -129,6 +130,7 @@ class PublicPages:
             PublicRoute("/docs/api", self._reference.page, html),
             PublicRoute("/docs/api/{page}", self._reference.page, html),
             PublicRoute("/docs/api/{page}/try", self._try_operation, html),
+            PublicRoute("/docs/search", self._guides.search, html),
             PublicRoute("/docs/{name}", self._guides.part, html),
             PublicRoute("/docs/{name}/{slug}", self._guides.part, html),
         ]
