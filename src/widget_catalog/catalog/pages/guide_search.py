@@ -42,13 +42,15 @@ def sections_of(path: str, place: str, html: str) -> Iterator[Section]:
 class GuideSearch:
     def __init__(self, sections: Iterable[Section]) -> None:
         # Each with its words, which are searched in microseconds.
-        self._sections = [(it, *map(_words, (it.title, it.place, it.text))) for it in sections]
+        self._sections = [
+            (it, (_words(it.title), _words(it.place), _words(it.text))) for it in sections
+        ]
 
     def find(self, query: str) -> list[Result]:
         """The sections with every word, or the beginning of one, best first."""
         words = [_singular(it) for it in _WORD.findall(query.lower())[:_MAX_WORDS]]
-        found = []
-        for section, *texts in self._sections:
+        found: list[tuple[int, int, Section]] = []
+        for section, texts in self._sections:
             points = [_points(f" {it}", *texts) for it in words]
             if points and all(points):
                 found.append((-sum(points), len(found), section))

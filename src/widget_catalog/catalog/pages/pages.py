@@ -86,7 +86,7 @@ class PublicPages:
         self._are_icons_loaded = False
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
-        cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
+        cards = self._cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
         renderer.templates.globals.update(
             tile=self._icons.tile,
             card_list=cards.list,
@@ -199,6 +199,10 @@ class PublicPages:
     async def _try_operation(self, asked: PageRequest) -> Response | None:
         address = self._reference.find_address(asked.params["page"], asked.query)
         return None if address is None else self._renderer.redirect(address, NOSNIFF)
+
+    def show_card(self, key: str) -> bytes:
+        """The card of the widget with this `scope/name`, as a list of one."""
+        return self._cards.list(self._views.list_named(key, 1)).encode()
 
     def list_docs(self) -> list[str]:
         return [*self._guides.list_paths(), *self._reference.list_paths()]
