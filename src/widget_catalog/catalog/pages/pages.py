@@ -115,12 +115,13 @@ class PublicPages:
         self._are_icons_loaded = False
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
-        cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
+        cards = self._cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
         self._pictures = LinkPictures(catalog, renderer, bundles, self._icons, fonts)
         renderer.templates.globals.update(
             tile=self._icons.tile,
             card_list=cards.list_in_language,
             thumbnail=cards.thumbnail,
+            still_picture=cards.still,
             official_mark=official_mark,
             site_picture_url=self._pictures.site_url,
             scope_picture_url=self._pictures.scope_url,
@@ -130,8 +131,8 @@ class PublicPages:
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
         # A static site has no API, so what the examples do works in a service alone.
         own_url = None if renderer.is_static else renderer.public_url
-        self._guides = GuidePages(self._pages, own_url)
         self._reference = ReferencePages(self._pages, self._document)
+        self._guides = GuidePages(self._pages, own_url, self._reference.list_sections)
         self._feeds = Feeds(self._views, self._pages, self._list_lasting)
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
@@ -168,6 +169,7 @@ class PublicPages:
             PublicRoute("/docs/api", self._reference.page, html),
             PublicRoute("/docs/api/{page}", self._reference.page, html),
             PublicRoute("/docs/api/{page}/try", self._try_operation, html),
+            PublicRoute("/docs/search", self._guides.search, html),
             PublicRoute("/docs/{name}", self._guides.part, html),
             PublicRoute("/docs/{name}/{slug}", self._guides.part, html),
         ]
@@ -248,6 +250,10 @@ class PublicPages:
     async def _try_operation(self, asked: PageRequest) -> Response | None:
         address = self._reference.find_address(asked.params["page"], asked.query)
         return None if address is None else self._renderer.redirect(address, NOSNIFF)
+
+    def show_card(self, key: str) -> bytes:
+        """The card of the widget with this `scope/name`, as a list of one."""
+        return self._cards.list(self._views.list_named(key, 1)).encode()
 
     def list_docs(self) -> list[str]:
         return [*self._guides.list_paths(), *self._reference.list_paths()]

@@ -57,11 +57,10 @@ def show_facets(facets: Sequence[Facet], all_keywords: str, language: Language) 
     _ = language.gettext
     parts = [f'<nav class="facets" aria-label="{_("Filter the results")}">\n']
     applied = f' aria-current="true" title="{_("Remove this filter")}"'
-    for number, (title, choices) in enumerate(facets, 1):
-        parts.append(f'  <h2 id="facet-{number}">{_(title)}</h2>\n')
+    for title, choices in facets:
+        parts.append(f"  <h2>{_(title)}</h2>\n  <ul>\n")
         if title == _KIND:
             choices = [it._replace(text=_(it.text)) for it in choices]
-        parts.append(f'  <ul aria-labelledby="facet-{number}">\n')
         parts += [
             f'    <li><a rel="nofollow" href="{escape_output(it.address)}"'
             f"{applied if it.is_applied else ''}><bdi>{escape_output(it.text)}</bdi>"
