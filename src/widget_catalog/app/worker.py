@@ -44,6 +44,7 @@ from ..core.db.file_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
+from ..core.http.accept_language import Languages
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import Handler, Worker, WorkerCounts
 from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
@@ -357,6 +358,7 @@ class _Parts:
             Icons(self.node.folder.icons),
             InstallsReader(find_installs),
             MembersReader(find_members),
+            Languages(self._limits.languages),
         )
 
 

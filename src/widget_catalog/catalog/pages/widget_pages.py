@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from widget_contract.capabilities import permission_changes
 from widget_contract.errors import CatalogError
@@ -110,6 +111,7 @@ class WidgetPages:
 
         def values() -> dict[str, Any]:
             return {
+                "page_path": f"/widgets/{request.key}",
                 "widget": detail.widget,
                 "versions": self._rows(detail, 0, _ROWS, revoked),
                 "row": None if shown is None else self._row(detail, shown, revoked),
@@ -137,6 +139,7 @@ class WidgetPages:
             detail = found.read()
             start, count = (page - 1) * _ROWS_PER_PAGE, len(detail.versions)
             return {
+                "page_path": path if page == 1 else "",
                 "widget": detail.widget,
                 "versions": self._rows(detail, start, start + _ROWS_PER_PAGE, revoked),
                 "version_count": count,
@@ -170,6 +173,7 @@ class WidgetPages:
 
         def values() -> dict[str, Any]:
             return {
+                "page_path": f"/widgets/{request.key}/{quote(number)}",
                 "widget": detail.widget,
                 "row": self._row(detail, version, revoked),
                 "contents": _contents(facts, _VERSION_SECTIONS, language),
