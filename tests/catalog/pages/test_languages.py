@@ -39,6 +39,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
         new = version_line("2.0.0", permissions=["camera"], deprecationMessage="old")
         site.add(widget_line("acme/clock", downloadCount=1234, versions=[new, old]))
         site.add(widget_line("acme/alarm", downloadCount=1, isOfficial=True))
+        texts = {"de": {"displayName": "Sonnenuhr"}, "ja": {"description": "日時計。"}}
+        sun = version_line("1.0.0", translations=texts)
+        about = {"displayName": "sundial", "description": "shadow"}
+        site.add(widget_line("acme/sundial", downloadCount=0, versions=[sun], **about))
         yield site
 
 
@@ -58,10 +62,10 @@ def test_every_page_is_in_the_language_of_its_reader(shop: InProcessSite, tag: s
 
 def test_numbers_plurals_and_dates_follow_the_language(shop: InProcessSite) -> None:
     shown = {tag: in_language(shop, "/search", tag).body.decode() for tag in ("en", "de", "ja")}
-    assert "2 widgets" in shown["en"]
-    assert "2 Widgets" in shown["de"]
+    assert "3 widgets" in shown["en"]
+    assert "3 Widgets" in shown["de"]
     assert "<dt>Installationen</dt> <dd>1.234</dd>" in shown["de"]
-    assert "2 個のウィジェット" in shown["ja"]
+    assert "3 個のウィジェット" in shown["ja"]
     one = {tag: in_language(shop, "/search?q=alarm", tag).body.decode() for tag in shown}
     assert "1 widget for" in one["en"]
     assert "1 Widget für" in one["de"]
@@ -179,3 +183,23 @@ def test_one_language_has_no_switch(tmp_path_factory: pytest.TempPathFactory) ->
     assert b'<html lang="de">' in reply.body
     assert b"languages" not in reply.body
     assert b"hreflang" not in reply.body
+
+
+def test_a_widget_has_its_texts_in_the_language_of_the_reader(shop: InProcessSite) -> None:
+    shown = {}
+    for tag in ("en", "de", "ja"):
+        for path in ("/search?q=shadow", "/widgets/acme/sundial", "/widgets/acme/sundial/1.0.0"):
+            page = in_language(shop, path, tag).body.decode()
+            texts = ("sundial<", "Sonnenuhr<", "shadow<", "日時計。<")
+            shown[tag, path[:8]] = [it for it in texts if it in page]
+    assert shown["en", "/search?"] == ["sundial<", "shadow<"]
+    assert shown["de", "/search?"] == ["sundial<", "Sonnenuhr<", "shadow<"]  # And its key.
+    assert shown["ja", "/search?"] == ["sundial<", "shadow<", "日時計。<"]  # And the question.
+    assert shown["en", "/widgets"] == ["sundial<", "shadow<"]
+    assert shown["de", "/widgets"] == ["sundial<", "Sonnenuhr<", "shadow<"]
+    assert shown["ja", "/widgets"] == ["sundial<", "日時計。<"]
+
+
+def test_a_widget_is_found_by_its_texts_in_other_languages(shop: InProcessSite) -> None:
+    found = Html(shop.get("/search?q=sonnenuhr").body)
+    assert [it.text for it in found.all("span", class_="key")] == ["acme/sundial"]
