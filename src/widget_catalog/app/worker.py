@@ -359,6 +359,7 @@ class _Parts:
             InstallsReader(find_installs),
             MembersReader(find_members),
             Languages(self._limits.languages),
+            self.node.folder.fonts,
         )
 
 
