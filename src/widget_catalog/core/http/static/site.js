@@ -22,15 +22,16 @@ function commands(code) {
 async function copy(button) {
   const code = button.parentElement.querySelector("code");
   const label = button.firstChild;
+  button.said ??= label.data;
   try {
     await navigator.clipboard.writeText(commands(code) || code.textContent);
-    label.data = "Copied";
+    label.data = button.dataset.copied ?? "Copied";
   } catch {
     // Without a secure context there is no clipboard: select the text, to be copied by keyboard.
     getSelection().selectAllChildren(code);
-    label.data = "Selected";
+    label.data = button.dataset.selected ?? "Selected";
   }
-  setTimeout(() => (label.data = "Copy"), 2000);
+  setTimeout(() => (label.data = button.said), 2000);
 }
 
 // Pictures of a version, one at a time over the page; without this, each link opens one.
