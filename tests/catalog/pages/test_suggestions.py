@@ -47,7 +47,7 @@ def test_it_is_cached_briefly_and_escaped(demo_site: InProcessSite) -> None:
 
 
 def test_boxes_ask_for_them_except_where_results_are_live(demo_site: InProcessSite) -> None:
-    for path in ("/", "/widgets/catalog/clock", "/docs"):
+    for path in ("/", "/widgets/catalog/clock", "/scopes/home"):
         form = Html(demo_site.get(path).body).one("form", role="search")
         assert form.attributes["data-suggest"] == PATH
     assert b"data-suggest" not in demo_site.get("/search").body
