@@ -214,6 +214,7 @@ class PublicPages:
         scripts = [
             (renderer.script_path, renderer.script),
             (renderer.site_script_path, renderer.site_script),
+            (renderer.docs_script_path, renderer.docs_script),
             (renderer.suggest_script_path, renderer.suggest_script),
             (renderer.publish_script_path, renderer.publish_script),
         ]

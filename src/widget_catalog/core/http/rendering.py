@@ -87,6 +87,8 @@ class PageRenderer:
         self.mark = (STATIC / "favicon.svg").read_bytes()
         self.site_script = (STATIC / "site.js").read_bytes()
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
+        self.docs_script = (STATIC / "docs.js").read_bytes()
+        self.docs_script_path = f"/static/docs.{Content(self.docs_script).tag}.js"
         self.suggest_script = (STATIC / "suggest.js").read_bytes()
         self.suggest_script_path = f"/static/suggest.{Content(self.suggest_script).tag}.js"
         self.publish_script = (STATIC / "publish.js").read_bytes()
@@ -119,6 +121,7 @@ class PageRenderer:
             is_static="yes" if is_static else "",
             static_search_url=self.root + self.static_search_path,
             site_script_url=self.root + self.site_script_path,
+            docs_script_url=self.root + self.docs_script_path,
             suggest_script_url=self.root + self.suggest_script_path,
             publish_script_url=self.root + self.publish_script_path,
             service_name=service_name,
@@ -139,7 +142,7 @@ class PageRenderer:
     def list_files(self) -> list[str]:
         """The paths of the static files that the pages of a static site need."""
         styles = [self.style_path, self.docs_style_path]
-        return [*styles, self.site_script_path, self.static_search_path]
+        return [*styles, self.site_script_path, self.docs_script_path, self.static_search_path]
 
     def render(self, template: str, *, language: Language = ENGLISH, **values: object) -> bytes:
         with part("render"):
