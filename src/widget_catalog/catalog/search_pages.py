@@ -143,12 +143,14 @@ class SearchPages:
             known.note(found, mark or index.mark(found), revision)
             return known.content
         summaries = self._summaries_of(found.ids)
-        response = _Response(self._render(asked, found, summaries), found, revision)
-        size = response.size + 4 * len(asked.query.text) + len(asked.page)
-        if is_kept and self._responses.offer(asked, response, size):
+        content = self._render(asked, found, summaries)
+        if is_kept and self._responses.is_repeated(asked):
+            response = _Response(content, found, revision)
             response.note(found, mark or index.mark(found), revision)
             response.counts = [it.count for it in summaries]
-        return response.content
+            size = response.size + 4 * len(asked.query.text) + len(asked.page)
+            self._responses.keep(asked, response, size)
+        return content
 
     @property
     def misses(self) -> int:
@@ -176,7 +178,7 @@ class SearchPages:
         slots = self._slots
         texts = [
             it.text if it.count == (count := slots[widget_id]) else it.show(count)
-            for widget_id, it in zip(found.ids, summaries, strict=True)
+            for widget_id, it in zip(found.ids, summaries)  # noqa: B905  One for each.
         ]
         if asked.sdk is not None:
             fitting = self._compatible(found.ids, summaries, asked.sdk)

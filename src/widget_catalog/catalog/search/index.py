@@ -93,18 +93,19 @@ class SearchIndex:
     def find(self, query: Query, offset: int, limit: int) -> Hits:
         """The widgets in this window of the results."""
         terms, matching = self._matching(query)
-        total = len(matching)
-        if query.order not in (Order.RELEVANCE, Order.INSTALLS):
-            return self._find_in_order(query.order, matching, offset, limit)
-        tiers = [matching]
-        if terms and query.is_ranked and query.order is Order.RELEVANCE:
-            return self._find_by_score(terms, matching, offset, limit)
-        if terms and query.order is Order.RELEVANCE:
-            tiers = self._nested(query.text, terms, matching, offset)
+        total, order = len(matching), query.order
+        if order is not Order.RELEVANCE and order is not Order.INSTALLS:
+            return self._find_in_order(order, matching, offset, limit)
+        tiers = [matching] if offset < total else []
+        if terms and order is Order.RELEVANCE:
+            if query.is_ranked:
+                return self._find_by_score(terms, matching, offset, limit)
+            if tiers:
+                tiers = self._nested(query, terms, matching, offset)
         positions: list[int] = []
         before = 0
         better = tier = matching
-        for tier in tiers if offset < total else ():
+        for tier in tiers:
             size = len(tier) - before
             if size and offset < before + size:
                 start = max(offset - before, 0)
@@ -375,26 +376,30 @@ class SearchIndex:
         return BitMap.intersection(*sets) if sets else BitMap()
 
     def _nested(
-        self, text: str, terms: Sequence[Holders], matching: BitMap, offset: int
+        self, query: Query, terms: Sequence[Holders], matching: BitMap, offset: int
     ) -> list[BitMap]:
         """The results as sets, best first, each including those before it. Inside them, popularity
         decides.
 
         Of the sets before the offset, only the largest is computed.
         """
-        in_name = matching
-        for it in terms:
+        # Without filters, all widgets with the terms in their names are results.
+        _, scope, official, runs_on, permission, _, keyword, _ = query
+        is_filtered = not (scope is official is runs_on is permission is keyword is None)
+        in_name = matching & terms[0].in_name if is_filtered else terms[0].in_name
+        for it in terms[1:]:
             in_name = in_name & it.in_name
-        if not in_name:
+        size = len(in_name)
+        if not size:
             return [matching]
-        tiers = [in_name, matching]
-        if offset >= len(in_name):
-            return tiers
+        if offset >= size:
+            return [in_name, matching]
         starting_word = in_name
         for it in terms:
             if it.starting_word is not it.in_name:
                 starting_word = starting_word & it.starting_word
-        tiers.insert(0, starting_word)
-        if offset >= len(starting_word) or len(starting_word) == 1:
+        size = len(starting_word)
+        tiers = [starting_word, in_name, matching]
+        if offset >= size or size == 1:
             return tiers
-        return [keys & starting_word for keys in self._display_names.like(text)] + tiers
+        return [keys & starting_word for keys in self._display_names.like(query.text)] + tiers
