@@ -42,8 +42,9 @@ class CardPicture(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Card(WidgetSummary, frozen=True, omit_defaults=True):
-    """A search result, as pages read it."""
+    """A search result, as pages read it, with the number of the widget."""
 
+    id: int = 0
     picture: CardPicture | None = None
 
 
@@ -51,6 +52,15 @@ class CardResults(SearchResults, frozen=True):
     """A page of search results, as pages read it."""
 
     widgets: tuple[Card, ...]
+
+
+class RawResults(msgspec.Struct):
+    """The same, with results that are not decoded yet."""
+
+    widgets: tuple[msgspec.Raw, ...]
+    total: int
+    page: int
+    limit: int
 
 
 def choose_picture(files: Sequence[File]) -> CardPicture | None:

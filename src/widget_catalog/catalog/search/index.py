@@ -26,7 +26,7 @@ from .facets import Facets
 from .hits import Hits, Holders, Matches
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
-from .ranking import Ranking, rarity, with_popularity
+from .ranking import Ranking, popular_score, rarity, with_popularity
 from .texts import Texts
 from .words import Words, label_words
 
@@ -41,6 +41,8 @@ _MAX_AT_ONCE = 2_000
 _FEW = 10
 # More than any other score, so that those with every word come first.
 _ALL_WORDS = 1_000.0
+# Up to this many are scored faster without numpy.
+_FEW_SCORED = 64
 _REMEMBERED_COUNTS = 64
 # Keywords and scopes that are counted for a page.
 _MAX_COUNTED = 12
@@ -85,6 +87,7 @@ class SearchIndex:
         )
         self._scope_count: int | None = None
         self._counted: dict[Query, Matches] = {}
+        self._last_matched: tuple[Query, tuple[list[Holders], BitMap]] | None = None
 
     def refresh(self) -> None:
         """Follow the counts. Call this before any query."""
@@ -123,8 +126,39 @@ class SearchIndex:
         self, terms: Sequence[Holders], matching: BitMap, offset: int, limit: int
     ) -> Hits:
         """The same by how well the words match. Any count of a result may change the order."""
+        if len(matching) <= _FEW_SCORED:
+            shown = self._few_by_score(terms, matching)[offset : offset + limit]
+        else:
+            shown = self._many_by_score(terms, matching, offset, offset + limit)
+        ids, total = self._popularity.ids_of(shown), len(matching)
+        if not self.is_exact or not shown:
+            return Hits(ids, total, BitMap(), [])
+        # As if the last of all were on the page: then every count among the results matters.
+        return Hits(ids, total, matching, [len(self._all) - 1])
+
+    def _few_by_score(self, terms: Sequence[Holders], matching: BitMap) -> list[int]:
+        """All of these ordinals in order, without numpy."""
+        ordinals, size = matching.to_array().tolist(), len(self._all)
+        scores, missing = [0.0] * len(ordinals), [False] * len(ordinals)
+        for it in terms:
+            if it.found is not None and it.anywhere:
+                weight, anywhere = rarity(len(it.anywhere), size), it.anywhere
+                for at, worth in enumerate(self._ranking.scores_of_few(it.found, ordinals)):
+                    if len(terms) == 1 or ordinals[at] in anywhere:
+                        scores[at] += worth * weight
+                    else:
+                        missing[at] = True
+        positions = self._popularity.positions_of(ordinals)
+        each = zip(missing, scores, positions, ordinals, strict=True)
+        keys = [(no, -popular_score(score, at, size), at, it) for no, score, at, it in each]
+        return [it[3] for it in sorted(keys)]
+
+    def _many_by_score(
+        self, terms: Sequence[Holders], matching: BitMap, offset: int, stop: int
+    ) -> list[int]:
+        """The ordinals in this window."""
         ordinals = members_of(matching).astype(np.int64)
-        size, stop = len(self._all), offset + limit
+        size = len(self._all)
         scores = np.zeros(len(ordinals), np.float32)
         has_all = np.ones(len(ordinals), np.bool_)
         for it in terms:
@@ -143,24 +177,20 @@ class SearchIndex:
         if stop < len(keys):  # Only those that may be in the window have to be sorted.
             is_early = keys <= np.partition(keys, stop)[stop]
             ordinals, positions, keys = ordinals[is_early], positions[is_early], keys[is_early]
-        shown = ordinals[np.lexsort((positions, keys))[offset:stop]].tolist()
-        ids, total = self._popularity.ids_of(shown), len(matching)
-        if not self.is_exact or not shown:
-            return Hits(ids, total, BitMap(), [])
-        # As if the last of all were on the page: then every count among the results matters.
-        return Hits(ids, total, matching, [size - 1])
+        shown: list[int] = ordinals[np.lexsort((positions, keys))[offset:stop]].tolist()
+        return shown
 
     def count_matches(self, query: Query) -> Matches:
         """The results of a query that ranks, in numbers."""
         query = query._replace(order=Order.RELEVANCE)
         counted = self._counted.get(query)
         if counted is None:
-            terms, matching = self._matching(query)
+            terms, matching = self._matched(query)
             counted = Matches(
                 self._facets.keywords.frequent(matching, _MAX_COUNTED),
                 self._scopes.frequent(matching, _MAX_COUNTED),
                 matching.intersection_cardinality(self._official),
-                any(not matching.issubset(it.anywhere) for it in terms),
+                len(terms) > 1 and any(not matching.issubset(it.anywhere) for it in terms),
             )
             if len(self._counted) >= _REMEMBERED_COUNTS:
                 self._counted.clear()
@@ -284,6 +314,7 @@ class SearchIndex:
         self._popularity.update(gone, places)
         self._remembered.clear()
         self._counted.clear()
+        self._last_matched = None
         self._scope_count = None
 
     def _add(self, row: Listing) -> None:
@@ -329,7 +360,9 @@ class SearchIndex:
         if query.keyword is not None:
             matching = matching & self._facets.keywords.of(query.keyword)
         if query.is_ranked:
-            return self._matching_words(query.text, matching)
+            words = self._matching_words(query.text, matching)
+            self._last_matched = query, words
+            return words
         terms: list[Holders] = []
         # Longest first: the rarest terms come early, and a term without matches ends the search.
         for term in sorted(set(query.text.split()), key=len, reverse=True):
@@ -339,6 +372,13 @@ class SearchIndex:
             if not matching:
                 break
         return terms, matching
+
+    def _matched(self, query: Query) -> tuple[list[Holders], BitMap]:
+        """The same: a page is counted just after its results were found."""
+        last = self._last_matched
+        if last is not None and last[0]._replace(order=query.order) == query:
+            return last[1]
+        return self._matching(query)
 
     def _matching_words(self, text: str, filtered: BitMap) -> tuple[list[Holders], BitMap]:
         """Those of these widgets with every word; if there are few, with any of several."""

@@ -150,6 +150,10 @@ class Popularity:
         found: Array = self._position[ordinals]
         return found
 
+    def positions_of(self, ordinals: Sequence[int]) -> list[int]:
+        """The same for few."""
+        return [self._position_at[it] for it in ordinals]
+
     def ids_at(self, positions: list[int]) -> list[int]:
         """The numbers of the widgets at these positions of the order."""
         ids = self._id_in_order
