@@ -54,15 +54,6 @@ class CardResults(SearchResults, frozen=True):
     widgets: tuple[Card, ...]
 
 
-class RawResults(msgspec.Struct):
-    """The same, with results that are not decoded yet."""
-
-    widgets: tuple[msgspec.Raw, ...]
-    total: int
-    page: int
-    limit: int
-
-
 def choose_picture(files: Sequence[File]) -> CardPicture | None:
     """The author's first picture for light, and its counterpart for dark; which one a picture is
     for, its name tells, such as `default-dark.png`. None if there is no picture.

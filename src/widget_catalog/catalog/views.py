@@ -14,22 +14,16 @@ from widget_contract.wire import Stats, VersionEntry, WidgetDetail
 from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import AnyContent
-from .card_picture import Card, CardResults, RawResults
+from .card_picture import Card, CardResults
 from .catalog import Catalog
 from .query import Query
-from .replica.cache import ByteBoundedCache
 from .search.hits import Matches
 from .stored_files import FileRef
 
 T = TypeVar("T")
 
-_CARD_BYTES = 8 << 20
-# The memory of a decoded result and its JSON, by the size of the latter.
-_DECODED_SIZE = 4
-
 _decode_stats = msgspec.json.Decoder(Stats).decode
-_decode_results = msgspec.json.Decoder(RawResults).decode
-_decode_card = msgspec.json.Decoder(Card).decode
+_decode_results = msgspec.json.Decoder(CardResults).decode
 _decode_summaries = msgspec.json.Decoder(tuple[Card, ...]).decode
 _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
 
@@ -71,26 +65,12 @@ class Views:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        # Most results are on several pages. By their JSON, so none can be out of date.
-        self._cards: ByteBoundedCache[bytes, Card] = ByteBoundedCache(_CARD_BYTES)
 
     def stats(self) -> View[Stats]:
         return View(self._catalog.stats(), _decode_stats)
 
     def search(self, query: Query, sdk: SemVer | None, page: int, limit: int) -> View[CardResults]:
-        return View(self._catalog.cards(query, sdk, str(page), limit), self._read_results)
-
-    def _read_results(self, body: bytes) -> CardResults:
-        raw = _decode_results(body)
-        cards = tuple([self._card(bytes(it)) for it in raw.widgets])
-        return CardResults(cards, raw.total, raw.page, raw.limit)
-
-    def _card(self, text: bytes) -> Card:
-        card = self._cards.items.get(text)
-        if card is None:
-            card = _decode_card(text)
-            self._cards.put(text, card, _DECODED_SIZE * len(text))
-        return card
+        return View(self._catalog.cards(query, sdk, str(page), limit), _decode_results)
 
     async def find_widget(self, key: str) -> View[WidgetDetail] | None:
         """The listed widget with this `scope/name`, of any size."""

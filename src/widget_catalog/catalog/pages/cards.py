@@ -17,11 +17,8 @@ from widget_contract.wire import VersionEntry
 from ...core.http.rendering import PageEnvironment, escape_output, short
 from ...core.languages.language import ENGLISH, Language
 from ..card_picture import Card, CardPicture
-from ..replica.cache import ByteBoundedCache
 from .icons import Icons, tint_of
 
-_MADE_BYTES = 6 << 20
-_OVERHEAD_BYTES = 500
 _END = "</dd></div> "
 # In cells, as in the preview.
 _USUAL = (4, 3)
@@ -84,9 +81,6 @@ class Cards:
         self._cdn = f"{root}/cdn"
         self._face = icons.face
         self._has_pictures = has_pictures
-        # Each with its widget, so that no other object can have the same identity.
-        self._made: ByteBoundedCache[tuple[int, str], tuple[Card, str, str]]
-        self._made = ByteBoundedCache(_MADE_BYTES)
 
     @pass_environment
     def list_in_language(
@@ -99,22 +93,9 @@ class Cards:
         self, widgets: Sequence[Card], why: Sequence[str] = (), language: Language = ENGLISH
     ) -> Markup:
         """`why` has a sentence for each widget, or nothing."""
-        parts = ['<ol class="widgets">\n']
-        for widget, reason in zip(widgets, why or [""] * len(widgets), strict=True):
-            before, after = self._find(widget, language)
-            if reason:
-                before += f'      <p class="why">{escape_output(reason)}</p>\n'
-            parts += (before, after)
-        return Markup("".join([*parts, "  </ol>\n"]))  # noqa: S704  Escaped.
-
-    def _find(self, widget: Card, language: Language) -> tuple[str, str]:
-        """The card before and after the reason. Of the same object, it is made once."""
-        key = id(widget), language.tag
-        made = self._made.items.get(key)
-        if made is None or made[0] is not widget:
-            made = widget, *self._card(widget, language, _texts(language))
-            self._made.put(key, made, len(made[1]) + len(made[2]) + _OVERHEAD_BYTES)
-        return made[1:]
+        each = zip(widgets, why or [""] * len(widgets), strict=True)
+        cards = "".join([self._card(*it, language, _texts(language)) for it in each])
+        return Markup(f'<ol class="widgets">\n{cards}  </ol>\n')  # noqa: S704  Escaped below.
 
     def still(self, version: VersionEntry, picture: CardPicture | None) -> Markup:
         """A version as a picture, before its preview runs."""
@@ -122,12 +103,13 @@ class Cards:
         tint = tint_of(version.display_name)
         return Markup(f'<div class="shot still t{tint}">{shown}</div>')  # noqa: S704  Escaped.
 
-    def _card(self, widget: Card, language: Language, texts: _Texts) -> tuple[str, str]:
+    def _card(self, widget: Card, why: str, language: Language, texts: _Texts) -> str:
         key = f"{escape_output(widget.scope)}/{escape_output(widget.name)}"
         name = escape_output(short(widget.display_name, 100))
         official = f" {texts.official}" if widget.is_official else ""
         latest = widget.latest_version
         about = fits = live = ""
+        reason = f'      <p class="why">{escape_output(why)}</p>\n' if why else ""
         if widget.description:
             text = escape_output(short(widget.description, 200))
             about = f'      <p dir="auto">{text}</p>\n'
@@ -148,14 +130,12 @@ class Cards:
         else:
             facts += texts.version + texts.none_yet + _END
         return (
-            (
-                f'    <li{live}>\n      <div class="shot t{tint_of(widget.display_name)}">'
-                f"{self._picture(widget, latest, widget.picture)}</div>\n"
-                f'      <a href="{self._start}{key}">\n'
-                f'        <span class="name"><bdi>{name}</bdi>{official}</span>\n'
-                f'        <span class="key">{key}</span>\n      </a>\n{about}{fits}'
-            ),
-            f'      <dl class="facts">{facts}</dl>\n    </li>\n',
+            f'    <li{live}>\n      <div class="shot t{tint_of(widget.display_name)}">'
+            f"{self._picture(widget, latest, widget.picture)}</div>\n"
+            f'      <a href="{self._start}{key}">\n'
+            f'        <span class="name"><bdi>{name}</bdi>{official}</span>\n'
+            f'        <span class="key">{key}</span>\n      </a>\n'
+            f'{about}{fits}{reason}      <dl class="facts">{facts}</dl>\n    </li>\n'
         )
 
     def _picture(
