@@ -357,6 +357,7 @@ class _Parts:
             Icons(self.node.folder.icons),
             InstallsReader(find_installs),
             MembersReader(find_members),
+            fonts=self.node.folder.fonts,
         )
 
 

@@ -54,6 +54,7 @@ _FILES = [
         "favicon.ico",
         "robots.txt",
         "sitemap.xml",
+        "picture.jpg",
     )
 ]
 
@@ -313,7 +314,15 @@ def build_static_site(
         return find_public_members(node.store, scope)
 
     icons, members = Icons(node.folder.icons), MembersReader(find_members)
-    pages = PublicPages(catalog, renderer, settings.cdn_url, node.bundles, icons, members=members)
+    pages = PublicPages(
+        catalog,
+        renderer,
+        settings.cdn_url,
+        node.bundles,
+        icons,
+        members=members,
+        fonts=node.folder.fonts,
+    )
     bundles = None if settings.cdn_base_url else node.bundles
     site = StaticSite(catalog, pages, renderer, public_settings(settings), target, bundles)
     return site, catalog.close

@@ -43,6 +43,12 @@ class Screenshot(NamedTuple):
     """Whether the CDN is this site."""
 
 
+def shown_version(detail: WidgetDetail) -> VersionEntry | None:
+    """The version that the page of a widget shows: the latest that is not yanked, or any."""
+    usable = (it for it in detail.versions if not it.yanked)
+    return next(usable, detail.versions[0] if detail.versions else None)
+
+
 def screenshots_of(
     it: VersionEntry, files: Sequence[PublishedFile], public_url: str
 ) -> list[Screenshot]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -27,6 +28,7 @@ from .cards import Cards, official_mark
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons
+from .link_pictures import LinkPictures
 from .listing_pages import ListingPages
 from .preview import panel_security_headers
 from .reference import ReferencePages
@@ -55,6 +57,13 @@ _A_WHILE = ("cache-control", "public, max-age=300")
 _ANY_ORIGIN = ("cross-origin-resource-policy", "cross-origin")
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
 
+
+def _kept(content_type: str) -> Headers:
+    """Cached content that programs request repeatedly."""
+    return [("content-type", content_type), _VARY, _A_WHILE, NOSNIFF]
+
+
+_PICTURE: Headers = [*_kept("image/jpeg"), _ANY_ORIGIN]
 _FAILURES = {500: N_("Internal error"), 503: N_("Temporarily unavailable")}
 _UNKNOWN: dict[str, object] = {"near": (), "wanted": ""}
 _WRONG_METHOD = {
@@ -85,6 +94,7 @@ class PublicPages:
         installs: InstallsReader | None = None,
         members: MembersReader | None = None,
         languages: Languages | None = None,
+        fonts: Path | None = None,
     ) -> None:
         self._renderer = renderer
         self._languages = languages or Languages()
@@ -94,10 +104,13 @@ class PublicPages:
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
         cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
+        self._pictures = LinkPictures(catalog, renderer, bundles, self._icons, fonts)
         renderer.templates.globals.update(
             tile=self._icons.tile,
             card_list=cards.list_in_language,
             official_mark=official_mark,
+            site_picture_url=self._pictures.site_url,
+            scope_picture_url=self._pictures.scope_url,
         )
         self._views = Views(catalog)
         self._pages = RenderedPages(renderer, catalog.packer)
@@ -110,7 +123,9 @@ class PublicPages:
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         listings = ListingPages(self._views, self._pages, members)
-        widgets = WidgetPages(catalog, self._pages, bundles, installs, cards, renderer)
+        widgets = WidgetPages(
+            catalog, self._pages, bundles, installs, cards, renderer, self._pictures
+        )
         routes = self._page_routes(listings, widgets, cdn_url)
         self._routes = Routes([*routes, *self._feed_routes(), *self._file_routes()])
 
@@ -131,6 +146,7 @@ class PublicPages:
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
             PublicRoute("/widgets/{scope}/{name}/compare", widgets.compare, html),
             PublicRoute("/widgets/{scope}/{name}/feed.atom", self._feeds.widget, _kept(_ATOM)),
+            PublicRoute("/widgets/{scope}/{name}/picture.jpg", self._pictures.widget, _PICTURE),
             PublicRoute("/widgets/{scope}/{name}/{number}", widgets.version, panel),
             PublicRoute("/docs", self._guides.index, html),
             PublicRoute("/docs/api", self._reference.page, html),
@@ -147,8 +163,10 @@ class PublicPages:
 
     def _feed_routes(self) -> list[PublicRoute]:
         """For programs: feed readers, other sites, search engines."""
-        feeds = self._feeds
+        feeds, pictures = self._feeds, self._pictures
         return [
+            PublicRoute("/scopes/{scope}/picture.jpg", pictures.scope, _PICTURE),
+            PublicRoute("/picture.jpg", pictures.site, _PICTURE),
             PublicRoute("/feed.atom", feeds.latest, _kept(_ATOM)),
             PublicRoute("/scopes/{scope}/feed.atom", feeds.latest, _kept(_ATOM)),
             PublicRoute("/badges/{scope}/{name}/{kind}", feeds.badge, [*_kept(_SVG), _ANY_ORIGIN]),
@@ -179,7 +197,6 @@ class PublicPages:
             file("/favicon.svg", lambda: icon, _SVG, _A_DAY),
             file("/favicon.ico", lambda: icon, _SVG, _A_DAY),
             file("/robots.txt", lambda: robots, _TEXT, _A_DAY),
-            file(renderer.card_path, lambda: renderer.card, "image/png", _FOR_GOOD),
             *(file(path, partial(bytes, style), _CSS, _FOR_GOOD) for path, style in styles),
             *(file(path, partial(bytes, script), _JS, _FOR_GOOD) for path, script in scripts),
         ]
@@ -268,11 +285,6 @@ class PublicPages:
         wanted = words[2][:100]
         near = self._views.list_named(wanted, 3) or self._views.list_like(wanted, 6)
         return self._pages.render(template, language, near=near, wanted=wanted)
-
-
-def _kept(content_type: str) -> Headers:
-    """Cached content that programs request repeatedly."""
-    return [("content-type", content_type), _VARY, _A_WHILE, NOSNIFF]
 
 
 def _without_more_slashes(request: Request) -> str | None:

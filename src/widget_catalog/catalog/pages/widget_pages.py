@@ -30,9 +30,11 @@ from .facts import (
     grid,
     permission_fact,
     screenshots_of,
+    shown_version,
     version_rows,
 )
 from .feeds import BADGES, badges_in_markdown
+from .link_pictures import LinkPictures
 from .markdown import MarkdownRenderer
 from .preview import panel_of
 from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_numbers
@@ -77,6 +79,7 @@ class WidgetPages:
         installs: InstallsReader | None,
         cards: Cards,
         renderer: PageRenderer,
+        pictures: LinkPictures,
     ) -> None:
         self._catalog = catalog
         self._views = Views(catalog)
@@ -84,6 +87,7 @@ class WidgetPages:
         self._bundles = bundles
         self._installs = installs
         self._cards = cards
+        self._pictures = pictures
         self._public_url = renderer.public_url
         self._is_static = renderer.is_static
         self._markdown = MarkdownRenderer()
@@ -102,8 +106,7 @@ class WidgetPages:
         if kept is not None:
             return kept
         detail = found.read()
-        shown = next((it for it in detail.versions if not it.yanked), None)
-        shown = shown or (detail.versions[0] if detail.versions else None)
+        shown = shown_version(detail)
         version: dict[str, Any] = {"version": None, "is_final": True}
         if shown is not None:
             version = await self._version(detail, shown, _README_BYTES, language)
@@ -117,6 +120,7 @@ class WidgetPages:
                 "contents": _contents(version, _WIDGET_SECTIONS, language),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
+                "picture_url": self._pictures.widget_url(detail),
                 "badges": BADGES,
                 "badges_markdown": badges_in_markdown(self._public_url, scope, name),
                 **version,
@@ -173,6 +177,7 @@ class WidgetPages:
                 "widget": detail.widget,
                 "row": self._row(detail, version, revoked),
                 "contents": _contents(facts, _VERSION_SECTIONS, language),
+                "picture_url": self._pictures.widget_url(detail),
                 "is_latest": version.version == detail.latest_version,
                 "latest": detail.latest_version,
                 **facts,

@@ -84,8 +84,7 @@ class PageRenderer:
         self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
-        self.card = (STATIC / "card.png").read_bytes()
-        self.card_path = f"/static/card.{Content(self.card).tag}.png"
+        self.mark = (STATIC / "favicon.svg").read_bytes()
         self.site_script = (STATIC / "site.js").read_bytes()
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
         self.publish_script = (STATIC / "publish.js").read_bytes()
@@ -117,7 +116,6 @@ class PageRenderer:
             takes_reports="",
             is_static="yes" if is_static else "",
             static_search_url=self.root + self.static_search_path,
-            card_url=public_url + self.card_path,
             site_script_url=self.root + self.site_script_path,
             publish_script_url=self.root + self.publish_script_path,
             service_name=service_name,
@@ -138,7 +136,7 @@ class PageRenderer:
     def list_files(self) -> list[str]:
         """The paths of the static files that the pages of a static site need."""
         styles = [self.style_path, self.docs_style_path]
-        return [*styles, self.card_path, self.site_script_path, self.static_search_path]
+        return [*styles, self.site_script_path, self.static_search_path]
 
     def render(self, template: str, *, language: Language = ENGLISH, **values: object) -> bytes:
         with part("render"):
