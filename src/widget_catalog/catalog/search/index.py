@@ -26,7 +26,8 @@ from .facets import Facets
 from .hits import Hits, Holders, Matches
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
-from .ranking import Ranking, popular_score, rarity, with_popularity
+from .ranking import Ranking
+from .scoring import by_score
 from .texts import Texts
 from .words import Words, label_words
 
@@ -39,11 +40,8 @@ _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 _MAX_AT_ONCE = 2_000
 # With fewer results that have every word of a query, those with some of them follow.
 _FEW = 10
-# More than any other score, so that those with every word come first.
-_ALL_WORDS = 1_000.0
-# Up to this many are scored faster without numpy.
-_FEW_SCORED = 64
 _REMEMBERED_COUNTS = 64
+_NO_FILTERS = (None,) * 5
 # Keywords and scopes that are counted for a page.
 _MAX_COUNTED = 12
 # Limit of names that are compared with a text that matches nothing.
@@ -126,59 +124,13 @@ class SearchIndex:
         self, terms: Sequence[Holders], matching: BitMap, offset: int, limit: int
     ) -> Hits:
         """The same by how well the words match. Any count of a result may change the order."""
-        if len(matching) <= _FEW_SCORED:
-            shown = self._few_by_score(terms, matching)[offset : offset + limit]
-        else:
-            shown = self._many_by_score(terms, matching, offset, offset + limit)
+        parts = (self._ranking, self._popularity, len(self._all), terms, matching)
+        shown = by_score(*parts, offset, offset + limit)
         ids, total = self._popularity.ids_of(shown), len(matching)
         if not self.is_exact or not shown:
             return Hits(ids, total, BitMap(), [])
         # As if the last of all were on the page: then every count among the results matters.
         return Hits(ids, total, matching, [len(self._all) - 1])
-
-    def _few_by_score(self, terms: Sequence[Holders], matching: BitMap) -> list[int]:
-        """All of these ordinals in order, without numpy."""
-        ordinals, size = matching.to_array().tolist(), len(self._all)
-        scores, missing = [0.0] * len(ordinals), [False] * len(ordinals)
-        for it in terms:
-            if it.found is not None and it.anywhere:
-                weight, anywhere = rarity(len(it.anywhere), size), it.anywhere
-                for at, worth in enumerate(self._ranking.scores_of_few(it.found, ordinals)):
-                    if len(terms) == 1 or ordinals[at] in anywhere:
-                        scores[at] += worth * weight
-                    else:
-                        missing[at] = True
-        positions = self._popularity.positions_of(ordinals)
-        each = zip(missing, scores, positions, ordinals, strict=True)
-        keys = [(no, -popular_score(score, at, size), at, it) for no, score, at, it in each]
-        return [it[3] for it in sorted(keys)]
-
-    def _many_by_score(
-        self, terms: Sequence[Holders], matching: BitMap, offset: int, stop: int
-    ) -> list[int]:
-        """The ordinals in this window."""
-        ordinals = members_of(matching).astype(np.int64)
-        size = len(self._all)
-        scores = np.zeros(len(ordinals), np.float32)
-        has_all = np.ones(len(ordinals), np.bool_)
-        for it in terms:
-            if it.found is not None and it.anywhere:
-                weight = np.float32(rarity(len(it.anywhere), size))
-                mine = self._ranking.scores(it.found, ordinals) * weight
-                if not matching.issubset(it.anywhere):
-                    has_it = np.isin(ordinals, members_of(it.anywhere), assume_unique=True)
-                    mine *= has_it
-                    has_all &= has_it
-                scores += mine
-        positions = self._popularity.positions(ordinals)
-        keys = -with_popularity(scores, positions, size)
-        if not has_all.all():
-            keys[has_all] -= _ALL_WORDS
-        if stop < len(keys):  # Only those that may be in the window have to be sorted.
-            is_early = keys <= np.partition(keys, stop)[stop]
-            ordinals, positions, keys = ordinals[is_early], positions[is_early], keys[is_early]
-        shown: list[int] = ordinals[np.lexsort((positions, keys))[offset:stop]].tolist()
-        return shown
 
     def count_matches(self, query: Query) -> Matches:
         """The results of a query that ranks, in numbers."""
@@ -424,8 +376,8 @@ class SearchIndex:
         Of the sets before the offset, only the largest is computed.
         """
         # Without filters, all widgets with the terms in their names are results.
-        _, scope, official, runs_on, permission, _, keyword, _ = query
-        is_filtered = not (scope is official is runs_on is permission is keyword is None)
+        filters = (query.scope, query.official, query.runs_on, query.permission, query.keyword)
+        is_filtered = filters != _NO_FILTERS
         in_name = matching & terms[0].in_name if is_filtered else terms[0].in_name
         for it in terms[1:]:
             in_name = in_name & it.in_name

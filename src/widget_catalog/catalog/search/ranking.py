@@ -102,7 +102,7 @@ class Found(NamedTuple):
     members: BitMap
 
     def fields_of(self, ordinal: int) -> int:
-        fields = self.fields.item(ordinal)
+        fields: int = self.fields.item(ordinal)
         return fields & _ALL_FIELDS or fields >> _OTHER_SHIFT
 
 
