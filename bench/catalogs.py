@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -54,14 +55,29 @@ def key_of(number: int) -> str:
     return f"{scope_of(number)}/widget-{number:07d}"
 
 
-def lines(widgets: int, versions_each: int = 5, *, is_exact: bool = False) -> Iterator[bytes]:
-    """The catalog as NDJSON, `versions_each` versions a widget: on average, or exactly."""
+def lines(
+    widgets: int, versions_each: int = 5, *, is_exact: bool = False, has_texts: bool = False
+) -> Iterator[bytes]:
+    """The catalog as NDJSON, `versions_each` versions a widget: on average, or exactly.
+
+    `has_texts`: with keywords, and for a third of the widgets with a README of 60 words.
+    """
     least, most = (versions_each, versions_each) if is_exact else (1, versions_each * 2 - 1)
-    rng = random.Random(_SEED)
+    rng, texts = random.Random(_SEED), random.Random(_SEED + 1)
     vocabulary = vocabulary_of(widgets)
     encode = msgspec.json.Encoder().encode
     for number in range(widgets):
-        yield encode(_widget(rng, vocabulary, number, (least, most))) + b"\n"
+        widget = _widget(rng, vocabulary, number, (least, most))
+        if has_texts:
+            manifest = encode(_manifest(texts, vocabulary)).decode()
+            widget["versions"] = [it | {"manifest": manifest} for it in widget["versions"]]
+        yield encode(widget) + b"\n"
+
+
+def _manifest(rng: random.Random, vocabulary: Vocabulary) -> dict[str, object]:
+    keywords = sorted(set(vocabulary.some(rng, rng.randint(1, 4))))
+    readme = vocabulary.some(rng, 60) if rng.random() < 1 / 3 else []
+    return {"keywords": keywords, "readme": " ".join(readme) or None}
 
 
 def write(path: Path, widgets: int, versions_each: int = 5) -> None:
@@ -71,7 +87,7 @@ def write(path: Path, widgets: int, versions_each: int = 5) -> None:
 
 def _widget(
     rng: random.Random, vocabulary: Vocabulary, number: int, versions: tuple[int, int]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     name = " ".join(vocabulary.some(rng, rng.randint(1, 3))).title()
     words = vocabulary.some(rng, rng.randint(4, 12))
     for i in range(1, len(words), 3):

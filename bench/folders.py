@@ -20,20 +20,21 @@ _STEP = 500
 _CHUNK_BYTES = 1 << 22
 
 
-def ensure_folder(widgets: int, versions: int | None = None) -> Path:
+def ensure_folder(widgets: int, versions: int | None = None, *, has_texts: bool = False) -> Path:
     """The data folder of a catalog of this many widgets, created if necessary. Do not write to it.
 
-    Each widget has exactly this many versions, or five on average. Use `copy_of` to count
-    downloads.
+    Each widget has exactly this many versions, or five on average; `has_texts`: with keywords and
+    READMEs. Use `copy_of` to count downloads.
     """
-    folder = CACHE / (str(widgets) if versions is None else f"{widgets}-{versions}")
+    name = str(widgets) if versions is None else f"{widgets}-{versions}"
+    folder = CACHE / (f"{name}-texts" if has_texts else name)
     stamp = folder / "fingerprint"
     if stamp.exists() and stamp.read_text() == fingerprint(widgets):
         return folder
     making = folder.with_suffix(".part")
     for old in (folder, making):
         shutil.rmtree(old, ignore_errors=True)
-    _make(making, widgets, versions)
+    _make(making, widgets, versions, has_texts=has_texts)
     (making / "fingerprint").write_text(fingerprint(widgets))
     making.rename(folder)
     return folder
@@ -63,7 +64,7 @@ def fingerprint(widgets: int) -> str:
     return digest.hexdigest()
 
 
-def _make(folder: Path, widgets: int, versions: int | None) -> None:
+def _make(folder: Path, widgets: int, versions: int | None, *, has_texts: bool) -> None:
     progress = _Progress(f"Making a catalog of {widgets:,} widgets (once)", widgets)
     with subprocess.Popen(
         catalog_command("import", "-", "--data", str(folder)),
@@ -74,7 +75,8 @@ def _make(folder: Path, widgets: int, versions: int | None) -> None:
         assert importer.stdin is not None
         assert importer.stderr is not None
         try:
-            made = catalogs.lines(widgets, versions or 5, is_exact=versions is not None)
+            is_exact = versions is not None
+            made = catalogs.lines(widgets, versions or 5, is_exact=is_exact, has_texts=has_texts)
             for number, line in enumerate(made, start=1):
                 importer.stdin.write(line)
                 if number % _STEP == 0:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, median
 
 from .client import Connection, request
+from .folders import ensure_folder, warmed
 from .load import run_wrk, write_requests
 from .machine import CoreClock
 from .measures import (
@@ -29,12 +30,20 @@ from .reading import (
     widget_page_targets,
 )
 from .rig import Rig
-from .servers import Server
+from .servers import Server, running_bare, running_catalog
 from .side_by_side import side_by_side, survey
-from .traffic import detail_target, detail_targets, page_target, version_targets
+from .traffic import (
+    detail_target,
+    detail_targets,
+    page_target,
+    search_target,
+    terms_by_kind,
+    version_targets,
+)
 
 _FIRST = 400
 _WARM_UP = 20
+_WARMING = ("", "widget", "wether", "scope")
 _VISITS_A_SECOND = 100
 _LONGEST_WAIT_MS = 10
 
@@ -63,6 +72,48 @@ def first_renderings(rig: Rig) -> list[Outcome]:
         ]
 
 
+def searched_for_the_first_time(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+    """Search pages of a catalog with keywords and READMEs, in turn with the bare server, which
+    sends the same bytes: words of each kind, none of them twice.
+    """
+    kinds = {**terms_by_kind(size, _FIRST // 2), "unknown": [f"qx{it}zv" for it in range(100)]}
+    del kinds["two-letter"]
+    times: dict[str, list[float]] = {kind: [] for kind in kinds}
+    floor = []
+    with running_catalog(rig, warmed(ensure_folder(size, has_texts=True))) as catalog:
+        body = catalog.ask(request("/search?q=clock")).body
+        with (
+            running_bare(rig, 200, body) as bare,
+            Connection(catalog.port) as client,
+            Connection(bare.port) as other,
+            CoreClock(*catalog.worker_pids()) as core,
+            CoreClock(*bare.serving_pids()) as bare_core,
+        ):
+            for word in _WARMING:
+                _visit(client, page_target(search_target(word)))
+            for kind, words in kinds.items():
+                for word in words:
+                    times[kind].append(_on_core(core, client, page_target(search_target(word))))
+                    floor.append(_on_core(bare_core, other, "/body"))
+    return [
+        Outcome(
+            f"search page, {size:,} widgets, rendered for the first time, {kind} words, CPU",
+            median(some),
+            "ms",
+            wanted,
+            [f"{median(some) / median(floor):.0f} times the bare server's {median(floor):.3f} ms"],
+            {"p99_ms": percentile(some, 0.99), "bare_ms": median(floor)},
+        )
+        for kind, some in times.items()
+    ]
+
+
+def _on_core(core: CoreClock, client: Connection, target: str) -> float:
+    began = core.read_ms()
+    _visit(client, target)
+    return core.read_ms() - began
+
+
 def _widget_pages(count: int) -> list[str]:
     """From the end of the catalog: other scenarios request those at its beginning."""
     return [page_target(detail_target(SIZE - 1 - number)) for number in range(count)]
@@ -71,15 +122,11 @@ def _widget_pages(count: int) -> list[str]:
 def _rendered(
     catalog: Server, kind: str, targets: Sequence[str], wanted: Wanted | None = None
 ) -> Outcome:
-    times = []
     with Connection(catalog.port) as client:
         for target in targets[:_WARM_UP]:
             _visit(client, target)
         with CoreClock(*catalog.worker_pids()) as core:
-            for target in targets[_WARM_UP:]:
-                began = core.read_ms()
-                _visit(client, target)
-                times.append(core.read_ms() - began)
+            times = [_on_core(core, client, target) for target in targets[_WARM_UP:]]
     figures = {"p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99)}
     notes = [f"CPU p50 {figures['p50_ms']:.2f}, p99 {figures['p99_ms']:.2f} ms of {len(times):,}"]
     what = f"{kind}, rendered for the first time, CPU"

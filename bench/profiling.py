@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from types import CodeType
 
+from widget_catalog.app.features import install_features
 from widget_catalog.app.worker import build_worker
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.http.http import PlainRequest, Request, SentBody, Worker
@@ -23,6 +24,7 @@ _SHOWN = 18
 
 def run(kind: str, widgets: int) -> None:
     """Print the time of each way through, then the functions of the two main ones."""
+    install_features()
     folder = ensure_folder(widgets)
     prepare_node(folder).store.close()
     asyncio.run(_run(kind, Settings(data=folder)))

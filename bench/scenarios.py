@@ -61,6 +61,11 @@ _READS = (
     ),
 )
 _WITH_OTHERS = (
+    Scenario(
+        "search-pages",
+        "new search pages of a catalog with keywords and READMEs, in turn with the bare server",
+        partial(pages.searched_for_the_first_time, size=SIZE),
+    ),
     Scenario("crawler", "every page once: visitors wait 10 ms at most", pages.crawler),
     Scenario(
         "detail-counting",
@@ -91,6 +96,11 @@ _WITH_OTHERS = (
     Scenario("nodes-counts", "downloads counted by 1, 2 and 3 nodes", nodes.counts),
 )
 _LARGER = (
+    Scenario(
+        "search-pages-100k",
+        "the same with 100,000 widgets",
+        partial(pages.searched_for_the_first_time, size=_LARGE),
+    ),
     Scenario(
         "nodes-start-100k",
         "a new node reads 100,000 widgets: at most 15 s",

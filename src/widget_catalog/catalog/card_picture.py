@@ -46,8 +46,9 @@ class CardPicture(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Card(WidgetSummary, frozen=True, omit_defaults=True):
-    """A search result, as pages read it."""
+    """A search result, as pages read it, with the number of the widget."""
 
+    id: int = 0
     picture: CardPicture | None = None
 
 

@@ -154,8 +154,8 @@ class Catalog:
         return self.search_page(SearchRequest(query, sdk, page, limit))
 
     def cards(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
-        """The same, each with the picture of its card."""
-        return self.search_page(SearchRequest(query, sdk, page, limit, with_pictures=True))
+        """The same, each with its number and the picture of its card."""
+        return self.search_page(SearchRequest(query, sdk, page, limit, is_for_pages=True))
 
     def search_page(self, asked: SearchRequest) -> AnyContent:
         """The same, for a request that is already parsed."""
@@ -219,10 +219,10 @@ class Catalog:
         self._follow()
         return self._current_index().list_keywords(most)
 
-    def explain(self, text: str, keys: Sequence[str]) -> list[int]:
-        """The set of `Field`s of widgets, by `scope/name`, with a word of this folded text."""
+    def explain(self, text: str, widget_ids: Sequence[int]) -> list[int]:
+        """For each of these widgets, the set of `Field`s with a word of this folded text."""
         self._follow()
-        return self._current_index().explain(text, self._documents.find_numbers(keys))
+        return self._current_index().explain(text, widget_ids)
 
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
         """Scope, name and time of the latest release of the listed widgets in a part, by number."""

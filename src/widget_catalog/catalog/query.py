@@ -43,14 +43,14 @@ class SearchRequest(NamedTuple):
     """A page of results, with the newest version of each that runs on an SDK.
 
     `page` consists of decimal digits: there may be more of them than any number type has.
-    `with_pictures`: each with the picture of its card, for pages.
+    `is_for_pages`: each with its number and the picture of its card.
     """
 
     query: Query
     sdk: SemVer | None
     page: str
     limit: int
-    with_pictures: bool = False
+    is_for_pages: bool = False
 
     @property
     def offset(self) -> int:

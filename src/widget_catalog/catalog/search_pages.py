@@ -30,7 +30,7 @@ _REMEMBERED_SDKS = 8
 
 _LATEST = b',"latestVersion":'
 _COMPATIBLE = b',"latestCompatibleVersion":'
-_PICTURE = b',"picture":'
+_ID, _PICTURE = b',"id":', b',"picture":'
 
 _decode_outline = msgspec.json.Decoder(list[Outline]).decode
 
@@ -64,9 +64,10 @@ class _Summary:
     def latest(self) -> bytes:
         return self.text[self._after + len(_LATEST) : -2]
 
-    def pictured(self, text: bytes) -> bytes:
-        """The text with the picture of the card."""
-        return b"%b%b%b}," % (text[:-2], _PICTURE, self.picture) if self.picture else text
+    def of_card(self, text: bytes, widget_id: int) -> bytes:
+        """The text with what pages need besides: its number and the picture of its card."""
+        picture = _PICTURE + self.picture if self.picture else b""
+        return b"%b%b%d%b}," % (text[:-2], _ID, widget_id, picture)
 
 
 class _Response:
@@ -143,12 +144,14 @@ class SearchPages:
             known.note(found, mark or index.mark(found), revision)
             return known.content
         summaries = self._summaries_of(found.ids)
-        response = _Response(self._render(asked, found, summaries), found, revision)
-        size = response.size + 4 * len(asked.query.text) + len(asked.page)
-        if is_kept and self._responses.offer(asked, response, size):
+        content = self._render(asked, found, summaries)
+        if is_kept and self._responses.is_repeated(asked):
+            response = _Response(content, found, revision)
             response.note(found, mark or index.mark(found), revision)
             response.counts = [it.count for it in summaries]
-        return response.content
+            size = response.size + 4 * len(asked.query.text) + len(asked.page)
+            self._responses.keep(asked, response, size)
+        return content
 
     @property
     def misses(self) -> int:
@@ -156,9 +159,9 @@ class SearchPages:
         return self._responses.misses
 
     def summaries(self, ids: Sequence[int]) -> bytes:
-        """These listed widgets as a JSON array of search results, with pictures."""
+        """These listed widgets as a JSON array of search results, as pages read them."""
         shown = zip(ids, self._summaries_of(ids), strict=True)
-        texts = b"".join(it.pictured(it.show(self._slots[widget_id])) for widget_id, it in shown)
+        texts = b"".join(it.of_card(it.show(self._slots[at]), at) for at, it in shown)
         return b"[" + texts[:-1] + b"]"
 
     def forget(self, widget_id: int) -> None:
@@ -176,7 +179,7 @@ class SearchPages:
         slots = self._slots
         texts = [
             it.text if it.count == (count := slots[widget_id]) else it.show(count)
-            for widget_id, it in zip(found.ids, summaries, strict=True)
+            for widget_id, it in zip(found.ids, summaries)  # noqa: B905  One for each.
         ]
         if asked.sdk is not None:
             fitting = self._compatible(found.ids, summaries, asked.sdk)
@@ -184,8 +187,9 @@ class SearchPages:
                 b"%b%b%b}," % (text[:-2], _COMPATIBLE, entry)
                 for text, entry in zip(texts, fitting, strict=True)
             ]
-        if asked.with_pictures:
-            texts = [it.pictured(text) for text, it in zip(texts, summaries, strict=True)]
+        if asked.is_for_pages:
+            each = zip(texts, summaries, found.ids, strict=True)
+            texts = [it.of_card(text, widget_id) for text, it, widget_id in each]
         if texts:
             texts[-1] = texts[-1][:-1]
         numbers = (found.total, asked.page.encode(), asked.limit)

@@ -8,6 +8,7 @@ from widget_contract.folding import fold
 _README_CHARACTERS = 20_000
 MAX_README_TOKENS = 100
 _MAX_CHARACTERS = 30
+_MAX_QUERY_TOKENS = 12
 
 _TOKEN = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"\(?\bhttps?:[^\s)>]+")
@@ -26,9 +27,12 @@ def tokens(folded: str) -> list[str]:
 
 
 def query_tokens(folded: str) -> list[str]:
-    """What to look for, in order, without duplicates; a query of symbols alone is one word each."""
+    """What to look for, in order, without duplicates; a query of symbols alone is one word each.
+
+    Of very long queries only the first words, because each of them takes time.
+    """
     found = list(dict.fromkeys(tokens(folded) or folded.split()))
-    return [it for it in found if it not in _STOP_WORDS] or found
+    return ([it for it in found if it not in _STOP_WORDS] or found)[:_MAX_QUERY_TOKENS]
 
 
 def readme_tokens(markdown: str) -> list[str]:

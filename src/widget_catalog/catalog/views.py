@@ -115,7 +115,7 @@ class Views:
 
     def explain(self, text: str, widgets: Sequence[Card]) -> list[int]:
         """The set of `Field`s of each of these widgets with a word of this text."""
-        return self._catalog.explain(fold(text), [f"{it.scope}/{it.name}" for it in widgets])
+        return self._catalog.explain(fold(text), [it.id for it in widgets])
 
     def permissions(self) -> list[str]:
         """All permissions that widgets need, most frequent first."""

@@ -9,6 +9,7 @@ import pytest
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import version_line, widget_line
+from widget_catalog.catalog.tokens import query_tokens
 
 
 def search(site: InProcessSite, **asked: str) -> Html:
@@ -184,6 +185,33 @@ def test_all_pages_are_linked_and_hold_all_widgets(site: InProcessSite) -> None:
 )
 def test_whatever_is_asked_there_is_a_page(quiet_shop: InProcessSite, query: str) -> None:
     assert quiet_shop.get(f"/search?{query}").status == 200
+
+
+_ODD_TEXTS = {
+    "a very long word": "ab" * 128,
+    "one-letter words": " ".join("abcdefghijklmnopqrstuvwxyz"),
+    "many unknown words": " ".join(f"q{it:03}xzv" for it in range(36)),
+    "combining marks alone": "\u0301\u0302 " * 80,
+    "many marks on a letter": "c" + "\u0300\u0301\u0302\u0303" * 60,
+    "emoji": "🕐🌦️👨‍👩‍👧‍👦 " * 15,
+    "text like a pattern": "(a+)+$ .*.* [a-z]{1,99} \\w+ ^$ (?:x|y)* " * 5,
+    "right-to-left": "שעון עולם \u202eساعة\u2066 " * 8,
+    "a character that folds to many": "\ufdfa" * 200,
+    "symbols": "@/-%&'\"<>" * 25,
+}
+
+
+@pytest.mark.parametrize("text", _ODD_TEXTS.values(), ids=_ODD_TEXTS)
+def test_odd_texts_are_searched_for_in_every_field(quiet_shop: InProcessSite, text: str) -> None:
+    every = dict.fromkeys(("q", "keyword", "scope", "permission", "sdk"), text)
+    for fields in ({"q": text}, {"keyword": text}, every):
+        assert quiet_shop.get(f"/search?{urlencode(fields)}").status == 200
+    assert quiet_shop.get(f"/keywords?{urlencode({'q': text})}").status == 200
+
+
+def test_only_the_first_words_of_a_long_query_are_searched_for() -> None:
+    words = [f"word{it}" for it in range(40)]
+    assert query_tokens(" ".join(["the", *words])) == words[:12]
 
 
 def test_what_changes_is_shown_at_once(shop: InProcessSite) -> None:

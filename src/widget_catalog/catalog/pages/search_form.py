@@ -1,5 +1,6 @@
 """The form of the search page."""
 
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -29,9 +30,15 @@ class SearchForm(NamedTuple):
 
     def query(self) -> str:
         """As a query string, without the page; empty fields are omitted."""
-        fields = {**self._asdict(), "official": "true" if self.official else "", "page": ""}
-        unsaid = ("sort", Order.RELEVANCE)
-        return urlencode([it for it in fields.items() if it[1] and it != unsaid])
+        return _query_string(self)
+
+
+@lru_cache(8)
+def _query_string(form: SearchForm) -> str:
+    """Remembered, because a page needs it for each kind of filter, and most are not applied."""
+    fields = {**form._asdict(), "official": "true" if form.official else "", "page": ""}
+    unsaid = ("sort", Order.RELEVANCE)
+    return urlencode([it for it in fields.items() if it[1] and it != unsaid])
 
 
 def parse_search_form(query_string: str) -> SearchForm:

@@ -47,7 +47,7 @@ class ByteBoundedCache(Generic[K, V]):
         """In a `room`, `max_bytes` is the share that is guaranteed to this cache.
 
         One huge item must not evict everything else: by default, an item may take half the share.
-        `only_repeated`: even if there is room, what is offered only once is not kept.
+        `only_repeated`: even if there is room, only what `is_repeated` is kept.
         """
         self.items: dict[K, V] = {}
         # Ordered, because a plain dict skips over all deleted entries to find its first key.
@@ -73,17 +73,18 @@ class ByteBoundedCache(Generic[K, V]):
         while it is still in the CPU cache. Neither are items requested less often than those they
         would evict.
         """
-        self.misses += 1
-        has_room = size_bytes <= self._room.free_bytes and not self._only_repeated
-        if not has_room and not self._was_offered(key):
+        if size_bytes <= self._room.free_bytes and not self._only_repeated:
+            self.misses += 1
+        elif not self.is_repeated(key):
             return False
-        self._keep(key, value, size_bytes)
+        self.keep(key, value, size_bytes)
         return True
 
-    def _was_offered(self, key: K) -> bool:
+    def is_repeated(self, key: K) -> bool:
         """Whether it was offered recently (a fourth as many keys as items are kept). Records the
         offer.
         """
+        self.misses += 1
         self._offers += 1
         if self._offers > max(self._min_offers, len(self.items) // 4):
             self._offered, self._offers = bytearray(_SLOTS), 0
@@ -95,9 +96,10 @@ class ByteBoundedCache(Generic[K, V]):
 
     def put(self, key: K, value: V, size_bytes: int) -> None:
         self.misses += 1
-        self._keep(key, value, size_bytes)
+        self.keep(key, value, size_bytes)
 
-    def _keep(self, key: K, value: V, size_bytes: int) -> None:
+    def keep(self, key: K, value: V, size_bytes: int) -> None:
+        """Put what `is_repeated`."""
         self.drop(key)
         if size_bytes > self._max_item_bytes:
             return
@@ -116,7 +118,7 @@ class ByteBoundedCache(Generic[K, V]):
         size_bytes = self._sizes[key] + more_bytes
         if size_bytes > self._max_item_bytes:
             return False
-        self._keep(key, value, size_bytes)
+        self.keep(key, value, size_bytes)
         return True
 
     def drop(self, key: K) -> None:

@@ -104,12 +104,6 @@ class Documents:
             raise damaged(f"the document of {key}")
         return it
 
-    def find_numbers(self, keys: Sequence[str]) -> list[int]:
-        """The numbers of widgets by `scope/name`; 0 for those that do not exist."""
-        with self._snapshot as reading:
-            found = [reading.get(it.replace("/", "\0").encode(), db=self.file.keys) for it in keys]
-            return [0 if it is None else KEY.unpack(it)[0] for it in found]
-
     def find_styles(self, key: str) -> bytes:
         """The style sheets of a widget's versions as JSON; nothing if there are none."""
         with self._snapshot as reading:

@@ -137,8 +137,12 @@ class Groups:
         """
         if self._places is None:
             self._places_in(np.empty(0, np.int64))
-        if len(among) <= _VERY_FEW and not self._recent:
-            found = Counter(self._places_in(members_of(among)).tolist())
+        if len(among) <= _VERY_FEW and not self._recent and self._places is not None:
+            items, starts = self._places.items.data, self._places.starts.data
+            # The last ordinals may have no groups.
+            size = len(starts) - 1
+            each = [items[starts[it] : starts[it + 1]] for it in among.to_array() if it < size]
+            found = Counter([place for some in each for place in some])
             few = sorted(found.items(), key=lambda it: (-it[1], it[0]))[:most]
             return [(self._sorted[place], count) for place, count in few]
         if len(among) <= _SAMPLED or self._is_single:

@@ -26,7 +26,8 @@ from .facets import Facets
 from .hits import Hits, Holders, Matches
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
-from .ranking import Ranking, rarity, with_popularity
+from .ranking import Ranking
+from .scoring import by_score
 from .texts import Texts
 from .words import Words, label_words
 
@@ -39,9 +40,8 @@ _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 _MAX_AT_ONCE = 2_000
 # With fewer results that have every word of a query, those with some of them follow.
 _FEW = 10
-# More than any other score, so that those with every word come first.
-_ALL_WORDS = 1_000.0
 _REMEMBERED_COUNTS = 64
+_NO_FILTERS = (None,) * 5
 # Keywords and scopes that are counted for a page.
 _MAX_COUNTED = 12
 # Limit of names that are compared with a text that matches nothing.
@@ -85,6 +85,7 @@ class SearchIndex:
         )
         self._scope_count: int | None = None
         self._counted: dict[Query, Matches] = {}
+        self._last_matched: tuple[Query, tuple[list[Holders], BitMap]] | None = None
 
     def refresh(self) -> None:
         """Follow the counts. Call this before any query."""
@@ -93,18 +94,19 @@ class SearchIndex:
     def find(self, query: Query, offset: int, limit: int) -> Hits:
         """The widgets in this window of the results."""
         terms, matching = self._matching(query)
-        total = len(matching)
-        if query.order not in (Order.RELEVANCE, Order.INSTALLS):
-            return self._find_in_order(query.order, matching, offset, limit)
-        tiers = [matching]
-        if terms and query.is_ranked and query.order is Order.RELEVANCE:
-            return self._find_by_score(terms, matching, offset, limit)
-        if terms and query.order is Order.RELEVANCE:
-            tiers = self._nested(query.text, terms, matching, offset)
+        total, order = len(matching), query.order
+        if order is not Order.RELEVANCE and order is not Order.INSTALLS:
+            return self._find_in_order(order, matching, offset, limit)
+        tiers = [matching] if offset < total else []
+        if terms and order is Order.RELEVANCE:
+            if query.is_ranked:
+                return self._find_by_score(terms, matching, offset, limit)
+            if tiers:
+                tiers = self._nested(query, terms, matching, offset)
         positions: list[int] = []
         before = 0
         better = tier = matching
-        for tier in tiers if offset < total else ():
+        for tier in tiers:
             size = len(tier) - before
             if size and offset < before + size:
                 start = max(offset - before, 0)
@@ -122,44 +124,25 @@ class SearchIndex:
         self, terms: Sequence[Holders], matching: BitMap, offset: int, limit: int
     ) -> Hits:
         """The same by how well the words match. Any count of a result may change the order."""
-        ordinals = members_of(matching).astype(np.int64)
-        size, stop = len(self._all), offset + limit
-        scores = np.zeros(len(ordinals), np.float32)
-        has_all = np.ones(len(ordinals), np.bool_)
-        for it in terms:
-            if it.found is not None and it.anywhere:
-                weight = np.float32(rarity(len(it.anywhere), size))
-                mine = self._ranking.scores(it.found, ordinals) * weight
-                if not matching.issubset(it.anywhere):
-                    has_it = np.isin(ordinals, members_of(it.anywhere), assume_unique=True)
-                    mine *= has_it
-                    has_all &= has_it
-                scores += mine
-        positions = self._popularity.positions(ordinals)
-        keys = -with_popularity(scores, positions, size)
-        if not has_all.all():
-            keys[has_all] -= _ALL_WORDS
-        if stop < len(keys):  # Only those that may be in the window have to be sorted.
-            is_early = keys <= np.partition(keys, stop)[stop]
-            ordinals, positions, keys = ordinals[is_early], positions[is_early], keys[is_early]
-        shown = ordinals[np.lexsort((positions, keys))[offset:stop]].tolist()
+        parts = (self._ranking, self._popularity, len(self._all), terms, matching)
+        shown = by_score(*parts, offset, offset + limit)
         ids, total = self._popularity.ids_of(shown), len(matching)
         if not self.is_exact or not shown:
             return Hits(ids, total, BitMap(), [])
         # As if the last of all were on the page: then every count among the results matters.
-        return Hits(ids, total, matching, [size - 1])
+        return Hits(ids, total, matching, [len(self._all) - 1])
 
     def count_matches(self, query: Query) -> Matches:
         """The results of a query that ranks, in numbers."""
         query = query._replace(order=Order.RELEVANCE)
         counted = self._counted.get(query)
         if counted is None:
-            terms, matching = self._matching(query)
+            terms, matching = self._matched(query)
             counted = Matches(
                 self._facets.keywords.frequent(matching, _MAX_COUNTED),
                 self._scopes.frequent(matching, _MAX_COUNTED),
                 matching.intersection_cardinality(self._official),
-                any(not matching.issubset(it.anywhere) for it in terms),
+                len(terms) > 1 and any(not matching.issubset(it.anywhere) for it in terms),
             )
             if len(self._counted) >= _REMEMBERED_COUNTS:
                 self._counted.clear()
@@ -283,6 +266,7 @@ class SearchIndex:
         self._popularity.update(gone, places)
         self._remembered.clear()
         self._counted.clear()
+        self._last_matched = None
         self._scope_count = None
 
     def _add(self, row: Listing) -> None:
@@ -328,7 +312,9 @@ class SearchIndex:
         if query.keyword is not None:
             matching = matching & self._facets.keywords.of(query.keyword)
         if query.is_ranked:
-            return self._matching_words(query.text, matching)
+            words = self._matching_words(query.text, matching)
+            self._last_matched = query, words
+            return words
         terms: list[Holders] = []
         # Longest first: the rarest terms come early, and a term without matches ends the search.
         for term in sorted(set(query.text.split()), key=len, reverse=True):
@@ -338,6 +324,13 @@ class SearchIndex:
             if not matching:
                 break
         return terms, matching
+
+    def _matched(self, query: Query) -> tuple[list[Holders], BitMap]:
+        """The same: a page is counted just after its results were found."""
+        last = self._last_matched
+        if last is not None and last[0]._replace(order=query.order) == query:
+            return last[1]
+        return self._matching(query)
 
     def _matching_words(self, text: str, filtered: BitMap) -> tuple[list[Holders], BitMap]:
         """Those of these widgets with every word; if there are few, with any of several."""
@@ -375,26 +368,30 @@ class SearchIndex:
         return BitMap.intersection(*sets) if sets else BitMap()
 
     def _nested(
-        self, text: str, terms: Sequence[Holders], matching: BitMap, offset: int
+        self, query: Query, terms: Sequence[Holders], matching: BitMap, offset: int
     ) -> list[BitMap]:
         """The results as sets, best first, each including those before it. Inside them, popularity
         decides.
 
         Of the sets before the offset, only the largest is computed.
         """
-        in_name = matching
-        for it in terms:
+        # Without filters, all widgets with the terms in their names are results.
+        filters = (query.scope, query.official, query.runs_on, query.permission, query.keyword)
+        is_filtered = filters != _NO_FILTERS
+        in_name = matching & terms[0].in_name if is_filtered else terms[0].in_name
+        for it in terms[1:]:
             in_name = in_name & it.in_name
-        if not in_name:
+        size = len(in_name)
+        if not size:
             return [matching]
-        tiers = [in_name, matching]
-        if offset >= len(in_name):
-            return tiers
+        if offset >= size:
+            return [in_name, matching]
         starting_word = in_name
         for it in terms:
             if it.starting_word is not it.in_name:
                 starting_word = starting_word & it.starting_word
-        tiers.insert(0, starting_word)
-        if offset >= len(starting_word) or len(starting_word) == 1:
+        size = len(starting_word)
+        tiers = [starting_word, in_name, matching]
+        if offset >= size or size == 1:
             return tiers
-        return [keys & starting_word for keys in self._display_names.like(text)] + tiers
+        return [keys & starting_word for keys in self._display_names.like(query.text)] + tiers

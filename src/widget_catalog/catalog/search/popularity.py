@@ -138,7 +138,7 @@ class Popularity:
                 if head.intersection_cardinality(among) >= stop:
                     among = among & head
                     break
-        positions = self._position.take(members_of(among))
+        positions: Array = self._position.take(members_of(among))
         if stop < len(positions) >> 4:
             positions = np.partition(positions, stop)[:stop]
         positions.sort()
@@ -150,10 +150,14 @@ class Popularity:
         found: Array = self._position[ordinals]
         return found
 
+    def positions_of(self, ordinals: Sequence[int]) -> list[int]:
+        """The same for few."""
+        return [self._position_at[it] for it in ordinals]
+
     def ids_at(self, positions: list[int]) -> list[int]:
         """The numbers of the widgets at these positions of the order."""
-        order, ids = self._order_at, self._id_at
-        return [ids[order[it]] for it in positions]
+        ids = self._id_in_order
+        return [ids[it] for it in positions]
 
     def ids_of(self, ordinals: list[int]) -> list[int]:
         """The numbers of the widgets with these ordinals."""
@@ -212,6 +216,8 @@ class Popularity:
         # Views return plain numbers, five times as fast as arrays.
         self._order_at, self._position_at = self._order.data, self._position.data
         self._id_at = self.ids.data
+        self._ids_in_order = self.ids[self._order]
+        self._id_in_order = self._ids_in_order.data
         self._set_heads()
 
     def _set_heads(self) -> None:
@@ -228,6 +234,7 @@ class Popularity:
         order[new + 1 : old + 1] = order[new:old].copy()
         order[new] = ordinal
         self._position[order[new : old + 1]] = np.arange(new, old + 1)
+        self._ids_in_order[new : old + 1] = self.ids[order[new : old + 1]]
         if any(new < len(order) >> it <= old for it in _HEAD_SHIFTS):
             self._set_heads()
         self._counted.append(ordinal)

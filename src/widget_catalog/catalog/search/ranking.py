@@ -65,8 +65,8 @@ _FEW_WORDS = 16
 _MAX_STEMMED = 500
 # Shorter words are not corrected, and shorter ones only by one letter.
 _MIN_TYPO, _MIN_TWO_TYPOS = 4, 6
-# Words that are compared with one that is unknown: the most frequent ones.
-_MAX_COMPARED = 50_000
+# Words of a length that are compared with one that is unknown: the most frequent ones.
+_MAX_COMPARED = 10_000
 _ORDINAL_BITS, _FIELD_BITS = 28, 3
 
 
@@ -102,7 +102,7 @@ class Found(NamedTuple):
     members: BitMap
 
     def fields_of(self, ordinal: int) -> int:
-        fields = int(self.fields[ordinal])
+        fields: int = self.fields.item(ordinal)
         return fields & _ALL_FIELDS or fields >> _OTHER_SHIFT
 
 
@@ -167,6 +167,7 @@ class Ranking:
         self._recent: dict[str, dict[int, int]] = {}
         self._recent_lengths: list[int] = []
         self._gone = BitMap()
+        self._by_length: dict[int, list[str]] = {}
 
     def add(self, row: Listing, ordinal: int) -> None:
         """Add the widget with the next ordinal."""
@@ -185,6 +186,8 @@ class Ranking:
         return Expansion(same, others, term if len(term) >= _MIN_PREFIX else None)
 
     def _with_stem_of(self, term: str) -> frozenset[str]:
+        if len(term) == 1:  # Nearly any word is near.
+            return frozenset({term})
         stems, same = stems_of(term), {term}
         # Stemming changes the end of a word: those with the same stem are near.
         for prefix in {stem[: max(_MIN_PREFIX, len(stem) - 1)] for _, stem in stems}:
@@ -251,6 +254,11 @@ class Ranking:
         scores: Array = _worth()[self.name_lengths()[ordinals] | found.fields[ordinals]]
         return scores
 
+    def scores_of_few(self, found: Found, ordinals: Sequence[int]) -> list[float]:
+        """The same for few, which takes less time without numpy."""
+        worth, lengths, fields = _worth().data, self.name_lengths().data, found.fields.data
+        return [worth[lengths[it] | fields[it]] for it in ordinals]
+
     def name_lengths(self) -> Array:
         """The number of words in each display name, in the bits above `Found.fields`."""
         if self._recent_lengths:
@@ -267,12 +275,10 @@ class Ranking:
         most = 0 if len(term) < _MIN_TYPO else 1 if len(term) < _MIN_TWO_TYPOS else 2
         if not most:
             return None
-        lengths = np.diff(self._words.starts) - 1
-        near = np.flatnonzero(np.abs(lengths - len(term.encode())) <= most)
-        if len(near) > _MAX_COMPARED:
-            often = -self._postings.lengths()[near]
-            near = near[np.argpartition(often, _MAX_COMPARED)[:_MAX_COMPARED]]
-        words = [*{*(self._words[it].decode() for it in near.tolist()), *self._recent}]
+        size = len(term.encode())
+        words = [*self._recent]
+        for length in range(size - most, size + most + 1):
+            words += self._of_length(length)
         distances = cdist([term], words, scorer=OSA.distance, score_cutoff=most)[0]
         similar = [(int(distances[it]), words[it]) for it in np.flatnonzero(distances <= most)]
         counts = {word: self._count(word) for _, word in similar}
@@ -281,6 +287,17 @@ class Ranking:
             key=lambda it: (it[0], it[1][0] != term[0], -counts[it[1]], it[1]),
             default=(0, None),
         )[1]
+
+    def _of_length(self, length: int) -> list[str]:
+        """The words with so many bytes; of very many, the most frequent ones."""
+        found = self._by_length.get(length)
+        if found is None:
+            near = np.flatnonzero(np.diff(self._words.starts) - 1 == length)
+            if len(near) > _MAX_COMPARED:
+                often = -self._postings.lengths()[near]
+                near = near[np.argpartition(often, _MAX_COMPARED)[:_MAX_COMPARED]]
+            found = self._by_length[length] = [self._words[it].decode() for it in near.tolist()]
+        return found
 
     def _count(self, word: str) -> int:
         """The number of widgets with exactly this word."""
@@ -310,6 +327,11 @@ def field_texts(row: Listing) -> dict[Field, str]:
 def rarity(count: int, size: int) -> float:
     """The weight of a term that so many widgets of all have."""
     return log(1 + (size - count + 0.5) / (count + 0.5))
+
+
+def popular_score(score: float, position: int, size: int) -> float:
+    """The same as `with_popularity`, of one."""
+    return score * (1 + _POPULARITY * (1 - position / size))
 
 
 def with_popularity(scores: Array, positions: Array, size: int) -> Array:

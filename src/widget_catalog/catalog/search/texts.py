@@ -41,9 +41,12 @@ class Texts(Sequence[bytes]):
     @overload
     def __getitem__(self, i: slice) -> list[bytes]: ...
     def __getitem__(self, i: int | slice) -> bytes | list[bytes]:
-        if isinstance(i, slice):
-            return [self[at] for at in range(*i.indices(len(self)))]
         starts = self._starts
+        if isinstance(i, slice):
+            first, last, step = i.indices(len(self))
+            if step != 1 or first >= last:
+                return [self[at] for at in range(first, last, step)]
+            return self._bytes[starts[first] : starts[last] - 1].tobytes().split(b"\0")
         return self._bytes[starts[i] : starts[i + 1] - 1].tobytes()
 
     def numbers(self) -> Array:

@@ -1,0 +1,89 @@
+"""The order of results by how well words match."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from pyroaring import BitMap
+
+from ..replica.ordinals import members_of
+from .hits import Holders
+from .popularity import Popularity
+from .ranking import Ranking, popular_score, rarity, with_popularity
+
+# Up to this many are scored faster without numpy.
+_FEW = 64
+# More than any other score, so that those with every word come first.
+_ALL_WORDS = 1_000.0
+
+
+def by_score(
+    ranking: Ranking,
+    popularity: Popularity,
+    size: int,
+    terms: Sequence[Holders],
+    matching: BitMap,
+    offset: int,
+    stop: int,
+) -> list[int]:
+    """The ordinals in this window of the results. `size` is the number of all widgets."""
+    parts = (ranking, popularity, size, terms, matching)
+    if len(matching) <= _FEW:
+        return _few_by_score(*parts)[offset:stop]
+    return _many_by_score(*parts, offset, stop)
+
+
+def _few_by_score(
+    ranking: Ranking,
+    popularity: Popularity,
+    size: int,
+    terms: Sequence[Holders],
+    matching: BitMap,
+) -> list[int]:
+    """All of these ordinals in order, without numpy."""
+    ordinals = matching.to_array().tolist()
+    scores, missing = [0.0] * len(ordinals), [False] * len(ordinals)
+    for it in terms:
+        if it.found is not None and it.anywhere:
+            weight, anywhere = rarity(len(it.anywhere), size), it.anywhere
+            for at, worth in enumerate(ranking.scores_of_few(it.found, ordinals)):
+                if len(terms) == 1 or ordinals[at] in anywhere:
+                    scores[at] += worth * weight
+                else:
+                    missing[at] = True
+    positions = popularity.positions_of(ordinals)
+    each = zip(missing, scores, positions, ordinals, strict=True)
+    keys = [(no, -popular_score(score, at, size), at, it) for no, score, at, it in each]
+    return [it[3] for it in sorted(keys)]
+
+
+def _many_by_score(
+    ranking: Ranking,
+    popularity: Popularity,
+    size: int,
+    terms: Sequence[Holders],
+    matching: BitMap,
+    offset: int,
+    stop: int,
+) -> list[int]:
+    """The ordinals in this window."""
+    ordinals = members_of(matching).astype(np.int64)
+    scores = np.zeros(len(ordinals), np.float32)
+    has_all = np.ones(len(ordinals), np.bool_)
+    for it in terms:
+        if it.found is not None and it.anywhere:
+            weight = np.float32(rarity(len(it.anywhere), size))
+            mine = ranking.scores(it.found, ordinals) * weight
+            if not matching.issubset(it.anywhere):
+                has_it = np.isin(ordinals, members_of(it.anywhere), assume_unique=True)
+                mine *= has_it
+                has_all &= has_it
+            scores += mine
+    positions = popularity.positions(ordinals)
+    keys = -with_popularity(scores, positions, size)
+    if not has_all.all():
+        keys[has_all] -= _ALL_WORDS
+    if stop < len(keys):  # Only those that may be in the window have to be sorted.
+        is_early = keys <= np.partition(keys, stop)[stop]
+        ordinals, positions, keys = ordinals[is_early], positions[is_early], keys[is_early]
+    shown: list[int] = ordinals[np.lexsort((positions, keys))[offset:stop]].tolist()
+    return shown
