@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from browser.test_pages import POOR_CONTRAST
+from support.chromium import complaints_of
 from support.service import Service, run_command, wait_for
 
 NAMES = ["Clock", "Météo", "To-do list"]
@@ -36,7 +37,7 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     context: BrowserContext, demo_service: Service
 ) -> None:
     page = context.new_page()
-    complaints: list[str] = []
+    complaints = complaints_of(page)
     asked: list[str] = []
     resolved: list[str] = []
 
@@ -46,8 +47,6 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
             sent_body: Any = request.post_data_json
             resolved.extend(it["id"] for it in sent_body["widgets"])
 
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", note)
     page.goto(f"{demo_service.url}/dashboard")
     with demo_service.client() as client:

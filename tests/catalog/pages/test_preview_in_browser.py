@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Frame, Page, expect
 from browser.test_pages import POOR_CONTRAST
 from catalog.pages.hostile_widgets import CALM, ESCAPES, FRAMES, MODULES
 from catalog.pages.previewed_widgets import publish_modules
+from support.chromium import complaints_of
 from support.service import Service, free_port, running_service
 from tool.tool import register
 
@@ -93,10 +94,8 @@ def test_a_widget_runs_at_every_size_in_light_and_dark_and_stops(
     context: BrowserContext, demo_service: Service
 ) -> None:
     page = context.new_page()
-    complaints: list[str] = []
+    complaints = complaints_of(page)
     asked: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{demo_service.url}/preview/home/weather/2.1.0")
     assert page.locator("iframe").count() == 0  # Nothing runs before it is started.
