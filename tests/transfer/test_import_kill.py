@@ -17,7 +17,7 @@ from widget_catalog.catalog.store.staging import find_import
 from widget_catalog.core.db.engine import Store
 from widget_catalog.transfer.import_catalog import import_catalog
 
-_KILLS_BY_TIME = 8
+_KILLS_BY_TIME = int(os.environ.get("KILLS", "5"))
 _KILLS_BY_LINE = 2
 # More than are written in one transaction.
 _WIDGETS = 800
