@@ -76,19 +76,18 @@ def test_a_page_fits_its_window_and_can_be_read(
     browser: Browser, demo_service: Service, path: str
 ) -> None:
     with opened(browser, demo_service, path, DESKTOP) as page:
-        assert_fits_and_can_be_read(page)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            assert_fits_and_can_be_read(page, scheme)
 
 
-def assert_fits_and_can_be_read(page: Page) -> None:
+def assert_fits_and_can_be_read(page: Page, scheme: Scheme) -> None:
+    for width in (320, PHONE, 390, 768, DESKTOP, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(POOR_CONTRAST) == [], width
     grounds = {"light": "rgb(251, 251, 249)", "dark": "rgb(17, 21, 20)"}
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)
-        for width in (320, PHONE, 390, 768, DESKTOP, 1440):
-            page.set_viewport_size({"width": width, "height": 800})
-            assert page.evaluate("document.documentElement.scrollWidth") == width, scheme
-            assert page.evaluate(POOR_CONTRAST) == [], width
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ground == grounds[scheme]
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == grounds[scheme]
 
 
 MISSING_WIDTH = """() => {

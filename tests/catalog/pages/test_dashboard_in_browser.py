@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from browser.test_pages import assert_fits_and_can_be_read
+from browser.test_pages import SCHEMES, assert_fits_and_can_be_read
 from support.chromium import complaints_of
 from support.service import Service, run_command, wait_for
 
@@ -170,8 +170,11 @@ def test_a_spoilt_memory_starts_over(
 
 
 def test_the_dashboard_fits_its_window_and_can_be_read(
-    context: BrowserContext, demo_service: Service
+    browser: Browser, demo_service: Service
 ) -> None:
-    page = opened(context, demo_service)
-    page.get_by_role("button", name="Add Clock").click()
-    assert_fits_and_can_be_read(page)
+    for scheme in SCHEMES:
+        context = browser.new_context(color_scheme=scheme)  # A dashboard keeps its theme.
+        page = opened(context, demo_service)
+        page.get_by_role("button", name="Add Clock").click()
+        assert_fits_and_can_be_read(page, scheme)
+        context.close()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Frame, Page, expect
 
-from browser.test_pages import assert_fits_and_can_be_read
+from browser.test_pages import SCHEMES, assert_fits_and_can_be_read
 from catalog.pages.hostile_widgets import CALM, ESCAPES, FRAMES, MODULES
 from catalog.pages.previewed_widgets import publish_modules
 from support.chromium import complaints_of
@@ -259,7 +259,9 @@ def test_the_panel_fits_its_window_and_can_be_read(
     expect(status(page)).to_have_text("Running.")
     page.get_by_text("Settings", exact=True).click()
     page.get_by_label("Largest").check(force=True)
-    assert_fits_and_can_be_read(page)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        assert_fits_and_can_be_read(page, scheme)
 
 
 def test_the_panel_is_used_by_keyboard(context: BrowserContext, demo_service: Service) -> None:
