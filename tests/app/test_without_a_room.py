@@ -21,6 +21,7 @@ ROOMS = {
     "backup": ("backup", None, None, None),
     "static_site": ("site", None, None, None),
     "moderation": ("scope", "max_reports", "reports", "/operate/reports"),
+    "collections": ("collection", None, "collections", "/operate/collections"),
     "install": (None, "tool_dependencies", None, "/install"),
 }
 ROOMS = {it: own for it, own in ROOMS.items() if (ROOT / "src" / "widget_catalog" / it).exists()}
