@@ -4,7 +4,7 @@ depend on what else runs.
 
 import contextlib
 import os
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class CpuTimes:
 
     def __init__(self) -> None:
         self._before = _used_s()
-        self._files: Counter[str] = Counter()
+        self._files: defaultdict[str, float] = defaultdict(float)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -42,8 +42,9 @@ class CpuTimes:
             self._files[report.nodeid.partition("::")[0]] += spent
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        terminalreporter.section(f"{self._files.total():,.0f} s of CPU time, by file")
-        for name, spent in self._files.most_common(_SHOWN):
+        terminalreporter.section(f"{sum(self._files.values()):,.0f} s of CPU time, by file")
+        largest = sorted(self._files.items(), key=lambda it: it[1], reverse=True)
+        for name, spent in largest[:_SHOWN]:
             terminalreporter.write_line(f"{spent:7.1f}s {name}")
 
 
