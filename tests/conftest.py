@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser
 
 from support.chromium import NO_CHROMIUM, find_chromium, running_browser
+from support.cpu_times import CpuTimes
 from support.folders import empty_folder
 from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
@@ -21,13 +22,14 @@ from widget_catalog.catalog.node.node import Node, open_node
 
 pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
 
-# Half of the usual number of examples: properties that need more set it, and runs are frequent.
-settings.register_profile(
-    "catalog",
-    deadline=None,
-    max_examples=50,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+# Half of the usual number of examples: runs are frequent. Many: --hypothesis-profile long.
+for _profile, _examples in (("catalog", 50), ("long", 1_000)):
+    settings.register_profile(
+        _profile,
+        deadline=None,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
 settings.load_profile("catalog")
 
 install_features()
@@ -51,6 +53,8 @@ class FailuresAtOnce:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("durations"):
+        config.pluginmanager.register(CpuTimes())
     if "PYTEST_XDIST_WORKER" not in os.environ:
         config.pluginmanager.register(FailuresAtOnce(config))
 

@@ -235,12 +235,10 @@ def test_somebody_comes_through_the_provider(
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/join", "/nothing-here"])
-@pytest.mark.parametrize("width", [320, PHONE, DESKTOP])
-def test_the_pages_fit_their_window(
-    browser: Browser, open_service: Service, path: str, width: int
-) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 800})
-    page = context.new_page()
+def test_the_pages_fit_their_window(browser: Browser, open_service: Service, path: str) -> None:
+    page = browser.new_page()
     page.goto(open_service.url + path)
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    context.close()
+    for width in (320, PHONE, DESKTOP):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()

@@ -91,7 +91,7 @@ def assert_answered(response: Reply, *told: object) -> None:
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
 def test_any_json_gets_an_response(crowd: People, route: Route) -> None:
-    @settings(max_examples=15)
+    @settings(max_examples=8)
     @given(BODIES)
     def check(body: Any) -> None:
         sent = json.dumps(body).encode()
@@ -102,7 +102,7 @@ def test_any_json_gets_an_response(crowd: People, route: Route) -> None:
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
 def test_one_wrong_value_in_a_right_body_gets_an_response(crowd: People, route: Route) -> None:
-    @settings(max_examples=15)
+    @settings(max_examples=8)
     @given(KEYS, VALUES)
     def check(key: str, value: Any) -> None:
         sent = json.dumps({**VALID, key: value}).encode()
@@ -111,7 +111,6 @@ def test_one_wrong_value_in_a_right_body_gets_an_response(crowd: People, route: 
     check()
 
 
-@settings(max_examples=150)
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.dictionaries(KEYS, VALUES, max_size=3))
 def test_any_manifest_gets_an_response(
     crowd: People, beside: dict[str, Any], said: dict[str, Any]
@@ -166,7 +165,7 @@ def test_any_part_of_an_address_gets_an_response(crowd: People, route: Route) ->
     if "{" not in route.path:
         return
 
-    @settings(max_examples=25)
+    @settings(max_examples=10)
     @given(PARTS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20))
     def check(part: str) -> None:
         body = json.dumps(VALID).encode() if route.method in ("POST", "PUT") else b""

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Dialog
 
 from screenshots.scenes import sign_in
+from support.chromium import complaints_of
 from support.passwords import quick_passwords
 from support.service import Service, running_service
 from support.site_with_people import build_people
@@ -86,14 +87,12 @@ def test_pages_show_them_as_text_and_stay_within_the_window(
 ) -> None:
     context = browser.new_context()
     page = context.new_page()
-    complaints: list[str] = []
+    complaints = complaints_of(page)
 
     def refuse(dialog: Dialog) -> None:
         complaints.append(dialog.message)
         dialog.dismiss()
 
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("dialog", refuse)
     too_wide = "it => it.filter(e => e.scrollWidth > e.clientWidth).map(e => e.className)"
     sign_in(page, service.url)

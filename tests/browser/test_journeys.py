@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from support.chromium import quiet_page
+from support.chromium import complaints_of, quiet_page
 from support.scripted import Scripted, ScriptedServer, scripted_server
 from support.service import Service
 
@@ -127,9 +127,7 @@ def test_a_copied_snippet_works_on_another_origin_and_refuses_a_changed_byte(
         )
 
     changed = context.new_page()
-    said: list[str] = []
-    changed.on("console", lambda message: said.append(message.text))
-    changed.on("pageerror", lambda error: said.append(str(error)))
+    said = complaints_of(changed)
     with demo_service.client() as client:
         bundle = client.get("/cdn/@home/weather/2.1.0/index.js").content
 

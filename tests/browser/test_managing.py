@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser.test_pages import POOR_CONTRAST, SCHEMES, Scheme
+from support.chromium import quiet_page
 from support.people import PASSWORD, request_body
 from support.routes import of_rooms
 from support.service import Service, wait_for
@@ -61,19 +62,13 @@ def visiting(
     """A signed-in person; console messages are errors, and no other host is contacted."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(60_000)
-    page = context.new_page()
-    said: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{people_service.url}/sign-in?next=/account/widgets")
-    page.get_by_label("Username").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    yield page
+    with quiet_page(context, people_service.url, inline=("blob:",)) as page:
+        page.goto(f"{people_service.url}/sign-in?next=/account/widgets")
+        page.get_by_label("Username").fill(name)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        yield page
     context.close()
-    assert said == []
-    assert all(it.startswith((f"{people_service.url}/", "blob:")) for it in asked), asked
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])

@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from support.chromium import complaints_of, quiet_page
 from support.service import Service, free_port
 
 # On one worker, so that browser and service are started once.
@@ -64,17 +65,9 @@ def opened(
 ) -> Iterator[Page]:
     """The page, without console errors and without requests to other hosts."""
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    page = context.new_page()
-    complaints: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(service.url + path)
-    yield page
-    assert complaints == []
-    assert asked
-    assert all(url.startswith(f"{service.url}/") for url in asked), asked
+    with quiet_page(context, service.url, inline=()) as page:
+        page.goto(service.url + path)
+        yield page
     context.close()
 
 
@@ -82,16 +75,19 @@ def opened(
 def test_a_page_fits_its_window_and_can_be_read(
     browser: Browser, demo_service: Service, path: str
 ) -> None:
-    grounds = {"light": "rgb(251, 251, 249)", "dark": "rgb(17, 21, 20)"}
     with opened(browser, demo_service, path, DESKTOP) as page:
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
-            for width in (320, PHONE, 768, DESKTOP):
-                page.set_viewport_size({"width": width, "height": 800})
-                assert page.evaluate("document.documentElement.scrollWidth") == width
-                assert page.evaluate(POOR_CONTRAST) == []
-            ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-            assert ground == grounds[scheme]
+            assert_fits_and_can_be_read(page, scheme)
+
+
+def assert_fits_and_can_be_read(page: Page, scheme: Scheme) -> None:
+    for width in (320, PHONE, 390, 768, DESKTOP, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(POOR_CONTRAST) == [], width
+    grounds = {"light": "rgb(251, 251, 249)", "dark": "rgb(17, 21, 20)"}
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == grounds[scheme]
 
 
 MISSING_WIDTH = """() => {
@@ -141,8 +137,7 @@ def _check_scripts(browser: Browser, address: str, path: str, root: str) -> None
     page = browser.new_page()
     if root:
         page.route(f"{address}/**", partial(_forward, root=root))
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
+    complaints = complaints_of(page)
     page.goto(address + path)
     script = page.locator("script[src]").first.get_attribute("src")
     assert page.evaluate(LOAD_SCRIPT, script) == "loaded"

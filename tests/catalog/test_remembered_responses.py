@@ -88,7 +88,7 @@ rounds = st.lists(counts, min_size=1, max_size=3) | st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     st.lists(adds, min_size=1, max_size=6) | crowds,
     st.lists(asks, max_size=4),

@@ -56,10 +56,12 @@ def main() -> int:
 def _make_chaos(stage: Stage, options: argparse.Namespace) -> None:
     choose = random.Random(options.seed)
     ends_at = time.monotonic() + options.minutes * 60
-    with Traffic(stage.port, stage.tokens, stage.counted, stage.ledger, options.seed) as traffic:
+    is_short = not options.minutes
+    served = (stage.port, stage.tokens, stage.counted)
+    with Traffic(*served, stage.ledger, options.seed, is_short=is_short) as traffic:
         traffic.is_served.set()
-        errors = Errors(stage, traffic, choose, options.only)
-        longest_pause_s = 3 if options.minutes else 0.5
+        errors = Errors(stage, traffic, choose, options.only, is_short=is_short)
+        longest_pause_s = 0.5 if is_short else 3
         while time.monotonic() < ends_at or not errors.all_happened:
             time.sleep(choose.uniform(0.2, longest_pause_s))
             what = errors.happen()

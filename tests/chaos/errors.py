@@ -14,7 +14,7 @@ from chaos.traffic import Traffic
 from support.service import is_running, wait_for
 from support.widgets import widget_line
 
-_IMPORTED = 2_000
+_IMPORTED, _IMPORTED_IN_SHORT = 2_000, 500
 _JUMPS_S = (-7_200, -600, -5, 5, 600, 7_200)
 
 
@@ -37,8 +37,15 @@ class Errors:
     """All errors of this stage, in random order."""
 
     def __init__(
-        self, stage: Stage, traffic: Traffic, choose: random.Random, only: Sequence[str] = ERRORS
+        self,
+        stage: Stage,
+        traffic: Traffic,
+        choose: random.Random,
+        only: Sequence[str] = ERRORS,
+        *,
+        is_short: bool,
     ) -> None:
+        self._imported = _IMPORTED_IN_SHORT if is_short else _IMPORTED
         self._stage = stage
         self._traffic = traffic
         self._ledger = stage.ledger
@@ -115,7 +122,7 @@ class Errors:
     def import_file(self) -> None:
         """Continues during the next errors; every third one is killed."""
         number = len(self._ledger.imports)
-        keys = [f"import{number}/w{i}" for i in range(_IMPORTED)]
+        keys = [f"import{number}/w{i}" for i in range(self._imported)]
         file = self._stage.folder / f"import{number}.ndjson"
         file.write_text("".join(json.dumps(widget_line(key)) + "\n" for key in keys))
         imported = ImportedFile(keys)

@@ -186,7 +186,7 @@ class NodeFaults:
 
     def kill_object_store(self, choose: random.Random) -> None:
         """Nodes that are started meanwhile serve what they have, too."""
-        self._stage.objects.kill()
+        self._stage.objects.stop()
         time.sleep(choose.uniform(0.5, 2 * self._longest_pause_s))
         if not self._is_short and choose.random() < 0.5:
             self.kill_node(choose)

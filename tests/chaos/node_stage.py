@@ -16,26 +16,10 @@ from support.haproxy import haproxy_before
 from support.nodes import environment_of
 from support.people import PASSWORD
 from support.postgresql_pair import postgresql_pair
-from support.s3 import rclone, settings_of
+from support.s3 import ObjectStoreServer, settings_of
 from support.service import Service, free_port, run_command, wait_for
 
 NODES = 3
-
-
-class ObjectStoreServer:
-    """One that can be killed and started again."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.port = free_port()
-        self._running = contextlib.ExitStack()
-        self.start()
-
-    def start(self) -> None:
-        self._running.enter_context(rclone(self._folder, self.port))
-
-    def kill(self) -> None:
-        self._running.close()
 
 
 class NodeStage:
@@ -52,7 +36,8 @@ class NodeStage:
             stack.callback(self._kill_nodes)
             self.pair = stack.enter_context(postgresql_pair(self.folder / "database"))
             self.objects = ObjectStoreServer(self.folder / "objects")
-            stack.callback(lambda: self.objects.kill())
+            self.objects.start()
+            stack.callback(self.objects.stop)
             ports = [free_port() for _ in range(NODES)]
             before = haproxy_before(ports, self.folder / "haproxy")
             self.balancer_port = stack.enter_context(before)

@@ -106,11 +106,11 @@ def _make_chaos(stage: NodeStage, minutes: float, seed: int) -> None:
     ends_at = time.monotonic() + minutes * 60
     longest_pause_s = 3 if minutes else 0.5
     ledger = stage.ledger
-    with Traffic(
-        stage.balancer_port, stage.tokens, stage.counted, ledger, seed, is_proxied=True
-    ) as traffic:
+    is_short = not minutes
+    served = (stage.balancer_port, stage.tokens, stage.counted)
+    with Traffic(*served, ledger, seed, is_proxied=True, is_short=is_short) as traffic:
         traffic.is_served.set()
-        with NodeFaults(stage, seed, longest_pause_s, is_short=not minutes) as errors:
+        with NodeFaults(stage, seed, longest_pause_s, is_short=is_short) as errors:
             while errors.is_alive and (time.monotonic() < ends_at or not errors.all_happened):
                 time.sleep(0.2)
                 _say(f"{max(0, ends_at - time.monotonic()):.0f} s left")

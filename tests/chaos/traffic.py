@@ -38,12 +38,15 @@ class Traffic(Clients):
         seed: int,
         *,
         is_proxied: bool = False,
+        is_short: bool = False,
     ) -> None:
         """`is_proxied`: a proxy may report that a node did not respond; a client that retries
-        reaches another node. These clients are slower, because all nodes are on this machine.
+        reaches another node. These clients are slower, because all nodes are on this machine; so
+        are those of the short form, which runs in parallel with other tests.
         """
         self._is_proxied = is_proxied
-        self._pause_s = 0.04 if is_proxied else 0.004
+        self._pause_s = 0.04 if is_proxied or is_short else 0.004
+        self._publish_pause_s = 0.1 if is_short else 0.0
         self.port = port
         self.ledger = ledger
         self.counted = counted
@@ -74,6 +77,7 @@ class Traffic(Clients):
                 self._publish_one(author, release, js)
                 if choose.random() < 0.1:
                     self._yank_one(author, choose, username)
+                self._is_over.wait(self._publish_pause_s)
 
     def _publish_one(self, author: Author, release: Release, js: bytes) -> None:
         try:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contract.manifests import FULL, LEAST, errors_of
@@ -306,7 +306,6 @@ def test_line_breaks_in_a_description_become_spaces(line_break: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
 @given(SOME, st.none() | SOME)
 def test_any_value_anywhere_is_read_or_refused(said: Any, request: Any) -> None:
     try:

@@ -19,8 +19,8 @@ from support.nodes import RunningNode, Traveller, a_node, environment_of
 from support.people import PASSWORD, announce, manifest, request_body
 from support.pictures import a_picture
 from support.relay import Relay
-from support.s3 import BUCKET, SECRET, object_store, rclone, settings_of
-from support.service import Service, free_port, run_command, wait_for
+from support.s3 import BUCKET, SECRET, ObjectStoreServer, object_store, settings_of
+from support.service import Service, run_command, wait_for
 from support.site import SECRET_KEY
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.files.s3_client import Bucket
@@ -30,33 +30,6 @@ from widget_catalog.publishing.store import PublishRequest
 from widget_catalog.publishing.tables import publish_requests
 
 JS = b"export function mount() {}\n" * 100
-FORMS = (".br", ".gz", ".zst")
-
-
-class ObjectStoreServer:
-    """A server that can be down for a while."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.port = free_port()
-        self._running = contextlib.ExitStack()
-
-    def start(self) -> None:
-        self._running.enter_context(rclone(self.folder, self.port))
-
-    def stop(self) -> None:
-        self._running.close()
-
-    def keys(self) -> list[str]:
-        """Without compressed forms, which are made in the background."""
-        return [it for it in self._all_keys() if not it.endswith(FORMS)]
-
-    def forms(self) -> list[str]:
-        return [it for it in self._all_keys() if it.endswith(FORMS)]
-
-    def _all_keys(self) -> list[str]:
-        top = self.folder / BUCKET / "nodes"
-        return sorted(str(it.relative_to(top)) for it in top.rglob("*") if it.is_file())
 
 
 @pytest.fixture(scope="module")
@@ -390,28 +363,6 @@ def test_commands_copy_the_catalog_of_nodes_elsewhere(
         it["version"] for it in shown["versions"]
     ]
     assert (site / "cdn/@ann/clock/1.0.0/index.js").read_bytes() == JS
-
-
-@pytest.mark.parametrize(
-    ("wrong", "expected"),
-    [
-        ({"bundles": "s3://nowhere"}, "NoSuchBucket"),
-        ({"s3_secret_access_key": "another"}, "SignatureDoesNotMatch"),
-        ({"s3_endpoint": "http://127.0.0.1:1"}, "Could not connect"),
-    ],
-)
-def test_errors_are_reported_at_the_start(
-    server: ObjectStoreServer, tmp_path: Path, wrong: dict[str, str], expected: str
-) -> None:
-    settings = {**settings_of(server.port), **wrong}
-    environment = {f"WIDGET_CATALOG_{key.upper()}": value for key, value in settings.items()}
-    port = str(free_port())
-    said = widget_catalog(
-        "serve", "--port", port, "--data", tmp_path / "data", environment=environment
-    )
-    assert said.code == 1
-    assert expected in said.err
-    assert SECRET not in said.out + said.err
 
 
 def _ended_request(number: int) -> dict[str, Any]:

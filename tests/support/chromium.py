@@ -41,16 +41,26 @@ def running_browser(program: str) -> Iterator[Browser]:
         launched.close()
 
 
-@contextlib.contextmanager
-def quiet_page(context: BrowserContext, *origins: str) -> Iterator[Page]:
-    """A page without console errors, which sends requests only to these."""
-    page = context.new_page()
+def complaints_of(page: Page) -> list[str]:
+    """From now on: what is written to its console, and errors of its scripts."""
     complaints: list[str] = []
-    asked: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
+    return complaints
+
+
+@contextlib.contextmanager
+def quiet_page(
+    context: BrowserContext, *origins: str, inline: tuple[str, ...] = ("blob:", "data:")
+) -> Iterator[Page]:
+    """A page without console errors, which sends requests only to these origins, and loads only
+    these schemes in addition.
+    """
+    page = context.new_page()
+    complaints = complaints_of(page)
+    asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     yield page
     assert complaints == []
-    known = (*(f"{it}/" for it in origins), "blob:", "data:")
+    known = (*(f"{it}/" for it in origins), *inline)
     assert [it for it in asked if not it.startswith(known)] == []

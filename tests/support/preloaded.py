@@ -155,6 +155,14 @@ def _umask() -> int:
     return umask
 
 
+_server_pids: list[int] = []
+
+
+def server_pid() -> int | None:
+    """The process whose forks run everything, if it was started."""
+    return _server_pids[0] if _server_pids else None
+
+
 @functools.cache
 def _server_address() -> str:
     """Start this process's server. It ends with this process, however that ends."""
@@ -167,6 +175,7 @@ def _server_address() -> str:
         pass_fds=[listening.fileno()],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1"},
     )
+    _server_pids.append(server.pid)
     atexit.register(_end, server)
     address: bytes = listening.getsockname()
     listening.close()

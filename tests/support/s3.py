@@ -20,6 +20,7 @@ from widget_catalog.core.settings import ObjectStore
 
 BUCKET = "bundles"
 KEY, SECRET = "a-key", "a-secret-that-nobody-may-read"
+_FORMS = (".br", ".gz", ".zst")
 _START_TIMEOUT_S = 60
 
 
@@ -49,6 +50,32 @@ def rclone(folder: Path, port: int | None = None) -> Iterator[int]:
     command += ["--auth-key", f"{KEY},{SECRET}", "--config", "", str(folder)]
     with _running(command, port):
         yield port
+
+
+class ObjectStoreServer:
+    """An `rclone` that can be down for a while: it is started, and stopped, any number of times."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self._running = contextlib.ExitStack()
+
+    def start(self) -> None:
+        self._running.enter_context(rclone(self.folder, self.port))
+
+    def stop(self) -> None:
+        self._running.close()
+
+    def keys(self) -> list[str]:
+        """Without compressed forms, which are made in the background."""
+        return [it for it in self._all_keys() if not it.endswith(_FORMS)]
+
+    def forms(self) -> list[str]:
+        return [it for it in self._all_keys() if it.endswith(_FORMS)]
+
+    def _all_keys(self) -> list[str]:
+        top = self.folder / BUCKET / "nodes"
+        return sorted(str(it.relative_to(top)) for it in top.rglob("*") if it.is_file())
 
 
 @contextlib.contextmanager

@@ -34,13 +34,17 @@ LONG_FILES = {
     "transfer/test_import_of_many.py",
     "wire/test_texts_that_take_long.py",
 }
-# The files that take longest, by `--durations`, longest first.
+# The files that take longest, longest first; those that wait for long come early, too: others use
+# the CPU meanwhile.
 LONGEST_FILES = (
     "nodes/test_chaos.py",
     "nodes/test_balancer.py",
     "crash/test_chaos.py",
     "app/test_without_a_room.py",
     "nodes/test_api_on_postgresql.py",
+    "wire/test_unread_responses.py",
+    "nodes/test_idle.py",
+    "wire/test_openapi_contract.py",
     "accounts/oidc/test_sign_in.py",
     "catalog/pages/test_preview_in_browser.py",
     "transfer/test_import_kill.py",

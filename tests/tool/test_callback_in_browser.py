@@ -5,6 +5,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser
 
+from support.chromium import complaints_of
 from widget_cli.loopback import waiting_for_browser
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -18,8 +19,7 @@ def test_the_page_is_styled_and_fits_a_phone(
 ) -> None:
     context = browser.new_context(color_scheme=scheme, viewport={"width": 320, "height": 568})
     page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
+    complaints = complaints_of(page)
     with waiting_for_browser("s") as callback:
         page.goto(f"{callback.redirect_uri}?code=c&state=s")
         page.get_by_role("heading", name="Sign-in approved").wait_for()

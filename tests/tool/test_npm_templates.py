@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
+from support.chromium import complaints_of
 from support.service import Service, running_service
 from tool.npm_projects import BUILT, built, new_project, npm_environment, run_script
 from tool.pixels import drawn_on
@@ -68,7 +69,7 @@ def test_it_is_built_checked_published_and_rendered_at_all_its_sizes(
     assert tool.json("publish", folder, "--yes")["version"] == "0.1.0"
     context = browser.new_context(viewport={"width": 1280, "height": 1000}, locale="en-GB")
     page, counting = context.new_page(), context.new_page()
-    complaints = listened(page)
+    complaints = complaints_of(page)
     page.goto(f"{service.url}/preview/ann/{template}/0.1.0")
     page.get_by_role("button", name="Run the preview").click()
     frame = page.frame_locator("iframe")
@@ -101,7 +102,7 @@ def test_the_preview_follows_the_build(author: Author, browser: Browser) -> None
     folder = new_project(tool.home / "followed", Template.REACT)
     tool.environment["PATH"] = npm_environment()["PATH"]
     page = browser.new_page()
-    complaints = listened(page)
+    complaints = complaints_of(page)
     with tool.start("dev", "followed", "--no-browser") as started:
         assert started.stderr is not None
         lines = [started.stderr.readline() for _ in range(3)]
@@ -148,10 +149,3 @@ def test_dev_says_that_dependencies_are_missing(tmp_path: Path) -> None:
             "       Run in clock: npm install",
         ],
     )
-
-
-def listened(page: Page) -> list[str]:
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    return complaints

@@ -12,6 +12,7 @@ from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 from playwright.sync_api import Browser, expect
 
+from support.chromium import complaints_of
 from support.commands import Said
 from support.npm import check_types
 from support.service import running_service
@@ -99,9 +100,7 @@ def test_it_is_validated_published_and_runs_in_the_preview(
 
         context = browser.new_context(locale="en-GB", timezone_id="UTC")
         page = context.new_page()
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        complaints = complaints_of(page)
         page.goto(f"{service.url}/preview/ann/year/0.1.0")
         page.get_by_role("button", name="Run the preview").click()
         frame = page.frame_locator("iframe")

@@ -7,6 +7,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser
 
+from support.chromium import complaints_of
 from widget_cli.scaffold import begin_widget
 
 _POLICY = "default-src 'none'; script-src data:"
@@ -42,8 +43,7 @@ def test_it_mounts_updates_and_leaves_nothing_behind(
     module = base64.b64encode((tmp_path / "index.js").read_bytes()).decode()
     context = browser.new_context(color_scheme=scheme)
     page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
+    complaints = complaints_of(page)
     page.set_content(_PAGE)
     found = page.evaluate(_MOUNT, f"data:text/javascript;base64,{module}")
     context.close()

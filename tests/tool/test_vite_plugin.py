@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from support.chromium import complaints_of
 from support.ending import EndingProcess
 from support.npm import node_binary
 from tool.npm_projects import built, new_project, npm_environment, run_script
@@ -184,9 +185,7 @@ def test_the_development_server_shows_the_widget_and_follows_changes(
 ) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
     page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    complaints = complaints_of(page)
     page.goto(preview.url)
     widget = page.frame_locator("iframe").get_by_role("group")
     expect(widget).to_contain_text("Hello")

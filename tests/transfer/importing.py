@@ -1,5 +1,6 @@
-"""Imports in intermediate states: accepted, and partly written."""
+"""Imports in intermediate states: accepted, and partly written; and what was stored."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -56,3 +57,15 @@ def interrupted_import(
         patch.setattr(accepted_import, "SLICE_S", 1e-9)
         for _ in range(batches):
             assert accepted_import.write_some(node.store)
+
+
+def kept_numbers(data: Path) -> tuple[int, int, int]:
+    """The stored numbers of widgets and versions, and their downloads."""
+    queries = (
+        "SELECT count(*) FROM widgets",
+        "SELECT count(*) FROM versions",
+        "SELECT coalesce(sum(count), 0) FROM downloads",
+    )
+    with closing(sqlite3.connect(data / "catalog.db")) as database:
+        widgets, versions, downloads = (database.execute(it).fetchone()[0] for it in queries)
+    return widgets, versions, downloads

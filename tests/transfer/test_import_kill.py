@@ -17,7 +17,7 @@ from widget_catalog.catalog.store.staging import find_import
 from widget_catalog.core.db.engine import Store
 from widget_catalog.transfer.import_catalog import import_catalog
 
-_KILLS_BY_TIME = 8
+_KILLS_BY_TIME = int(os.environ.get("KILLS", "8"))
 _KILLS_BY_LINE = 2
 # More than are written in one transaction.
 _WIDGETS = 800
@@ -54,7 +54,10 @@ def test_an_import_killed_at_any_time_leaves_all_of_its_file_or_nothing(tmp_path
             time.sleep(choose.uniform(0.05, 1.1) * duration_s)
             kill(child)
             importer.wait()
-            outcomes[_look(service, scope)] += 1
+            outcome = _look(service, scope)
+            outcomes[outcome] += 1
+            # Half of the kills should come too late, however busy the machine is.
+            duration_s *= 0.7 if outcome == "all" else 1.1
         assert outcomes["nothing"], "no kill fell into an import"
         _assert_import_works(service, tmp_path / "time0.ndjson")
         _has_orphans(service)  # If a kill came after the first bundle.

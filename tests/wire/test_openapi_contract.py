@@ -34,7 +34,7 @@ _KNOWN = """
 
 @pytest.mark.parametrize(
     ("config", "examples", "selected"),
-    [("", 60, _ALL_BUT_RESOLVE), (_KNOWN, 100, _ALL_BUT_RESOLVE), (_KNOWN, 30, _ONLY_RESOLVE)],
+    [("", 30, _ALL_BUT_RESOLVE), (_KNOWN, 50, _ALL_BUT_RESOLVE), (_KNOWN, 30, _ONLY_RESOLVE)],
     ids=["any name", "a known widget", "resolve"],
 )
 def test_every_response_is_as_the_document_says(

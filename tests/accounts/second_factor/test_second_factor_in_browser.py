@@ -11,7 +11,7 @@ import pyotp
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from support.chromium import TIMEOUT_MS
+from support.chromium import TIMEOUT_MS, complaints_of
 from support.people import PASSWORD
 from support.service import Service, free_port
 from tool.tool import Tool
@@ -67,9 +67,7 @@ def visiting(
     )
     context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda it: complaints.append(it.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    complaints = complaints_of(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     yield page

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from support.demo import import_demo
@@ -106,7 +106,6 @@ def test_the_same_and_the_giant_have_no_lines() -> None:
 texts = st.text("ab;{}\"'`/*\n", max_size=60).map(str.encode)
 
 
-@settings(max_examples=60)
 @given(texts, texts)
 def test_lines_added_and_removed_lead_from_one_to_the_other(old: bytes, new: bytes) -> None:
     diff = compare_bundles(old, new)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
@@ -38,7 +38,6 @@ def _ids(popularity: Popularity, among: BitMap, start: int, stop: int) -> list[i
     return popularity.ids_at(popularity.window(among, start, stop))
 
 
-@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 99), downloads), max_size=80, unique_by=lambda it: it[0]),
     st.lists(steps, max_size=12),

@@ -5,7 +5,7 @@ Between searches the catalog changes: widgets are added, renamed, hidden, listed
 
 from typing import Any, NamedTuple
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from catalog.histories import Add, Played, adds, changes, crowds, playing, some, texts
@@ -44,7 +44,6 @@ def _part_of_a_name(played: Played, which: int, start: int, stop: int) -> str:
     return names[which % len(names)][start:stop] if names else ""
 
 
-@settings(max_examples=100)
 @given(
     st.lists(adds, max_size=6) | crowds,
     histories,

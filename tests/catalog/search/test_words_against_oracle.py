@@ -6,7 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from Stemmer import Stemmer
 
@@ -106,7 +106,6 @@ def _search(played: Played, ask: Ask) -> None:
     event("found something" if found else "found nothing")
 
 
-@settings(max_examples=60)
 @given(
     st.lists(word_adds, max_size=6) | crowds,
     histories,

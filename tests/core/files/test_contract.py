@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from support.s3 import ministack, object_store, rclone
+from support.s3 import object_store
 from widget_catalog.core.errors import BundleNotFound, BundleRefused
 from widget_catalog.core.files.contract import (
     KINDS,
@@ -40,18 +40,6 @@ _numbers = itertools.count()
 def local(tmp_path: Path) -> Bundles:
     (tmp_path / "bundles").mkdir()
     return LocalBundles(tmp_path / "bundles")
-
-
-@pytest.fixture(scope="module")
-def rclone_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with rclone(tmp_path_factory.mktemp("rclone")) as port:
-        yield port
-
-
-@pytest.fixture(scope="module")
-def ministack_port() -> Iterator[int]:
-    with ministack() as port:
-        yield port
 
 
 @pytest.fixture(

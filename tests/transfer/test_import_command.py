@@ -1,4 +1,4 @@
-"""`widget-catalog import` and `export`."""
+"""`widget-catalog import` and `stats`."""
 
 import contextlib
 import gzip
@@ -19,6 +19,7 @@ from support.permissions import without_root_powers
 from support.preloaded import run_module
 from support.service import clean_environment
 from support.widgets import ndjson, version_line, widget_line
+from transfer.importing import kept_numbers
 from widget_catalog.catalog.node.node import open_node, prepare_node
 from widget_catalog.catalog.node.opening import make_folder, undone_on_failure
 from widget_catalog.catalog.replica.documents import Documents
@@ -26,29 +27,6 @@ from widget_catalog.catalog.search.file import MIN_WIDGETS, open_index
 from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.db.migrate import is_new
 from widget_catalog.core.load_settings import load_settings
-
-
-def _kept(data: Path) -> tuple[int, int, int]:
-    """The stored numbers of widgets and versions, and their downloads."""
-    queries = (
-        "SELECT count(*) FROM widgets",
-        "SELECT count(*) FROM versions",
-        "SELECT coalesce(sum(count), 0) FROM downloads",
-    )
-    with contextlib.closing(sqlite3.connect(data / "catalog.db")) as database:
-        widgets, versions, downloads = (database.execute(it).fetchone()[0] for it in queries)
-    return widgets, versions, downloads
-
-
-@pytest.fixture(scope="module")
-def with_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a catalog of two widgets in `data`; one of them has a stored bundle."""
-    folder = tmp_path_factory.mktemp("with_bundle")
-    (folder / "clock.js").write_bytes(b"export default 1;\n")
-    stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
-    clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)], downloadCount=7)
-    filled_folder(folder / "data", clock, widget_line("other/lamp"), beside=folder)
-    return folder
 
 
 def test_import_makes_the_folder_and_says_what_it_did(tmp_path: Path) -> None:
@@ -62,7 +40,7 @@ def test_import_makes_the_folder_and_says_what_it_did(tmp_path: Path) -> None:
     assert widget_catalog(*arguments) == Said(
         0, "", "Added 0 widgets and 0 versions (0 bundles stored); 2 versions already there.\n"
     )
-    assert _kept(tmp_path / "a" / "b") == (2, 2, 3)
+    assert kept_numbers(tmp_path / "a" / "b") == (2, 2, 3)
 
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
@@ -77,7 +55,7 @@ def test_import_reads_from_a_pipe(tmp_path: Path, name: str) -> None:
     said = widget_catalog("import", name, "--data", "data", stdin=ndjson(*lines), folder=tmp_path)
 
     assert said.code == 0, said
-    assert _kept(tmp_path / "data")[0] == len(lines)
+    assert kept_numbers(tmp_path / "data")[0] == len(lines)
 
 
 def test_a_large_import_leaves_the_search_index_behind(tmp_path: Path) -> None:
@@ -119,7 +97,7 @@ def test_import_of_nothing_is_no_error(tmp_path: Path) -> None:
     ],
     ids=range(7),
 )
-def test_a_error_names_its_line_and_field_and_nothing_is_kept(
+def test_a_error_names_its_line_and_field_and_nothing_iskept_numbers(
     tmp_path: Path, line: bytes, complaint: str
 ) -> None:
     good = ndjson(widget_line("acme/a"), widget_line("acme/b"))
@@ -161,7 +139,7 @@ def test_a_failed_import_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
 
 
-def test_a_new_folder_that_somebody_has_used_meanwhile_is_kept(tmp_path: Path) -> None:
+def test_a_new_folder_that_somebody_has_used_meanwhile_iskept_numbers(tmp_path: Path) -> None:
     settings = load_settings({"data": tmp_path / "data"}, None)
 
     def fail() -> None:
@@ -306,99 +284,6 @@ def test_a_file_that_may_not_be_read_is_one_sentence(tmp_path: Path) -> None:
     said = widget_catalog("import", file, "--data", tmp_path / "data", before=without_root_powers)
 
     assert said == Said(1, "", f"Error: {file} cannot be read: Permission denied.\n")
-
-
-def test_what_is_exported_can_be_imported_and_is_the_same(
-    with_bundle: Path, tmp_path: Path
-) -> None:
-    first, second = tmp_path / "first.ndjson", tmp_path / "again" / "second.ndjson"
-    second.parent.mkdir()
-
-    said = widget_catalog("export", first, "--data", with_bundle / "data")
-    assert said == Said(0, "", f"Wrote 2 widgets to {first}.\n")
-    assert widget_catalog("import", first, "--data", tmp_path / "copy").code == 0
-    assert widget_catalog("export", second, "--data", tmp_path / "copy").code == 0
-
-    assert first.read_bytes() == second.read_bytes()
-    assert _kept(tmp_path / "copy") == _kept(with_bundle / "data") == (2, 2, 7)
-    assert sorted(it.name for it in tmp_path.iterdir()) == [
-        "again", "bundles", "copy", "first.ndjson"
-    ]  # fmt: skip
-
-
-def test_export_to_standard_output_names_bundles_by_their_address(with_bundle: Path) -> None:
-    said = widget_catalog(
-        "export",
-        "-",
-        "--data",
-        with_bundle / "data",
-        environment={"WIDGET_CATALOG_BASE_URL": "https://catalog.example"},
-    )
-
-    assert (said.code, said.err) == (0, "")
-    clock, lamp = map(json.loads, said.out.splitlines())
-    address = "https://catalog.example/cdn/@acme/clock/1.0.0/index.js"
-    assert clock["versions"][0]["bundleUrl"] == address
-    assert (clock["downloadCount"], lamp["name"]) == (7, "lamp")
-
-
-def test_export_writes_over_an_old_export_but_not_if_it_fails(
-    with_bundle: Path, tmp_path: Path
-) -> None:
-    target = tmp_path / "out.ndjson"
-    target.write_text("the old export")
-    data = tmp_path / "data"
-    shutil.copytree(with_bundle / "data", data)
-    (bundle,) = (data / "bundles").rglob("*.js")
-    name = f"{bundle.parent.name}{bundle.name}"
-    bundle.chmod(0o600)
-    bundle.write_bytes(b"export default 2;\n")
-    damaged = widget_catalog("export", target, "--data", data)
-    bundle.unlink()
-
-    missing = widget_catalog("export", target, "--data", data)
-
-    end = "doctor says whose it is.\n"
-    assert damaged == Said(1, "", f"Error: The stored bundle {name} is damaged; {end}")
-    assert missing == Said(1, "", f"Error: The stored bundle {bundle} is missing; {end}")
-    assert target.read_text() == "the old export"
-    assert not list(tmp_path.glob(".*"))
-    assert not list((tmp_path / "bundles").iterdir())
-
-
-def test_no_more_of_a_bundle_is_exported_than_was_published(
-    with_bundle: Path, tmp_path: Path
-) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(with_bundle / "data", data)
-    (bundle,) = (data / "bundles").rglob("*.js")
-    bundle.chmod(0o600)
-    os.truncate(bundle, 1 << 30)
-
-    assert widget_catalog("export", tmp_path / "out.ndjson", "--data", data).code == 0
-
-    (copy,) = (tmp_path / "bundles").iterdir()
-    assert copy.read_bytes() == b"export default 1;\n"
-
-
-def test_an_export_that_cannot_be_written_is_one_sentence(
-    with_bundle: Path, tmp_path: Path
-) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o555)
-    (tmp_path / "file").touch()
-    reasons = {
-        closed / "x.ndjson": "cannot be written: Permission denied.",
-        tmp_path / "missing" / "x.ndjson": "cannot be written: No such file or directory.",
-        tmp_path / "file" / "x.ndjson": "cannot be written: Not a directory.",
-        tmp_path: "is a folder; pass a file name.",
-        Path(): "is a folder; pass a file name.",
-    }
-    for target, reason in reasons.items():
-        said = widget_catalog(
-            "export", target, "--data", with_bundle / "data", before=without_root_powers
-        )
-        assert said == Said(1, "", f"Error: {target} {reason}\n")
 
 
 def test_a_folder_without_a_catalog_is_reported_and_left_alone(tmp_path: Path) -> None:
