@@ -206,7 +206,7 @@ def prepare_node(
             node.status.database_responded(node.replica.applied_seq())
             node.status.applied(node.replica.applied_seq())
         if states_counts or not had_counts:
-            node = node._replace(is_prepared=node.replica.state_counts(node.store))
+            node = node._replace(is_prepared=node.replica.stored_counts.correct(node.store))
     except DatabaseDown as problem:
         if report is None or node.status is None:
             raise
