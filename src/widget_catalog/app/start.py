@@ -15,10 +15,9 @@ from rich.markup import escape
 
 from widget_contract.semver import SemVer
 
-from ..catalog.cache_size import choose_cache_bytes
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
-from ..catalog.node.node import Node
+from ..catalog.node.node import Node, choose_cache_bytes
 from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts

@@ -31,7 +31,7 @@ from .file import (
     remove_others,
 )
 from .filling import Bar, NewReplica, fill, no_bar
-from .healing import Healing
+from .integrity import Healing
 from .rendering import render
 from .revision import Counts, Revision
 from .source import StoredCounts, entry_of, fits, is_importing
