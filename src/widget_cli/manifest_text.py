@@ -10,7 +10,7 @@ import msgspec
 
 from widget_contract.manifests import Manifest
 from widget_contract.semver import SemVer
-from widget_contract.spelling import find_similar
+from widget_contract.texts import find_similar
 
 # Keys that the catalog's pages and other hosts read, and that docs/publishing.md describes.
 _OTHERS = ("capabilities", "configSchema", "defaultConfig", "defaultSize")

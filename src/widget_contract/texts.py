@@ -2,11 +2,14 @@
 
 There are three kinds of text: a *name* identifies something to people, so it may not contain
 invisible characters; a *line* is running text without line breaks; a *text* has several lines.
+
+Also: suggestions for misspelled keys.
 """
 
+import difflib
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 _CONTROL = "\x00-\x1f\x7f-\x9f"
 _LINE_SEPARATORS = "\u2028\u2029"
@@ -173,3 +176,28 @@ def _cleaned(text: str, unwanted_in: Callable[[str], list[int]]) -> str:
     while unwanted := set(unwanted_in(text)):  # Again, as a joiner may have lost its neighbour.
         text = "".join(char for at, char in enumerate(text) if at not in unwanted)
     return text
+
+
+_SIMILAR = 0.82
+_SHORTEST = 4
+_LENGTHS_DIFFER_BY = 2
+
+
+def find_similar(key: str, known: Iterable[str]) -> str | None:
+    """The known key that this one is a misspelling of, if any.
+
+    It must be very similar: a key that only partly resembles a known one may be intended.
+    """
+    bare = _bare(key)
+    if len(bare) < _SHORTEST or len(key) > 100:  # It takes quadratic time.
+        return None
+    by_bare = {_bare(it): it for it in known}
+    close = difflib.get_close_matches(bare, by_bare, n=1, cutoff=_SIMILAR)
+    if close and abs(len(close[0]) - len(bare)) <= _LENGTHS_DIFFER_BY:
+        return by_bare[close[0]]
+    return None
+
+
+def _bare(key: str) -> str:
+    """`Display_Name` and `display-name` are both displayName."""
+    return re.sub("[_ -]", "", key).casefold()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.accounts.browsers import browser_label
+from widget_catalog.accounts.services import browser_label
 
 _KIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 _SAFE = "Safari/537.36"

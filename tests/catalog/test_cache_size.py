@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from widget_catalog.catalog import cache_size
-from widget_catalog.catalog.cache_size import choose_cache_bytes, memory_bytes
-from widget_catalog.catalog.node.node import prepare_node
+from widget_catalog.catalog.node import node
+from widget_catalog.catalog.node.node import choose_cache_bytes, memory_bytes, prepare_node
 from widget_catalog.catalog.replica.file import find_current
 from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.load_settings import load_settings
@@ -28,7 +27,7 @@ def _grow_replica(data: Path, size_mb: int) -> None:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     prepare_node(tmp_path / "data").store.close()
-    monkeypatch.setattr(cache_size, "memory_bytes", lambda: 8192 * _MB)
+    monkeypatch.setattr(node, "memory_bytes", lambda: 8192 * _MB)
     return tmp_path / "data"
 
 

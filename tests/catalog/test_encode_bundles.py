@@ -13,7 +13,7 @@ from support.site import InProcessSite
 from widget_catalog.catalog.encode_bundles import BundleEncoder
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.core.files.contract import STORED_ENCODINGS
-from widget_catalog.core.files.encoding import decodes_to
+from widget_catalog.core.files.verified import decodes_to
 
 
 def module(number: int) -> bytes:

@@ -4,7 +4,7 @@ import structlog
 from structlog.testing import LogCapture
 
 from support.service import wait_for
-from widget_catalog.core.repeated_logs import RepeatedLogs
+from widget_catalog.core.logs import RepeatedLogs
 
 
 def logger_with(capture: LogCapture, repeated: RepeatedLogs) -> structlog.stdlib.BoundLogger:

@@ -20,8 +20,7 @@ from widget_catalog.catalog.widgets import Version, Widget
 from widget_catalog.core.files.hashing import hash_stream
 from widget_catalog.mirror.mirroring import Mirroring, Wanted
 from widget_catalog.mirror.other_hosts import OtherHosts
-from widget_catalog.transfer.export_catalog import export_catalog
-from widget_catalog.transfer.export_line import name_files
+from widget_catalog.transfer.export_catalog import export_catalog, name_files
 from widget_catalog_client import Catalog
 
 MAX_BUNDLE_BYTES = 1 << 21

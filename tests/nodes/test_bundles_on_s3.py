@@ -26,8 +26,7 @@ from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.files.s3_client import Bucket
 from widget_catalog.core.settings import settings_from
 from widget_catalog.publishing.publish_version import tidy_uploads
-from widget_catalog.publishing.store import PublishRequest
-from widget_catalog.publishing.tables import publish_requests
+from widget_catalog.publishing.store import PublishRequest, publish_requests
 
 JS = b"export function mount() {}\n" * 100
 

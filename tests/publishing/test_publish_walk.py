@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from support.people import BUNDLE
 from support.site_with_people import People
 from support.values import a_version, a_widget
+from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.replica import encoding, replica
 from widget_catalog.catalog.replica.rendering import measure_detail, render
 from widget_catalog.catalog.widgets import Widget
 from widget_catalog.publishing import publish_version
-from widget_catalog.transfer import hooks
 
 
 class Walk:
@@ -41,7 +41,7 @@ def walk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
 
     for module in (encoding, replica, publish_version):
         monkeypatch.setattr(module, "render", counted_render)
-    monkeypatch.setattr(hooks, "write_drafts", counted_drafts)
+    monkeypatch.setattr(accepted_import, "write_drafts", counted_drafts)
     sa.event.listen(sa.Engine, "before_cursor_execute", counted_statement)
     yield walk
     sa.event.remove(sa.Engine, "before_cursor_execute", counted_statement)

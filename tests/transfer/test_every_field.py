@@ -10,7 +10,7 @@ import pytest
 
 from widget_catalog.catalog.store.rows import draft, version_from, version_row
 from widget_catalog.catalog.widgets import AttachedFile, Revocation, Style, Version, Widget
-from widget_catalog.transfer.export_line import encode_line, name_files
+from widget_catalog.transfer.export_catalog import encode_line, name_files
 from widget_catalog.transfer.line_shapes import VersionLine
 from widget_catalog.transfer.ndjson import ImportedBundle, Rules, decode_line
 from widget_contract.declared_details import Author, Translation

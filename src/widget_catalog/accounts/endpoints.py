@@ -20,7 +20,7 @@ from . import manage_account as managing
 from .administer_account import check_reset_link, use_reset_link
 from .create_account import OPERATOR, Registration, check_may_register, register
 from .oauth.store import list_grants
-from .pages.own_page import form_page, own_page
+from .own_page import form_page, own_page
 from .permissions import read_own
 from .second_factor.managing import list_factors, needs_factor
 from .services import AccountServices, browser_of

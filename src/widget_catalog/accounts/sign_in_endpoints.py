@@ -18,7 +18,7 @@ from ..core.http.errors import status_of
 from ..core.http.http import Response
 from ..core.http.rendering import Header, local_path
 from ..core.http.services import Services
-from .pages.own_page import form_page
+from .own_page import form_page
 from .second_factor import signing_in as second_factor
 from .second_factor.pages import credential_in
 from .second_factor.passkeys import new_challenge, request_options

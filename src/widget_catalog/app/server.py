@@ -1,4 +1,6 @@
-"""Runs the service: Granian with our settings, from binding the port to a clean shutdown."""
+"""Runs the service: Granian with our settings, from binding the port to a clean shutdown. Tells
+systemd that it is ready and, with `WatchdogSec`, that it still responds.
+"""
 
 import asyncio
 import contextlib
@@ -28,12 +30,10 @@ from ..core.data_folder import DataFolder
 from ..core.db.damage import DamageAlarm, bundle_alarm
 from ..core.features import installed
 from ..core.http.http import Worker
-from ..core.http.metrics import prepare_metrics, serve_metrics
-from ..core.http.process_readings import node_readings
+from ..core.http.metrics import node_readings, prepare_metrics, serve_metrics
 from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
-from . import systemd
 from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker
 from .worker_status import WorkerStatus
@@ -200,8 +200,8 @@ def _when_it_responds(settings: Settings, on_ready: Callable[[], None]) -> None:
         while time.monotonic() < deadline:
             if _responds(settings, "/api/health", _START_TIMEOUT_S):  # A worker opens the port.
                 on_ready()
-                systemd.notify("READY=1")
-                systemd.keep_alive(partial(_responds, settings, "/healthz/live", _LIVE_TIMEOUT_S))
+                _notify("READY=1")
+                _keep_alive(partial(_responds, settings, "/healthz/live", _LIVE_TIMEOUT_S))
                 return
             time.sleep(0.05)
 
@@ -282,3 +282,35 @@ def _load(
 def _kept(first: Settings, renewed: Settings) -> Settings:
     """The settings of new workers, with those that the parent cannot change."""
     return replace(renewed, **{name: getattr(first, name) for name in _OF_THE_PARENT})
+
+
+def _notify(message: str) -> None:
+    """Send a message such as `READY=1` to the service manager, if there is one: one datagram, see
+    sd_notify(3).
+    """
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return
+    if address.startswith("@"):  # In the abstract namespace.
+        address = "\0" + address[1:]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as manager:
+        manager.connect(address)
+        manager.sendall(message.encode())
+
+
+def _keep_alive(responds: Callable[[], bool]) -> None:
+    """Report in a thread that the service responds, three times per watchdog interval.
+
+    If it stops responding, no report is sent, and systemd restarts it.
+    """
+    interval_us = int(os.environ.get("WATCHDOG_USEC") or 0)
+    if not interval_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
+        return
+
+    def report() -> None:
+        while True:
+            if responds():
+                _notify("WATCHDOG=1")
+            time.sleep(interval_us / 3e6)
+
+    threading.Thread(target=report, name="watchdog", daemon=True).start()

@@ -15,11 +15,10 @@ from rich.markup import escape
 
 from widget_contract.semver import SemVer
 
-from ..catalog.cache_size import choose_cache_bytes
 from ..catalog.collections import Collection, add_collections
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
-from ..catalog.node.node import Node
+from ..catalog.node.node import Node, choose_cache_bytes
 from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts
@@ -66,7 +65,7 @@ class StartWork:
             return None
         self._is_put_off[0] = 1
         say.print(f"[yellow]Warning:[/] {escape(_whom_to_wait_for(node))}")
-        node.replica.show_stored(node.store)
+        node.replica.stored_counts.show(node.store)
         return None
 
     def finish(self, node: Node) -> None:
@@ -78,7 +77,7 @@ class StartWork:
                 if not self.is_put_off:
                     return
                 self._is_put_off[0] = 0
-            node.replica.state_counts(node.store, waits=True)
+            node.replica.stored_counts.correct(node.store, waits=True)
             invitation = _complete(node)
         except StoreUnavailable as error:
             log.error("The startup could not be completed.", error=error.message)

@@ -66,8 +66,7 @@ from ..core.jobs.fair_turns import HashingPool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
-from .damage_watch import DamageWatch
-from .readings import list_readings
+from .readings import DamageWatch, list_readings
 from .site import Site
 
 if TYPE_CHECKING:

@@ -1,24 +1,33 @@
 """An accepted import: part of the catalog, and written bit by bit, with pauses for other writers.
 
 `transfer/staged_import.py` stages and accepts it. From then on it is always completed: by the
-import itself, or after a crash by the service or the next command. A published version comes
-after what the import has for its widget (`transfer/hooks.py`).
+import itself, or after a crash by the service or the next command. A version that is published
+meanwhile comes after what the import has for its widget. Existing data is not changed, so writing
+the same drafts again has no effect.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
-from ..core.db.engine import Store
+import msgspec
+
+from ..core.actors import COMMAND_LINE, Actor
+from ..core.db.engine import Store, Transaction
+from ..core.hooks import Hooks
 from ..core.jobs.periodic import PeriodicJobs
-from .store.drafts import write_drafts
+from .events import Imported, PublishBegun, Revoked
+from .store.rows import Draft
 from .store.staging import (
     end_import,
     find_import,
     importing,
+    list_staged,
     next_batch,
     remove_batch,
     remove_some_batches,
 )
+from .store.widgets import add_drafts, find_hashes, find_widgets, replace_widget
+from .widgets import Version, Widget
 
 # Duration of a transaction, and of the pause after it for other writers.
 SLICE_S = 0.1
@@ -111,3 +120,73 @@ def discard_import(store: Store) -> None:
             has_more = remove_some_batches(tx)
             if not has_more:
                 end_import(tx)
+
+
+def write_drafts(tx: Transaction, drafts: Sequence[Draft]) -> None:
+    """Write what is missing, in order."""
+    seen = set(find_hashes(tx.connection, sorted({it.key for it in drafts})))
+    new, others = [], []
+    for it in drafts:
+        if it.key in seen:
+            others.append(it)
+        else:
+            seen.add(it.key)
+            new.append(it)
+    add_drafts(tx, new)
+    merge_drafts(tx, others)
+
+
+def merge_drafts(tx: Transaction, drafts: Iterable[Draft]) -> None:
+    """Add missing versions to existing widgets."""
+    rest = list(drafts)
+    # The same widget may be in several drafts: each is compared with the previous state.
+    while rest:
+        first: dict[tuple[str, str], Draft] = {}
+        again = []
+        for it in rest:
+            if it.key in first:
+                again.append(it)
+            else:
+                first[it.key] = it
+        for key, old in find_widgets(tx.connection, list(first)).items():
+            draft = first[key].to_widget()
+            if added := _missing(old.widget, draft):
+                version = added[0].number if len(added) == 1 else None
+                imported = Imported(scope=draft.scope, name=draft.name, version=version)
+                merged = _merged(old.widget, draft, added)
+                revoked = [
+                    Revoked(
+                        scope=draft.scope,
+                        name=draft.name,
+                        version=it.number,
+                        reason=it.revocation.reason,
+                    )
+                    for it in added
+                    if it.revocation is not None
+                ]
+                replace_widget(tx, old, merged, COMMAND_LINE, imported, *revoked)
+        rest = again
+
+
+def _missing(old: Widget, new: Widget) -> list[Version]:
+    known = {version.identity for version in old.versions}
+    return [version for version in new.versions if version.identity not in known]
+
+
+def _merged(old: Widget, new: Widget, added: list[Version]) -> Widget:
+    merged = old.with_versions([*old.versions, *added])
+    if merged.versions[0] not in added:
+        return merged
+    # The newest version determines the widget's own texts.
+    return msgspec.structs.replace(
+        merged, display_name=new.display_name, description=new.description, icon=new.icon
+    )
+
+
+def _write_staged(tx: Transaction, _by: Actor, event: PublishBegun) -> None:
+    """Write what the import still has for this widget: the new version comes after it."""
+    if staged := list_staged(tx, event.scope, event.name):
+        write_drafts(tx, staged)
+
+
+HOOKS: Hooks = {PublishBegun: _write_staged}

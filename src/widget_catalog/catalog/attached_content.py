@@ -1,21 +1,140 @@
 """The content of READMEs and pictures: whether it is what its path says, and a README's text."""
 
 import asyncio
+import contextlib
+import io
+import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
 from widget_contract.errors import CatalogError
 from widget_contract.texts import clean_text
-from widget_contract.version_files import MAX_README_BYTES, PICTURE_KINDS, README
+from widget_contract.version_files import (
+    MAX_PICTURE_SIDE,
+    MAX_README_BYTES,
+    PICTURE_KINDS,
+    README,
+    THUMBNAIL_WIDTH,
+)
 from widget_contract.wire_running import PublishedFile
 
 from ..core.errors import BundleRefused
 from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import read_verified
-from .pictures import Picture, inspect_picture
+from ..core.jobs.bounded_work import BoundedProcess
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 
 _log = structlog.get_logger("widget_catalog.files")
+
+_FORMATS = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}
+# Several JPEG pictures in one file, of which all programs show the first.
+_ALSO_JPEG = "MPO"
+_TOO_LARGE = f"is too large: at most {MAX_PICTURE_SIDE:,} pixels a side are allowed."
+_DAMAGED = "is damaged or incomplete, and cannot be shown."
+_TOO_EXPENSIVE = "takes too much time or memory to decode. Save it again with another program."
+_THUMBNAIL_QUALITY = 80
+# A larger colour profile is left out of the thumbnail.
+_MAX_PROFILE_BYTES = 8_192
+_ORIENTATION = 0x0112
+_TURNED = range(5, 9)
+
+
+class Picture(NamedTuple):
+    """Its size as shown, and its thumbnail, in WebP."""
+
+    width: int
+    height: int
+    thumbnail: bytes
+    thumbnail_pixels: tuple[int, int]
+    """Width and height."""
+
+
+_lock = threading.Lock()
+
+
+def inspect_picture(content: bytes, kind: Kind) -> Picture:
+    """Decode a picture completely. Raises BundleRefused with a sentence about it if it is not a
+    still picture of this kind, or too large; and Busy.
+    """
+    with _lock:
+        found = _process.ask((content, kind))
+    if found is None:
+        raise BundleRefused(_TOO_EXPENSIVE)
+    if isinstance(found, str):
+        raise BundleRefused(found)
+    return Picture(*found)
+
+
+def decode_picture(question: tuple[bytes, str]) -> tuple[Any, ...] | str:
+    """Runs in the process with limits: the fields of a Picture, or what is wrong."""
+    from PIL import Image, UnidentifiedImageError
+
+    content, kind = question
+    try:
+        image = Image.open(io.BytesIO(content), formats=tuple(_FORMATS.values()))
+    except UnidentifiedImageError:
+        return f"is not a {_FORMATS[kind]} picture."
+    except (Image.DecompressionBombError, MemoryError):
+        return _TOO_LARGE
+    except Exception:  # Whatever a decoder does with untrusted bytes.
+        return f"is damaged, incomplete, or larger than {MAX_PICTURE_SIDE:,} pixels a side."
+    found = _FORMATS["jpg"] if image.format == _ALSO_JPEG else image.format
+    if found != _FORMATS[kind]:
+        return f"is not a {_FORMATS[kind]} picture: its content is {found}."
+    if max(image.size) > MAX_PICTURE_SIDE:
+        return f"has {image.width:,} × {image.height:,} pixels and {_TOO_LARGE}"
+    if getattr(image, "is_animated", False) and image.format != _ALSO_JPEG:
+        return "is animated; only still pictures are allowed."
+    try:
+        image.load()
+        return _measured(image)
+    except Exception:
+        return _DAMAGED
+
+
+def _measured(image: "Image") -> tuple[Any, ...]:
+    width, height = image.size
+    orientation = 1
+    with contextlib.suppress(Exception):  # Metadata that no browser could read either.
+        orientation = image.getexif().get(_ORIENTATION, 1)
+    if orientation in _TURNED:
+        width, height = height, width
+    thumbnail = _thumbnail(image, width, height, orientation)
+    output = io.BytesIO()
+    profile = image.info.get("icc_profile") or b""
+    thumbnail.save(
+        output,
+        "WEBP",
+        quality=_THUMBNAIL_QUALITY,
+        icc_profile=profile if len(profile) <= _MAX_PROFILE_BYTES else b"",
+        exif=b"",
+    )
+    return width, height, output.getvalue(), thumbnail.size
+
+
+def _thumbnail(image: "Image", width: int, height: int, orientation: int) -> "Image":
+    """At most that wide; never enlarged."""
+    from PIL import Image, ImageOps
+
+    across = min(width, THUMBNAIL_WIDTH)
+    down = max(1, round(height * across / width))
+    size = (down, across) if orientation in _TURNED else (across, down)
+    mode = "RGBA" if image.has_transparency_data else "RGB"
+    # Palettes and 16 bits first: they cannot be resampled.
+    plain = image if image.mode in ("L", "RGB", "RGBA") else image.convert(mode)
+    small = plain.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+    with contextlib.suppress(Exception):
+        small.getexif()[_ORIENTATION] = orientation
+        small = ImageOps.exif_transpose(small)
+    return small.convert(mode)
+
+
+_process: BoundedProcess[tuple[bytes, str], tuple[Any, ...] | str] = BoundedProcess(decode_picture)
 
 
 def check_content(content: bytes, kind: Kind) -> Picture | None:

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.commands import DATA, Command
-from ..core.features import Closeable, Feature, WorkerContext
-from .commands import stats
+from ..core.features import Closeable, Feature, WorkerContext, value_of
 from .settings import CatalogSettings
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ FEATURE = Feature(
         "widget_catalog.catalog.store.staging",
     ),
     settings=CatalogSettings,
-    commands=(Command(stats, DATA),),
+    hooks=value_of("widget_catalog.catalog.accepted_import:HOOKS"),
     on_start=_on_start,
     start=_start,
 )

@@ -81,10 +81,6 @@ class Installs(NamedTuple):
         return max(self.counts, default=0)
 
     @property
-    def first_day(self) -> date:
-        return self.last_day - timedelta(days=len(self.counts) - 1)
-
-    @property
     def box(self) -> str:
         return f"0 0 {3 * CHART_DAYS} {_HEIGHT}"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ..accounts.pages.own_page import own_form_page
+from ..accounts.own_page import own_form_page
 from ..accounts.permissions import read_as_operator
 from ..catalog.collections import Collection
 from ..core.db.engine import Snapshot

@@ -9,6 +9,7 @@ from ..core.errors import NotFound
 from ..core.http.call import Call
 from ..core.http.conditional import is_known
 from ..core.http.http import NOSNIFF, Response
+from ..core.http.routing import AuthMode, Handler, Route, Who, page
 from ..core.http.services import Services
 from .packages import Package, Packages, normalize, version_of
 
@@ -102,3 +103,23 @@ def _html(title: str, links: list[str]) -> Response:
 def _response(kind: str, body: bytes) -> Response:
     policy = ("content-security-policy", "default-src 'none'; frame-ancestors 'none'")
     return Response(200, [("content-type", kind), _REVALIDATED, _VARY, NOSNIFF, policy], body)
+
+
+def _public(path: str, handler: Handler) -> Route:
+    return page("GET", path, handler, Who.ANYONE, AuthMode.ANONYMOUS_PAGE)
+
+
+def _add_slash(services: Services, call: Call) -> Response:
+    """Links in the index are relative to a path with a slash."""
+    return services.renderer.redirect(f"{call.request.path}/", status=308)
+
+
+ROUTES = (
+    _public("/install", get_install),
+    _public("/install/constraints.txt", get_constraints),
+    _public("/install/simple", _add_slash),
+    _public("/install/simple/", get_index),
+    _public("/install/simple/{project}", _add_slash),
+    _public("/install/simple/{project}/", get_project),
+    _public("/install/{file}", get_file),
+)

@@ -3,6 +3,7 @@
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,14 +27,25 @@ from ..core import clock
 from ..core.amounts import counted
 from ..core.errors import MirrorRefused
 from ..core.load_settings import load_settings
-from ..core.settings import Settings
-from .settings import MirrorSettings
+from ..core.setting_rules import check_networks
+from ..core.settings import FeatureSettings, Settings, setting
 
 if TYPE_CHECKING:
     from widget_catalog_client import Catalog
 
     from ..catalog.node.node import Node
     from .mirroring import Mirroring
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorSettings(FeatureSettings):
+    mirror_networks: str = setting(
+        "",
+        "Private networks that a [mirror](import-and-export.md#mirrors) may reach besides the "
+        "host of its upstream, such as `10.1.0.0/16`, separated by spaces.",
+        rule=check_networks,
+    )
+
 
 _WHICH = "Pass the URL of the catalog to copy: widget-catalog mirror URL"
 _SHOWN = 20

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.commands import DATA, Command
 from ..core.features import Feature, value_of
-from .commands import mirror
-from .settings import MirrorSettings
+from .commands import MirrorSettings, mirror
 
 if TYPE_CHECKING:
     from ..core.http.services import Services

@@ -28,11 +28,11 @@ from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Store, Transaction
 from ..core.errors import MirrorRefused
 from ..core.files.contract import Bundles
-from .events import MirroringBegun
 from .other_hosts import OtherHosts
 from .scope_copies import Copy, ScopeCopies, save_copy
 from .store import (
     Mirror,
+    MirroringBegun,
     add_tasks,
     count_tasks,
     find_mirror,

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import BigInteger, Boolean, Column, Table, Text
 from sqlalchemy.engine import Connection
 
+from ..catalog.events import Event
 from ..catalog.store.events import append, describe_copying, find_upstream
 from ..catalog.store.scopes import all_owned_scopes
 from ..catalog.store.widgets import count_widgets
@@ -21,7 +22,35 @@ from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.db.schema import Name, Number, metadata
 from ..core.errors import MirrorRefused
 from ..core.hooks import Hooks
-from .events import CatalogMirrored, MirroringEnded
+
+
+class MirroringBegun(Event, frozen=True):
+    """The catalog became a copy of another one."""
+
+    kind = "mirroring begun"
+    action = "begin mirroring"
+
+    url: str
+
+
+class CatalogMirrored(Event, frozen=True):
+    """A round copied the upstream's changes; with a scope, those in it, for the owner of the
+    scope.
+    """
+
+    kind = "mirrored"
+    action = "mirror"
+
+    url: str
+    widgets_changed: int
+
+
+class MirroringEnded(Event, frozen=True):
+    kind = "mirroring ended"
+    action = "end mirroring"
+
+    url: str
+
 
 # At most one row. If there is one, the catalog is a mirror, and nothing else changes its widgets.
 mirrors = Table(

@@ -32,7 +32,7 @@ from ..core.clock import from_ms, iso
 from ..core.errors import BundleRefused
 from ..core.files.contract import Bundles, Kind
 from ..core.files.hashing import is_intact
-from ..transfer.export_line import name_files
+from ..transfer.export_catalog import name_files
 from ..transfer.ndjson import ImportedBundle, Rules, decode_line
 
 _HASH = re.compile("[0-9a-f]{64}")

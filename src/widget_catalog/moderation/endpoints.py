@@ -9,25 +9,26 @@ import msgspec
 
 from widget_contract.errors import CatalogError
 
-from ..accounts.pages.own_page import form_page, own_form_page
+from ..accounts.own_page import form_page, own_form_page
 from ..accounts.permissions import read_as_operator
 from ..accounts.store import TakenScope, list_scopes
 from ..catalog.store.scopes import OwnerlessScope, list_ownerless_scopes
-from ..core.actors import Actor
+from ..core.actors import Actor, Right
 from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from ..core.files.contract import Bundles
 from ..core.http.call import Call, Paging, done, reply
 from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.http import Response
+from ..core.http.routing import AuthMode, Route, StepUp, Who, page
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ..core.http.services import Services
-from ..publishing.widget_pages import version_form
+from ..publishing.widget_pages import WIDGETS, version_form
 from . import manage_scopes as scopes
 from . import report_widget as reports
+from .feature import ModerationSettings
 from .report_widget import ReportForm
 from .revoke_version import revoke_everywhere, revoke_version, unrevoke_version
-from .settings import ModerationSettings
 from .store import list_reports
 
 REPORTS = "/operate/reports"
@@ -203,3 +204,28 @@ def post_report(services: Services, call: Call) -> Response:
 
 def _place(call: Call) -> tuple[str, str]:
     return call.params["scope"], call.params["name"]
+
+
+_VERSION = "/api/widgets/{scope}/{name}/versions/{version}"
+_VERSION_PAGE = WIDGETS + "/{scope}/{name}/versions/{version}"
+
+_revoking = partial(page, needs=Right.REVOKE)
+_operator = partial(page, needs=Who.OPERATOR)
+_visitor = partial(Route, needs=Who.ANYONE, auth=AuthMode.ANONYMOUS_PAGE)
+
+ROUTES = (
+    Route("POST", _VERSION + "/revoke", post_revoke, Right.REVOKE),
+    Route("POST", _VERSION + "/unrevoke", post_unrevoke, Right.REVOKE),
+    _revoking("POST", _VERSION_PAGE + "/revoke", post_revoke_form),
+    _revoking("POST", _VERSION_PAGE + "/revoke-everywhere", post_everywhere_form),
+    _revoking("POST", _VERSION_PAGE + "/unrevoke", post_unrevoke_form),
+    _operator("GET", SCOPES, get_scopes),
+    _operator("POST", SCOPES + "/reserve", post_reserve),
+    _operator("POST", SCOPES + "/release", post_release),
+    _operator("POST", SCOPES + "/assign", post_assign, step_up=StepUp.FRESH),
+    _operator("GET", REPORTS, get_reports),
+    _operator("POST", REPORTS + "/{id}/resolve", post_resolve),
+    _operator("POST", REPORTS + "/{id}/dismiss", post_dismiss),
+    _visitor("GET", REPORT, get_report),
+    _visitor("POST", REPORT, post_report, max_body=MAX_BODY),
+)

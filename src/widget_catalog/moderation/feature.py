@@ -1,18 +1,30 @@
 """Moderation: reports, revocations, reserved names and ownerless scopes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands import PEOPLE, Command
 from ..core.features import Feature, Job, value_of
+from ..core.setting_rules import between
+from ..core.settings import FeatureSettings, setting
 from .commands import scopes
-from .settings import ModerationSettings
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
     from ..core.http.services import Services
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModerationSettings(FeatureSettings):
+    max_reports: int = setting(
+        5,
+        "Reports of widgets accepted from one address (IPv6: one /64 network) in 15 minutes; "
+        "`0`: reports are disabled.",
+        rule=between(0, 1 << 31),
+    )
 
 
 def _services(services: "Services") -> Sequence[object]:
@@ -45,7 +57,7 @@ FEATURE = Feature(
     settings=ModerationSettings,
     commands=(Command(scopes, PEOPLE),),
     hooks=_hooks,
-    routes=value_of("widget_catalog.moderation.routes:ROUTES"),
+    routes=value_of("widget_catalog.moderation.endpoints:ROUTES"),
     services=_services,
     jobs=_jobs,
 )

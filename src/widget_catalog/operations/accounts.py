@@ -13,7 +13,7 @@ from ..accounts.administer_account import (
 from ..accounts.create_account import AUTHOR, OPERATOR, invite
 from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
 from ..accounts.oauth.store import find_grant, list_grants, remove_grant
-from ..accounts.pages.own_page import own_form_page, own_page
+from ..accounts.own_page import own_form_page, own_page
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
 from ..accounts.services import AccountServices

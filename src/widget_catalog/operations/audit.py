@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 
-from ..accounts.pages.own_page import own_page
+from ..accounts.own_page import own_page
 from ..accounts.permissions import require_operator, require_operator_now
 from ..catalog.events import list_actions
 from ..catalog.store.audit import (

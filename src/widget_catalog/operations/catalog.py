@@ -8,7 +8,7 @@ from typing import NamedTuple
 from widget_contract.errors import CatalogError
 from widget_contract.names import is_name
 
-from ..accounts.pages.own_page import own_page
+from ..accounts.own_page import own_page
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import count_accounts
 from ..catalog.store.events import count_open_reports

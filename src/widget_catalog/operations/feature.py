@@ -1,18 +1,30 @@
 """Operations: doctor, the audit log, the operator's pages."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.commands import DATA, PEOPLE, Command
 from ..core.features import Feature, Job, value_of
-from .commands import audit, doctor
+from ..core.setting_rules import between
+from ..core.settings import FeatureSettings, setting
+from .commands import audit, doctor, stats
 from .migrate_command import migrate
-from .settings import OperationsSettings
 
 if TYPE_CHECKING:
     from ..core.http.services import Services
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperationsSettings(FeatureSettings):
+    audit_keep_days: int = setting(
+        0,
+        "How long entries of the [audit log](administering.md#moderation) are kept, in days; "
+        "`0`: forever.",
+        rule=between(0, 36_600),
+    )
 
 
 def _jobs(services: "Services") -> Sequence[Job]:
@@ -40,6 +52,7 @@ FEATURE = Feature(
     },
     settings=OperationsSettings,
     commands=(
+        Command(stats, DATA),
         Command(doctor, DATA),
         Command(migrate, DATA, ("migrate --plan", "migrate --expand")),
         Command(audit, PEOPLE),

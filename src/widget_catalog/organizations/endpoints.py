@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..accounts.pages.own_page import done_page, own_form_page, own_page
+from ..accounts.own_page import done_page, own_form_page, own_page
 from ..accounts.permissions import read_own
 from ..accounts.services import AccountServices
 from ..accounts.settings import AccountSettings
@@ -18,7 +18,7 @@ from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
 from ..core.http.services import Services
 from . import invite_member as inviting
 from . import organize
-from .settings import max_owned
+from .feature import max_owned
 from .store import Invitation, Membership, Organization, list_invitations_of
 
 ORGANIZATIONS = "/account/organizations"

@@ -11,8 +11,7 @@ from ..core.credentials import INVITATION_PREFIX, hash_secret, new_id, new_secre
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from . import store as organizations
-from .events import InvitationAccepted, InvitationDeclined, MemberInvited
-from .organize import changing, check_may_own
+from .organize import InvitationAccepted, InvitationDeclined, MemberInvited, changing, check_may_own
 from .permissions import require
 from .store import Invitation
 

@@ -1,4 +1,4 @@
-"""Organizations: create, view; roles of members, leaving, transfer."""
+"""Organizations: create, view; roles of members, leaving, transfer; and their events."""
 
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
@@ -9,16 +9,76 @@ from widget_contract.texts import name_error
 from ..accounts import store as accounts
 from ..accounts.events import AccountClosed
 from ..accounts.permissions import as_now, require_person
+from ..catalog.events import Event, ScopeEvent
 from ..catalog.store.audit import Entry, read_scope_audit
 from ..catalog.store.events import append
 from ..core.actors import RESERVED, Account, Actor, Anonymous, Right, Role, parse_username
 from ..core.db.engine import Snapshot, Store, Transaction
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
-from . import events
 from . import store as organizations
-from .events import MemberLeft, MemberRemoved, OwnerDemoted
 from .permissions import require, rights_of
 from .store import Invitation, Member, Membership, Organization, list_members, lock_organization
+
+
+class OwnerDemoted(ScopeEvent, frozen=True):
+    """An owner has another role now. Only for hooks: the log has the change of roles."""
+
+    kind, action = "owner_demoted", None
+    member: str
+
+
+class OrganizationCreated(Event, frozen=True):
+    kind, action = "organization_created", "create organization"
+
+
+class OrganizationTransferred(Event, frozen=True):
+    kind, action = "organization_transferred", "transfer organization"
+    member: str
+
+
+class MembersShown(Event, frozen=True):
+    """The list of members became public."""
+
+    kind, action = "members_shown", "make members public"
+
+
+class MembersHidden(Event, frozen=True):
+    kind, action = "members_hidden", "make members private"
+
+
+class RoleChanged(Event, frozen=True):
+    kind, action = "role_changed", "change role"
+    member: str
+    role: str
+
+
+class MemberRemoved(ScopeEvent, frozen=True):
+    kind, action = "member_removed", "remove member"
+    member: str
+    publisher_of: list[str] | None = None
+
+
+class MemberLeft(ScopeEvent, frozen=True):
+    kind, action = "member_left", "leave organization"
+    member: str
+    publisher_of: list[str] | None = None
+
+
+class MemberInvited(Event, frozen=True):
+    kind, action = "member_invited", "invite"
+    who: str
+    role: str
+
+
+class InvitationAccepted(Event, frozen=True):
+    kind, action = "invitation_accepted", "accept invitation"
+    role: str
+
+
+class InvitationDeclined(Event, frozen=True):
+    kind, action = "invitation_declined", "decline invitation"
+    role: str
+
 
 MAX_NAME = 100
 _DAY_S = 86_400
@@ -60,7 +120,7 @@ def create_organization(
         accounts.take_scope(tx, name, "organization")
         organization = organizations.add_organization(tx, name, display_name.strip())
         organizations.put_member(tx, organization.id, account.id, Role.OWNER)
-        append(tx, actor, events.OrganizationCreated(scope=name))
+        append(tx, actor, OrganizationCreated(scope=name))
     return Membership(organization, Role.OWNER)
 
 
@@ -150,7 +210,7 @@ def show_members(store: Store, actor: Actor, slug: str, *, is_public: bool) -> N
     with changing(store, actor, slug, Right.OWN) as (tx, organization):
         if organization.are_members_public is not is_public:
             organizations.set_members_public(tx, organization, is_public)
-            kind = events.MembersShown if is_public else events.MembersHidden
+            kind = MembersShown if is_public else MembersHidden
             append(tx, actor, kind(scope=slug))
 
 
@@ -174,7 +234,7 @@ def change_role(
             accounts.remove_invitations_of_inviter(tx, member.account_id, organization.id)
         if member.role is Role.OWNER:
             append(tx, actor, OwnerDemoted(scope=slug, member=username))
-        append(tx, actor, events.RoleChanged(scope=slug, member=username, role=role.value))
+        append(tx, actor, RoleChanged(scope=slug, member=username, role=role.value))
 
 
 def end_membership(store: Store, actor: Actor, slug: str, username: str) -> None:
@@ -223,7 +283,7 @@ def transfer_organization(
         organizations.put_member(tx, organization.id, account.id, Role.ADMIN)
         accounts.remove_invitations_of_inviter(tx, account.id, organization.id)
         append(tx, actor, OwnerDemoted(scope=slug, member=str(account.username)))
-        append(tx, actor, events.OrganizationTransferred(scope=slug, member=username))
+        append(tx, actor, OrganizationTransferred(scope=slug, member=username))
 
 
 def parse_role(text: str) -> Role:

@@ -1,9 +1,10 @@
-"""Organizations: members, publishers, invitations; the role of an account in a scope."""
+"""Organizations: tables, members, publishers, invitations; the role of an account in a scope."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Table, Text, false
 from sqlalchemy.engine import Connection
 
 from widget_contract.names import Scope, is_name
@@ -14,8 +15,37 @@ from ..catalog.store.tables import scopes
 from ..core.actors import Account, Role, Standing
 from ..core.db import rows
 from ..core.db.engine import Transaction
+from ..core.db.schema import Name, Number, metadata
 from ..core.errors import NotFound
-from .tables import memberships, organizations, publishers
+
+organizations = Table(
+    "organizations",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("slug", Name, ForeignKey("scopes.name"), nullable=False, unique=True),
+    Column("display_name", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("are_members_public", Boolean, nullable=False, server_default=false()),
+)
+
+memberships = Table(
+    "memberships",
+    metadata,
+    Column("organization_id", Number, ForeignKey("organizations.id"), primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), primary_key=True, index=True),
+    Column("role", Text, nullable=False),
+    Column("since", BigInteger, nullable=False),
+)
+
+# Members of an organization who may publish a widget, in addition to its admins.
+publishers = Table(
+    "publishers",
+    metadata,
+    Column("scope", Name, primary_key=True),
+    Column("name", Name, primary_key=True),
+    Column("account_id", Number, ForeignKey("accounts.id"), primary_key=True, index=True),
+)
+
 
 _PUBLISHING = (Role.OWNER.value, Role.ADMIN.value)
 

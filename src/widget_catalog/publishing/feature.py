@@ -48,7 +48,7 @@ FEATURE = Feature(
         "/account/publish": "publish a version",
         "/account/widgets": "change who can publish a widget",
     },
-    tables=("widget_catalog.publishing.tables",),
+    tables=("widget_catalog.publishing.store",),
     settings=PublishingSettings,
     commands=(Command(widgets, PEOPLE), Command(versions, PEOPLE)),
     routes=value_of("widget_catalog.publishing.routes:ROUTES"),

@@ -16,7 +16,7 @@ from widget_contract.version_files import (
     kind_of,
 )
 
-from ..accounts.pages.own_page import own_page
+from ..accounts.own_page import own_page
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.pages.facts import picture_in_words
 from ..catalog.pages.preview import of_manifest

@@ -14,8 +14,7 @@ from widget_contract.version_files import (
     thumbnail_of,
 )
 
-from ..catalog.attached_content import check_content
-from ..catalog.pictures import Picture
+from ..catalog.attached_content import Picture, check_content
 from ..catalog.store.files import remove_unused
 from ..catalog.widgets import AttachedFile, in_order
 from ..core.db.engine import Store

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..accounts.pages.own_page import own_form_page, own_page
+from ..accounts.own_page import own_form_page, own_page
 from ..catalog.installs import installs_of
 from ..core.errors import TooOften
 from ..core.http.call import Call, Paging

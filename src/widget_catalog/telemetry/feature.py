@@ -1,9 +1,34 @@
 """Telemetry: traces and metrics for OpenTelemetry."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ..core.features import Closeable, Feature, WorkerContext
-from .settings import TelemetrySettings
+from ..core.setting_rules import between, check_url, is_installed, missing_packages
+from ..core.settings import FeatureSettings, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class TelemetrySettings(FeatureSettings):
+    otlp_endpoint: str = setting(
+        "",
+        "Where to send [traces and metrics](monitoring.md#traces), as OTLP over HTTP, such as "
+        "`http://127.0.0.1:4318`. Empty: nowhere. Headers and certificates come from the standard "
+        "variables `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_EXPORTER_OTLP_CERTIFICATE`.",
+        rule=check_url,
+    )
+    trace_percent: int = setting(
+        100,
+        "With `otlp_endpoint`: how many requests in a hundred are traced, unless the caller's "
+        "`traceparent` decides.",
+        rule=between(0, 100),
+    )
+
+    @classmethod
+    def check(cls, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        if values["otlp_endpoint"] and not is_installed("telemetry"):
+            yield "otlp_endpoint", missing_packages("telemetry") + "."
 
 
 def _start(context: WorkerContext) -> Sequence[Closeable]:

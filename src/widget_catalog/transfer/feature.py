@@ -1,12 +1,11 @@
 """Transfer: import, export and move."""
 
 from ..core.commands import DATA, Command
-from ..core.features import Feature, value_of
+from ..core.features import Feature
 from .commands import export, import_, move
 
 FEATURE = Feature(
     name="transfer",
-    hooks=value_of("widget_catalog.transfer.hooks:HOOKS"),
     commands=(
         Command(
             import_,

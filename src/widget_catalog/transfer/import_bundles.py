@@ -13,8 +13,7 @@ from typing import BinaryIO
 from widget_contract.errors import CatalogError
 from widget_contract.version_files import max_bytes_of
 
-from ..catalog.attached_content import check_content
-from ..catalog.pictures import Picture
+from ..catalog.attached_content import Picture, check_content
 from ..catalog.store.files import are_present, find_referred_to, remove_unused
 from ..catalog.store.rows import StoredFile
 from ..core.db.engine import Snapshot, Store

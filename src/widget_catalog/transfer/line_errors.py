@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import msgspec
 
-from widget_contract.spelling import find_similar
+from widget_contract.texts import find_similar
 from widget_contract.version_files import MAX_PICTURE_SIDE
 
 SAFE_INTEGER = 2**53 - 1

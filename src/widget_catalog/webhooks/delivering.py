@@ -12,8 +12,8 @@ import structlog
 from ..core.db.engine import Store
 from ..core.db.leadership import Leadership
 from .dispatching import Dispatcher
-from .lookups import NameLookups
 from .model import Delivery, Outcome, Webhook
+from .sending import NameLookups
 from .settings import WebhookSettings
 
 _log = structlog.get_logger("widget_catalog.webhooks")

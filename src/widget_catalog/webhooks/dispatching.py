@@ -18,7 +18,6 @@ from ..catalog.store.events import append
 from ..catalog.store.feed import latest_seq
 from ..core.actors import SERVICE
 from ..core.db.engine import Store, Transaction
-from .events import WebhookDisabled
 from .model import (
     BOTH_SECRETS_MS,
     DISABLED_AFTER_MS,
@@ -26,6 +25,7 @@ from .model import (
     Delivery,
     Outcome,
     Webhook,
+    WebhookDisabled,
     pause_ms,
     rest_ms,
 )

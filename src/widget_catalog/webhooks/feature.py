@@ -45,7 +45,7 @@ FEATURE = Feature(
         "/account/webhooks": "create a webhook or a new secret for it",
         "/operate/webhooks": "create a webhook",
     },
-    tables=("widget_catalog.webhooks.tables",),
+    tables=("widget_catalog.webhooks.store",),
     settings=WebhookSettings,
     commands=(Command(webhooks, PEOPLE),),
     hooks=value_of("widget_catalog.webhooks.hooks:HOOKS"),

@@ -11,10 +11,9 @@ from ..catalog.store.events import append
 from ..core.actors import Actor, Anonymous, is_allowed
 from ..core.db.engine import Transaction
 from ..core.hooks import Hooks
-from ..organizations.events import MemberLeft, MemberRemoved, OwnerDemoted
+from ..organizations.organize import MemberLeft, MemberRemoved, OwnerDemoted
 from ..organizations.store import standing_of
-from .events import WebhookDisabled
-from .model import MAY_MANAGE, Webhook
+from .model import MAY_MANAGE, Webhook, WebhookDisabled
 from .store import disable_webhook, list_enabled_webhooks, remove_webhooks_of
 
 

@@ -24,7 +24,11 @@ from ..organizations.permissions import require
 from ..organizations.store import list_memberships, lock_organization
 from ..publishing.quotas import NO_QUOTAS, Quotas, check_changes
 from .dispatching import new_delivery
-from .events import (
+from .model import (
+    MAY_MANAGE,
+    PING,
+    Delivery,
+    Webhook,
     WebhookAdded,
     WebhookDeliveryReplayed,
     WebhookDisabled,
@@ -33,12 +37,6 @@ from .events import (
     WebhookPinged,
     WebhookRemoved,
     WebhookSecretRotated,
-)
-from .model import (
-    MAY_MANAGE,
-    PING,
-    Delivery,
-    Webhook,
     new_webhook_secret,
     parse_types,
     parse_url,

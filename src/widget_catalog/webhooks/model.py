@@ -15,11 +15,64 @@ from urllib.parse import urlsplit
 
 from widget_contract.wire_running import ChangeType
 
+from ..catalog.events import Event
 from ..core.actors import COMMAND_LINE, OWNER, Rule
 from ..core.clock import from_ms, iso
 from ..core.errors import InvalidRequest
 from ..core.networks import Network, is_public
 from .settings import WebhookSettings
+
+
+class WebhookEvent(Event, frozen=True):
+    webhook: str
+
+
+class WebhookAdded(WebhookEvent, frozen=True):
+    kind = "webhook_added"
+    action = "add webhook"
+
+    url: str
+
+
+class WebhookRemoved(WebhookEvent, frozen=True):
+    kind = "webhook_removed"
+    action = "remove webhook"
+
+    url: str
+
+
+class WebhookSecretRotated(WebhookEvent, frozen=True):
+    kind = "webhook_secret_rotated"
+    action = "rotate webhook secret"
+
+
+class WebhookEnabled(WebhookEvent, frozen=True):
+    kind = "webhook_enabled"
+    action = "enable webhook"
+
+
+class WebhookDisabled(WebhookEvent, frozen=True):
+    """By a person; by the service, after a long series of failures; or because the person who
+    added it may no longer do so.
+    """
+
+    kind = "webhook_disabled"
+    action = "disable webhook"
+
+    reason: str
+
+
+class WebhookPinged(WebhookEvent, frozen=True):
+    kind = "webhook_pinged"
+    action = "ping webhook"
+
+
+class WebhookDeliveryReplayed(WebhookEvent, frozen=True):
+    kind = "webhook_delivery_replayed"
+    action = "replay webhook delivery"
+
+    delivery: str
+
 
 TYPES: tuple[str, ...] = get_args(ChangeType)
 PING = "ping"

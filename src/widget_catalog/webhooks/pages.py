@@ -1,6 +1,6 @@
 """Webhooks of the user's scopes or of the whole catalog, and the management page of one."""
 
-from ..accounts.pages.own_page import own_form_page, own_page
+from ..accounts.own_page import own_form_page, own_page
 from ..core.errors import NotFound
 from ..core.http.call import Call, Paging
 from ..core.http.http import Response

@@ -11,7 +11,7 @@ from ...core.http.errors import error, oauth_failure
 from ...core.http.http import Response
 from ...core.http.rendering import leave
 from ...core.http.services import Services
-from ..pages.own_page import code_page, done_page, own_page
+from ..own_page import code_page, done_page, own_page
 from ..permissions import require_person
 from ..services import AccountServices
 from ..sign_in import identify_bearer

@@ -13,7 +13,7 @@ from ...core.http.http import Response
 from ...core.http.rendering import Header, leave, local_path
 from ...core.http.services import Services
 from ...core.keys import LIFETIME_S
-from ..pages.own_page import form_page, own_page
+from ..own_page import form_page, own_page
 from ..services import AccountServices, browser_of
 from ..settings import AccountSettings
 from ..sign_in_endpoints import welcome

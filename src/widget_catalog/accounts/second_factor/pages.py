@@ -19,7 +19,7 @@ from ...core.http.http import Response
 from ...core.http.rendering import local_path
 from ...core.http.services import Services
 from ...core.keys import read_signed, sign_value
-from ..pages.own_page import own_page
+from ..own_page import own_page
 from ..services import AccountServices
 from . import managing
 from .managing import AppOffered, PasskeyOffered

@@ -9,7 +9,7 @@ from ...core.errors import InvalidRequest, NotFound
 from ...core.http.call import Call, done, reply
 from ...core.http.http import Response
 from ...core.http.services import Services
-from ..pages.own_page import code_page, done_page, own_page
+from ..own_page import code_page, done_page, own_page
 from ..permissions import list_publishing_scopes, read_own, require_person
 from ..services import AccountServices
 from . import issue_token as issuing

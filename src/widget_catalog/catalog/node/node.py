@@ -1,5 +1,9 @@
-"""Node: an opened data folder, and what is done before it is served."""
+"""Node: an opened data folder, and what is done before it is served; and how much memory the caches
+of a worker may take.
+"""
 
+import contextlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,12 +23,13 @@ from ...core.db.sqlite import sqlite_engine
 from ...core.errors import BundlesUnusable, DatabaseDown, FolderUnusable, StoreUnavailable
 from ...core.files.contract import Bundles, Uploads
 from ...core.settings import Backends, Settings
-from ..replica.file import discard
+from ..replica.file import discard, find_current
 from ..replica.filling import Bar, no_bar
 from ..replica.integrity import is_intact
 from ..replica.node_status import NodeStatus
 from ..replica.replica import Replica
 from ..replica.revision import Counts, Revision
+from ..settings import CatalogSettings
 from .opening import (
     bundles_in,
     check_bundles,
@@ -38,6 +43,47 @@ from .opening import (
 
 if TYPE_CHECKING:
     from ..catalog import Catalog
+
+
+_USUAL_BYTES = 80 << 20
+# For a catalog that fits: at most this much, and this share of the memory for all workers.
+_MAX_BYTES = 256 << 20
+_SHARE_OF_MEMORY = 16
+# Details, search results, registries and results of `resolve` take about twice as much as the
+# replica.
+_OF_REPLICA = 2
+
+
+def choose_cache_bytes(settings: Settings) -> int:
+    """As set; or enough for the whole catalog, if that is not too much; or else the usual."""
+    if given := settings.of(CatalogSettings).cache_mb:
+        return given << 20
+    current = find_current(DataFolder(settings.data).replica)
+    try:
+        whole = 0 if current is None else _OF_REPLICA * current.stat().st_size
+    except OSError:  # It has just been replaced.
+        whole = 0
+    allowed = min(_MAX_BYTES, memory_bytes() // _SHARE_OF_MEMORY // settings.workers)
+    return whole if _USUAL_BYTES < whole <= allowed else _USUAL_BYTES
+
+
+def memory_bytes(control_groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """The memory of this machine, or of the container or service that this process runs in."""
+    limits: list[int | None] = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            if line.startswith("0::/"):
+                own = control_groups / line.removeprefix("0::/")
+                limits += [_limit_of(it) for it in (own, *own.parents)]
+    return min(it for it in limits if it is not None)
+
+
+def _limit_of(control_group: Path) -> int | None:
+    try:
+        return int((control_group / "memory.max").read_text())
+    except (OSError, ValueError):  # There is none, or it is "max".
+        return None
+
 
 _FOLDER = Backends()
 # How long an opened folder waits for others that update the replica, such as a large import.
@@ -206,7 +252,7 @@ def prepare_node(
             node.status.database_responded(node.replica.applied_seq())
             node.status.applied(node.replica.applied_seq())
         if states_counts or not had_counts:
-            node = node._replace(is_prepared=node.replica.state_counts(node.store))
+            node = node._replace(is_prepared=node.replica.stored_counts.correct(node.store))
     except DatabaseDown as problem:
         if report is None or node.status is None:
             raise
@@ -227,7 +273,6 @@ def _program() -> str:
 
 def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
     """A reader of this node's catalog, with its own index and caches."""
-    from ..cache_size import choose_cache_bytes
     from ..catalog import Catalog
     from ..replica.documents import Documents
     from ..search.follower import IndexSource

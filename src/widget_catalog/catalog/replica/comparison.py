@@ -63,7 +63,7 @@ def check_replica(
     if found.mended:
         # If something is wrong, more may be: nothing is patched.
         replica.rebuild(store)
-    found.counts = replica.mend_counts(store)
+    found.counts = replica.stored_counts.mend(store)
     return found
 
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..store.rows import Row
-from ..store.widget_rows import WidgetRows, slice_of
+from ..store.rows import Row, WidgetRows, slice_of
 from ..widgets import Widget
 from .listings import encode_listing, numbered_listing
 from .records import encode_document, numbered_document

@@ -28,7 +28,7 @@ from ...core.errors import StoreUnavailable
 from .node_status import NodeStatus
 from .replica import Replica
 from .revision import Counts, opened_file
-from .source import follow_counts, mend_shared_counts
+from .source import StoredCounts, follow_counts
 
 _log = structlog.get_logger("widget_catalog.follower")
 _NOT_SHOWN = "What other nodes have changed cannot be shown."
@@ -278,7 +278,7 @@ class Follower:
             self._is_new.clear()
             try:
                 counted = transaction_horizon(self._store)
-                mend_shared_counts(self._counts, self._store)
+                StoredCounts(self._counts, is_shared=True).mend(self._store)
             except StoreUnavailable:
                 self._is_new.set()
                 raise

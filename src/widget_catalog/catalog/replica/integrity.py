@@ -1,11 +1,15 @@
-"""Checks in a child process whether a replica's file is intact.
+"""Checks in a child process whether a replica's file is intact; and Healing: a damaged one is noted
+by the process that reads it, and rebuilt by the next `apply` of any process: it is derived from the
+store.
 
 LMDB trusts its own pages: a damaged one may crash the process that reads it. So a start, and a
 worker whose predecessor died, first let a child read all of them.
 """
 
+import contextlib
 import operator
 import os
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,8 +20,9 @@ from typing import TypeAlias
 
 import lmdb
 import numpy as np
+import structlog
 
-from ...core.errors import DataDamaged, StoreUnavailable
+from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable
 from .file import ReplicaFile, errors_named, find_current
 from .listings import count_listed
 from .records import KEYS, LISTED, SCOPE, DocumentRecord, member_key, scope_checksum
@@ -133,3 +138,50 @@ def wait_for(child: int) -> int:
     """Its exit code; below zero if it was killed."""
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
+
+
+_log = structlog.get_logger("widget_catalog.replica")
+
+# In the replica's folder; it names the file that was found to be damaged last.
+_NOTE = "damaged"
+# On a failing disk every new file is damaged, too: rebuilding it over and over would not help.
+_EVERY_S = 30.0
+
+
+class Healing:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._note = folder / _NOTE
+        # How often this process has read something damaged.
+        self.found = 0
+
+    def condemn(self, error: ReplicaDamaged) -> None:
+        """Have the current file rebuilt, unless another one was damaged a moment ago."""
+        self.found += 1
+        path = find_current(self._folder)
+        if path is None or self.is_condemned or self._age_s() < _EVERY_S:
+            return
+        with errors_named():
+            self._note.write_text(path.name, encoding="ascii")
+        _log.error("The read model is damaged, and is rebuilt.", error=error.message)
+
+    @property
+    def is_condemned(self) -> bool:
+        """Whether the current file is known to be damaged, and is not rebuilt yet."""
+        try:
+            condemned = self._note.read_text("ascii")
+        except (OSError, ValueError):
+            return False
+        path = find_current(self._folder)
+        return path is not None and path.name == condemned
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the file is damaged, or was removed while processes still have it open."""
+        return find_current(self._folder) is None or self.is_condemned
+
+    def _age_s(self) -> float:
+        """How long ago a file was condemned."""
+        with contextlib.suppress(OSError):
+            return abs(time.time() - self._note.stat().st_mtime)
+        return float("inf")

@@ -17,7 +17,7 @@ from ...core.data_folder import DataFolder
 from ...core.db.engine import Snapshot, Store
 from ...core.db.file_lock import file_lock
 from ...core.db.transaction import PreparedBatch, PreparedRecords, Write, prepare_nothing
-from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable, WriterBusy
+from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable
 from ..store import feed, widgets
 from ..store.feed import Change
 from .encoding import Records, numbered, prepare, records_of
@@ -31,10 +31,10 @@ from .file import (
     remove_others,
 )
 from .filling import Bar, NewReplica, fill, no_bar
-from .healing import Healing
+from .integrity import Healing
 from .rendering import render
 from .revision import Counts, Revision
-from .source import entry_of, fits, is_importing, mend_shared_counts, wrong_counts
+from .source import StoredCounts, entry_of, fits, is_importing
 from .writing import PreparedReader, ReplicaWriter
 
 _log = structlog.get_logger("widget_catalog.replica")
@@ -70,6 +70,7 @@ class Replica:
         self._rebuild_lock_file = folder.replica_lock.with_suffix(".rebuild")
         self._revision = revision
         self._counts = counts
+        self.stored_counts = StoredCounts(counts, is_shared=is_shared)
         self._program = program
         self._on_damage = on_damage
         self._is_shared = is_shared
@@ -325,45 +326,6 @@ class Replica:
             return True
         with store.reading() as connection:
             return not fits(connection, found[1])
-
-    # Starting
-
-    def state_counts(self, store: Store, *, waits: bool = False) -> bool:
-        """Correct the counts in memory. False if another process is writing and this one does not
-        wait.
-        """
-        if self._is_shared:
-            self.mend_counts(store)
-            return True
-        try:
-            with store.writing(waits=waits) as tx:
-                # No other process writes meanwhile, and this changes no stored data.
-                self._counts.record_all(*wrong_counts(self._counts, tx.connection))
-        except WriterBusy:
-            return False
-        return True
-
-    def show_stored(self, store: Store) -> None:
-        """Set the counts as stored, without the lock: for a start that does not get it.
-
-        No service writes counts at that time; a command may write newer ones meanwhile, which is
-        corrected once the lock is available.
-        """
-        with store.reading() as connection:
-            self._counts.record_all(*wrong_counts(self._counts, connection))
-
-    def mend_counts(self, store: Store) -> int:
-        """Correct counts in memory that differ from the store; returns how many did."""
-        if self._is_shared:
-            return mend_shared_counts(self._counts, store)
-        with store.reading() as connection:
-            if not len(wrong_counts(self._counts, connection)[0]):
-                return 0
-        # A count may be committed but not in memory yet; under the lock this is excluded.
-        with store.writing() as tx:
-            ids, stored = wrong_counts(self._counts, tx.connection)
-            self._counts.record_all(ids, stored)
-        return len(ids)
 
     # The file and its lock
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core.db.engine import Snapshot, Store
 from ...core.db.postgresql import oldest_transaction
+from ...core.errors import WriterBusy
 from ..store import downloads, feed, widgets
 from ..store.feed import Change
 from ..store.staging import find_import
@@ -46,30 +47,69 @@ def numbers(joined: str) -> Array:
     return np.fromstring(joined, dtype=np.int64, sep=",")
 
 
-def wrong_counts(counts: Counts, connection: Snapshot) -> tuple[Array, Array]:
-    """The numbers of the widgets whose count in memory differs, and their stored counts. Arrays,
-    because after a restore all widgets are included.
-    """
-    highest = widgets.highest_id(connection)
-    counts.reserve(highest)
-    stored = np.zeros(highest + 1, dtype=np.uint64)
-    for ids, some in downloads.stream_counts(connection):
-        stored[numbers(ids)] = numbers(some)
-    wrong = np.flatnonzero(counts.array[1 : highest + 1] != stored[1:]) + 1
-    return wrong, stored[wrong]
+class StoredCounts:
+    """The counts in shared memory, set from the store. `is_shared`: other nodes count, too."""
 
+    def __init__(self, counts: Counts, *, is_shared: bool) -> None:
+        self._counts = counts
+        self._is_shared = is_shared
 
-def mend_shared_counts(counts: Counts, store: Store) -> int:
-    """Corrects counts while others write; returns how many were wrong.
+    def show(self, store: Store) -> None:
+        """Set the counts as stored, without the lock: for a start that does not get it.
 
-    A count that is too small is not an error: somebody may have counted in the meantime. One that
-    is too large is, because memory is updated after the commit.
-    """
-    with counts.locked(), store.reading() as connection:
-        ids, stored = wrong_counts(counts, connection)
-        too_large = np.count_nonzero(stored < counts.array[ids])
-        counts.record_all(ids, stored)
-    return int(too_large)
+        No service writes counts at that time; a command may write newer ones meanwhile, which is
+        corrected once the lock is available.
+        """
+        with store.reading() as connection:
+            self._counts.record_all(*self._wrong(connection))
+
+    def correct(self, store: Store, *, waits: bool = False) -> bool:
+        """Before serving. False if another process is writing and this one does not wait."""
+        if self._is_shared:
+            self._mend_shared(store)
+            return True
+        try:
+            with store.writing(waits=waits) as tx:
+                # No other process writes meanwhile, and this changes no stored data.
+                self._counts.record_all(*self._wrong(tx.connection))
+        except WriterBusy:
+            return False
+        return True
+
+    def mend(self, store: Store) -> int:
+        """While serving; returns how many counts differed."""
+        if self._is_shared:
+            return self._mend_shared(store)
+        with store.reading() as connection:
+            if not len(self._wrong(connection)[0]):
+                return 0
+        # A count may be committed but not in memory yet; under the lock this is excluded.
+        with store.writing() as tx:
+            ids, stored = self._wrong(tx.connection)
+            self._counts.record_all(ids, stored)
+        return len(ids)
+
+    def _mend_shared(self, store: Store) -> int:
+        """A count that is too small is not an error: somebody may have counted in the meantime. One
+        that is too large is, because memory is updated after the commit.
+        """
+        with self._counts.locked(), store.reading() as connection:
+            ids, stored = self._wrong(connection)
+            too_large = np.count_nonzero(stored < self._counts.array[ids])
+            self._counts.record_all(ids, stored)
+        return int(too_large)
+
+    def _wrong(self, connection: Snapshot) -> tuple[Array, Array]:
+        """The numbers of the widgets whose count in memory differs, and their stored counts.
+        Arrays, because after a restore all widgets are included.
+        """
+        highest = widgets.highest_id(connection)
+        self._counts.reserve(highest)
+        stored = np.zeros(highest + 1, dtype=np.uint64)
+        for ids, some in downloads.stream_counts(connection):
+            stored[numbers(ids)] = numbers(some)
+        wrong = np.flatnonzero(self._counts.array[1 : highest + 1] != stored[1:]) + 1
+        return wrong, stored[wrong]
 
 
 def follow_counts(counts: Counts, store: Store, since: int) -> int:

@@ -21,10 +21,21 @@ from .downloads import downloads as counts
 from .downloads import set_counts
 from .events import append_public, require_changeable
 from .revocations import add_revocations, save_revocation
-from .rows import Draft, Row, StoredFile, StoredWidget, draft, version_row, widget_row
+from .rows import (
+    Draft,
+    Row,
+    Slice,
+    StoredFile,
+    StoredWidget,
+    WidgetRows,
+    draft,
+    slice_of,
+    stored_widget,
+    version_row,
+    widget_row,
+)
 from .staging import list_staged_files
 from .tables import revocations, version_files, versions, widgets
-from .widget_rows import Slice, WidgetRows, slice_of, stored_widget
 
 Key = tuple[str, str]
 """A scope and a name."""

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
-from widget_contract.spelling import find_similar
+from widget_contract.texts import find_similar
 
 from ..actors import Actor, Via, Visitor
 from ..credentials import hash_secret

@@ -5,13 +5,13 @@ from typing import Any
 
 from widget_contract.errors import CatalogError
 
-from ...core.errors import InvalidAccount
-from ...core.http.call import Call
-from ...core.http.errors import headers_of, status_of
-from ...core.http.http import Response
-from ...core.http.rendering import Header
-from ...core.http.sent_form import SentForm
-from ...core.http.services import Services
+from ..core.errors import InvalidAccount
+from ..core.http.call import Call
+from ..core.http.errors import headers_of, status_of
+from ..core.http.http import Response
+from ..core.http.rendering import Header
+from ..core.http.sent_form import SentForm
+from ..core.http.services import Services
 
 
 def form_page(

@@ -1,1 +1,0 @@
-"""What all pages of people have in common."""
