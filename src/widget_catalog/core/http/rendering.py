@@ -139,10 +139,15 @@ class PageRenderer:
             return self.templates.get_template(template).render(values).encode()
 
     def security_headers(
-        self, form_targets: str = "'self'", *, has_script: bool = False, more: str = ""
+        self,
+        form_targets: str = "'self'",
+        *,
+        has_script: bool = False,
+        more: str = "",
+        ancestors: str = "'none'",
     ) -> Headers:
-        """Nothing is loaded from other origins, and no framing. Scripts are allowed only on pages
-        that need them; `more` are additional rules of the policy for these.
+        """Nothing is loaded from other origins, and no framing, except by `ancestors`. Scripts are
+        allowed only on pages that need them; `more` are additional rules of the policy for these.
 
         Our origin also serves authors' files, under `/cdn/`. So a second policy, which applies in
         addition, names our folders, on any host: this one may have several names.
@@ -152,14 +157,15 @@ class PageRenderer:
         any_host = "*:*" + quote(self.root, safe="/%")
         policy = (
             f"default-src 'none'; {script}{more}style-src 'self'; img-src 'self' data:; "
-            f"form-action {form_targets}; base-uri 'none'; frame-ancestors 'none', "
+            f"form-action {form_targets}; base-uri 'none'; frame-ancestors {ancestors}, "
             f"script-src {any_host}/static/ {any_host}/client/; style-src {any_host}/static/"
         )
         return [
             ("content-security-policy", policy),
             # With no-referrer, browsers send `Origin: null` with our own forms.
             ("referrer-policy", "same-origin"),
-            ("x-frame-options", "DENY"),
+            # Older than the policy, and knows no list of sites.
+            *([("x-frame-options", "DENY")] if ancestors == "'none'" else []),
             NOSNIFF,
         ]
 
