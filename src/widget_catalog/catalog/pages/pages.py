@@ -100,6 +100,7 @@ class PublicPages:
         self.link_pictures = LinkPictures(catalog, renderer, bundles, self._icons, fonts)
         renderer.templates.globals.update(
             tile=self._icons.tile,
+            avatar=self._icons.avatar,
             card_list=cards.list,
             official_mark=OFFICIAL,
             site_picture_url=self.link_pictures.site_url,

@@ -26,7 +26,7 @@ from widget_contract.preview import preview_file, preview_files, preview_tag
 
 from .. import release
 from ..clock import from_ms
-from ..tracing import part
+from ..tracing import current, part
 from .content import Content
 from .http import NOSNIFF, Headers, Response
 
@@ -288,6 +288,7 @@ def _environment(contributions: Contributions, **texts: str) -> Environment:
     # The settings of a widget are shown in the order in which the author describes them.
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.globals.update(texts)
+    environment.globals["chosen_theme"] = _chosen_theme
     environment.globals["menus"] = contributions.menus
     environment.globals["texts"] = contributions.texts
     environment.filters["grouped"] = "{:,}".format
@@ -300,6 +301,11 @@ def _environment(contributions: Contributions, **texts: str) -> Environment:
     environment.filters["day"] = day
     environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
     return environment
+
+
+def _chosen_theme() -> str:
+    """Of the visitor of a personal page. Public pages, the same for everybody, have a script."""
+    return "" if (trace := current.get()) is None else trace.theme
 
 
 def day(iso: str) -> str:
