@@ -362,7 +362,7 @@ class _Parts:
             Icons(self.node.folder.icons),
             InstallsReader(find_installs),
             MembersReader(find_members),
-            self.node.folder.fonts,
+            fonts=self.node.folder.fonts,
         )
 
 

@@ -1,6 +1,7 @@
 """Pages that list widgets: the front page, search, and the page of a scope."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -8,6 +9,7 @@ from widget_contract.folding import fold
 from widget_contract.names import is_name
 
 from ...core.http.content import AnyContent
+from ...core.languages.language import N_, Language
 from ..card_picture import Card, CardResults
 from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
@@ -31,13 +33,14 @@ _POPULAR_KEYWORDS = 12
 # Of the page of all keywords.
 _MAX_KEYWORDS = 400
 _SORTS = {
-    Order.RELEVANCE: "Best match",
-    Order.INSTALLS: "Most installed",
-    Order.NEWEST: "Newest",
-    Order.UPDATED: "Recently updated",
-    Order.NAME: "Name",
+    Order.RELEVANCE: N_("Best match"),
+    Order.INSTALLS: N_("Most installed"),
+    Order.NEWEST: N_("Newest"),
+    Order.UPDATED: N_("Recently updated"),
+    Order.NAME: N_("Name"),
 }
 
+_ROLES = {"owner": N_("owner"), "admin": N_("admin"), "member": N_("member")}
 _OF_SCOPE_PER_PAGE = 24
 # Keeps the page of a large organization small.
 _MAX_MEMBERS = 40
@@ -50,7 +53,7 @@ class ListingPages:
     members: MembersReader | None
     _permissions: tuple[int, list[str]] = (-1, [])
 
-    async def front_page(self, _: PageRequest) -> AnyContent:
+    async def front_page(self, request: PageRequest) -> AnyContent:
         """No widget is shown twice. Rendered again only if the numbers or the widgets shown have
         changed.
         """
@@ -74,11 +77,12 @@ class ListingPages:
             return values
 
         shows = (stats.tag, self.views.revision(), *(it.tag for it in lists.values()))
-        return self.pages.get("front", shows, "catalog/front_page.html", values)
+        return self.pages.get("front", shows, "catalog/front_page.html", values, request.language)
 
-    async def static_search(self, _: PageRequest) -> AnyContent:
+    async def static_search(self, request: PageRequest) -> AnyContent:
         """The form of a static site, whose script searches."""
-        return self.pages.get("search", (), "catalog/static_search.html", dict)
+        template = "catalog/static_search.html"
+        return self.pages.get("search", (), template, dict, request.language)
 
     async def search(self, request: PageRequest) -> AnyContent:
         asked = parse_search_form(request.query_string)
@@ -99,6 +103,8 @@ class ListingPages:
         revision = self.views.revision()
         shows = (found.tag, revision, exact)
 
+        language = request.language
+
         def values() -> dict[str, Any]:
             results = found.read()
             first = {(it.scope, it.name) for it in exact}
@@ -110,12 +116,13 @@ class ListingPages:
             corrected = self.views.correct(asked.q) if asked.q else None
             why = self.views.explain(asked.q, cards) if asked.q else ()
             facets = list_facets(asked, total, counted, self._search_address)
+            all_keywords = self.pages.address("/keywords")
             fields = asked.query()
             return {
                 "asked": asked,
                 "cards": cards,
-                "why": list(map(why_it_matches, why)),
-                "facets": show_facets(facets if cards else (), self.pages.address("/keywords")),
+                "why": [why_it_matches(language, it) for it in why],
+                "facets": show_facets(facets if cards else (), all_keywords, language),
                 "are_partial": counted.are_partial,
                 "corrected": corrected,
                 "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),
@@ -125,12 +132,12 @@ class ListingPages:
                 "address": lambda page: self._search_address(fields, page),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
-                "sorts": _SORTS,
+                "sorts": _sorts(language),
                 "permissions": self._list_permissions(revision),
                 "is_sdk_wrong": bool(asked.sdk) and sdk is None,
             }
 
-        return self.pages.get(f"search {asked!r}", shows, "catalog/search.html", values)
+        return self.pages.get(f"search {asked!r}", shows, "catalog/search.html", values, language)
 
     def _list_permissions(self, revision: int) -> list[str]:
         """Counted again only after a change: this takes longer the more widgets there are."""
@@ -148,7 +155,7 @@ class ListingPages:
     def _popular_keywords(self) -> list[Choice]:
         return [*map(self._keyword, self.views.list_keywords(_POPULAR_KEYWORDS)[0])]
 
-    async def keywords(self, _: PageRequest) -> AnyContent:
+    async def keywords(self, request: PageRequest) -> AnyContent:
         """All keywords with the number of their widgets, by name."""
 
         def values() -> dict[str, Any]:
@@ -156,7 +163,8 @@ class ListingPages:
             return {"total": total, "keywords": sorted(map(self._keyword, every))}
 
         shows = (self.views.revision(),)
-        return self.pages.get("keywords", shows, "catalog/keywords.html", values)
+        template, language = "catalog/keywords.html", request.language
+        return self.pages.get("keywords", shows, template, values, language)
 
     def _keyword(self, counted: tuple[str, int]) -> Choice:
         address = self._search_address(f"keyword={quote_plus(counted[0])}")
@@ -183,7 +191,7 @@ class ListingPages:
                 "scope": scope,
                 "cards": results.widgets,
                 "total": results.total,
-                "members": [self._shown(it) for it in members[:_MAX_MEMBERS]],
+                "members": [self._shown(it, request.language) for it in members[:_MAX_MEMBERS]],
                 "member_count": len(members),
                 "page": page,
                 "pages": pages,
@@ -193,11 +201,18 @@ class ListingPages:
 
         # Which members have a page depends on all scopes.
         shows = (found.tag, members, self.views.revision() if members else None)
-        return self.pages.get(f"scope {scope} {page}", shows, "catalog/scope.html", values)
+        key, template = f"scope {scope} {page}", "catalog/scope.html"
+        return self.pages.get(key, shows, template, values, request.language)
 
-    def _shown(self, member: Member) -> dict[str, Any]:
+    def _shown(self, member: Member, language: Language) -> dict[str, Any]:
         has_page = self._list_scope(member.username, 1, 1).read().total > 0
-        return {"username": member.username, "role": member.role, "has_page": has_page}
+        role = language.gettext(_ROLES.get(member.role, member.role))
+        return {"username": member.username, "role": role, "has_page": has_page}
 
     def _list_scope(self, scope: str, page: int, limit: int) -> View[CardResults]:
         return self.views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
+
+
+@cache
+def _sorts(language: Language) -> dict[Order, str]:
+    return {order: language.gettext(text) for order, text in _SORTS.items()}

@@ -12,17 +12,19 @@ from widget_contract.manifest_schema import printed as printed_schema
 
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
+from ...core.http.accept_language import Languages
 from ...core.http.conditional import content_response
 from ...core.http.content import AnyContent
 from ...core.http.errors import cors_of, failure_page, message_of
 from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
 from ...core.http.routing import Routes
+from ...core.languages.language import N_, Language
 from ...core.tracing import current
 from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
-from .cards import OFFICIAL, Cards
+from .cards import Cards, official_mark
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons
@@ -38,6 +40,8 @@ _MAX_PATH_AND_QUERY = 8192
 _PATH_CHARACTERS = "/:@!$&'()*+,;="  # Allowed in addition to unreserved characters (RFC 3986, 3.3).
 
 _VARY = ("vary", "accept-encoding")
+# Of pages in several languages; the cookie remembers the one that a visitor has chosen.
+_VARY_BY_LANGUAGE = ("vary", "accept-encoding, accept-language, cookie")
 _REVALIDATED = ("cache-control", "no-cache")
 _A_DAY = ("cache-control", "public, max-age=86400")
 _FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
@@ -60,10 +64,11 @@ def _kept(content_type: str) -> Headers:
 
 
 _PICTURE: Headers = [*_kept("image/jpeg"), _ANY_ORIGIN]
-_FAILURES = {500: "Internal error", 503: "Temporarily unavailable"}
+_FAILURES = {500: N_("Internal error"), 503: N_("Temporarily unavailable")}
+_UNKNOWN: dict[str, object] = {"near": (), "wanted": ""}
 _WRONG_METHOD = {
-    "title": "Method not allowed",
-    "sentence": "Only GET and HEAD are allowed at this address.",
+    "title": N_("Method not allowed"),
+    "sentence": N_("Only GET and HEAD are allowed at this address."),
 }
 
 
@@ -88,9 +93,11 @@ class PublicPages:
         icons: Icons | None = None,
         installs: InstallsReader | None = None,
         members: MembersReader | None = None,
+        languages: Languages | None = None,
         fonts: Path | None = None,
     ) -> None:
         self._renderer = renderer
+        self._languages = languages or Languages()
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
         self._are_icons_loaded = False
@@ -101,8 +108,8 @@ class PublicPages:
         renderer.templates.globals.update(
             tile=self._icons.tile,
             avatar=self._icons.avatar,
-            card_list=cards.list,
-            official_mark=OFFICIAL,
+            card_list=cards.list_in_language,
+            official_mark=official_mark,
             site_picture_url=self.link_pictures.site_url,
             scope_picture_url=self.link_pictures.scope_url,
         )
@@ -226,6 +233,7 @@ class PublicPages:
 
     async def handle(self, request: Request) -> Response:
         found = self._routes.find(request.path)
+        language = self._languages.choose(request)
         if not self._are_icons_loaded:
             await asyncio.to_thread(self._icons.load)
             self._are_icons_loaded = True
@@ -233,15 +241,21 @@ class PublicPages:
         content: AnyContent | Response | None = None
         try:
             if found is not None and route is not None:
-                content = await route.find(PageRequest(found.params, request.query_string))
+                asked = PageRequest(found.params, request.query_string, language)
+                content = await route.find(asked)
         except Busy as error:
-            return failure_page(self._renderer, request, error)
+            return failure_page(self._renderer, request, error, language=language)
         if route is None or content is None:
             if (target := _without_more_slashes(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
-            return content_response(request, self._not_found(request.path), self._html, status=404)
+            missing = self._not_found(request.path, language)
+            return content_response(request, missing, self._html, status=404)
         if request.method != "GET" and request.method != "HEAD":
-            refusal = self._pages.get("405", (), "message.html", lambda: _WRONG_METHOD)
+
+            def wrong_method() -> dict[str, str]:
+                return {it: language.gettext(text) for it, text in _WRONG_METHOD.items()}
+
+            refusal = self._pages.get("405", (), "message.html", wrong_method, language)
             headers = [*self._html, ("allow", _ALLOWED)]
             return content_response(request, refusal, headers, status=405)
         if isinstance(content, Response):
@@ -250,27 +264,28 @@ class PublicPages:
 
     def failure(self, request: Request, response: Response) -> Response:
         """The error page for an internal error, which programs get as JSON."""
+        language = self._languages.choose(request)
         return self._renderer.page(
             "message.html",
             *(it for it in response.headers if it[0] == "retry-after"),
             status=response.status,
-            title=_FAILURES[response.status],
-            sentence=message_of(response),
+            language=language,
+            title=language.gettext(_FAILURES[response.status]),
+            sentence=language.gettext(message_of(response)),
             can_be_repeated=request.method in ("GET", "HEAD"),
             request_id=trace.request_id if (trace := current.get()) is not None else "",
         )
 
-    def _not_found(self, path: str) -> AnyContent:
+    def _not_found(self, path: str, language: Language) -> AnyContent:
         """The error page for an unknown path, with similar widgets."""
+        template = "catalog/not_found.html"
         words = [it for it in path.split("/") if it.isprintable()][1:4]
         is_widget = words[:1] == ["widgets"] and len(words) == 3
         if not is_widget:
-            return self._pages.get(
-                "404", (), "catalog/not_found.html", lambda: {"near": [], "wanted": ""}
-            )
+            return self._pages.get("404", (), template, lambda: _UNKNOWN, language)
         wanted = words[2][:100]
         near = self._views.list_named(wanted, 3) or self._views.list_like(wanted, 6)
-        return self._pages.render("catalog/not_found.html", near=near, wanted=wanted)
+        return self._pages.render(template, language, near=near, wanted=wanted)
 
 
 def _without_more_slashes(request: Request) -> str | None:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from ...core.errors import StoreUnavailable
 from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
+from ...core.languages.language import ENGLISH, Language
 from ..installs import Installs
 from ..replica.cache import ByteBoundedCache
 from ..store.scopes import Member
@@ -29,10 +30,11 @@ _MAX_KNOWN = 5_000
 
 
 class PageRequest(NamedTuple):
-    """The parameters in a path, and the raw query."""
+    """The parameters in a path, the raw query, and the reader's language."""
 
     params: Mapping[str, str]
     query_string: str
+    language: Language = ENGLISH
 
     @property
     def query(self) -> dict[str, str]:
@@ -71,26 +73,28 @@ class RenderedPages:
         shows: Shows,
         template: str,
         values: Callable[[], Mapping[str, Any]],
+        language: Language = ENGLISH,
         *,
         is_kept: bool = True,
     ) -> AnyContent:
         """The cached page for this key and these values, or a new one; `is_kept`: cache it."""
-        kept = self.find(key, shows)
+        kept = self.find(key, shows, language)
         if kept is not None:
             return kept
-        content = self.render(template, **values())
+        content = self.render(template, language, **values())
         if is_kept:
+            key = f"{language.tag} {key}"
             size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
             self._pages.put(key, ((*shows, self._renderer.mirror_url), content), size)
         return content
 
-    def find(self, key: str, shows: Shows) -> AnyContent | None:
-        kept = self._pages.items.get(key)
+    def find(self, key: str, shows: Shows, language: Language = ENGLISH) -> AnyContent | None:
+        kept = self._pages.items.get(f"{language.tag} {key}")
         wanted = (*shows, self._renderer.mirror_url)
         return kept[1] if kept is not None and kept[0] == wanted else None
 
-    def render(self, template: str, **values: Any) -> AnyContent:
-        return self._packer.content([self._renderer.render(template, **values)])
+    def render(self, template: str, language: Language = ENGLISH, **values: Any) -> AnyContent:
+        return self._packer.content([self._renderer.render(template, language=language, **values)])
 
 
 def page_numbers(page: int, pages: int) -> list[int | None]:
