@@ -28,10 +28,10 @@ def test_personal_pages_follow_the_choice_and_public_ones_are_the_same_for_all(
     for other in ("theme=", "theme=blue", "xtheme=dark", 'theme=dark"><b>'):
         assert theme(demo_site.get("/sign-in", cookie=other).body) is None
     for path in ("/", "/widgets/catalog/clock", "/docs", "/nowhere"):
-        chosen = demo_site.get(path, cookie="theme=dark")
-        assert chosen.body == demo_site.get(path).body
-        assert "set-cookie" not in chosen.headers
-        page = Html(chosen.body)
+        response = demo_site.get(path, cookie="theme=dark")
+        assert response.body == demo_site.get(path).body
+        assert "set-cookie" not in response.headers
+        page = Html(response.body)
         # Not deferred, so that nothing is drawn in other colors first.
         [script] = [it for it in page.all("script") if "/site." in (it.attributes.get("src") or "")]
         assert list(script.attributes) == ["src"]
