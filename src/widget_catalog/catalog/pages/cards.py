@@ -97,6 +97,12 @@ class Cards:
         cards = "".join([self._card(*it, language, _texts(language)) for it in each])
         return Markup(f'<ol class="widgets">\n{cards}  </ol>\n')  # noqa: S704  Escaped below.
 
+    def thumbnail(self, widget: Card) -> Markup:
+        """Its picture alone, small."""
+        shown = self._picture(widget, widget.latest_version, widget.picture)
+        tint = tint_of(widget.display_name)
+        return Markup(f'<span class="shot t{tint}">{shown}</span>')  # noqa: S704  Escaped.
+
     def still(self, version: VersionEntry, picture: CardPicture | None) -> Markup:
         """A version as a picture, before its preview runs."""
         shown = self._picture(version, version, picture, is_first=True)

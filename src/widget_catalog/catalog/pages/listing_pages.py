@@ -14,7 +14,14 @@ from ..card_picture import Card, CardResults
 from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
 from ..views import View, Views
-from .rendered_pages import MembersReader, PageRequest, RenderedPages, page_numbers
+from .collection_pages import CollectionPages, count_featured
+from .rendered_pages import (
+    MembersReader,
+    PageRequest,
+    RenderedPages,
+    TrendingReader,
+    page_numbers,
+)
 from .result_facts import Choice, list_facets, show_facets, why_it_matches
 from .search_form import SearchForm, parse_sdk, parse_search_form
 
@@ -51,6 +58,8 @@ class ListingPages:
     views: Views
     pages: RenderedPages
     members: MembersReader | None
+    collections: CollectionPages
+    trending: TrendingReader | None
     _permissions: tuple[int, list[str]] = (-1, [])
 
     async def front_page(self, request: PageRequest) -> AnyContent:
@@ -58,25 +67,38 @@ class ListingPages:
         changed.
         """
         stats = self.views.stats()
+        collections = await self.collections.find()
+        trending = (await self.trending.find(None) or ()) if self.trending is not None else ()
+        above = count_featured(collections) + min(len(trending), _ON_FRONT_PAGE)
         # Enough of each list to leave out what the lists before it show.
         lists = {
-            name: self.views.search(it, None, 1, number * _ON_FRONT_PAGE)
+            name: self.views.search(it, None, 1, above + number * _ON_FRONT_PAGE)
             for number, (name, it) in enumerate(_LISTS.items(), 1)
         }
 
         def values() -> dict[str, Any]:
-            shown: set[tuple[str, str]] = set()
+            featured = self.collections.feature(collections)
+            shown = {(it.scope, it.name) for some in featured for it in some.cards}
             values: dict[str, Any] = {
                 "stats": stats.read(),
                 "keywords": self._popular_keywords(),
+                "collections": featured,
+                "collection_count": len(collections),
             }
-            for name, found in lists.items():
-                new = [it for it in found.read().widgets if (it.scope, it.name) not in shown]
-                values[name] = new[:_ON_FRONT_PAGE]
+            candidates = {"trending": self.views.list_keys(trending)}
+            candidates |= {name: it.read().widgets for name, it in lists.items()}
+            first = candidates["popular"][:1]
+            values["example"] = f"{first[0].scope}/{first[0].name}" if first else "catalog/clock"
+            for name, found in candidates.items():
+                new = [it for it in found if (it.scope, it.name) not in shown]
+                # Trending ones are three or six, to fill the rows.
+                is_short = name == "trending" and len(new) < _ON_FRONT_PAGE
+                values[name] = new[: _ON_FRONT_PAGE // 2 if is_short else _ON_FRONT_PAGE]
                 shown |= {(it.scope, it.name) for it in values[name]}
             return values
 
-        shows = (stats.tag, self.views.revision(), *(it.tag for it in lists.values()))
+        tags = (it.tag for it in lists.values())
+        shows = (stats.tag, self.views.revision(), collections, trending, *tags)
         return self.pages.get("front", shows, "catalog/front_page.html", values, request.language)
 
     async def static_search(self, request: PageRequest) -> AnyContent:

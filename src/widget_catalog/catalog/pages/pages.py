@@ -25,6 +25,7 @@ from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
 from .cards import Cards, official_mark
+from .collection_pages import CollectionPages
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons
@@ -32,7 +33,15 @@ from .link_pictures import LinkPictures
 from .listing_pages import ListingPages
 from .preview import panel_security_headers
 from .reference import ReferencePages
-from .rendered_pages import InstallsReader, MembersReader, PageRequest, RenderedPages
+from .rendered_pages import (
+    CollectionsReader,
+    InstallsReader,
+    MembersReader,
+    PageRequest,
+    RenderedPages,
+    TrendingReader,
+)
+from .suggestions import Suggestions
 from .widget_pages import WidgetPages
 
 _ALLOWED = "GET, HEAD"
@@ -53,6 +62,7 @@ _JS = "text/javascript; charset=utf-8"
 _ATOM = "application/atom+xml; charset=utf-8"
 _XML = "application/xml; charset=utf-8"
 _SVG = "image/svg+xml"
+_A_MINUTE = ("cache-control", "public, max-age=60")
 _A_WHILE = ("cache-control", "public, max-age=300")
 _ANY_ORIGIN = ("cross-origin-resource-policy", "cross-origin")
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
@@ -93,6 +103,8 @@ class PublicPages:
         icons: Icons | None = None,
         installs: InstallsReader | None = None,
         members: MembersReader | None = None,
+        collections: CollectionsReader | None = None,
+        trending: TrendingReader | None = None,
         languages: Languages | None = None,
         fonts: Path | None = None,
     ) -> None:
@@ -109,6 +121,7 @@ class PublicPages:
             tile=self._icons.tile,
             avatar=self._icons.avatar,
             card_list=cards.list_in_language,
+            thumbnail=cards.thumbnail,
             official_mark=official_mark,
             site_picture_url=self.link_pictures.site_url,
             scope_picture_url=self.link_pictures.scope_url,
@@ -123,7 +136,8 @@ class PublicPages:
         self._feeds = Feeds(self._views, self._pages, self._list_lasting)
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
-        listings = ListingPages(self._views, self._pages, members)
+        self._collections = CollectionPages(self._views, self._pages, collections)
+        listings = ListingPages(self._views, self._pages, members, self._collections, trending)
         widgets = WidgetPages(
             catalog, self._pages, bundles, installs, cards, renderer, self.link_pictures
         )
@@ -142,6 +156,8 @@ class PublicPages:
             PublicRoute("/", listings.front_page, panel),
             PublicRoute("/search", search, panel),
             *self._keyword_routes(listings),
+            PublicRoute("/collections", self._collections.index, panel),
+            PublicRoute("/collections/{slug}", self._collections.collection, panel),
             PublicRoute("/scopes/{scope}", listings.scope, panel),
             PublicRoute("/widgets/{scope}/{name}", widgets.widget, panel),
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
@@ -159,8 +175,18 @@ class PublicPages:
 
     def _keyword_routes(self, listings: ListingPages) -> list[PublicRoute]:
         """A static site searches in a script, which has no filters."""
-        is_static = self._renderer.is_static
-        return [] if is_static else [PublicRoute("/keywords", listings.keywords, self._html)]
+        if self._renderer.is_static:
+            return []
+        suggestions = Suggestions(self._views, self._pages)
+        policy = self._renderer.security_headers()
+        return [
+            PublicRoute("/keywords", listings.keywords, self._html),
+            PublicRoute(
+                "/search/suggestions",
+                suggestions.fragment,
+                [HTML, _VARY_BY_LANGUAGE, _A_MINUTE, *policy],
+            ),
+        ]
 
     def _feed_routes(self) -> list[PublicRoute]:
         """For programs: feed readers, other sites, search engines."""
@@ -182,6 +208,7 @@ class PublicPages:
         scripts = [
             (renderer.script_path, renderer.script),
             (renderer.site_script_path, renderer.site_script),
+            (renderer.suggest_script_path, renderer.suggest_script),
             (renderer.publish_script_path, renderer.publish_script),
         ]
         if renderer.is_static:
@@ -225,6 +252,11 @@ class PublicPages:
 
     def list_docs(self) -> list[str]:
         return [*self._guides.list_paths(), *self._reference.list_paths()]
+
+    async def list_collections(self) -> list[str]:
+        """The paths of their pages."""
+        found = [f"/collections/{it.slug}" for it in await self._collections.find()]
+        return ["/collections", *found] if found else []
 
     def _list_lasting(self) -> list[str]:
         """The paths of all pages that do not depend on what is published."""

@@ -2,6 +2,7 @@
 time, data that only the store has.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +13,7 @@ from ...core.errors import StoreUnavailable
 from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
 from ...core.languages.language import ENGLISH, Language
+from ..collections import Collection
 from ..installs import Installs
 from ..replica.cache import ByteBoundedCache
 from ..store.scopes import Member
@@ -113,16 +115,28 @@ class StoreReads(Generic[K, V]):
 
     kept_s: ClassVar[float]
     """How old what a page shows may be."""
+    is_awaited: ClassVar[bool] = True
+    """Whether a page waits for new values; otherwise it shows older ones, and new ones soon."""
 
     def __init__(self, read: Callable[[K], Awaitable[V]]) -> None:
         self._read = read
         self._known: dict[K, tuple[float, V | None]] = {}
+        self._reading: set[asyncio.Task[V | None]] = set()
 
     async def find(self, key: K) -> V | None:
         """The last value read, if the store is unavailable; None if there is none."""
         read_at, known = self._known.get(key, (0.0, None))
         if read_at and time.monotonic() - read_at < self.kept_s:
             return known
+        if read_at and not self.is_awaited:
+            self._known[key] = (time.monotonic(), known)
+            task = asyncio.ensure_future(self._read_again(key, known))
+            self._reading.add(task)
+            task.add_done_callback(self._reading.discard)
+            return known
+        return await self._read_again(key, known)
+
+    async def _read_again(self, key: K, known: V | None) -> V | None:
         with suppress(StoreUnavailable):
             known = await self._read(key)
         self._known.pop(key, None)
@@ -142,3 +156,16 @@ class MembersReader(StoreReads[str, Sequence[Member]]):
     """The public members of a scope."""
 
     kept_s = 2.0  # Short, because members who leave or become private must disappear soon.
+
+
+class CollectionsReader(StoreReads[None, tuple[Collection, ...]]):
+    """The collections of the operator."""
+
+    kept_s = 1.0
+
+
+class TrendingReader(StoreReads[None, tuple[str, ...]]):
+    """The widgets whose installs grow. In a large catalog it takes a second to find them."""
+
+    kept_s = 300.0
+    is_awaited = False

@@ -87,6 +87,8 @@ class PageRenderer:
         self.mark = (STATIC / "favicon.svg").read_bytes()
         self.site_script = (STATIC / "site.js").read_bytes()
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
+        self.suggest_script = (STATIC / "suggest.js").read_bytes()
+        self.suggest_script_path = f"/static/suggest.{Content(self.suggest_script).tag}.js"
         self.publish_script = (STATIC / "publish.js").read_bytes()
         self.publish_script_path = f"/static/publish.{Content(self.publish_script).tag}.js"
         own = ("dashboard.js", "cards.js")
@@ -117,6 +119,7 @@ class PageRenderer:
             is_static="yes" if is_static else "",
             static_search_url=self.root + self.static_search_path,
             site_script_url=self.root + self.site_script_path,
+            suggest_script_url=self.root + self.suggest_script_path,
             publish_script_url=self.root + self.publish_script_path,
             service_name=service_name,
             public_url=public_url,
