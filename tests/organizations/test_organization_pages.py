@@ -38,7 +38,7 @@ def test_an_organization_is_made(people: People) -> None:
             assert len(eve.errors) == 1
     assert response.headers["location"] == f"{HERE}?done=create"
     eve.get(response.headers["location"])
-    assert rows(eve) == ["Eve's <b> @eves owner Widgets"]
+    assert rows(eve) == ["E Eve's <b> @eves owner Widgets"]
 
 
 def test_roles_are_changed_and_members_removed(people: People) -> None:

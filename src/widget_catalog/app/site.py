@@ -13,6 +13,7 @@ from ..catalog.api.client_files import PREFIX as CLIENT_PREFIX
 from ..catalog.api.client_files import serve_client_file
 from ..catalog.api.health import PREFIX as HEALTHZ_PREFIX
 from ..catalog.api.health import Healthz
+from ..catalog.pages.embeds import EmbedPages
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
 from ..core.db.damage import DamageAlarm
@@ -33,6 +34,7 @@ class Site:
     others: Mapping[str, Handler]
     dispatcher: Dispatcher
     previews: PreviewPages
+    embeds: EmbedPages
     pages: PublicPages
     healthz: Healthz
     alarm: DamageAlarm
@@ -78,7 +80,11 @@ class Site:
         try:
             if self.dispatcher.knows(request.path):
                 return await self.dispatcher.handle(request, body)
-            return await self.previews.handle(request) or await self.pages.handle(request)
+            return (
+                await self.previews.handle(request)
+                or await self.embeds.handle(request)
+                or await self.pages.handle(request)
+            )
         except Exception as error:
             return self._fail(request, error)
 

@@ -25,6 +25,7 @@ from ..catalog.encode_bundles import BundleEncoder
 from ..catalog.installs import read_chart
 from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
+from ..catalog.pages.embeds import EmbedPages
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
@@ -201,14 +202,18 @@ class _Parts:
 
     def build_site(self) -> Site:
         services, health = self._services, self._build_health()
+        pages, cdn_url = self._build_pages(), self._settings.cdn_url
+        origins = " ".join(self._limits.embed_origins.split())
+        embeds = EmbedPages(self._catalog, services.renderer, cdn_url, origins, pages.link_pictures)
         paths = [feature.paths(services, self._receiver) for feature in installed()]
         return Site(
             self._build_api(health),
             self._cdn,
             {prefix: handler for some in paths for prefix, handler in some.items()},
             self._dispatcher,
-            PreviewPages(self._catalog, services.renderer, self._settings.cdn_url),
-            self._build_pages(),
+            PreviewPages(self._catalog, services.renderer, cdn_url),
+            embeds,
+            pages,
             self._build_healthz(health),
             self._alarm,
             self.node.replica.healing.condemn,

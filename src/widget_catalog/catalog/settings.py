@@ -1,5 +1,6 @@
 """The settings of the catalog."""
 
+import re
 from dataclasses import dataclass
 
 from widget_contract.semver import SemVer
@@ -7,6 +8,15 @@ from widget_contract.semver import SemVer
 from ..core.languages.language import parse_languages
 from ..core.setting_rules import between, parsed_by
 from ..core.settings import FeatureSettings, setting
+
+_ORIGIN = re.compile(r"https?://(?:\*\.)?[a-z0-9.-]+(?::[0-9]{1,5})?\Z")
+
+
+def check_origins(value: str) -> str | None:
+    """Sites in the form of a Content-Security-Policy."""
+    if value == "*" or all(_ORIGIN.match(it) for it in value.split()):
+        return None
+    return "must be origins such as https://blog.example, separated by spaces, or *."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +32,13 @@ class CatalogSettings(FeatureSettings):
         "get the one that their browser prefers, or choose one in the footer; others get the "
         "first. See [languages](administering.md#languages).",
         rule=parsed_by(parse_languages),
+    )
+    embed_origins: str = setting(
+        "",
+        "Sites that may show the live preview of a widget in a frame (`/embed/`), such as "
+        "`https://blog.example https://*.example.org`; `*`: all. Empty: none. See "
+        "[embedding](integrating.md#embed-a-live-preview).",
+        rule=check_origins,
     )
     max_document_bytes: int = setting(
         2097152,

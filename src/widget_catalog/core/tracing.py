@@ -14,10 +14,12 @@ from time import perf_counter
 class Trace:
     """A request that is being handled."""
 
-    __slots__ = ("parts_s", "request_id")
+    __slots__ = ("parts_s", "request_id", "theme")
 
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
+        self.theme = ""
+        """The colors that the visitor of a personal page has chosen: light, dark, or none."""
         self.parts_s: dict[str, float] = {}
         """By name, summed up."""
 

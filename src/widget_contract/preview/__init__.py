@@ -55,6 +55,12 @@ def preview_file(name: str, content: bytes) -> PreviewFile:
     return PreviewFile(content, tuple(headers))
 
 
+def frame_ancestors(headers: tuple[tuple[str, str], ...], sources: str) -> list[tuple[str, str]]:
+    """The headers of a file, where its policy names these as those that may frame it."""
+    own = "frame-ancestors 'self'"
+    return [(name, value.replace(own, f"frame-ancestors {sources}")) for name, value in headers]
+
+
 def _sandbox(document: str) -> list[tuple[str, str]]:
     """An opaque origin, also for those who open the address itself; the one script that is in the
     document, and what it makes of bytes; nothing that would need the network."""

@@ -19,7 +19,8 @@ class Panel {
   #form = null;
   #size;
   isWanted = false; // Whether it should run.
-  #scheme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  #scheme = document.documentElement.dataset.theme
+    ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 
   constructor(version, still) {
     this.#version = version;

@@ -167,6 +167,9 @@ def test_compatibility_names_the_version_to_install(shop: InProcessSite) -> None
     assert told.text == ("SDK ^2.0.0 install 2.0.0 1 version SDK ^1.0.0 install 1.0.0 2 versions")
 
 
+PAGE = "https://catalog.example/widgets/acme/clock"
+
+
 def test_the_snippets_have_the_hash_of_the_bundle(shop: InProcessSite) -> None:
     entry = shop.get("/api/v1/widgets/acme/clock").json()["versions"][0]
     digest = base64.b64encode(bytes.fromhex(entry["sha256Hash"])).decode()
@@ -182,6 +185,7 @@ def test_the_snippets_have_the_hash_of_the_bundle(shop: InProcessSite) -> None:
             "(https://catalog.example/widgets/acme/clock)"
             for kind in ("version", "downloads", "sdk")
         ),
+        f"[![acme/clock]({PAGE}/picture.jpg)]({PAGE})",
     ]
 
 

@@ -66,6 +66,13 @@ class Icons:
             '<text x="12" y="12" dy=".36em" text-anchor="middle">{}</text></svg>'
         ).format(tint_of(name), _letter(name))
 
+    def avatar(self, name: str) -> Markup:
+        """The initials of a person or an organization, one or two, on a circle."""
+        return Markup(
+            '<svg class="tile letter avatar t{}" viewBox="0 0 24 24" aria-hidden="true">'
+            '<text x="12" y="12" dy=".36em" text-anchor="middle">{}</text></svg>'
+        ).format(tint_of(name), initials_of(name))
+
     def face(self, icon: str | None, name: str, columns: int, rows: int) -> Markup:
         """The icon, large, on a board of these proportions; if it is unknown, the first letter of
         `name`."""
@@ -166,6 +173,12 @@ class Icons:
 def tint_of(name: str) -> int:
     """The color of its own that a name has: a number of the classes `t0` to `t7`."""
     return zlib.crc32(name.encode()) % _TINTS
+
+
+def initials_of(name: str) -> str:
+    """Of the first and the last word: `acme-labs` is AL."""
+    words = [it for it in re.split(r"[\W_]+", name) if it]
+    return "".join(it[0] for it in (words[:1] + words[1:][-1:])).upper() or "?"
 
 
 def _letter(name: str) -> str:

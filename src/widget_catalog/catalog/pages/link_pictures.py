@@ -35,7 +35,7 @@ from .rendered_pages import PageRequest
 
 _MAX_BYTES = 8 << 20
 _FONT_KINDS = ("ttf", "otf", "ttc", "woff", "woff2")
-_ABOUT = "Dashboard widgets: find one, see it run, load it."
+_ABOUT = "Find, try and load widgets"
 # Fewer are not worth telling.
 _FEWEST_INSTALLS = 10
 

@@ -118,15 +118,16 @@ class PublicPages:
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
         cards = self._cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
-        self._pictures = LinkPictures(catalog, renderer, bundles, self._icons, fonts)
+        self.link_pictures = LinkPictures(catalog, renderer, bundles, self._icons, fonts)
         renderer.templates.globals.update(
             tile=self._icons.tile,
+            avatar=self._icons.avatar,
             card_list=cards.list_in_language,
             thumbnail=cards.thumbnail,
             still_picture=cards.still,
             official_mark=official_mark,
-            site_picture_url=self._pictures.site_url,
-            scope_picture_url=self._pictures.scope_url,
+            site_picture_url=self.link_pictures.site_url,
+            scope_picture_url=self.link_pictures.scope_url,
         )
         self._views = Views(catalog)
         offered = self._languages.offered
@@ -144,7 +145,7 @@ class PublicPages:
         self._collections = CollectionPages(self._views, self._pages, collections)
         listings = ListingPages(self._views, self._pages, members, self._collections, trending)
         widgets = WidgetPages(
-            catalog, self._pages, bundles, installs, cards, renderer, self._pictures
+            catalog, self._pages, bundles, installs, cards, renderer, self.link_pictures
         )
         routes = self._page_routes(listings, widgets, cdn_url)
         self._routes = Routes([*routes, *self._feed_routes(), *self._file_routes()])
@@ -168,7 +169,7 @@ class PublicPages:
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
             PublicRoute("/widgets/{scope}/{name}/compare", widgets.compare, html),
             PublicRoute("/widgets/{scope}/{name}/feed.atom", self._feeds.widget, _kept(_ATOM)),
-            PublicRoute("/widgets/{scope}/{name}/picture.jpg", self._pictures.widget, _PICTURE),
+            PublicRoute("/widgets/{scope}/{name}/picture.jpg", self.link_pictures.widget, _PICTURE),
             PublicRoute("/widgets/{scope}/{name}/{number}", widgets.version, panel),
             PublicRoute("/docs", self._guides.index, docs),
             PublicRoute("/docs/api", self._reference.page, docs),
@@ -196,7 +197,7 @@ class PublicPages:
 
     def _feed_routes(self) -> list[PublicRoute]:
         """For programs: feed readers, other sites, search engines."""
-        feeds, pictures = self._feeds, self._pictures
+        feeds, pictures = self._feeds, self.link_pictures
         return [
             PublicRoute("/scopes/{scope}/picture.jpg", pictures.scope, _PICTURE),
             PublicRoute("/picture.jpg", pictures.site, _PICTURE),

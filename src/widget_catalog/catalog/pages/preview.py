@@ -123,8 +123,10 @@ def of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def panel_security_headers(renderer: PageRenderer, cdn_url: str) -> Headers:
+def panel_security_headers(
+    renderer: PageRenderer, cdn_url: str, *, ancestors: str = "'none'"
+) -> Headers:
     """The headers of a page with a panel: it fetches bundles, and frames only our own pages."""
     parts = urlsplit(cdn_url)
     more = f"connect-src 'self' {parts.scheme}://{parts.netloc}; {FRAME_SOURCES}"
-    return renderer.security_headers(has_script=True, more=more)
+    return renderer.security_headers(has_script=True, more=more, ancestors=ancestors)

@@ -37,7 +37,7 @@ from .facts import (
     shown_version,
     version_rows,
 )
-from .feeds import BADGES, badges_in_markdown
+from .feeds import BADGES, badges_in_markdown, picture_in_markdown
 from .link_pictures import LinkPictures
 from .markdown import MarkdownRenderer
 from .preview import panel_of
@@ -131,6 +131,7 @@ class WidgetPages:
                 "picture_url": self._pictures.widget_url(detail),
                 "badges": BADGES,
                 "badges_markdown": badges_in_markdown(self._public_url, scope, name),
+                "picture_markdown": picture_in_markdown(self._public_url, scope, name),
                 **version,
             }
 

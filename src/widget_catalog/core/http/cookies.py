@@ -5,6 +5,7 @@ accept only from this host, over https, for all paths: another host of the same 
 or replace them. Over plain http there is no such protection.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -18,6 +19,15 @@ from .rendering import Header
 from .services import Services
 
 _PREFIX = "__Host-"
+
+
+_THEME = re.compile(r"(?:\A|;)\s*theme=(light|dark)\s*(?:;|\Z)")
+
+
+def theme_of(request: Request) -> str:
+    """The colors that `site.js` stores; without a prefix, because nothing depends on them."""
+    found = _THEME.search(request.headers.get("cookie") or "")
+    return "" if found is None else found[1]
 
 
 def cookie_attributes(public_url: str) -> str:

@@ -20,9 +20,9 @@ from ..data_folder import DataFolder
 from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
 from ..jobs.fair_turns import HashingPool
 from ..networks import network_of
-from ..tracing import part
+from ..tracing import current, part
 from .call import OAUTH_BASE, Call, cookie_of, is_asked_by_program
-from .cookies import Cookies
+from .cookies import Cookies, theme_of
 from .errors import (
     STATUSES,
     TooLarge,
@@ -81,6 +81,8 @@ class Dispatcher:
         return self.routes.find(path) is not None
 
     async def handle(self, request: Request, body: Body) -> Response:
+        if (trace := current.get()) is not None:
+            trace.theme = theme_of(request)
         response = await self._handle(self._cookies.received(request), body)
         return self._cookies.sent(response)
 

@@ -27,7 +27,7 @@ from widget_contract.preview import preview_file, preview_files, preview_tag
 from .. import release
 from ..clock import from_ms
 from ..languages.language import ENGLISH, Language
-from ..tracing import part
+from ..tracing import current, part
 from .content import Content
 from .http import NOSNIFF, Headers, Response
 from .translating import TranslatedCalls, Translating
@@ -158,10 +158,15 @@ class PageRenderer:
         return environment
 
     def security_headers(
-        self, form_targets: str = "'self'", *, has_script: bool = False, more: str = ""
+        self,
+        form_targets: str = "'self'",
+        *,
+        has_script: bool = False,
+        more: str = "",
+        ancestors: str = "'none'",
     ) -> Headers:
-        """Nothing is loaded from other origins, and no framing. Scripts are allowed only on pages
-        that need them; `more` are additional rules of the policy for these.
+        """Nothing is loaded from other origins, and no framing, except by `ancestors`. Scripts are
+        allowed only on pages that need them; `more` are additional rules of the policy for these.
 
         Our origin also serves authors' files, under `/cdn/`. So a second policy, which applies in
         addition, names our folders, on any host: this one may have several names.
@@ -171,14 +176,15 @@ class PageRenderer:
         any_host = "*:*" + quote(self.root, safe="/%")
         policy = (
             f"default-src 'none'; {script}{more}style-src 'self'; img-src 'self' data:; "
-            f"form-action {form_targets}; base-uri 'none'; frame-ancestors 'none', "
+            f"form-action {form_targets}; base-uri 'none'; frame-ancestors {ancestors}, "
             f"script-src {any_host}/static/ {any_host}/client/; style-src {any_host}/static/"
         )
         return [
             ("content-security-policy", policy),
             # With no-referrer, browsers send `Origin: null` with our own forms.
             ("referrer-policy", "same-origin"),
-            ("x-frame-options", "DENY"),
+            # Older than the policy, and knows no list of sites.
+            *([("x-frame-options", "DENY")] if ancestors == "'none'" else []),
             NOSNIFF,
         ]
 
@@ -331,6 +337,7 @@ def _environment(contributions: Contributions, language: Language = ENGLISH) -> 
     environment.policies["ext.i18n.trimmed"] = True
     # The settings of a widget are shown in the order in which the author describes them.
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
+    environment.globals["chosen_theme"] = _chosen_theme
     environment.globals["menus"] = contributions.menus
     environment.globals["texts"] = contributions.texts
     environment.filters["grouped"] = language.number
@@ -345,6 +352,11 @@ def _environment(contributions: Contributions, language: Language = ENGLISH) -> 
     environment.filters["day"] = language.day
     environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
     return environment
+
+
+def _chosen_theme() -> str:
+    """Of the visitor of a personal page. Public pages, the same for everybody, have a script."""
+    return "" if (trace := current.get()) is None else trace.theme
 
 
 def short(text: str, most: int) -> str:

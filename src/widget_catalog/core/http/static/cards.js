@@ -39,7 +39,7 @@ class Rest {
       styleUrl: files.find((it) => it.path === "index.css")?.url ?? null,
       permissions: version.permissions,
       config: Object(described.defaultConfig),
-      scheme: DARK.matches ? "dark" : "light",
+      scheme: document.documentElement.dataset.theme ?? (DARK.matches ? "dark" : "light"),
       title: version.displayName,
     });
   }

@@ -38,7 +38,8 @@ const state = read();
 const tiles = new Map(); // By their elements.
 
 function read() {
-  const usual = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const usual = document.documentElement.dataset.theme
+    ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   try {
     const { scheme, tiles: kept } = JSON.parse(localStorage.getItem(KEY));
     return { scheme: scheme === "dark" ? "dark" : "light", tiles: kept.filter((it) => it.version && it.kept) };

@@ -1,6 +1,36 @@
 // Enhancements of public pages, all of which work without it.
 "use strict";
 
+// The chosen theme, before anything is drawn: this script is not deferred. It is a cookie, because
+// the pages of an account, which have no script, follow it as well.
+const THEMES = ["light", "dark"];
+const theme = () => THEMES.find((it) => document.cookie.split("; ").includes(`theme=${it}`)) ?? "";
+
+function applyTheme() {
+  const chosen = theme();
+  if (chosen) document.documentElement.dataset.theme = chosen;
+  else delete document.documentElement.dataset.theme;
+  // Pictures for dark pages.
+  document.querySelectorAll("source[media]").forEach((it) => {
+    it.dataset.media ??= it.media;
+    it.media = { light: "not all", dark: "all" }[chosen] ?? it.dataset.media;
+  });
+}
+
+function offerThemes(select) {
+  select.value = theme();
+  select.closest("[hidden]").hidden = false;
+  select.addEventListener("change", () => {
+    const { path } = select.dataset;
+    const age = select.value ? 31_536_000 : 0;
+    const secure = location.protocol === "https:" ? "; secure" : "";
+    document.cookie = `theme=${select.value}; path=${path}; max-age=${age}; samesite=lax${secure}`;
+    applyTheme();
+  });
+}
+
+applyTheme();
+
 // The account corner: loaded separately, so that the page is the same for everybody.
 async function showAccount(link) {
   const answer = await fetch(`${link.dataset.account}/corner`, { credentials: "same-origin" });
@@ -101,6 +131,7 @@ function searchWhileTyping(form) {
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       document.querySelector("[data-results]").replaceWith(page.querySelector("[data-results]"));
+      applyTheme();
       document.title = page.title;
       history.replaceState(null, "", wanted);
     } catch (fault) {
@@ -120,14 +151,18 @@ function suggestLater(form) {
   else form.addEventListener("focusin", load, { once: true });
 }
 
-document.querySelectorAll("[data-without-script]").forEach((it) => (it.hidden = true));
-document.querySelectorAll("[data-account]").forEach((it) => showAccount(it).catch(() => {}));
-document.querySelectorAll("[data-gallery]").forEach(showPictures);
-document.querySelectorAll("[data-suggest]").forEach(suggestLater);
-document.querySelectorAll("[data-live]").forEach(searchWhileTyping);
-document.querySelectorAll("[data-copy]").forEach((button) => {
-  button.hidden = false;
-  button.addEventListener("click", () => copy(button));
+document.addEventListener("DOMContentLoaded", () => {
+  applyTheme();
+  document.querySelectorAll("[data-themes]").forEach(offerThemes);
+  document.querySelectorAll("[data-without-script]").forEach((it) => (it.hidden = true));
+  document.querySelectorAll("[data-account]").forEach((it) => showAccount(it).catch(() => {}));
+  document.querySelectorAll("[data-gallery]").forEach(showPictures);
+  document.querySelectorAll("[data-suggest]").forEach(suggestLater);
+  document.querySelectorAll("[data-live]").forEach(searchWhileTyping);
+  document.querySelectorAll("[data-copy]").forEach((button) => {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button));
+  });
 });
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest?.("input, textarea, select, [contenteditable]");
