@@ -142,8 +142,8 @@ def test_npm_create_makes_a_widget_and_installs_the_tool_once(machine: Path) -> 
     first, second, *_ = lines = done.stderr.splitlines()
     assert (first, second) == ("Installing the tool, once …", "Created the widget clock:")
     assert lines[-2:] == [
-        "If you have no command widget: npm install --global widget-catalog-cli",
-        "Or install it from your catalog, as its page /install says.",
+        "If you have no command widget, install it as the page /install of your catalog says,",
+        "or from the registry: npm install --global widget-catalog-cli",
     ]
     assert (machine / "clock" / "src" / "Widget.svelte").exists()
 
