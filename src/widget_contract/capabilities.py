@@ -7,7 +7,7 @@ permission of this form is the same as a capability that is not narrowed.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -310,14 +310,22 @@ def names_of(some: Iterable[Permission]) -> list[str]:
     return list(dict.fromkeys(map(name_of, some)))
 
 
-def in_words(it: Permission, most: int | None = None) -> str:
-    """For people: `control locks (lock.front_*; only unlock)`. Lists are cut after `most`."""
+def in_words(
+    it: Permission, most: int | None = None, gettext: Callable[[str], str] | None = None
+) -> str:
+    """For people: `control locks (lock.front_*; only unlock)`. Lists are cut after `most`.
+    `gettext` translates these sentences; domains then have their own name, without a plural.
+    """
     if isinstance(it, str):
         return it
+    _ = gettext or str
+    domain = _plural(it.domain) if gettext is None else _words(it.domain)
+    sentence = _("control %(domain)s") if it.access == "control" else _("read %(domain)s")
+    words = sentence % {"domain": domain}
     narrowed = [] if it.entities is UNSET else [listed(it.entities, most)]
-    narrowed += [] if it.services is UNSET else [f"only {listed(it.services, most)}"]
-    inside = f" ({'; '.join(narrowed)})" if narrowed else ""
-    return f"{it.access} {_plural(it.domain)}{inside}"
+    if it.services is not UNSET:
+        narrowed.append(_("only %(services)s") % {"services": listed(it.services, most)})
+    return f"{words} ({'; '.join(narrowed)})" if narrowed else words
 
 
 def listed(some: Sequence[str], most: int | None = None) -> str:
@@ -332,7 +340,7 @@ _UNCOUNTABLE = frozenset({"climate", "energy", "history", "media", "sun", "weath
 
 def _plural(domain: str) -> str:
     """`media_player` as `media players`."""
-    words = domain.strip("_").replace("_", " ") or domain
+    words = _words(domain)
     if words in _UNCOUNTABLE or words.endswith("s"):
         return words
     if words.endswith(("ch", "sh", "x")):
@@ -340,3 +348,7 @@ def _plural(domain: str) -> str:
     if re.search(r"[^aeiou]y\Z", words):
         return f"{words[:-1]}ies"
     return f"{words}s"
+
+
+def _words(domain: str) -> str:
+    return domain.strip("_").replace("_", " ") or domain

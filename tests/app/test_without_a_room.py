@@ -21,10 +21,11 @@ ROOMS = {
     "backup": ("backup", None, None, None),
     "static_site": ("site", None, None, None),
     "moderation": ("scope", "max_reports", "reports", "/operate/reports"),
+    "collections": ("collection", None, "collections", "/operate/collections"),
     "install": (None, "tool_dependencies", None, "/install"),
 }
 ROOMS = {it: own for it, own in ROOMS.items() if (ROOT / "src" / "widget_catalog" / it).exists()}
-# What the product is without any of them: it runs seven times. Of the widget's page, a part.
+# What the product is without any of them: it runs eight times. Of the widget's page, a part.
 _WIDGET_PAGE = "tests/catalog/pages/test_widget_page.py"
 CORE_SUITE = (
     "tests/catalog/api/test_detail.py",

@@ -13,12 +13,15 @@ from widget_catalog.core.http.routing import AuthMode, Routes, Who
 install_features()
 
 _TESTS = Path(__file__).parents[1]
+# Python has a module of this name.
+_FOLDERS = {"collections": "widget_collections"}
 
 
 def of_rooms(file: str) -> list[ModuleType]:
     """What the tests of installed rooms have in a file of this name, for tests across rooms."""
-    rooms = [it.name for it in installed() if (_TESTS / it.name / f"{file}.py").exists()]
-    return [import_module(f"{room}.{file}") for room in rooms]
+    folders = [_FOLDERS.get(it.name, it.name) for it in installed()]
+    found = [it for it in folders if (_TESTS / it / f"{file}.py").exists()]
+    return [import_module(f"{folder}.{file}") for folder in found]
 
 
 _PAGES = (AuthMode.PAGE, AuthMode.ANONYMOUS_PAGE)

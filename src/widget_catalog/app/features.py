@@ -19,6 +19,7 @@ _ROOMS = (
     "operations",
     "accounts",
     "moderation",
+    "collections",
     "publishing",
     "organizations",
     "webhooks",

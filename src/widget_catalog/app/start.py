@@ -16,6 +16,7 @@ from rich.markup import escape
 from widget_contract.semver import SemVer
 
 from ..catalog.cache_size import choose_cache_bytes
+from ..catalog.collections import Collection, add_collections
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
 from ..catalog.node.node import Node
@@ -205,6 +206,23 @@ def _print_first(console: Console, first: str) -> None:
 
 
 _CATALOG = Path(__file__).parent.parent / "demo" / "catalog.ndjson"
+_COLLECTIONS = (
+    Collection(
+        "for-the-kitchen-wall",
+        "For the kitchen wall",
+        "What a family asks in the morning: the weather, the day, and who buys the milk. "
+        "All of it is **readable from across the room**.",
+        ("home/weather", "catalog/calendar", "home/todo", "home/notes", "home/photo-frame"),
+        is_featured=True,
+    ),
+    Collection(
+        "for-those-on-call",
+        "For those on call",
+        "Keep an eye on machines and time zones.",
+        ("acme/host-status", "catalog/world-clock", "home/sensors", "acme/countdown"),
+        is_featured=True,
+    ),
+)
 _SHARE = 0.3  # The share of all installs that falls on the days shown.
 _WEEKEND = (2, 3)  # Days are numbered from 1 January 1970, a Thursday.
 
@@ -227,17 +245,23 @@ def add_examples(node: Node, settings: Settings) -> "ImportSummary":
     }
     with node.store.writing() as tx:
         add_installs(tx, history)
+    with node.store.publishing() as tx:
+        add_collections(tx, _COLLECTIONS)
     return summary
 
 
 def example_installs(name: str, total: int, today: int) -> dict[int, int]:
-    """Installs of a widget per day before today: fewer at weekends, more recently. Deterministic,
-    and their sum is less than `total`.
+    """Installs of a widget per day before today: fewer at weekends, more recently; for some, many
+    more in the last two weeks. Deterministic, and their sum is less than `total`.
     """
     dice = random.Random(name)  # noqa: S311 - no secret depends on it.
     days = range(today - CHART_DAYS + 1, today)
+    rise = dice.choice((1, 1, 1, 2.5))
     weights = [
-        (0.5 if day % 7 in _WEEKEND else 1) * (1 + place / CHART_DAYS) * dice.uniform(0.7, 1.3)
+        (0.5 if day % 7 in _WEEKEND else 1)
+        * (1 + place / (4 * CHART_DAYS))
+        * (rise if place > CHART_DAYS - 14 else 1)
+        * dice.uniform(0.7, 1.3)
         for place, day in enumerate(days)
     ]
     share = _SHARE * total / sum(weights)

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -19,27 +19,35 @@ from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
 from ..catalog.api.health import Health, Healthz
 from ..catalog.catalog import Catalog
+from ..catalog.collections import read_collections
 from ..catalog.count_download import DownloadCounter
 from ..catalog.encode_bundles import BundleEncoder
-from ..catalog.installs import CHART_DAYS, Installs, installs_of, read_installs
+from ..catalog.installs import read_chart
 from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
 from ..catalog.pages.preview import PreviewPages
-from ..catalog.pages.rendered_pages import InstallsReader, MembersReader
+from ..catalog.pages.rendered_pages import (
+    CollectionsReader,
+    InstallsReader,
+    MembersReader,
+    TrendingReader,
+)
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.mapped_memory import release_mapped
 from ..catalog.replica.node_status import NodeStatus
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.feed import newest_change
-from ..catalog.store.scopes import Member, find_public_members
+from ..catalog.store.scopes import find_public_members
+from ..catalog.trending import read_trending
 from ..core import clock
 from ..core.clock import Clock, JumpWatch
 from ..core.current_settings import CurrentSettings
 from ..core.data_folder import DataFolder
 from ..core.db.connection_watch import ConnectionWatch
 from ..core.db.damage import DamageAlarm
+from ..core.db.engine import Store
 from ..core.db.file_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
@@ -65,6 +73,8 @@ if TYPE_CHECKING:
     from ..catalog.replica.following import Follower
 
 C = TypeVar("C", bound=Closeable)
+K = TypeVar("K")
+V = TypeVar("V")
 
 _log = structlog.get_logger("widget_catalog.start")
 
@@ -339,15 +349,13 @@ class _Parts:
     def _build_pages(self) -> PublicPages:
         store, readers = self._services.store, self._readers
 
-        async def find_installs(widget_id: int) -> Installs:
-            loop = asyncio.get_running_loop()
-            read = partial(read_installs, store, widget_id, CHART_DAYS)
-            today, days = await loop.run_in_executor(readers, read)
-            return installs_of(today, dict(days))
+        def aside(read: Callable[[Store, K], V]) -> Callable[[K], Awaitable[V]]:
+            """Reads the store in a thread."""
 
-        async def find_members(scope: str) -> Sequence[Member]:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(readers, find_public_members, store, scope)
+            async def find(key: K) -> V:
+                return await asyncio.get_running_loop().run_in_executor(readers, read, store, key)
+
+            return find
 
         return PublicPages(
             self._catalog,
@@ -355,8 +363,11 @@ class _Parts:
             self._settings.cdn_url,
             self.node.bundles,
             Icons(self.node.folder.icons),
-            InstallsReader(find_installs),
-            MembersReader(find_members),
+            InstallsReader(aside(read_chart)),
+            MembersReader(aside(find_public_members)),
+            CollectionsReader(aside(lambda store, _: read_collections(store))),
+            TrendingReader(aside(lambda store, _: read_trending(store))),
+            fonts=self.node.folder.fonts,
         )
 
 

@@ -178,6 +178,14 @@ class Catalog:
             ids = index.list_named(name)[:most]
         return self._pages.summaries(ids)
 
+    def listed(self, keys: Sequence[str]) -> bytes:
+        """Those of these widgets, `scope/name`, that are listed, as search results: a JSON array in
+        the same order.
+        """
+        self._follow()
+        found = [self._find(it) for it in keys]
+        return self._pages.summaries([it.id for it in found if it is not None and it.is_listed])
+
     @property
     def revision(self) -> int:
         """The number of the newest change: it changes with everything except counts. Almost free if

@@ -102,3 +102,8 @@ class Installs(NamedTuple):
 def installs_of(today: int, counts: dict[int, int]) -> Installs:
     days = range(today - CHART_DAYS + 1, today + 1)
     return Installs(_FIRST_DAY + timedelta(days=today), tuple(counts.get(it, 0) for it in days))
+
+
+def read_chart(store: Store, widget_id: int) -> Installs:
+    today, days = read_installs(store, widget_id, CHART_DAYS)
+    return installs_of(today, dict(days))

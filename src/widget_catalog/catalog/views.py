@@ -91,6 +91,10 @@ class Views:
             return ()
         return _decode_summaries(self._catalog.named(scope or None, name, most))
 
+    def list_keys(self, keys: Sequence[str]) -> tuple[Card, ...]:
+        """The listed ones of these widgets, `scope/name`, in the same order."""
+        return _decode_summaries(self._catalog.listed(keys))
+
     def list_like(self, text: str, most: int) -> tuple[Card, ...]:
         """Widgets with names similar to a text without results."""
         return _decode_summaries(self._catalog.like(fold(text), most))

@@ -19,12 +19,14 @@ from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
 from ..catalog.catalog import Catalog
+from ..catalog.collections import Collection, read_collections
 from ..catalog.node.node import Node, open_catalog
 from ..catalog.pages.feeds import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.rendered_pages import MembersReader
+from ..catalog.pages.rendered_pages import CollectionsReader, MembersReader, TrendingReader
 from ..catalog.store.scopes import Member, find_public_members
+from ..catalog.trending import read_trending
 from ..catalog.views import Views
 from ..core import release
 from ..core.current_settings import public_settings
@@ -54,6 +56,7 @@ _FILES = [
         "favicon.ico",
         "robots.txt",
         "sitemap.xml",
+        "picture.jpg",
     )
 ]
 
@@ -207,7 +210,8 @@ class StaticSite:
             await self._scope(scope)
         for path in (*_FILES, *self._renderer.list_files(), *self._sitemaps()):
             await self._page(path)
-        for path in ("/", "/search", *self._pages.list_docs()):
+        collections = await self._pages.list_collections()
+        for path in ("/", "/search", *collections, *self._pages.list_docs()):
             await self._page(path, "index.html")
         missing = await self._pages.handle(PlainRequest("GET", "/404.html"))
         self._target.put("404.html", await _read(missing))
@@ -312,8 +316,23 @@ def build_static_site(
     async def find_members(scope: str) -> Sequence[Member]:
         return find_public_members(node.store, scope)
 
-    icons, members = Icons(node.folder.icons), MembersReader(find_members)
-    pages = PublicPages(catalog, renderer, settings.cdn_url, node.bundles, icons, members=members)
+    async def find_collections(_: None) -> tuple[Collection, ...]:
+        return read_collections(node.store)
+
+    async def find_trending(_: None) -> tuple[str, ...]:
+        return read_trending(node.store)
+
+    pages = PublicPages(
+        catalog,
+        renderer,
+        settings.cdn_url,
+        node.bundles,
+        Icons(node.folder.icons),
+        members=MembersReader(find_members),
+        collections=CollectionsReader(find_collections),
+        trending=TrendingReader(find_trending),
+        fonts=node.folder.fonts,
+    )
     bundles = None if settings.cdn_base_url else node.bundles
     site = StaticSite(catalog, pages, renderer, public_settings(settings), target, bundles)
     return site, catalog.close

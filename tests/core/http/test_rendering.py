@@ -1,5 +1,7 @@
 """What all pages have in common: targets of links and redirects."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,7 +64,7 @@ def test_output_is_escaped_as_markupsafe_does(value: object) -> None:
 
 
 def test_templates_escape_what_they_output_but_not_what_is_marked_as_safe() -> None:
-    shown = {"title": "<b>", "sentence": Markup("<i>safe</i>")}
+    shown: dict[str, Any] = {"title": "<b>", "sentence": Markup("<i>safe</i>")}
 
     page = UNDER_A_PATH.render("message.html", **shown).decode()
 

@@ -5,25 +5,70 @@ three times as long as all the rest of a search page. Every text goes through `e
 """
 
 from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
 
+from jinja2 import Environment, pass_environment
 from markupsafe import Markup
 
 from widget_contract.addresses import file_path
 from widget_contract.wire import VersionEntry
 
-from ...core.http.rendering import day, escape_output, short
+from ...core.http.rendering import PageEnvironment, escape_output, short
+from ...core.languages.language import ENGLISH, Language
 from ..card_picture import Card, CardPicture
 from .icons import Icons, tint_of
 
-OFFICIAL = Markup(
-    '<svg class="official" viewBox="-1 -1 18 18" role="img" aria-label="Official">'
-    '<title>Official</title><circle cx="8" cy="8" r="8"/>'
-    '<path d="m4.7 8.3 2.2 2.3 4.4-4.9"/></svg>'
-)
+_END = "</dd></div> "
 # In cells, as in the preview.
 _USUAL = (4, 3)
 # Ratios: a wider picture takes the width of its box, a taller one never does.
 _WIDE, _TALL = 1.56, 1.2
+
+
+class _Texts(NamedTuple):
+    """The parts of a card that are the same on all cards in a language."""
+
+    installs: str
+    updated: str
+    version: str
+    sdk: str
+    none_yet: str
+    is_compatible: str
+    official: Markup
+
+
+@cache
+def _texts(language: Language) -> _Texts:
+    _ = language.gettext
+    official = escape_output(_("Official"))
+    mark = (
+        f'<svg class="official" viewBox="-1 -1 18 18" role="img" aria-label="{official}">'
+        f'<title>{official}</title><circle cx="8" cy="8" r="8"/>'
+        '<path d="m4.7 8.3 2.2 2.3 4.4-4.9"/></svg>'
+    )
+    return _Texts(
+        _start(_("Installs")),
+        _start(_("Updated")),
+        _start(_("Version")),
+        _start("SDK"),
+        escape_output(_("none yet")),
+        escape_output(_("Version %(version)s is compatible with this SDK.")),
+        Markup(mark),  # noqa: S704  Escaped above.
+    )
+
+
+def _start(label: str) -> str:
+    return f"<div><dt>{escape_output(label)}</dt> <dd>"
+
+
+@pass_environment
+def official_mark(environment: Environment) -> Markup:
+    return _texts(_language_of(environment)).official
+
+
+def _language_of(environment: Environment) -> Language:
+    return environment.language if isinstance(environment, PageEnvironment) else ENGLISH
 
 
 class Cards:
@@ -37,11 +82,26 @@ class Cards:
         self._face = icons.face
         self._has_pictures = has_pictures
 
-    def list(self, widgets: Sequence[Card], why: Sequence[str] = ()) -> Markup:
+    @pass_environment
+    def list_in_language(
+        self, environment: Environment, widgets: Sequence[Card], why: Sequence[str] = ()
+    ) -> Markup:
+        """For templates: in the language of the template."""
+        return self.list(widgets, why, _language_of(environment))
+
+    def list(
+        self, widgets: Sequence[Card], why: Sequence[str] = (), language: Language = ENGLISH
+    ) -> Markup:
         """`why` has a sentence for each widget, or nothing."""
         each = zip(widgets, why or [""] * len(widgets), strict=True)
-        cards = "".join([self._card(*it) for it in each])
+        cards = "".join([self._card(*it, language, _texts(language)) for it in each])
         return Markup(f'<ol class="widgets">\n{cards}  </ol>\n')  # noqa: S704  Escaped below.
+
+    def thumbnail(self, widget: Card) -> Markup:
+        """Its picture alone, small."""
+        shown = self._picture(widget, widget.latest_version, widget.picture)
+        tint = tint_of(widget.display_name)
+        return Markup(f'<span class="shot t{tint}">{shown}</span>')  # noqa: S704  Escaped.
 
     def still(self, version: VersionEntry, picture: CardPicture | None) -> Markup:
         """A version as a picture, before its preview runs."""
@@ -49,31 +109,32 @@ class Cards:
         tint = tint_of(version.display_name)
         return Markup(f'<div class="shot still t{tint}">{shown}</div>')  # noqa: S704  Escaped.
 
-    def _card(self, widget: Card, why: str) -> str:
+    def _card(self, widget: Card, why: str, language: Language, texts: _Texts) -> str:
         key = f"{escape_output(widget.scope)}/{escape_output(widget.name)}"
         name = escape_output(short(widget.display_name, 100))
-        official = f" {OFFICIAL}" if widget.is_official else ""
+        official = f" {texts.official}" if widget.is_official else ""
         latest = widget.latest_version
         about = fits = live = ""
         reason = f'      <p class="why">{escape_output(why)}</p>\n' if why else ""
         if widget.description:
             text = escape_output(short(widget.description, 200))
             about = f'      <p dir="auto">{text}</p>\n'
-        facts = _fact("Installs", f"{widget.download_count or 0:,}")
+        facts = texts.installs + language.number(widget.download_count or 0) + _END
         if latest:
             version = latest.version
             # Only what is stored here runs on our pages: they load nothing from other hosts.
             if latest.bundle_url.startswith(self._stored):
                 live = f' data-live="{key}/{escape_output(version)}"'
-            facts += _fact("Updated", day(latest.published_at))
-            facts += _fact("Version", escape_output(short(version, 30)))
-            facts += _fact("SDK", escape_output(short(latest.sdk_version, 30)))
+            facts += texts.updated + language.day(latest.published_at) + _END
+            facts += texts.version + escape_output(short(version, 30)) + _END
+            facts += texts.sdk + escape_output(short(latest.sdk_version, 30)) + _END
             compatible = widget.latest_compatible_version
             if compatible and compatible.version != version:
                 text = escape_output(short(compatible.version, 30))
-                fits = f'      <p class="fits">Version {text} is compatible with this SDK.</p>\n'
+                sentence = texts.is_compatible % {"version": text}
+                fits = f'      <p class="fits">{sentence}</p>\n'
         else:
-            facts += _fact("Version", "none yet")
+            facts += texts.version + texts.none_yet + _END
         return (
             f'    <li{live}>\n      <div class="shot t{tint_of(widget.display_name)}">'
             f"{self._picture(widget, latest, widget.picture)}</div>\n"
@@ -125,7 +186,3 @@ def _thumbnail(place: str, picture: CardPicture, *, is_first: bool) -> str:
         f'<picture>{source}<img src="{escape_output(place)}{light.path}"{shape} alt="" '
         f'width="{light.width}" height="{light.height}" {when} decoding="async"></picture>'
     )
-
-
-def _fact(label: str, value: str) -> str:
-    return f"<div><dt>{label}</dt> <dd>{value}</dd></div> "

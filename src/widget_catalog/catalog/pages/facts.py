@@ -10,22 +10,24 @@ from widget_contract.version_files import is_picture, is_thumbnail, thumbnail_of
 from widget_contract.wire import Size, VersionEntry, WidgetDetail
 from widget_contract.wire_running import PublishedFile
 
+from ...core.languages.language import ENGLISH, N_, Language
+
 _GRID_CELLS = 8
 _WIDE_GRID_CELLS = 12
 
 _PERMISSIONS = {
-    "camera": "Use the camera",
-    "clipboard": "Use the clipboard",
-    "clipboard-read": "Read the clipboard",
-    "clipboard-write": "Write to the clipboard",
-    "fullscreen": "Use full screen",
-    "geolocation": "Access your location",
-    "microphone": "Use the microphone",
-    "network": "Connect to the network",
-    "notifications": "Show notifications",
-    "settings": "Read the dashboard's settings",
-    "storage": "Store data in the browser",
-    "user": "Access your identity",
+    "camera": N_("Use the camera"),
+    "clipboard": N_("Use the clipboard"),
+    "clipboard-read": N_("Read the clipboard"),
+    "clipboard-write": N_("Write to the clipboard"),
+    "fullscreen": N_("Use full screen"),
+    "geolocation": N_("Access your location"),
+    "microphone": N_("Use the microphone"),
+    "network": N_("Connect to the network"),
+    "notifications": N_("Show notifications"),
+    "settings": N_("Read the dashboard's settings"),
+    "storage": N_("Store data in the browser"),
+    "user": N_("Access your identity"),
 }
 
 
@@ -39,6 +41,12 @@ class Screenshot(NamedTuple):
     name: str
     is_here: bool
     """Whether the CDN is this site."""
+
+
+def shown_version(detail: WidgetDetail) -> VersionEntry | None:
+    """The version that the page of a widget shows: the latest that is not yanked, or any."""
+    usable = (it for it in detail.versions if not it.yanked)
+    return next(usable, detail.versions[0] if detail.versions else None)
 
 
 def screenshots_of(
@@ -70,12 +78,13 @@ class PermissionFact(NamedTuple):
     words: str | None
 
 
-def permission_fact(it: Permission) -> PermissionFact:
+def permission_fact(it: Permission, language: Language) -> PermissionFact:
     if not isinstance(it, str):
-        words = in_words(it)
+        words = in_words(it, gettext=None if language is ENGLISH else language.gettext)
         return PermissionFact(name_of(it), words[0].upper() + words[1:])
     kind, colon, detail = it.partition(":")
     known = _PERMISSIONS.get(kind)
+    known = known and language.gettext(known)
     return PermissionFact(it, f"{known}: {detail}" if known and colon else known)
 
 

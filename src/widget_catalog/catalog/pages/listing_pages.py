@@ -1,6 +1,7 @@
 """Pages that list widgets: the front page, search, and the page of a scope."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -8,11 +9,19 @@ from widget_contract.folding import fold
 from widget_contract.names import is_name
 
 from ...core.http.content import AnyContent
+from ...core.languages.language import N_, Language
 from ..card_picture import Card, CardResults
 from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
 from ..views import View, Views
-from .rendered_pages import MembersReader, PageRequest, RenderedPages, page_numbers
+from .collection_pages import CollectionPages, count_featured
+from .rendered_pages import (
+    MembersReader,
+    PageRequest,
+    RenderedPages,
+    TrendingReader,
+    page_numbers,
+)
 from .result_facts import Choice, list_facets, show_facets, why_it_matches
 from .search_form import SearchForm, parse_sdk, parse_search_form
 
@@ -31,13 +40,14 @@ _POPULAR_KEYWORDS = 12
 # Of the page of all keywords.
 _MAX_KEYWORDS = 400
 _SORTS = {
-    Order.RELEVANCE: "Best match",
-    Order.INSTALLS: "Most installed",
-    Order.NEWEST: "Newest",
-    Order.UPDATED: "Recently updated",
-    Order.NAME: "Name",
+    Order.RELEVANCE: N_("Best match"),
+    Order.INSTALLS: N_("Most installed"),
+    Order.NEWEST: N_("Newest"),
+    Order.UPDATED: N_("Recently updated"),
+    Order.NAME: N_("Name"),
 }
 
+_ROLES = {"owner": N_("owner"), "admin": N_("admin"), "member": N_("member")}
 _OF_SCOPE_PER_PAGE = 24
 # Keeps the page of a large organization small.
 _MAX_MEMBERS = 40
@@ -48,37 +58,53 @@ class ListingPages:
     views: Views
     pages: RenderedPages
     members: MembersReader | None
+    collections: CollectionPages
+    trending: TrendingReader | None
     _permissions: tuple[int, list[str]] = (-1, [])
 
-    async def front_page(self, _: PageRequest) -> AnyContent:
+    async def front_page(self, request: PageRequest) -> AnyContent:
         """No widget is shown twice. Rendered again only if the numbers or the widgets shown have
         changed.
         """
         stats = self.views.stats()
+        collections = await self.collections.find()
+        trending = (await self.trending.find(None) or ()) if self.trending is not None else ()
+        above = count_featured(collections) + min(len(trending), _ON_FRONT_PAGE)
         # Enough of each list to leave out what the lists before it show.
         lists = {
-            name: self.views.search(it, None, 1, number * _ON_FRONT_PAGE)
+            name: self.views.search(it, None, 1, above + number * _ON_FRONT_PAGE)
             for number, (name, it) in enumerate(_LISTS.items(), 1)
         }
 
         def values() -> dict[str, Any]:
-            shown: set[tuple[str, str]] = set()
+            featured = self.collections.feature(collections)
+            shown = {(it.scope, it.name) for some in featured for it in some.cards}
             values: dict[str, Any] = {
                 "stats": stats.read(),
                 "keywords": self._popular_keywords(),
+                "collections": featured,
+                "collection_count": len(collections),
             }
-            for name, found in lists.items():
-                new = [it for it in found.read().widgets if (it.scope, it.name) not in shown]
-                values[name] = new[:_ON_FRONT_PAGE]
+            candidates = {"trending": self.views.list_keys(trending)}
+            candidates |= {name: it.read().widgets for name, it in lists.items()}
+            first = candidates["popular"][:1]
+            values["example"] = f"{first[0].scope}/{first[0].name}" if first else "catalog/clock"
+            for name, found in candidates.items():
+                new = [it for it in found if (it.scope, it.name) not in shown]
+                # Trending ones are three or six, to fill the rows.
+                is_short = name == "trending" and len(new) < _ON_FRONT_PAGE
+                values[name] = new[: _ON_FRONT_PAGE // 2 if is_short else _ON_FRONT_PAGE]
                 shown |= {(it.scope, it.name) for it in values[name]}
             return values
 
-        shows = (stats.tag, self.views.revision(), *(it.tag for it in lists.values()))
-        return self.pages.get("front", shows, "catalog/front_page.html", values)
+        tags = (it.tag for it in lists.values())
+        shows = (stats.tag, self.views.revision(), collections, trending, *tags)
+        return self.pages.get("front", shows, "catalog/front_page.html", values, request.language)
 
-    async def static_search(self, _: PageRequest) -> AnyContent:
+    async def static_search(self, request: PageRequest) -> AnyContent:
         """The form of a static site, whose script searches."""
-        return self.pages.get("search", (), "catalog/static_search.html", dict)
+        template = "catalog/static_search.html"
+        return self.pages.get("search", (), template, dict, request.language)
 
     async def search(self, request: PageRequest) -> AnyContent:
         asked = parse_search_form(request.query_string)
@@ -99,6 +125,8 @@ class ListingPages:
         revision = self.views.revision()
         shows = (found.tag, revision, exact)
 
+        language = request.language
+
         def values() -> dict[str, Any]:
             results = found.read()
             first = {(it.scope, it.name) for it in exact}
@@ -110,12 +138,13 @@ class ListingPages:
             corrected = self.views.correct(asked.q) if asked.q else None
             why = self.views.explain(asked.q, cards) if asked.q else ()
             facets = list_facets(asked, total, counted, self._search_address)
+            all_keywords = self.pages.address("/keywords")
             fields = asked.query()
             return {
                 "asked": asked,
                 "cards": cards,
-                "why": list(map(why_it_matches, why)),
-                "facets": show_facets(facets if cards else (), self.pages.address("/keywords")),
+                "why": [why_it_matches(language, it) for it in why],
+                "facets": show_facets(facets if cards else (), all_keywords, language),
                 "are_partial": counted.are_partial,
                 "corrected": corrected,
                 "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),
@@ -125,12 +154,12 @@ class ListingPages:
                 "address": lambda page: self._search_address(fields, page),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
-                "sorts": _SORTS,
+                "sorts": _sorts(language),
                 "permissions": self._list_permissions(revision),
                 "is_sdk_wrong": bool(asked.sdk) and sdk is None,
             }
 
-        return self.pages.get(f"search {asked!r}", shows, "catalog/search.html", values)
+        return self.pages.get(f"search {asked!r}", shows, "catalog/search.html", values, language)
 
     def _list_permissions(self, revision: int) -> list[str]:
         """Counted again only after a change: this takes longer the more widgets there are."""
@@ -148,7 +177,7 @@ class ListingPages:
     def _popular_keywords(self) -> list[Choice]:
         return [*map(self._keyword, self.views.list_keywords(_POPULAR_KEYWORDS)[0])]
 
-    async def keywords(self, _: PageRequest) -> AnyContent:
+    async def keywords(self, request: PageRequest) -> AnyContent:
         """All keywords with the number of their widgets, by name."""
 
         def values() -> dict[str, Any]:
@@ -156,7 +185,8 @@ class ListingPages:
             return {"total": total, "keywords": sorted(map(self._keyword, every))}
 
         shows = (self.views.revision(),)
-        return self.pages.get("keywords", shows, "catalog/keywords.html", values)
+        template, language = "catalog/keywords.html", request.language
+        return self.pages.get("keywords", shows, template, values, language)
 
     def _keyword(self, counted: tuple[str, int]) -> Choice:
         address = self._search_address(f"keyword={quote_plus(counted[0])}")
@@ -183,7 +213,7 @@ class ListingPages:
                 "scope": scope,
                 "cards": results.widgets,
                 "total": results.total,
-                "members": [self._shown(it) for it in members[:_MAX_MEMBERS]],
+                "members": [self._shown(it, request.language) for it in members[:_MAX_MEMBERS]],
                 "member_count": len(members),
                 "page": page,
                 "pages": pages,
@@ -193,11 +223,18 @@ class ListingPages:
 
         # Which members have a page depends on all scopes.
         shows = (found.tag, members, self.views.revision() if members else None)
-        return self.pages.get(f"scope {scope} {page}", shows, "catalog/scope.html", values)
+        key, template = f"scope {scope} {page}", "catalog/scope.html"
+        return self.pages.get(key, shows, template, values, request.language)
 
-    def _shown(self, member: Member) -> dict[str, Any]:
+    def _shown(self, member: Member, language: Language) -> dict[str, Any]:
         has_page = self._list_scope(member.username, 1, 1).read().total > 0
-        return {"username": member.username, "role": member.role, "has_page": has_page}
+        role = language.gettext(_ROLES.get(member.role, member.role))
+        return {"username": member.username, "role": role, "has_page": has_page}
 
     def _list_scope(self, scope: str, page: int, limit: int) -> View[CardResults]:
         return self.views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
+
+
+@cache
+def _sorts(language: Language) -> dict[Order, str]:
+    return {order: language.gettext(text) for order, text in _SORTS.items()}

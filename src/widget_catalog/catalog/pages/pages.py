@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -11,24 +12,36 @@ from widget_contract.manifest_schema import printed as printed_schema
 
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
+from ...core.http.accept_language import Languages
 from ...core.http.conditional import content_response
 from ...core.http.content import AnyContent
 from ...core.http.errors import cors_of, failure_page, message_of
 from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
 from ...core.http.routing import Routes
+from ...core.languages.language import N_, Language
 from ...core.tracing import current
 from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
-from .cards import OFFICIAL, Cards
+from .cards import Cards, official_mark
+from .collection_pages import CollectionPages
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons
+from .link_pictures import LinkPictures
 from .listing_pages import ListingPages
 from .preview import panel_security_headers
 from .reference import ReferencePages
-from .rendered_pages import InstallsReader, MembersReader, PageRequest, RenderedPages
+from .rendered_pages import (
+    CollectionsReader,
+    InstallsReader,
+    MembersReader,
+    PageRequest,
+    RenderedPages,
+    TrendingReader,
+)
+from .suggestions import Suggestions
 from .widget_pages import WidgetPages
 
 _ALLOWED = "GET, HEAD"
@@ -36,6 +49,8 @@ _MAX_PATH_AND_QUERY = 8192
 _PATH_CHARACTERS = "/:@!$&'()*+,;="  # Allowed in addition to unreserved characters (RFC 3986, 3.3).
 
 _VARY = ("vary", "accept-encoding")
+# Of pages in several languages; the cookie remembers the one that a visitor has chosen.
+_VARY_BY_LANGUAGE = ("vary", "accept-encoding, accept-language, cookie")
 _REVALIDATED = ("cache-control", "no-cache")
 _A_DAY = ("cache-control", "public, max-age=86400")
 _FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
@@ -47,14 +62,23 @@ _JS = "text/javascript; charset=utf-8"
 _ATOM = "application/atom+xml; charset=utf-8"
 _XML = "application/xml; charset=utf-8"
 _SVG = "image/svg+xml"
+_A_MINUTE = ("cache-control", "public, max-age=60")
 _A_WHILE = ("cache-control", "public, max-age=300")
 _ANY_ORIGIN = ("cross-origin-resource-policy", "cross-origin")
 _ROBOTS = b"User-agent: *\nDisallow: /api/\nDisallow: /cdn/\n"
 
-_FAILURES = {500: "Internal error", 503: "Temporarily unavailable"}
+
+def _kept(content_type: str) -> Headers:
+    """Cached content that programs request repeatedly."""
+    return [("content-type", content_type), _VARY, _A_WHILE, NOSNIFF]
+
+
+_PICTURE: Headers = [*_kept("image/jpeg"), _ANY_ORIGIN]
+_FAILURES = {500: N_("Internal error"), 503: N_("Temporarily unavailable")}
+_UNKNOWN: dict[str, object] = {"near": (), "wanted": ""}
 _WRONG_METHOD = {
-    "title": "Method not allowed",
-    "sentence": "Only GET and HEAD are allowed at this address.",
+    "title": N_("Method not allowed"),
+    "sentence": N_("Only GET and HEAD are allowed at this address."),
 }
 
 
@@ -79,18 +103,27 @@ class PublicPages:
         icons: Icons | None = None,
         installs: InstallsReader | None = None,
         members: MembersReader | None = None,
+        collections: CollectionsReader | None = None,
+        trending: TrendingReader | None = None,
+        languages: Languages | None = None,
+        fonts: Path | None = None,
     ) -> None:
         self._renderer = renderer
+        self._languages = languages or Languages()
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
         self._are_icons_loaded = False
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
         cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
+        self._pictures = LinkPictures(catalog, renderer, bundles, self._icons, fonts)
         renderer.templates.globals.update(
             tile=self._icons.tile,
-            card_list=cards.list,
-            official_mark=OFFICIAL,
+            card_list=cards.list_in_language,
+            thumbnail=cards.thumbnail,
+            official_mark=official_mark,
+            site_picture_url=self._pictures.site_url,
+            scope_picture_url=self._pictures.scope_url,
         )
         self._views = Views(catalog)
         self._pages = RenderedPages(renderer, catalog.packer)
@@ -102,8 +135,11 @@ class PublicPages:
         self._feeds = Feeds(self._views, self._pages, self._list_lasting)
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
-        listings = ListingPages(self._views, self._pages, members)
-        widgets = WidgetPages(catalog, self._pages, bundles, installs, cards, renderer)
+        self._collections = CollectionPages(self._views, self._pages, collections)
+        listings = ListingPages(self._views, self._pages, members, self._collections, trending)
+        widgets = WidgetPages(
+            catalog, self._pages, bundles, installs, cards, renderer, self._pictures
+        )
         routes = self._page_routes(listings, widgets, cdn_url)
         self._routes = Routes([*routes, *self._feed_routes(), *self._file_routes()])
 
@@ -119,11 +155,14 @@ class PublicPages:
             PublicRoute("/", listings.front_page, panel),
             PublicRoute("/search", search, panel),
             *self._keyword_routes(listings),
+            PublicRoute("/collections", self._collections.index, panel),
+            PublicRoute("/collections/{slug}", self._collections.collection, panel),
             PublicRoute("/scopes/{scope}", listings.scope, panel),
             PublicRoute("/widgets/{scope}/{name}", widgets.widget, panel),
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
             PublicRoute("/widgets/{scope}/{name}/compare", widgets.compare, html),
             PublicRoute("/widgets/{scope}/{name}/feed.atom", self._feeds.widget, _kept(_ATOM)),
+            PublicRoute("/widgets/{scope}/{name}/picture.jpg", self._pictures.widget, _PICTURE),
             PublicRoute("/widgets/{scope}/{name}/{number}", widgets.version, panel),
             PublicRoute("/docs", self._guides.index, html),
             PublicRoute("/docs/api", self._reference.page, html),
@@ -135,13 +174,25 @@ class PublicPages:
 
     def _keyword_routes(self, listings: ListingPages) -> list[PublicRoute]:
         """A static site searches in a script, which has no filters."""
-        is_static = self._renderer.is_static
-        return [] if is_static else [PublicRoute("/keywords", listings.keywords, self._html)]
+        if self._renderer.is_static:
+            return []
+        suggestions = Suggestions(self._views, self._pages)
+        policy = self._renderer.security_headers()
+        return [
+            PublicRoute("/keywords", listings.keywords, self._html),
+            PublicRoute(
+                "/search/suggestions",
+                suggestions.fragment,
+                [HTML, _VARY_BY_LANGUAGE, _A_MINUTE, *policy],
+            ),
+        ]
 
     def _feed_routes(self) -> list[PublicRoute]:
         """For programs: feed readers, other sites, search engines."""
-        feeds = self._feeds
+        feeds, pictures = self._feeds, self._pictures
         return [
+            PublicRoute("/scopes/{scope}/picture.jpg", pictures.scope, _PICTURE),
+            PublicRoute("/picture.jpg", pictures.site, _PICTURE),
             PublicRoute("/feed.atom", feeds.latest, _kept(_ATOM)),
             PublicRoute("/scopes/{scope}/feed.atom", feeds.latest, _kept(_ATOM)),
             PublicRoute("/badges/{scope}/{name}/{kind}", feeds.badge, [*_kept(_SVG), _ANY_ORIGIN]),
@@ -156,6 +207,7 @@ class PublicPages:
         scripts = [
             (renderer.script_path, renderer.script),
             (renderer.site_script_path, renderer.site_script),
+            (renderer.suggest_script_path, renderer.suggest_script),
             (renderer.publish_script_path, renderer.publish_script),
         ]
         if renderer.is_static:
@@ -172,7 +224,6 @@ class PublicPages:
             file("/favicon.svg", lambda: icon, _SVG, _A_DAY),
             file("/favicon.ico", lambda: icon, _SVG, _A_DAY),
             file("/robots.txt", lambda: robots, _TEXT, _A_DAY),
-            file(renderer.card_path, lambda: renderer.card, "image/png", _FOR_GOOD),
             *(file(path, partial(bytes, style), _CSS, _FOR_GOOD) for path, style in styles),
             *(file(path, partial(bytes, script), _JS, _FOR_GOOD) for path, script in scripts),
         ]
@@ -201,6 +252,11 @@ class PublicPages:
     def list_docs(self) -> list[str]:
         return [*self._guides.list_paths(), *self._reference.list_paths()]
 
+    async def list_collections(self) -> list[str]:
+        """The paths of their pages."""
+        found = [f"/collections/{it.slug}" for it in await self._collections.find()]
+        return ["/collections", *found] if found else []
+
     def _list_lasting(self) -> list[str]:
         """The paths of all pages that do not depend on what is published."""
         keywords = [] if self._renderer.is_static else ["/keywords"]
@@ -208,6 +264,7 @@ class PublicPages:
 
     async def handle(self, request: Request) -> Response:
         found = self._routes.find(request.path)
+        language = self._languages.choose(request)
         if not self._are_icons_loaded:
             await asyncio.to_thread(self._icons.load)
             self._are_icons_loaded = True
@@ -215,15 +272,21 @@ class PublicPages:
         content: AnyContent | Response | None = None
         try:
             if found is not None and route is not None:
-                content = await route.find(PageRequest(found.params, request.query_string))
+                asked = PageRequest(found.params, request.query_string, language)
+                content = await route.find(asked)
         except Busy as error:
-            return failure_page(self._renderer, request, error)
+            return failure_page(self._renderer, request, error, language=language)
         if route is None or content is None:
             if (target := _without_more_slashes(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
-            return content_response(request, self._not_found(request.path), self._html, status=404)
+            missing = self._not_found(request.path, language)
+            return content_response(request, missing, self._html, status=404)
         if request.method != "GET" and request.method != "HEAD":
-            refusal = self._pages.get("405", (), "message.html", lambda: _WRONG_METHOD)
+
+            def wrong_method() -> dict[str, str]:
+                return {it: language.gettext(text) for it, text in _WRONG_METHOD.items()}
+
+            refusal = self._pages.get("405", (), "message.html", wrong_method, language)
             headers = [*self._html, ("allow", _ALLOWED)]
             return content_response(request, refusal, headers, status=405)
         if isinstance(content, Response):
@@ -232,32 +295,28 @@ class PublicPages:
 
     def failure(self, request: Request, response: Response) -> Response:
         """The error page for an internal error, which programs get as JSON."""
+        language = self._languages.choose(request)
         return self._renderer.page(
             "message.html",
             *(it for it in response.headers if it[0] == "retry-after"),
             status=response.status,
-            title=_FAILURES[response.status],
-            sentence=message_of(response),
+            language=language,
+            title=language.gettext(_FAILURES[response.status]),
+            sentence=language.gettext(message_of(response)),
             can_be_repeated=request.method in ("GET", "HEAD"),
             request_id=trace.request_id if (trace := current.get()) is not None else "",
         )
 
-    def _not_found(self, path: str) -> AnyContent:
+    def _not_found(self, path: str, language: Language) -> AnyContent:
         """The error page for an unknown path, with similar widgets."""
+        template = "catalog/not_found.html"
         words = [it for it in path.split("/") if it.isprintable()][1:4]
         is_widget = words[:1] == ["widgets"] and len(words) == 3
         if not is_widget:
-            return self._pages.get(
-                "404", (), "catalog/not_found.html", lambda: {"near": [], "wanted": ""}
-            )
+            return self._pages.get("404", (), template, lambda: _UNKNOWN, language)
         wanted = words[2][:100]
         near = self._views.list_named(wanted, 3) or self._views.list_like(wanted, 6)
-        return self._pages.render("catalog/not_found.html", near=near, wanted=wanted)
-
-
-def _kept(content_type: str) -> Headers:
-    """Cached content that programs request repeatedly."""
-    return [("content-type", content_type), _VARY, _A_WHILE, NOSNIFF]
+        return self._pages.render(template, language, near=near, wanted=wanted)
 
 
 def _without_more_slashes(request: Request) -> str | None:

@@ -2,6 +2,7 @@
 time, data that only the store has.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +12,8 @@ from urllib.parse import parse_qsl
 from ...core.errors import StoreUnavailable
 from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
+from ...core.languages.language import ENGLISH, Language
+from ..collections import Collection
 from ..installs import Installs
 from ..replica.cache import ByteBoundedCache
 from ..store.scopes import Member
@@ -29,10 +32,11 @@ _MAX_KNOWN = 5_000
 
 
 class PageRequest(NamedTuple):
-    """The parameters in a path, and the raw query."""
+    """The parameters in a path, the raw query, and the reader's language."""
 
     params: Mapping[str, str]
     query_string: str
+    language: Language = ENGLISH
 
     @property
     def query(self) -> dict[str, str]:
@@ -71,26 +75,28 @@ class RenderedPages:
         shows: Shows,
         template: str,
         values: Callable[[], Mapping[str, Any]],
+        language: Language = ENGLISH,
         *,
         is_kept: bool = True,
     ) -> AnyContent:
         """The cached page for this key and these values, or a new one; `is_kept`: cache it."""
-        kept = self.find(key, shows)
+        kept = self.find(key, shows, language)
         if kept is not None:
             return kept
-        content = self.render(template, **values())
+        content = self.render(template, language, **values())
         if is_kept:
+            key = f"{language.tag} {key}"
             size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
             self._pages.put(key, ((*shows, self._renderer.mirror_url), content), size)
         return content
 
-    def find(self, key: str, shows: Shows) -> AnyContent | None:
-        kept = self._pages.items.get(key)
+    def find(self, key: str, shows: Shows, language: Language = ENGLISH) -> AnyContent | None:
+        kept = self._pages.items.get(f"{language.tag} {key}")
         wanted = (*shows, self._renderer.mirror_url)
         return kept[1] if kept is not None and kept[0] == wanted else None
 
-    def render(self, template: str, **values: Any) -> AnyContent:
-        return self._packer.content([self._renderer.render(template, **values)])
+    def render(self, template: str, language: Language = ENGLISH, **values: Any) -> AnyContent:
+        return self._packer.content([self._renderer.render(template, language=language, **values)])
 
 
 def page_numbers(page: int, pages: int) -> list[int | None]:
@@ -109,16 +115,28 @@ class StoreReads(Generic[K, V]):
 
     kept_s: ClassVar[float]
     """How old what a page shows may be."""
+    is_awaited: ClassVar[bool] = True
+    """Whether a page waits for new values; otherwise it shows older ones, and new ones soon."""
 
     def __init__(self, read: Callable[[K], Awaitable[V]]) -> None:
         self._read = read
         self._known: dict[K, tuple[float, V | None]] = {}
+        self._reading: set[asyncio.Task[V | None]] = set()
 
     async def find(self, key: K) -> V | None:
         """The last value read, if the store is unavailable; None if there is none."""
         read_at, known = self._known.get(key, (0.0, None))
         if read_at and time.monotonic() - read_at < self.kept_s:
             return known
+        if read_at and not self.is_awaited:
+            self._known[key] = (time.monotonic(), known)
+            task = asyncio.ensure_future(self._read_again(key, known))
+            self._reading.add(task)
+            task.add_done_callback(self._reading.discard)
+            return known
+        return await self._read_again(key, known)
+
+    async def _read_again(self, key: K, known: V | None) -> V | None:
         with suppress(StoreUnavailable):
             known = await self._read(key)
         self._known.pop(key, None)
@@ -138,3 +156,16 @@ class MembersReader(StoreReads[str, Sequence[Member]]):
     """The public members of a scope."""
 
     kept_s = 2.0  # Short, because members who leave or become private must disappear soon.
+
+
+class CollectionsReader(StoreReads[None, tuple[Collection, ...]]):
+    """The collections of the operator."""
+
+    kept_s = 1.0
+
+
+class TrendingReader(StoreReads[None, tuple[str, ...]]):
+    """The widgets whose installs grow. In a large catalog it takes a second to find them."""
+
+    kept_s = 300.0
+    is_awaited = False

@@ -7,18 +7,20 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from ...core.http.rendering import escape_output
+from ...core.languages.language import N_, Language
 from ..search.hits import Matches
 from ..search.ranking import Field
 from .search_form import SearchForm
 
-_APPLIED = ' aria-current="true" title="Remove this filter"'
 _KEYWORDS = 12
+_KEYWORDS_TITLE = N_("Keywords")
+_KIND = N_("Kind")
 _SCOPES = 6
 _NAMES = {
-    Field.DISPLAY_NAME | Field.NAME: "name",
-    Field.SCOPE: "scope",
-    Field.KEYWORD: "keywords",
-    Field.DESCRIPTION: "description",
+    Field.DISPLAY_NAME | Field.NAME: N_("name"),
+    Field.SCOPE: N_("scope"),
+    Field.KEYWORD: N_("keywords"),
+    Field.DESCRIPTION: N_("description"),
     Field.README: "README",
 }
 
@@ -40,29 +42,35 @@ class Facet(NamedTuple):
 
 
 @cache
-def why_it_matches(fields: int) -> str:
+def why_it_matches(language: Language, fields: int) -> str:
     """Where its words are, as a sentence. `fields` is a set of `Field`s."""
-    named = [text for some, text in _NAMES.items() if fields & some]
-    return f"Matches: {', '.join(named) or 'part of a word'}"
+    _ = language.gettext
+    named = [_(text) for some, text in _NAMES.items() if fields & some]
+    where = ", ".join(named) or _("part of a word")
+    return _("Matches: %(where)s") % {"where": where}
 
 
-def show_facets(facets: Sequence[Facet], all_keywords: str) -> Markup:
+def show_facets(facets: Sequence[Facet], all_keywords: str, language: Language) -> Markup:
     """The filters as links. Written here for the same reason as cards."""
     if not facets:
         return Markup("")
-    parts = ['<nav class="facets" aria-label="Filter the results">\n']
+    _ = language.gettext
+    parts = [f'<nav class="facets" aria-label="{_("Filter the results")}">\n']
+    applied = f' aria-current="true" title="{_("Remove this filter")}"'
     for number, (title, choices) in enumerate(facets, 1):
-        parts.append(f'  <h2 id="facet-{number}">{title}</h2>\n')
+        parts.append(f'  <h2 id="facet-{number}">{_(title)}</h2>\n')
+        if title == _KIND:
+            choices = [it._replace(text=_(it.text)) for it in choices]
         parts.append(f'  <ul aria-labelledby="facet-{number}">\n')
         parts += [
             f'    <li><a rel="nofollow" href="{escape_output(it.address)}"'
-            f"{_APPLIED if it.is_applied else ''}><bdi>{escape_output(it.text)}</bdi>"
-            f" <span>{it.number:,}</span></a></li>\n"
+            f"{applied if it.is_applied else ''}><bdi>{escape_output(it.text)}</bdi>"
+            f" <span>{language.number(it.number)}</span></a></li>\n"
             for it in choices
         ]
-        if title == "Keywords":
+        if title == _KEYWORDS_TITLE:
             every = escape_output(all_keywords)
-            parts.append(f'    <li class="every"><a href="{every}">All keywords</a></li>\n')
+            parts.append(f'    <li class="every"><a href="{every}">{_("All keywords")}</a></li>\n')
         parts.append("  </ul>\n")
     return Markup("".join([*parts, "</nav>\n"]))  # noqa: S704  Escaped above.
 
@@ -94,15 +102,15 @@ def list_facets(
     )
     facets = [
         Facet(
-            "Keywords",
+            _KEYWORDS_TITLE,
             choices(
                 found.keywords[:_KEYWORDS], "keyword", asked.keyword, asked._replace(keyword="")
             ),
         ),
         Facet(
-            "Scopes",
+            N_("Scopes"),
             choices(found.scopes[:_SCOPES], "scope", asked.scope, asked._replace(scope="")),
         ),
-        Facet("Kind", [it._replace(text="Official") for it in kinds]),
+        Facet(_KIND, [it._replace(text=N_("Official")) for it in kinds]),
     ]
     return [it for it in facets if it.choices]

@@ -12,8 +12,9 @@ from ...core.errors import Busy
 from ...core.files.contract import Bundles
 from ...core.files.hashing import read_verified
 from ...core.http.content import AnyContent
-from ...core.http.rendering import PageRenderer, day
+from ...core.http.rendering import PageRenderer
 from ...core.jobs.bounded_work import BoundedWork
+from ...core.languages.language import N_, Language
 from ..attached_content import read_readme
 from ..card_picture import choose_picture
 from ..catalog import Catalog
@@ -29,9 +30,11 @@ from .facts import (
     grid,
     permission_fact,
     screenshots_of,
+    shown_version,
     version_rows,
 )
 from .feeds import BADGES, badges_in_markdown
+from .link_pictures import LinkPictures
 from .markdown import MarkdownRenderer
 from .preview import panel_of
 from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_numbers
@@ -48,22 +51,22 @@ _ROWS_PER_PAGE = 25
 _OFFERED = 100
 _HASH = "SHA-256"
 _WIDGET_SECTIONS = {
-    "readme": "Readme",
-    "screenshots": "Screenshots",
-    "install": "Install",
-    "notes": "What is new",
-    "versions": "Versions",
-    "compatibility": "Compatibility",
-    "permissions": "Permissions",
-    "technical": "Technical details",
+    "readme": N_("Readme"),
+    "screenshots": N_("Screenshots"),
+    "install": N_("Install"),
+    "notes": N_("What is new"),
+    "versions": N_("Versions"),
+    "compatibility": N_("Compatibility"),
+    "permissions": N_("Permissions"),
+    "technical": N_("Technical details"),
 }
 _VERSION_SECTIONS = {
-    "notes": "Release notes",
-    "screenshots": "Screenshots",
-    "install": "Install",
-    "permissions": "Permissions",
-    "readme": "Readme",
-    "technical": "Technical details",
+    "notes": N_("Release notes"),
+    "screenshots": N_("Screenshots"),
+    "install": N_("Install"),
+    "permissions": N_("Permissions"),
+    "readme": N_("Readme"),
+    "technical": N_("Technical details"),
 }
 
 
@@ -76,6 +79,7 @@ class WidgetPages:
         installs: InstallsReader | None,
         cards: Cards,
         renderer: PageRenderer,
+        pictures: LinkPictures,
     ) -> None:
         self._catalog = catalog
         self._views = Views(catalog)
@@ -83,6 +87,7 @@ class WidgetPages:
         self._bundles = bundles
         self._installs = installs
         self._cards = cards
+        self._pictures = pictures
         self._public_url = renderer.public_url
         self._is_static = renderer.is_static
         self._markdown = MarkdownRenderer()
@@ -94,16 +99,17 @@ class WidgetPages:
         if found is None:
             return None
         installs = await self._find_installs(request.key)
+        language = request.language
         revoked = self._views.list_revoked(scope, name)
         key, shows = f"widget {request.key}", (found.tag, installs, revoked)
-        kept = self._pages.find(key, shows)
+        kept = self._pages.find(key, shows, language)
         if kept is not None:
             return kept
         detail = found.read()
-        shown = next((it for it in detail.versions if not it.yanked), None)
-        shown = shown or (detail.versions[0] if detail.versions else None)
-        none: dict[str, Any] = {"version": None, "is_final": True}
-        version = none if shown is None else await self._version(detail, shown, _README_BYTES)
+        shown = shown_version(detail)
+        version: dict[str, Any] = {"version": None, "is_final": True}
+        if shown is not None:
+            version = await self._version(detail, shown, _README_BYTES, language)
 
         def values() -> dict[str, Any]:
             return {
@@ -111,16 +117,17 @@ class WidgetPages:
                 "versions": self._rows(detail, 0, _ROWS, revoked),
                 "row": None if shown is None else self._row(detail, shown, revoked),
                 "version_count": len(detail.versions),
-                "contents": _contents(version, _WIDGET_SECTIONS),
+                "contents": _contents(version, _WIDGET_SECTIONS, language),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
+                "picture_url": self._pictures.widget_url(detail),
                 "badges": BADGES,
                 "badges_markdown": badges_in_markdown(self._public_url, scope, name),
                 **version,
             }
 
         return self._pages.get(
-            key, shows, "catalog/widget.html", values, is_kept=version["is_final"]
+            key, shows, "catalog/widget.html", values, language, is_kept=version["is_final"]
         )
 
     async def versions(self, request: PageRequest) -> AnyContent | None:
@@ -145,7 +152,8 @@ class WidgetPages:
             }
 
         path, key = f"/widgets/{request.key}/versions", f"versions {request.key} {page}"
-        return self._pages.get(key, (found.tag, revoked), "catalog/versions.html", values)
+        shows, template = (found.tag, revoked), "catalog/versions.html"
+        return self._pages.get(key, shows, template, values, request.language)
 
     async def version(self, request: PageRequest) -> AnyContent | None:
         scope, name, number = (request.params[it] for it in ("scope", "name", "number"))
@@ -154,27 +162,29 @@ class WidgetPages:
             return None
         revoked = self._views.list_revoked(scope, name)
         key, shows = f"version {request.key}/{number}", (found.tag, revoked)
-        kept = self._pages.find(key, shows)
+        language = request.language
+        kept = self._pages.find(key, shows, language)
         if kept is not None:
             return kept
         detail = found.read()
         version = find_version(detail, number)
         if version is None:
             return None
-        facts = await self._version(detail, version, _WHOLE_README_BYTES)
+        facts = await self._version(detail, version, _WHOLE_README_BYTES, language)
 
         def values() -> dict[str, Any]:
             return {
                 "widget": detail.widget,
                 "row": self._row(detail, version, revoked),
-                "contents": _contents(facts, _VERSION_SECTIONS),
+                "contents": _contents(facts, _VERSION_SECTIONS, language),
+                "picture_url": self._pictures.widget_url(detail),
                 "is_latest": version.version == detail.latest_version,
                 "latest": detail.latest_version,
                 **facts,
             }
 
         return self._pages.get(
-            key, shows, "catalog/version.html", values, is_kept=facts["is_final"]
+            key, shows, "catalog/version.html", values, language, is_kept=facts["is_final"]
         )
 
     def _rows(
@@ -190,7 +200,7 @@ class WidgetPages:
         return row
 
     async def _version(
-        self, detail: WidgetDetail, it: VersionEntry, readme_bytes: int
+        self, detail: WidgetDetail, it: VersionEntry, readme_bytes: int, language: Language
     ) -> dict[str, Any]:
         """The data shown on the pages of a widget and of a version. If it is not final, the page
         must not be cached.
@@ -207,7 +217,7 @@ class WidgetPages:
             "details": beside,
             "preview": panel_of(self._catalog, it),
             "grid": grid(it),
-            "permissions": [permission_fact(one) for one in self._views.requested(it)],
+            "permissions": [permission_fact(one, language) for one in self._views.requested(it)],
             "use": use(
                 it,
                 style,
@@ -239,8 +249,9 @@ class WidgetPages:
         detail = found.read()
         old, new = _chosen(detail, request.query)
         key = f"compare {request.key} {old and old.version} {new and new.version}"
+        language = request.language
         shows = (self._views.revision(),)
-        kept = self._pages.find(key, shows)
+        kept = self._pages.find(key, shows, language)
         if kept is not None:
             return kept
         try:
@@ -258,14 +269,15 @@ class WidgetPages:
                 "numbers": [it.version for it in detail.versions[:_OFFERED]],
                 "old": old,
                 "new": new,
-                "rows": [] if old is None or new is None else _compared(old, new),
+                "rows": [] if old is None or new is None else _compared(old, new, language),
                 "added": added,
                 "removed": removed,
                 "diff": diff,
             }
 
         is_final = diff is None or not diff.is_postponed
-        return self._pages.get(key, shows, "catalog/compare.html", values, is_kept=is_final)
+        template = "catalog/compare.html"
+        return self._pages.get(key, shows, template, values, language, is_kept=is_final)
 
     async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
         """None if a bundle is not stored here. Raises Busy if other comparisons come first."""
@@ -291,12 +303,14 @@ class WidgetPages:
             return None
 
 
-def _contents(shown: Mapping[str, Any], sections: Mapping[str, str]) -> list[tuple[str, str]]:
+def _contents(
+    shown: Mapping[str, Any], sections: Mapping[str, str], language: Language
+) -> list[tuple[str, str]]:
     """The ids and titles of those sections of the page that are not empty."""
     empty = {it for it in ("readme", "notes", "screenshots") if not shown.get(it)}
     if shown["version"] is not None and shown["version"].yanked:
         empty.add("install")
-    return [it for it in sections.items() if it[0] not in empty]
+    return [(id_, language.gettext(it)) for id_, it in sections.items() if id_ not in empty]
 
 
 def _chosen(
@@ -310,24 +324,26 @@ def _chosen(
     return (versions[at + 1] if at + 1 < len(versions) else new), new
 
 
-def _compared(old: VersionEntry, new: VersionEntry) -> list[dict[str, Any]]:
-    pairs = zip(_facts(old).items(), _facts(new).values(), strict=True)
+def _compared(old: VersionEntry, new: VersionEntry, language: Language) -> list[dict[str, Any]]:
+    pairs = zip(_facts(old, language).items(), _facts(new, language).values(), strict=True)
     return [
         {"label": label, "old": before, "new": after, "is_code": label == _HASH}
         for (label, before), after in pairs
     ]
 
 
-def _facts(it: VersionEntry) -> dict[str, str]:
+def _facts(it: VersionEntry, language: Language) -> dict[str, str]:
+    _ = language.gettext
     smallest, largest = it.min_size, it.max_size
+    sizes = {"least": f"{smallest.w}×{smallest.h}", "most": f"{largest.w}×{largest.h}"}
     return {
-        "Published": day(it.published_at),
-        "Name": it.display_name,
-        "Description": it.description or "none",
-        "Runs on SDK": it.sdk_version,
-        "Size on the grid": f"{smallest.w}×{smallest.h} to {largest.w}×{largest.h} cells",
-        "Bundle": f"{it.bundle_size:,} bytes",
-        "License": it.license or "not stated",
-        "Settings version": "none" if it.config_version is None else str(it.config_version),
+        _("Published"): language.day(it.published_at),
+        _("Name"): it.display_name,
+        _("Description"): it.description or _("none"),
+        _("Runs on SDK"): it.sdk_version,
+        _("Size on the grid"): _("%(least)s to %(most)s cells") % sizes,
+        _("Bundle"): _("%(count)s bytes") % {"count": language.number(it.bundle_size)},
+        _("License"): it.license or _("not stated"),
+        _("Settings version"): _("none") if it.config_version is None else str(it.config_version),
         _HASH: it.sha256_hash,
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table
@@ -12,6 +13,7 @@ from ...core.db.engine import Transaction
 from ...core.db.postgresql import current_transaction, next_transaction
 from ...core.db.schema import Number, metadata
 from ...core.db.transaction import Write
+from .tables import widgets
 
 downloads = Table(
     "downloads",
@@ -31,6 +33,8 @@ installs_by_day = Table(
     Column("widget_id", Number, ForeignKey("widgets.id"), primary_key=True, autoincrement=False),
     Column("day", Integer, primary_key=True, autoincrement=False),
     Column("count", BigInteger, nullable=False),
+    # For the recent days of all widgets. Counting again on the same day does not change it.
+    Index("ix_installs_by_day_day", "day"),
     sqlite_with_rowid=False,
 )
 
@@ -138,3 +142,49 @@ def list_installs(connection: Connection, widget_id: int, since_day: int) -> lis
         table.widget_id == widget_id, table.day >= since_day
     )
     return [(row[0], row[1]) for row in connection.execute(query)]
+
+
+class InstalledWidget(NamedTuple):
+    widget_id: int
+    key: str
+    installs: int
+
+
+def list_most_installed(
+    connection: Connection, days: Sequence[int], most: int
+) -> list[InstalledWidget]:
+    """The listed widgets with the most installs on these days."""
+    table, total = installs_by_day.c, sa.func.sum(installs_by_day.c.count)
+    recent = (
+        sa.select(table.widget_id, total.label("total"))
+        # A list: for a range, SQLite reads the whole table in the order of its key instead.
+        .where(table.day.in_(days))
+        .group_by(table.widget_id)
+        .subquery()
+    )
+    query = (
+        sa.select(widgets.c.id, widgets.c.scope, widgets.c.name, recent.c.total)
+        .join(recent, recent.c.widget_id == widgets.c.id)
+        .where(widgets.c.is_listed)
+        .order_by(recent.c.total.desc(), widgets.c.id)
+        .limit(most)
+    )
+    rows = connection.execute(query)
+    return [InstalledWidget(it[0], f"{it[1]}/{it[2]}", int(it[3])) for it in rows]
+
+
+def sum_installs(
+    connection: Connection, ids: Sequence[int], first_day: int, end_day: int
+) -> dict[int, int]:
+    """The installs of these widgets in the days before `end_day`; those without any are omitted."""
+    table, total = installs_by_day.c, sa.func.sum(installs_by_day.c.count)
+    found: dict[int, int] = {}
+    for start in range(0, len(ids), _IDS_PER_QUERY):
+        query = (
+            sa.select(table.widget_id, total)
+            .where(table.widget_id.in_(ids[start : start + _IDS_PER_QUERY]))
+            .where(table.day >= first_day, table.day < end_day)
+            .group_by(table.widget_id)
+        )
+        found |= {row[0]: int(row[1]) for row in connection.execute(query)}
+    return found

@@ -24,6 +24,7 @@ from ..errors import (
     StoreUnavailable,
     TooOften,
 )
+from ..languages.language import ENGLISH, N_, Language
 from .http import CORS, NOSNIFF, Headers, Request, Response
 from .rendering import PageRenderer
 
@@ -35,14 +36,14 @@ _OPEN = (WIDGETS, "/cdn/", "/client/")
 _JSON = ("content-type", "application/json; charset=utf-8")
 _OAUTH = [_JSON, ("cache-control", "no-store"), NOSNIFF]
 _TITLES = {
-    401: "Sign in first",
-    403: "You do not have permission to do this",
-    404: "Not found",
-    405: "Method not allowed",
-    409: "This is no longer possible",
-    429: "Too many requests",
-    502: "Temporarily unavailable",
-    503: "Temporarily unavailable",
+    401: N_("Sign in first"),
+    403: N_("You do not have permission to do this"),
+    404: N_("Not found"),
+    405: N_("Method not allowed"),
+    409: N_("This is no longer possible"),
+    429: N_("Too many requests"),
+    502: N_("Temporarily unavailable"),
+    503: N_("Temporarily unavailable"),
 }
 
 
@@ -104,16 +105,17 @@ def message_of(response: Response) -> str:
 
 def internal_error(path: str) -> Response:
     """The response to an internal error, without details."""
-    return error(500, "Something went wrong on our side. It has been logged.", *cors_of(path))
+    sentence = N_("Something went wrong on our side. It has been logged.")
+    return error(500, sentence, *cors_of(path))
 
 
 def unavailable(path: str) -> Response:
-    sentence = "The catalog cannot be read just now. Try again soon."
+    sentence = N_("The catalog cannot be read just now. Try again soon.")
     return error(503, sentence, ("retry-after", "5"), *cors_of(path))
 
 
 def damaged(path: str) -> Response:
-    sentence = (
+    sentence = N_(
         "What is stored here is damaged, so it is not shown. The operator of this catalog must "
         "repair it."
     )
@@ -121,7 +123,7 @@ def damaged(path: str) -> Response:
 
 
 def rebuilding(path: str) -> Response:
-    sentence = "What is stored here is damaged, and is rebuilt just now. Try again soon."
+    sentence = N_("What is stored here is damaged, and is rebuilt just now. Try again soon.")
     return error(503, sentence, ("retry-after", "5"), *cors_of(path))
 
 
@@ -171,7 +173,11 @@ def oauth_failure(error: CatalogError) -> Response:
 
 
 def failure_page(
-    renderer: PageRenderer, request: Request, error: CatalogError, back: str = ""
+    renderer: PageRenderer,
+    request: Request,
+    error: CatalogError,
+    back: str = "",
+    language: Language = ENGLISH,
 ) -> Response:
     """The same as a page; or a redirect, if something else must be done first, and then `back`."""
     query = request.query_string
@@ -183,8 +189,9 @@ def failure_page(
             is_form = request.method not in ("GET", "HEAD")
             return renderer.go_first(path, back, status=303 if is_form else 302)
     status = status_of(error)
-    title = _TITLES.get(status, "That did not work")
-    return renderer.message(status, title, error.message, *headers_of(error))
+    title = language.gettext(_TITLES.get(status, N_("That did not work")))
+    sentence = language.gettext(error.message)
+    return renderer.message(status, title, sentence, *headers_of(error), language=language)
 
 
 def headers_of(error: CatalogError) -> Headers:

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping, MutableMapping, Sequence
-from datetime import datetime
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from jinja2 import (
     PrefixLoader,
     StrictUndefined,
     Template,
+    nodes,
 )
 from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
@@ -26,9 +26,11 @@ from widget_contract.preview import preview_file, preview_files, preview_tag
 
 from .. import release
 from ..clock import from_ms
+from ..languages.language import ENGLISH, Language
 from ..tracing import part
 from .content import Content
 from .http import NOSNIFF, Headers, Response
+from .translating import TranslatedCalls, Translating
 
 _TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
@@ -82,10 +84,11 @@ class PageRenderer:
         self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
-        self.card = (STATIC / "card.png").read_bytes()
-        self.card_path = f"/static/card.{Content(self.card).tag}.png"
+        self.mark = (STATIC / "favicon.svg").read_bytes()
         self.site_script = (STATIC / "site.js").read_bytes()
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
+        self.suggest_script = (STATIC / "suggest.js").read_bytes()
+        self.suggest_script_path = f"/static/suggest.{Content(self.suggest_script).tag}.js"
         self.publish_script = (STATIC / "publish.js").read_bytes()
         self.publish_script_path = f"/static/publish.{Content(self.publish_script).tag}.js"
         own = ("dashboard.js", "cards.js")
@@ -100,8 +103,10 @@ class PageRenderer:
         self.is_static = is_static
         # If the service is published under a path, links start with it.
         self.root = urlsplit(public_url).path.rstrip("/")
-        self.templates = _environment(
-            contributions,
+        self._contributions = contributions
+        self.templates = _environment(contributions)
+        self._environments = {ENGLISH: self.templates}
+        self.templates.globals.update(
             root=self.root,
             style_url=self.root + self.style_path,
             docs_style_url=self.root + self.docs_style_path,
@@ -113,8 +118,8 @@ class PageRenderer:
             takes_reports="",
             is_static="yes" if is_static else "",
             static_search_url=self.root + self.static_search_path,
-            card_url=public_url + self.card_path,
             site_script_url=self.root + self.site_script_path,
+            suggest_script_url=self.root + self.suggest_script_path,
             publish_script_url=self.root + self.publish_script_path,
             service_name=service_name,
             public_url=public_url,
@@ -134,11 +139,20 @@ class PageRenderer:
     def list_files(self) -> list[str]:
         """The paths of the static files that the pages of a static site need."""
         styles = [self.style_path, self.docs_style_path]
-        return [*styles, self.card_path, self.site_script_path, self.static_search_path]
+        return [*styles, self.site_script_path, self.static_search_path]
 
-    def render(self, template: str, **values: object) -> bytes:
+    def render(self, template: str, *, language: Language = ENGLISH, **values: object) -> bytes:
         with part("render"):
-            return self.templates.get_template(template).render(values).encode()
+            environment = self._environments.get(language) or self._translate(language)
+            values["language"] = language
+            return environment.get_template(template).render(values).encode()
+
+    def _translate(self, language: Language) -> "PageEnvironment":
+        """The same templates in another language, with the same globals."""
+        environment = _environment(self._contributions, language)
+        environment.globals = self.templates.globals
+        self._environments[language] = environment
+        return environment
 
     def security_headers(
         self, form_targets: str = "'self'", *, has_script: bool = False, more: str = ""
@@ -173,6 +187,7 @@ class PageRenderer:
         form_targets: str = "'self'",
         has_script: bool = False,
         script_rules: str | None = None,
+        language: Language = ENGLISH,
         **values: object,
     ) -> Response:
         """A personal page. It must not be cached, and is not compressed, because it contains
@@ -183,11 +198,25 @@ class PageRenderer:
         runs = has_script or script_rules is not None
         policy = self.security_headers(form_targets, has_script=runs, more=script_rules or "")
         described = [HTML, _NO_STORE, *policy, *headers]
-        body = self.render(template, has_script=has_script, **values)
+        body = self.render(template, language=language, has_script=has_script, **values)
         return Response(status, described, body)
 
-    def message(self, status: int, title: str, sentence: str, *headers: Header) -> Response:
-        return self.page("message.html", *headers, status=status, title=title, sentence=sentence)
+    def message(
+        self,
+        status: int,
+        title: str,
+        sentence: str,
+        *headers: Header,
+        language: Language = ENGLISH,
+    ) -> Response:
+        return self.page(
+            "message.html",
+            *headers,
+            status=status,
+            language=language,
+            title=title,
+            sentence=sentence,
+        )
 
     def redirect(self, path: str, *headers: Header, status: int = 303) -> Response:
         """To another local path; after a form, with GET."""
@@ -227,14 +256,20 @@ class CompiledTemplates(BytecodeCache):
     """
 
     def __init__(self) -> None:
-        self._code: dict[tuple[str, str], CodeType] = {}
+        self._code: dict[tuple[str, str, str], CodeType] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._code.get((bucket.key, bucket.checksum))
+        bucket.code = self._code.get(_key_of(bucket))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         if bucket.code is not None:
-            self._code[bucket.key, bucket.checksum] = bucket.code
+            self._code[_key_of(bucket)] = bucket.code
+
+
+def _key_of(bucket: Bucket) -> tuple[str, str, str]:
+    environment = bucket.environment
+    language = environment.language if isinstance(environment, PageEnvironment) else ENGLISH
+    return language.tag, bucket.key, bucket.checksum
 
 
 _COMPILED = CompiledTemplates()
@@ -261,7 +296,15 @@ class PageTemplate(Template):
 
 
 class PageEnvironment(Environment):
+    """The templates in one language."""
+
     template_class = PageTemplate
+    language = ENGLISH
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        parsed = super()._parse(source, name, filename)
+        TranslatedCalls(self.language).visit(parsed)
+        return parsed
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """All templates share the globals of the environment: a map over them for each template,
@@ -269,8 +312,7 @@ class PageEnvironment(Environment):
         return super().make_globals(d) if d else self.globals
 
 
-def _environment(contributions: Contributions, **texts: str) -> Environment:
-    """The template environment, with these globals."""
+def _environment(contributions: Contributions, language: Language = ENGLISH) -> PageEnvironment:
     rooms = {name: FileSystemLoader(it) for name, it in contributions.templates.items()}
     environment = PageEnvironment(
         loader=ChoiceLoader([FileSystemLoader(_TEMPLATES), PrefixLoader(rooms)]),
@@ -280,40 +322,26 @@ def _environment(contributions: Contributions, **texts: str) -> Environment:
         bytecode_cache=_COMPILED,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=[Translating],
     )
+    environment.language = language
+    environment.policies["ext.i18n.trimmed"] = True
     # The settings of a widget are shown in the order in which the author describes them.
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
-    environment.globals.update(texts)
     environment.globals["menus"] = contributions.menus
     environment.globals["texts"] = contributions.texts
-    environment.filters["grouped"] = "{:,}".format
+    environment.filters["grouped"] = language.number
+    environment.filters["plural_form"] = language.plural_form
     environment.filters["noun"] = lambda word, count: word if count == 1 else f"{word}s"
     environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
-    environment.filters["in_words"] = in_words
-    environment.filters["bytes"] = _bytes
+    words_of = in_words if language is ENGLISH else partial(in_words, gettext=language.gettext)
+    environment.filters["in_words"] = words_of
+    environment.filters["bytes"] = language.bytes
     environment.filters["details_in_words"] = details_in_words
     environment.filters["short"] = short
-    environment.filters["day"] = day
+    environment.filters["day"] = language.day
     environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
     return environment
-
-
-def day(iso: str) -> str:
-    """The date of a time, in human-readable form."""
-    return _format_date(iso[:10])
-
-
-@lru_cache(maxsize=10_000)  # Formatting takes 20 µs, and a page of results has twenty dates.
-def _format_date(date: str) -> str:
-    return f"{datetime.fromisoformat(date):%-d %b %Y}"
-
-
-def _bytes(count: int) -> str:
-    """A human-readable size."""
-    for unit, size in (("MB", 1_000_000), ("kB", 1_000)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count} bytes"
 
 
 def short(text: str, most: int) -> str:

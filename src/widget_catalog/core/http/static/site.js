@@ -105,6 +105,13 @@ function searchWhileTyping(form) {
   });
 }
 
+// Suggestions below a search box: their script is loaded when somebody is about to type.
+function suggestLater(form) {
+  const load = async () => (await import(form.dataset.script)).suggest(form);
+  if (form.contains(document.activeElement)) load();
+  else form.addEventListener("focusin", load, { once: true });
+}
+
 // Forms of the API reference: show the response below, with status and headers.
 const SHOWN_HEADERS = ["content-type", "cache-control", "etag", "vary", "access-control-allow-origin", "retry-after"];
 const MOST_SHOWN = 20_000;
@@ -164,6 +171,7 @@ document.querySelectorAll("[data-try]").forEach((form) => {
 });
 document.querySelectorAll("[data-account]").forEach((it) => showAccount(it).catch(() => {}));
 document.querySelectorAll("[data-gallery]").forEach(showPictures);
+document.querySelectorAll("[data-suggest]").forEach(suggestLater);
 document.querySelectorAll("[data-live]").forEach(searchWhileTyping);
 document.querySelectorAll("[data-copy]").forEach((button) => {
   button.hidden = false;

@@ -1,0 +1,86 @@
+"""Collections in the store: a row is a whole collection."""
+
+from collections.abc import Sequence
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy import BigInteger, Boolean, Column, Integer, Table, Text
+from sqlalchemy.engine import Connection
+
+from widget_contract.names import is_widget_key
+
+from ..catalog.collections import Collection
+from ..catalog.store.tables import widgets
+from ..core.db import rows
+from ..core.db.schema import Name, metadata
+from ..core.db.transaction import Transaction
+
+collections = Table(
+    "collections",
+    metadata,
+    Column("slug", Name, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("widgets", Text, nullable=False),  # A JSON list of `scope/name`.
+    Column("is_featured", Boolean, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),
+)
+
+_SHOWN = [collections.c[it] for it in Collection._fields]
+_decode = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+def list_all(connection: Connection) -> list[Collection]:
+    """In the operator's order."""
+    query = sa.select(*_SHOWN).order_by(collections.c.position, collections.c.slug)
+    return [_collection_of(*row) for row in connection.execute(query)]
+
+
+def find_collection(connection: Connection, slug: str) -> Collection | None:
+    query = sa.select(*_SHOWN).where(collections.c.slug == slug)
+    row = connection.execute(query).first()
+    return None if row is None else _collection_of(*row)
+
+
+def find_listed(connection: Connection, keys: Sequence[str]) -> dict[str, bool]:
+    """Which of these widgets exist, and whether they are listed."""
+    pairs = [tuple(it.split("/")) for it in keys if is_widget_key(it)]
+    if not pairs:
+        return {}
+    scope, name = widgets.c.scope, widgets.c.name
+    query = sa.select(scope, name, widgets.c.is_listed).where(sa.tuple_(scope, name).in_(pairs))
+    return {f"{row[0]}/{row[1]}": bool(row[2]) for row in connection.execute(query)}
+
+
+def add_collection(tx: Transaction, it: Collection, position: int) -> None:
+    times = {"created_at": tx.at_ms, "changed_at": tx.at_ms}
+    rows.insert(tx, collections, _row(it) | times | {"position": position})
+
+
+def add_all(tx: Transaction, some: Sequence[Collection]) -> None:
+    """To a catalog that has none."""
+    for position, it in enumerate(() if list_all(tx.connection) else some, 1):
+        add_collection(tx, it, position)
+
+
+def replace_collection(tx: Transaction, it: Collection) -> None:
+    rows.update(tx, collections, _row(it) | {"changed_at": tx.at_ms}, slug=it.slug)
+
+
+def remove_collection(tx: Transaction, slug: str) -> None:
+    rows.delete(tx, collections, slug=slug)
+
+
+def set_order(tx: Transaction, slugs: list[str]) -> None:
+    for position, slug in enumerate(slugs, 1):
+        rows.update(tx, collections, {"position": position}, slug=slug)
+
+
+def _collection_of(slug: str, title: str, text: str, keys: str, is_featured: bool) -> Collection:
+    return Collection(slug, title, text, _decode(keys), is_featured)
+
+
+def _row(it: Collection) -> dict[str, object]:
+    return it._asdict() | {"widgets": msgspec.json.encode(it.widgets).decode()}

@@ -1,0 +1,95 @@
+"""Languages: which language a request gets, of those that are offered.
+
+In this order: `lang` in the query, the cookie that the switch in the footer sets, and the browser's
+Accept-Language. What is offered bounds the number of forms of a page, whatever clients ask for.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from ..languages.language import ENGLISH, Language, find_language
+from .http import HeaderLookup, Request
+
+COOKIE = "language"
+QUERY = "lang"
+A_YEAR_S = 365 * 86_400
+_WEIGHT = re.compile(r";\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*\Z")
+_ASKED = re.compile(rf"(?:\A|[;&\s]){COOKIE}=([A-Za-z-]{{2,20}})(?=;|\s|\Z)")
+_IN_QUERY = re.compile(rf"(?:\A|&){QUERY}=([A-Za-z-]{{2,20}})(?=&|\Z)")
+# Longer headers, or more languages than anybody reads, are not looked at.
+_MAX_CHARACTERS = 200
+
+
+class Languages:
+    """The languages offered; the first is for those who read none of them."""
+
+    def __init__(self, tags: str = ENGLISH.tag) -> None:
+        self.offered = parse_languages(tags)
+        self._by_tag = {it.tag.lower(): it for it in self.offered}
+        self._negotiate = lru_cache(maxsize=1000)(self._choose)
+
+    def choose(self, request: Request) -> Language:
+        if len(self.offered) == 1:
+            return self.offered[0]
+        if QUERY in request.query_string:
+            asked = _IN_QUERY.search(request.query_string)
+            if asked and (found := self.find(asked[1])):
+                return found
+        headers = request.headers
+        if headers.get("cookie") is not None and (found := self._remembered(headers)):
+            return found
+        accepted = headers.get("accept-language")
+        if accepted is None or len(accepted) > _MAX_CHARACTERS:
+            return self.offered[0]
+        return self._negotiate(accepted)
+
+    def find(self, tag: str) -> Language | None:
+        return self._by_tag.get(tag.lower())
+
+    def _remembered(self, headers: HeaderLookup) -> Language | None:
+        for key, line in headers.items():
+            if key == "cookie" and (asked := _ASKED.search(line)):
+                return self.find(asked[1])
+        return None
+
+    def _choose(self, accepted: str) -> Language:
+        """The most wanted one; of several, the first one named. `de-AT` is content with `de`."""
+        wanted: dict[Language, float] = {}
+        for part in accepted.split(","):
+            tag = part.partition(";")[0].strip()
+            found = self.find(tag) or self.find(tag.partition("-")[0])
+            if tag == "*":
+                found = self.offered[0]
+            if found is not None:
+                wanted[found] = max(wanted.get(found, 0.0), _weight(part))
+        best = max(wanted, key=wanted.__getitem__, default=self.offered[0])
+        return best if wanted.get(best) else self.offered[0]
+
+
+def _weight(part: str) -> float:
+    if ";" not in part:
+        return 1.0
+    found = _WEIGHT.search(part)
+    return float(found[1]) if found else 0.0
+
+
+def parse_languages(tags: str) -> Sequence[Language]:
+    """Raises ValueError."""
+    some = [find_language(it) for it in dict.fromkeys(tags.split())]
+    if not some:
+        raise ValueError("must name at least one language.")
+    return some
+
+
+def without_language(referer: str, root: str) -> str:
+    """The local path and query of a page, without its language; the front page if it is none."""
+    try:
+        address = urlsplit(referer)
+        fields = parse_qsl(address.query, keep_blank_values=True, max_num_fields=30)
+    except ValueError:
+        return "/"
+    path = address.path.removeprefix(root) if address.path.startswith(f"{root}/") else "/"
+    query = urlencode([it for it in fields if it[0] != QUERY])
+    return f"{path}?{query}" if query else path

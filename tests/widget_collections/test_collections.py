@@ -1,0 +1,157 @@
+"""Collections: made by operators, shown to everybody."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from support.browsing import browser_of
+from support.html import Html
+from support.site import InProcessSite
+from support.site_with_people import People
+from support.widgets import import_widgets, widget_line
+from widget_catalog.catalog.collections import Collection, read_collections
+from widget_catalog.catalog.pages.rendered_pages import CollectionsReader
+from widget_catalog.collections import store as stored
+from widget_catalog.core.db.engine import Store
+from widget_catalog.static_site.static_site import SiteFolder, build_static_site
+
+HERE = "/operate/collections"
+API = "/api/collections"
+
+
+@pytest.fixture(autouse=True)
+def _pages_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CollectionsReader, "kept_s", 0.0)
+
+
+def add_widgets(site: InProcessSite) -> None:
+    import_widgets(site.node, *(widget_line(f"home/w{number}") for number in range(1, 6)))
+
+
+def titles(site: InProcessSite, path: str = "/") -> list[str]:
+    return [it.text for it in Html(site.get(path).body).all("h2")]
+
+
+def keys(site: InProcessSite, path: str) -> list[str]:
+    return [it.text for it in Html(site.get(path).body).all("span", class_="key")]
+
+
+def test_an_operator_makes_orders_and_deletes_collections_in_a_browser(people: People) -> None:
+    add_widgets(people.site)
+    olly = browser_of(people.olly)
+    olly.get(HERE)
+    assert olly.submit(HERE, title="", slug="No", text="").status == 400
+    assert olly.page.one("p", id="fault-title").text
+    assert "lowercase" in olly.page.one("p", id="fault-slug").text
+    created = olly.submit(HERE, title="Für zu Hause!", text="**Start** here.", featured="yes")
+    place = f"{HERE}/fur-zu-hause"
+    assert created.headers["location"] == f"{place}?done=create"
+
+    for widget in ("home/w1", " @home/w2 ", "home/w3"):
+        olly.get(place)
+        assert olly.submit(f"{place}/widgets", widget=widget).status == 303
+    olly.get(place)
+    assert olly.submit(f"{place}/widgets", widget="home/none").status == 400
+    assert "There is no widget home/none" in olly.page.one("p", id="fault-widgets").text
+    for do in ("up", "down", "remove"):
+        olly.get(place)
+        moved = {"up": "home/w3", "down": "home/w1", "remove": "home/w2"}[do]
+        assert olly.submit(f"{place}/widgets", widget=moved, do=do).status == 303
+    site = people.site
+    assert keys(site, "/collections/fur-zu-hause") == ["home/w3", "home/w1"]
+    assert b"<strong>Start</strong> here." in site.get("/").body
+
+    olly.get(HERE)
+    assert olly.submit(HERE, title="Second", featured="yes").status == 303
+    assert (
+        people.olly.put(f"{API}/second", {"title": "Other", "widgets": ["home/w5"]}).status == 200
+    )
+    assert titles(site)[1:3] == ["Für zu Hause!", "Other"]
+    olly.get(HERE)
+    assert olly.submit(f"{HERE}/second/move", do="up").status == 303
+    assert titles(site)[1:3] == titles(site, "/collections") == ["Other", "Für zu Hause!"]
+
+    olly.get(f"{HERE}/second/delete")
+    assert olly.submit(f"{HERE}/second/delete").status == 303
+    assert site.get("/collections/second").status == 404
+    entries = people.olly.get("/api/audit?limit=11").json()["entries"]
+    assert [it["action"] for it in reversed(entries)] == [
+        "create collection",
+        *["change collection"] * 6,
+        "create collection",
+        "change collection",
+        "move collection",
+        "delete collection",
+    ]
+
+
+def test_the_api_changes_a_collection_as_a_whole(people: People) -> None:
+    add_widgets(people.site)
+    olly = people.olly
+    body = {"title": "Home", "text": "x", "widgets": ["home/w2", "home/w1"], "isFeatured": False}
+    made = olly.post(API, body)
+    assert (made.status, made.json()) == (201, {"slug": "home", **body})
+    assert olly.post(API, body).status == 409
+    wrong = olly.put(f"{API}/home", {"title": "", "widgets": ["home/w1", "home/w1"]})
+    assert wrong.status == 400
+    assert wrong.json()["error"].startswith("title: ")
+    assert "widgets: a widget is in a collection only once." in wrong.json()["error"]
+    assert olly.get(API).json() == {"collections": [{"slug": "home", **body}]}
+    assert people.ann.get(API).status == 403
+    assert olly.post(f"{API}/home/move", {"position": 9}).json() == {"success": True}
+    assert olly.delete(f"{API}/home").json() == {"success": True}
+    for method in (olly.get, olly.delete):
+        assert method(f"{API}/home").status == 404
+    with people.site.node.store.reading() as connection:
+        assert stored.list_all(connection) == []
+
+
+def test_widgets_that_are_not_listed_disappear_quietly_and_none_is_shown_twice(
+    people: People,
+) -> None:
+    add_widgets(people.site)
+    import_widgets(people.site.node, widget_line("home/hidden", listed=False))
+    olly, site = people.olly, people.site
+    every = ["home/hidden", *(f"home/w{number}" for number in range(1, 6))]
+    assert olly.post(API, {"title": "A", "widgets": every}).status == 201
+    assert olly.post(API, {"title": "B", "widgets": every}).status == 201
+    assert olly.post(API, {"title": "Quiet", "widgets": every, "isFeatured": False}).status == 201
+    assert olly.post(API, {"title": "Empty", "widgets": ["home/hidden"]}).status == 201
+
+    shown = keys(site, "/")
+    assert len(shown) == len(set(shown))
+    assert shown[:5] == ["home/w1", "home/w2", "home/w3", "home/w4", "home/w5"]
+    assert titles(site)[1:3] == ["A", "B"]
+    assert "/collections" in Html(site.get("/").body).links
+    assert keys(site, "/collections/a") == every[1:]
+    assert titles(site, "/collections") == ["A", "B", "Quiet"]
+    assert "not listed at the moment" in Html(site.get("/collections/empty").body).one("main").text
+
+
+def test_without_collections_nothing_mentions_them(demo_site: InProcessSite) -> None:
+    assert demo_site.get("/collections").status == 404
+    assert b"collections" not in demo_site.get("/").body
+
+
+def test_a_collection_is_stored_in_both_databases(store: Store) -> None:
+    first = Collection("one", "One", "Text", ("a/x", "a/y"), is_featured=True)
+    second = Collection("two", "Zwei", "", (), is_featured=False)
+    with store.publishing() as tx:
+        for position, it in enumerate((first, second), 1):
+            stored.add_collection(tx, it, position)
+        stored.set_order(tx, ["two", "one"])
+        assert stored.find_listed(tx.connection, ["a/x", "no key"]) == {}
+    assert read_collections(store) == (second, first)
+
+
+def test_a_static_site_has_the_pages_of_collections(people: People, tmp_path: Path) -> None:
+    add_widgets(people.site)
+    assert people.olly.post(API, {"title": "A", "widgets": ["home/w1"]}).status == 201
+    target = SiteFolder(tmp_path / "site")
+    target.begin()
+    site, close = build_static_site(people.site.node, people.site.settings, target)
+    asyncio.run(site.write(lambda _: None))
+    close()
+    assert b"home/w1" in (tmp_path / "site/collections/a/index.html").read_bytes()
+    assert (tmp_path / "site/collections/index.html").exists()
