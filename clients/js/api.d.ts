@@ -205,6 +205,8 @@ export interface VersionDetail {
   repository: string | null;
   /** Who made it: a name, or a name and a page. */
   author: string | Author | null;
+  /** Name and description in other languages, by the tag of the language. */
+  translations: Record<string, unknown> | null;
 }
 
 /** A file of a version. */

@@ -8,6 +8,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const ICON = /^[a-z0-9]+(-[a-z0-9]+)*:[a-z0-9]+(-[a-z0-9]+)*$/;
 const PERMISSION = /^[a-z0-9][a-z0-9:._/*-]{0,99}$/;
 const KEYWORD = /^(?=.{2,30}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 const FILE = /^(?!\.\.?(\/|$))[^/\\\x00-\x1f]+(\/(?!\.\.?(\/|$))[^/\\\x00-\x1f]+)*$/;
 const DOMAIN = /^[a-z_][a-z0-9_]{0,63}$/;
 const ENTITY = /^(?=.{3,255}$)(?!([^*]*\*){5})[a-z_*][a-z0-9_*]*\.[A-Za-z0-9_*]+$/;
@@ -106,6 +107,7 @@ export function checkManifest(text) {
   readDetails(manifest, complain);
   readPermissions(manifest.permissions, complain);
   readKeywords(manifest.keywords, complain);
+  readTranslations(manifest.translations, complain);
   readCapabilities(manifest.capabilities, complain);
   const { configVersion } = manifest;
   if ((configVersion ?? null) !== null && !(Number.isSafeInteger(configVersion) && configVersion >= 0)) {
@@ -146,6 +148,28 @@ function readKeywords(found, complain) {
       complain(`keywords[${at}]`, "use 2 to 30 lowercase letters, digits and hyphens, such as time-zone.");
     } else if (found.indexOf(it) < at) complain(`keywords[${at}]`, `${it} is given twice.`);
   });
+}
+
+function readTranslations(found, complain) {
+  if ((found ?? null) === null) return;
+  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject(found) || Object.keys(found).length > 30) {
+    return complain("translations", 'must be an object such as {"de": {"displayName": "Uhr"}}, of at most 30 languages.');
+  }
+  const isText = (value, most) => typeof value === "string" && value.trim() !== "" && value.length <= most;
+  for (const [tag, texts] of Object.entries(found)) {
+    const at = `translations.${tag}`;
+    if (!LANGUAGE.test(tag)) complain("translations", `${tag} is not the tag of a language, such as de or pt-BR.`);
+    else if (!isObject(texts) || !("displayName" in texts || "description" in texts)) {
+      complain(at, "must have a displayName, a description, or both.");
+    } else {
+      for (const [key, most] of [["displayName", 100], ["description", 1_000]]) {
+        if (key in texts && !isText(texts[key], most)) complain(`${at}.${key}`, `must have 1 to ${most} characters.`);
+      }
+      const others = Object.keys(texts).filter((key) => key !== "displayName" && key !== "description");
+      for (const key of others) complain(at, `${key} cannot be translated, only displayName and description.`);
+    }
+  }
 }
 
 function readCapabilities(found, complain) {

@@ -5,11 +5,14 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from .described import described, https_field
-from .patterns import KEYWORD
+from .patterns import KEYWORD, LANGUAGE
 from .wire import Shape
 
 MAX_KEYWORDS = 10
 MAX_AUTHOR = 200
+MAX_TRANSLATIONS = 30
+MAX_DISPLAY_NAME = 100
+MAX_DESCRIPTION = 1_000
 
 
 class Author(Shape, frozen=True):
@@ -18,6 +21,17 @@ class Author(Shape, frozen=True):
     name: Annotated[str, described("Name of the author.", "Ann Smith", maxLength=MAX_AUTHOR)]
     url: Annotated[
         str | UnsetType, https_field("Page about the author.", "https://ann.example")
+    ] = UNSET
+
+
+class Translation(Shape, frozen=True):
+    """The texts of a widget in another language."""
+
+    display_name: Annotated[
+        str | UnsetType, described("The name.", "Uhr", maxLength=MAX_DISPLAY_NAME)
+    ] = UNSET
+    description: Annotated[
+        str | UnsetType, described("What it shows.", "Die Uhrzeit.", maxLength=MAX_DESCRIPTION)
     ] = UNSET
 
 
@@ -56,4 +70,13 @@ class DeclaredDetails(Shape, frozen=True, kw_only=True):
     author: Annotated[
         str | Author | None,
         described("Who made it: a name, or a name and a page.", {"name": "Ann Smith"}),
+    ] = None
+    translations: Annotated[
+        dict[str, Translation] | None,
+        described(
+            "Name and description in other languages, by the tag of the language.",
+            {"de": {"displayName": "Uhr", "description": "Die Uhrzeit."}},
+            maxProperties=MAX_TRANSLATIONS,
+            propertyNames={"pattern": LANGUAGE},
+        ),
     ] = None

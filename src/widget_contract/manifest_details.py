@@ -8,9 +8,18 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
-from .declared_details import MAX_AUTHOR, MAX_KEYWORDS, Author, DeclaredDetails
-from .patterns import HTTPS_ADDRESS, HTTPS_ADDRESS_MAX_LENGTH, KEYWORD
-from .texts import name_error
+from .declared_details import (
+    MAX_AUTHOR,
+    MAX_DESCRIPTION,
+    MAX_DISPLAY_NAME,
+    MAX_KEYWORDS,
+    MAX_TRANSLATIONS,
+    Author,
+    DeclaredDetails,
+    Translation,
+)
+from .patterns import HTTPS_ADDRESS, HTTPS_ADDRESS_MAX_LENGTH, KEYWORD, LANGUAGE
+from .texts import line_error, name_error
 from .version_files import MAX_README_BYTES
 
 Errors = list[tuple[str, str]]
@@ -32,6 +41,12 @@ _SEARCHED = [
 
 _KEYWORD = re.compile(KEYWORD)
 _KEYWORD_RULE = "use 2 to 30 lowercase letters, digits and hyphens, such as time-zone."
+_LANGUAGE = re.compile(LANGUAGE)
+_LANGUAGE_RULE = "is not the tag of a language, such as de or pt-BR."
+_TRANSLATIONS_RULE = (
+    'must be an object such as {"de": {"displayName": "Uhr", "description": "Die Uhrzeit."}}, '
+    f"of at most {MAX_TRANSLATIONS} languages."
+)
 _ADDRESS = re.compile(HTTPS_ADDRESS)
 _ADDRESS_RULE = "must be an https address, such as https://clock.example."
 _AUTHOR_RULE = 'must be a name, or an object such as {"name": "Ann", "url": "https://ann.example"}.'
@@ -156,6 +171,44 @@ def parse_author(stated: object) -> tuple[str | Author | None, Errors]:
     return Author(name, address or UNSET), errors
 
 
+def parse_translations(stated: object) -> tuple[dict[str, Translation] | None, Errors]:
+    """The valid languages, each with at least one text."""
+    if stated is None:
+        return None, []
+    if not isinstance(stated, dict) or len(stated) > MAX_TRANSLATIONS:
+        return None, [("", _TRANSLATIONS_RULE)]
+    valid, errors = dict[str, Translation](), Errors()
+    for tag, it in stated.items():
+        texts = msgspec.to_builtins(it) if isinstance(it, Translation) else it
+        if not isinstance(tag, str) or not _LANGUAGE.fullmatch(tag):
+            errors.append(("", f"{shown(tag)} {_LANGUAGE_RULE}"))
+        elif not isinstance(texts, dict) or not texts.keys() & _TRANSLATED.keys():
+            errors.append((f".{tag}", "must have a displayName, a description, or both."))
+        elif wrong := list(_text_errors(tag, texts)):
+            errors += wrong
+        else:
+            values = {name: texts[key] for key, (name, *_) in _TRANSLATED.items() if key in texts}
+            valid[tag] = Translation(**values)
+    return valid or None, errors[:3]
+
+
+# By key: the name of the field, its rule, and the most characters.
+_TRANSLATED = {
+    "displayName": ("display_name", name_error, MAX_DISPLAY_NAME),
+    "description": ("description", line_error, MAX_DESCRIPTION),
+}
+
+
+def _text_errors(tag: str, texts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, (_, rule, most) in _TRANSLATED.items():
+        text = texts.get(key, "-")
+        sentence = rule(text, most) if isinstance(text, str) else "must be a text."
+        if sentence:
+            yield f".{tag}.{key}", sentence
+    for key in sorted(map(shown, texts.keys() - _TRANSLATED.keys())):
+        yield f".{tag}", f"{key} cannot be translated, only displayName and description."
+
+
 def _is_address(text: str) -> bool:
     if len(text) > HTTPS_ADDRESS_MAX_LENGTH or not text.isprintable():
         return False
@@ -175,4 +228,5 @@ DETAIL_PARSERS: dict[str, DetailParser] = {
     "homepage": parse_address,
     "repository": parse_repository,
     "author": parse_author,
+    "translations": parse_translations,
 }

@@ -13,12 +13,10 @@ from typing import Any
 import msgspec
 
 from .capabilities import MAX_CAPABILITIES
-from .declared_details import MAX_AUTHOR, DeclaredDetails
+from .declared_details import MAX_AUTHOR, MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
 from .manifests import (
     DEFAULT_MAIN,
     MAX_CELLS,
-    MAX_DESCRIPTION,
-    MAX_DISPLAY_NAME,
     MAX_LICENSE,
     MAX_MATCHED,
     MAX_PERMISSIONS,
@@ -190,6 +188,16 @@ def _details() -> Schema:
     found["homepage"] = _or_nothing(found["homepage"])
     found["repository"] = _or_nothing(found["repository"], _GIT_ADDRESS, _REPOSITORY)
     found["author"]["anyOf"] = [{"type": "string", "maxLength": MAX_AUTHOR}, author]
+    found["translations"] |= {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "description": "The texts in this language.",
+            "minProperties": 1,
+            "additionalProperties": False,
+            "properties": components["Translation"]["properties"],
+        },
+    }
     details: Schema = found
     return details
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from .capabilities import parse_capabilities, with_capabilities
-from .declared_details import DeclaredDetails
+from .declared_details import MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
 from .errors import InvalidManifest, InvalidName
 from .manifest_details import DETAIL_FIELDS, DETAIL_KEYS, DETAIL_PARSERS, details_of, shown
 from .manifest_texts import manifest_text_errors
@@ -31,8 +31,6 @@ MAX_MANIFEST_BYTES = 65_536
 MAX_MANIFEST_TEXT_BYTES = MAX_MANIFEST_BYTES + 6 * MAX_README_BYTES
 """With the longest readme, written with as many escape sequences as possible."""
 DEFAULT_MAIN = "index.js"
-MAX_DISPLAY_NAME = 100
-MAX_DESCRIPTION = 1_000
 MAX_RELEASE_NOTES = 20_000
 MAX_CELLS = 100
 MAX_PERMISSIONS = 50

@@ -23,6 +23,8 @@ SHA256 = "^[0-9a-f]{64}$"
 INTEGRITY = "^sha256-[A-Za-z0-9+/]{43}=$"
 TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
 API_VERSION = "^v[1-9][0-9]*$"
+# A language as in BCP 47: de, pt-BR, zh-Hant.
+LANGUAGE = r"^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$"
 KEYWORD = r"^[a-z0-9][a-z0-9-]{1,29}$"
 HTTPS_ADDRESS = r"^https://[^\s/?#@\\]+(?:[/?#][^\s\\]*)?$"
 HTTPS_ADDRESS_MAX_LENGTH = 500

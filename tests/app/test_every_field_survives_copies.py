@@ -43,6 +43,11 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "homepage": ADDRESS,
     "repository": ADDRESS,
     "author": LINE | st.fixed_dictionaries({"name": LINE}, optional={"url": ADDRESS}),
+    "translations": st.dictionaries(
+        st.sampled_from(["de", "ja", "pt-BR"]),
+        st.fixed_dictionaries({"displayName": LINE}, optional={"description": LINE}),
+        min_size=1,
+    ),
     "keywords": st.lists(KEYWORD, min_size=1, max_size=10, unique=True),
 }
 SIDE = st.integers(1, 1500)

@@ -1,7 +1,9 @@
-"""Every linked page: small, with few files, and public ones can be cached."""
+"""Every linked page: valid, small, with few files, and public ones can be cached."""
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import pytest
@@ -9,12 +11,16 @@ import pytest
 from support.browsing import Browsing, browser_of
 from support.demo import import_demo
 from support.html import Html
+from support.npm import run_locked
 from support.site import InProcessSite, Reply
 from support.site_with_people import People
 
 MAX_HTML_BYTES = 60_000
 MAX_FILE_BYTES = 60_000
 MAX_FILES = 3
+MIN_KINDS = 50
+# Pages of a widget.
+NAMED = ("versions", "compare")
 PUBLIC = ("/search", "/keywords", "/widgets", "/scopes", "/docs", "/preview", "/dashboard")
 # Static imports of a module.
 IMPORTED = re.compile(r'^import\b[^;]*?"([^"]+)";', re.MULTILINE)
@@ -73,15 +79,45 @@ def files_of(visitor: Browsing, page: Html, known: dict[str, tuple[int, list[str
     return files
 
 
+@pytest.fixture(scope="module")
+def pages(open_demo: InProcessSite, shared_people: People) -> list[tuple[str, Reply]]:
+    ann, olly = browser_of(shared_people.ann), browser_of(shared_people.olly)
+    return [
+        *walk(Browsing(open_demo), "/", "/").items(),
+        *walk(ann, "/account", "/account").items(),
+        *walk(olly, "/operate", "/account", "/operate").items(),
+    ]
+
+
+def test_html_is_valid(pages: list[tuple[str, Reply]], tmp_path: Path) -> None:
+    """By html-validate's rules for documents and for accessibility."""
+    kinds: dict[str, bytes] = {}
+    for address, response in pages:
+        parts = urlsplit(address).path.split("/")
+        # The pages of widgets, and the guides, have the same templates.
+        kept = None if parts[1] in ("account", "operate") else 3 if parts[2:3] == ["api"] else 2
+        kind = parts[:kept] + ["*" if it not in NAMED else it for it in parts[len(parts[:kept]) :]]
+        kinds.setdefault("/".join(kind), response.body)
+    addresses = dict(enumerate(kinds))
+    for number, address in addresses.items():
+        (tmp_path / f"{number}.html").write_bytes(kinds[address])
+    presets = ["html-validate:standard", "html-validate:a11y"]
+    (tmp_path / ".htmlvalidate.json").write_text(json.dumps({"root": True, "extends": presets}))
+    script = "html-validate/bin/html-validate.mjs"
+    done = run_locked(script, "--formatter", "json", str(tmp_path), folder=tmp_path)
+    found = [
+        (addresses[int(Path(it["filePath"]).stem)], message["line"], message["message"])
+        for it in json.loads(done.stdout or "[]")
+        for message in it["messages"]
+    ]
+    assert (found, done.stderr, done.returncode) == ([], "", 0)
+    assert len(kinds) > MIN_KINDS
+
+
 def test_every_page_is_small_and_public_ones_can_be_cached(
-    open_demo: InProcessSite, people: People
+    open_demo: InProcessSite, pages: list[tuple[str, Reply]]
 ) -> None:
     anybody = Browsing(open_demo)
-    pages = [
-        *walk(anybody, "/", "/").items(),
-        *walk(browser_of(people.ann), "/account", "/account").items(),
-        *walk(browser_of(people.olly), "/operate", "/account", "/operate").items(),
-    ]
     paths = {urlsplit(address).path for address, _ in pages}
     assert paths > {
         "/", "/dashboard", "/search", "/docs/api/schemas", "/docs/api/searchWidgets",

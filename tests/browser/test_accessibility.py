@@ -30,6 +30,7 @@ PUBLIC = (
     "/widgets/catalog/clocks",
     "/scopes/catalog",
     "/docs",
+    "/docs/search?q=clock",
     "/docs/settings",
     "/docs/api",
     "/docs/api/searchWidgets",

@@ -201,8 +201,12 @@ def test_the_search_page_searches_scopes_and_names_too(
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{site.url}/search?q={q}")
-    page.get_by_role("link", name="Clock", exact=True).wait_for(timeout=60_000)
+    page.get_by_role("link", name="acme/clock").wait_for(timeout=60_000)
     assert page.get_by_role("status").inner_text() == "1 widget"
+    # Its card, as in all other lists.
+    card = page.locator("#results > li")
+    assert card.locator(".shot").count() == 1
+    assert card.locator("dt").all_inner_texts() == ["Installs", "Updated", "Version", "SDK"]
     context.close()
 
 

@@ -13,7 +13,7 @@ from widget_catalog.catalog.widgets import AttachedFile, Revocation, Style, Vers
 from widget_catalog.transfer.export_line import encode_line, name_files
 from widget_catalog.transfer.line_shapes import VersionLine
 from widget_catalog.transfer.ndjson import ImportedBundle, Rules, decode_line
-from widget_contract.declared_details import Author
+from widget_contract.declared_details import Author, Translation
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
@@ -33,6 +33,7 @@ VALID = {
     "homepage": "https://clock.example",
     "repository": "https://git.example/clock",
     "author": Author("Ann", "https://ann.example"),
+    "translations": {"de": Translation("Uhr", "Die Uhrzeit."), "pt-BR": Translation("Relógio")},
 }
 MAKE: dict[Any, Callable[[str], Any]] = {
     str: lambda text: text,

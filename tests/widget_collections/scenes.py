@@ -9,7 +9,7 @@ def add_collection(page: Page) -> None:
         page.get_by_label("Title").fill("For the kitchen wall")
         page.get_by_label("Text").fill("What a family asks **in the morning**.")
         page.get_by_role("button", name="Create").click()
-        for widget in ("home/weather", "catalog/calendar"):
+        for widget in ("acme/clock", "ann/clock"):
             page.get_by_label("Add a widget").fill(widget)
             page.get_by_role("button", name="Add", exact=True).click()
 

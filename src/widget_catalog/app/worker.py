@@ -52,6 +52,7 @@ from ..core.db.file_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
+from ..core.http.accept_language import Languages
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import Handler, Worker, WorkerCounts
 from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
@@ -367,6 +368,7 @@ class _Parts:
             MembersReader(aside(find_public_members)),
             CollectionsReader(aside(lambda store, _: read_collections(store))),
             TrendingReader(aside(lambda store, _: read_trending(store))),
+            languages=Languages(self._limits.languages),
             fonts=self.node.folder.fonts,
         )
 

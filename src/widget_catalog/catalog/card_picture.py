@@ -1,7 +1,8 @@
-"""The picture of a widget on its card: thumbnails of its latest version, for light and dark pages.
+"""The picture of a widget on its card: thumbnails of its latest version, for light and dark pages;
+and its texts in other languages.
 
-It is chosen once, when the widget is rendered for the read model, and stored with its document: a
-page of results needs no further lookup. Only pages show it; the public API does not.
+They are chosen once, when the widget is rendered for the read model, and stored with its document:
+a page of results needs no further lookup. Only pages show them; the public API does not.
 """
 
 import re
@@ -11,6 +12,7 @@ from typing import Protocol
 import msgspec
 from msgspec import UnsetType
 
+from widget_contract.declared_details import Translation
 from widget_contract.version_files import is_picture, thumbnail_of
 from widget_contract.wire import SearchResults, WidgetSummary
 
@@ -35,10 +37,12 @@ class Thumbnail(msgspec.Struct, frozen=True, array_like=True):
 
 
 class CardPicture(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`dark` is None if one picture is for both."""
+    """`light` is None if there is no picture, `dark` if one is for both; `texts` are by the tag of
+    the language."""
 
-    light: Thumbnail
+    light: Thumbnail | None = None
     dark: Thumbnail | None = None
+    texts: dict[str, Translation] | None = None
 
 
 class Card(WidgetSummary, frozen=True, omit_defaults=True):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from widget_contract.semver import SemVer
 
+from ..core.languages.language import parse_languages
 from ..core.setting_rules import between, parsed_by
 from ..core.settings import FeatureSettings, setting
 
@@ -14,6 +15,13 @@ class CatalogSettings(FeatureSettings):
         False,
         "Enable `/dashboard`, where visitors arrange and try widgets; its state stays in "
         "their browsers. Enabled by `serve --demo`.",
+    )
+    languages: str = setting(
+        "en de ja",
+        "The languages of public pages, separated by spaces: some of `en`, `de` and `ja`. Visitors "
+        "get the one that their browser prefers, or choose one in the footer; others get the "
+        "first. See [languages](administering.md#languages).",
+        rule=parsed_by(parse_languages),
     )
     max_document_bytes: int = setting(
         2097152,

@@ -237,6 +237,8 @@ class StaticSite:
         await self._page(f"/widgets/{key}", "index.html")
         await self._list(f"/widgets/{key}/versions", len(detail.versions))
         await self._page(f"/widgets/{key}/feed.atom")
+        # Results of a search are shown as in all lists: its script takes each card from a file.
+        self._target.put(f"widgets/{key}/card.html", self._pages.show_card(key))
         for kind in BADGES:
             await self._page(f"/badges/{key}/{kind}.svg")
         it = detail.widget

@@ -66,7 +66,7 @@ def test_it_has_the_whole_manifest_and_what_detail_says(shop: InProcessSite) -> 
     assert list(found) == [
         "widget", "version", "manifest", "files", "permissionsAdded", "permissionsRemoved",
         "previousVersion", "revoked", "capabilities", "keywords",
-        "readme", "homepage", "repository", "author",
+        "readme", "homepage", "repository", "author", "translations",
     ]  # fmt: skip
     assert found["widget"] == detail["widget"]
     assert found["version"] == detail["versions"][1]

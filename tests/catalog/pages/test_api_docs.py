@@ -123,7 +123,8 @@ def test_every_anchor_is_there(demo_site: InProcessSite) -> None:
 
 
 def test_the_contents_are_there_for_wide_and_for_narrow_windows(overview: Html) -> None:
-    wide, narrow = overview.all("nav", **{"aria-label": "Contents"})
+    (wide,) = overview.all("nav", **{"aria-label": "Contents"})
+    (narrow,) = overview.all("nav", **{"aria-label": "Contents, folded"})
     assert wide.text == narrow.text
     assert "Search widgets" in wide.text
 

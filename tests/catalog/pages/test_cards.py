@@ -70,7 +70,7 @@ def attached(*names: str) -> list[AttachedFile]:
 def chosen(*names: str) -> list[str]:
     picture = choose_picture(attached(*names))
     assert picture is not None
-    both = [picture.light, picture.dark] if picture.dark else [picture.light]
+    both = [it for it in (picture.light, picture.dark) if it is not None]
     return [it.path.removeprefix("screenshots/").removesuffix(".thumb.webp") for it in both]
 
 

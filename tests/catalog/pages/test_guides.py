@@ -76,3 +76,32 @@ def test_a_service_shows_its_own_address_in_guides(tmp_path: Path) -> None:
     with InProcessSite(tmp_path / "data", base_url="https://widgets.acme.example") as site:
         page = site.get("/docs/python-client").body.decode()
     assert "Catalog(&quot;https://widgets.acme.example&quot;)" in page
+
+
+def test_the_search_finds_sections_by_words_and_shows_where_they_are(
+    demo_site: InProcessSite,
+) -> None:
+    page = Html(demo_site.get("/docs/search?q=screenshots+README").body)
+    assert page.all("h2")[0].text == "README and screenshots"
+    assert "/docs/publishing/the-manifest#readme-and-screenshots" in page.links
+    assert {it.text.lower() for it in page.all("mark")} == {"readme", "screenshot"}
+    operations = Html(demo_site.get("/docs/search?q=resolve").body)
+    assert "/docs/api/resolveWidgets" in operations.links
+
+
+def test_the_search_refuses_nothing_and_says_that_nothing_was_found(
+    demo_site: InProcessSite,
+) -> None:
+    for query in ("", "q=", "q=%28", "q=%3Czzz%3E", "q=zzzz", f"q={'x' * 3000}"):
+        response = demo_site.get(f"/docs/search?{query}")
+        assert (response.status, Html(response.body).all("ol")) == (200, []), query
+    assert b"No section has all of these words" in demo_site.get("/docs/search?q=zzzz").body
+
+
+def test_code_can_be_copied_and_the_contents_list_the_headings_of_a_part(
+    demo_site: InProcessSite,
+) -> None:
+    page = Html(demo_site.get("/docs/publishing/the-manifest").body)
+    copied = [it for it in page.all("button") if "data-copy" in it.attributes]
+    assert len(copied) == len(page.all("pre"))
+    assert page.links.count("#capabilities") == len(("wide", "folded"))

@@ -4,19 +4,20 @@ Written here and not in a template: twenty cards have some 300 values, and in a 
 three times as long as all the rest of a search page. Every text goes through `escape_output`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from jinja2 import Environment, pass_environment
 from markupsafe import Markup
 
 from widget_contract.addresses import file_path
+from widget_contract.declared_details import Translation
 from widget_contract.wire import VersionEntry
 
 from ...core.http.rendering import PageEnvironment, escape_output, short
 from ...core.languages.language import ENGLISH, Language
-from ..card_picture import Card, CardPicture
+from ..card_picture import Card, CardPicture, Thumbnail
 from .icons import Icons, tint_of
 
 _END = "</dd></div> "
@@ -24,6 +25,13 @@ _END = "</dd></div> "
 _USUAL = (4, 3)
 # Ratios: a wider picture takes the width of its box, a taller one never does.
 _WIDE, _TALL = 1.56, 1.2
+
+
+class HasTexts(Protocol):
+    @property
+    def display_name(self) -> str: ...
+    @property
+    def description(self) -> str | None: ...
 
 
 class _Texts(NamedTuple):
@@ -111,13 +119,17 @@ class Cards:
 
     def _card(self, widget: Card, why: str, language: Language, texts: _Texts) -> str:
         key = f"{escape_output(widget.scope)}/{escape_output(widget.name)}"
-        name = escape_output(short(widget.display_name, 100))
+        if (pictured := widget.picture) is not None and pictured.texts:
+            shown_name, description = in_language(language, widget, pictured.texts)
+        else:
+            shown_name, description = widget.display_name, widget.description
+        name = escape_output(short(shown_name, 100))
         official = f" {texts.official}" if widget.is_official else ""
         latest = widget.latest_version
         about = fits = live = ""
         reason = f'      <p class="why">{escape_output(why)}</p>\n' if why else ""
-        if widget.description:
-            text = escape_output(short(widget.description, 200))
+        if description:
+            text = escape_output(short(description, 200))
             about = f'      <p dir="auto">{text}</p>\n'
         facts = texts.installs + language.number(widget.download_count or 0) + _END
         if latest:
@@ -154,10 +166,20 @@ class Cards:
     ) -> str:
         """The thumbnail, or the icon on a board of the widget's proportions. Decorative: the name
         is next to it. `is_first`: visible at once."""
-        if version is not None and picture is not None and self._has_pictures:
+        if version is not None and picture is not None and picture.light and self._has_pictures:
             place = self._cdn + file_path(version.scope, version.name, version.version, "")
-            return _thumbnail(place, picture, is_first=is_first)
+            return _thumbnail(place, picture.light, picture.dark, is_first=is_first)
         return self._face(shown.icon, shown.display_name, *usual_size(version))
+
+
+def in_language(
+    language: Language, shown: HasTexts, texts: Mapping[str, Translation] | None
+) -> tuple[str, str | None]:
+    """The name and the description in this language, as far as there are such."""
+    found = (texts or {}).get(language.tag)
+    if found is None:
+        return shown.display_name, shown.description
+    return found.display_name or shown.display_name, found.description or shown.description
 
 
 def usual_size(version: VersionEntry | None) -> tuple[int, int]:
@@ -169,9 +191,8 @@ def usual_size(version: VersionEntry | None) -> tuple[int, int]:
     return min(most.w, max(least.w, width)), min(most.h, max(least.h, height))
 
 
-def _thumbnail(place: str, picture: CardPicture, *, is_first: bool) -> str:
+def _thumbnail(place: str, light: Thumbnail, dark: Thumbnail | None, *, is_first: bool) -> str:
     """As `<picture>`; `place` is the path of the version's files."""
-    light, dark = picture.light, picture.dark
     when = 'fetchpriority="high"' if is_first else 'loading="lazy"'
     # How it fits into its box is known before it is loaded.
     ratio = light.width / max(light.height, 1)

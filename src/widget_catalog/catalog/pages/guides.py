@@ -1,7 +1,7 @@
 """The guides: the repository's docs as pages. A long one has a page for each of its parts."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from ...core.http.content import AnyContent
+from .guide_search import MAX_QUERY, GuideSearch, Section, sections_of
 from .rendered_pages import PageRequest, RenderedPages
 
 _BUILD, _PUBLISH = "Build a dashboard", "Publish widgets"
@@ -40,6 +41,8 @@ _FOLDER = Path(__file__).parents[2] / "docs"
 _WHOLE_BYTES = 30_000
 # The addresses of a catalog in examples for its users. In guides for operators they are meant.
 _EXAMPLE_ADDRESS = re.compile(r"(?:http://127\.0\.0\.1:8080|https://catalog\.example)(?![\w.:-])")
+_PRE = re.compile("<pre .*?</pre>", re.DOTALL)
+_COPIED = r'<div class="snippet">\g<0><button type="button" data-copy hidden>Copy</button></div>'
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -51,6 +54,8 @@ class Part(NamedTuple):
     heading: Markup
     html: Markup
     """What is below the heading."""
+    headings: list[tuple[str, str]]
+    """Anchors and titles in it, for the contents of a guide that is split."""
 
 
 class Guide(NamedTuple):
@@ -96,9 +101,10 @@ class Guides:
             html = self._markdown.renderer.render(some, self._markdown.options, {})
             for wide in ("pre", "table"):  # Scrollable elements must be accessible by keyboard.
                 html = html.replace(f"<{wide}>", f'<{wide} tabindex="0">')
+            html = _PRE.sub(_COPIED, html)
             heading, end, below = html.partition("</h1>")
             own = Markup(heading + end), Markup(below)  # noqa: S704  Our own text.
-            parts.append(Part(slug, title, *own))
+            parts.append(Part(slug, title, *own, _headings(some)))
         headings = [(it.slug, it.title) for it in parts[1:]] if is_split else _headings(tokens)
         return Guide(name, parts[0].title, parts, headings)
 
@@ -138,10 +144,16 @@ class Guides:
 class GuidePages:
     """The overview, and each part of each guide."""
 
-    def __init__(self, pages: RenderedPages, public_url: str | None) -> None:
-        """`public_url`: see `Guides`."""
+    def __init__(
+        self,
+        pages: RenderedPages,
+        public_url: str | None,
+        list_operations: Callable[[], Iterable[Section]],
+    ) -> None:
+        """`public_url`: see `Guides`. The search finds the operations of the API, too."""
         self._pages = pages
         self._guides = Guides(pages.address(""), public_url)
+        self._list_operations = list_operations
 
     async def index(self, _: PageRequest) -> AnyContent:
         return self._pages.get("docs", (), "catalog/docs.html", self._list_groups)
@@ -155,6 +167,25 @@ class GuidePages:
     def list_paths(self) -> list[str]:
         parts = ((it.name, part.slug) for it in self._guides.all.values() for part in it.parts)
         return ["/docs", *(f"/docs/{name}/{slug}".rstrip("/") for name, slug in parts)]
+
+    @cached_property
+    def _search(self) -> GuideSearch:
+        found = [
+            section
+            for guide in self._guides.all.values()
+            for part in guide.parts
+            for section in sections_of(
+                self._pages.address(f"/docs/{guide.name}/{part.slug}".rstrip("/")),
+                guide.title,
+                part.heading + part.html,
+            )
+        ]
+        return GuideSearch([*found, *self._list_operations()])
+
+    async def search(self, request: PageRequest) -> AnyContent:
+        query = request.query.get("q", "").strip()[:MAX_QUERY]
+        results = self._search.find(query)
+        return self._pages.render("catalog/docs_search.html", q=query, results=results)
 
     async def part(self, request: PageRequest) -> AnyContent | None:
         name, slug = request.params["name"], request.params.get("slug", "")

@@ -129,7 +129,8 @@ class LinkPictures:
         if version is not None:
             beside = self._views.find_version(it.scope, it.name, version.version)
             author = author_name(beside.author) or it.scope
-            if beside.revoked is None and (picture := choose_picture(beside.files)) is not None:
+            picture = choose_picture(beside.files) if beside.revoked is None else None
+            if picture is not None and picture.light is not None:
                 screenshot = self._stored(version, picture.light.path)
         installs = ""
         if it.download_count >= _FEWEST_INSTALLS:

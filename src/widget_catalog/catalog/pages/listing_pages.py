@@ -80,6 +80,7 @@ class ListingPages:
             featured = self.collections.feature(collections)
             shown = {(it.scope, it.name) for some in featured for it in some.cards}
             values: dict[str, Any] = {
+                "page_path": "/",
                 "stats": stats.read(),
                 "keywords": self._popular_keywords(),
                 "collections": featured,
@@ -182,7 +183,8 @@ class ListingPages:
 
         def values() -> dict[str, Any]:
             every, total = self.views.list_keywords(_MAX_KEYWORDS)
-            return {"total": total, "keywords": sorted(map(self._keyword, every))}
+            shown = sorted(map(self._keyword, every))
+            return {"page_path": "/keywords", "total": total, "keywords": shown}
 
         shows = (self.views.revision(),)
         template, language = "catalog/keywords.html", request.language
@@ -210,6 +212,7 @@ class ListingPages:
         def values() -> dict[str, Any]:
             pages = -(-results.total // _OF_SCOPE_PER_PAGE)
             return {
+                "page_path": f"/scopes/{scope}" if page == 1 else "",
                 "scope": scope,
                 "cards": results.widgets,
                 "total": results.total,

@@ -12,9 +12,11 @@ from widget_contract.manifest_schema import printed as printed_schema
 
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
-from ...core.http.accept_language import Languages
+from ...core.http.accept_language import A_YEAR_S, SWITCH, Languages, without_language
+from ...core.http.accept_language import COOKIE as LANGUAGE_COOKIE
 from ...core.http.conditional import content_response
 from ...core.http.content import AnyContent
+from ...core.http.cookies import cookie_attributes
 from ...core.http.errors import cors_of, failure_page, message_of
 from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
@@ -115,26 +117,30 @@ class PublicPages:
         self._are_icons_loaded = False
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
-        cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
+        cards = self._cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
         self._pictures = LinkPictures(catalog, renderer, bundles, self._icons, fonts)
         renderer.templates.globals.update(
             tile=self._icons.tile,
             card_list=cards.list_in_language,
             thumbnail=cards.thumbnail,
+            still_picture=cards.still,
             official_mark=official_mark,
             site_picture_url=self._pictures.site_url,
             scope_picture_url=self._pictures.scope_url,
         )
         self._views = Views(catalog)
-        self._pages = RenderedPages(renderer, catalog.packer)
+        offered = self._languages.offered
+        self._pages = RenderedPages(renderer, catalog.packer, offered)
+        vary = _VARY_BY_LANGUAGE if len(offered) > 1 else _VARY
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
         # A static site has no API, so what the examples do works in a service alone.
         own_url = None if renderer.is_static else renderer.public_url
-        self._guides = GuidePages(self._pages, own_url)
         self._reference = ReferencePages(self._pages, self._document)
+        self._guides = GuidePages(self._pages, own_url, self._reference.list_sections)
         self._feeds = Feeds(self._views, self._pages, self._list_lasting)
         policy = renderer.security_headers(has_script=True, more="connect-src 'self'")
-        self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
+        self._docs: Headers = [HTML, _VARY, _REVALIDATED, *policy]
+        self._html: Headers = [HTML, vary, _REVALIDATED, *policy]
         self._collections = CollectionPages(self._views, self._pages, collections)
         listings = ListingPages(self._views, self._pages, members, self._collections, trending)
         widgets = WidgetPages(
@@ -146,10 +152,10 @@ class PublicPages:
     def _page_routes(
         self, listings: ListingPages, widgets: WidgetPages, cdn_url: str
     ) -> list[PublicRoute]:
-        html = self._html
+        html, docs = self._html, self._docs
         # For pages on which a widget can run.
         policy = panel_security_headers(self._renderer, cdn_url)
-        panel: Headers = [HTML, _VARY, _REVALIDATED, *policy]
+        panel: Headers = [*html[:3], *policy]
         search = listings.static_search if self._renderer.is_static else listings.search
         return [
             PublicRoute("/", listings.front_page, panel),
@@ -164,12 +170,13 @@ class PublicPages:
             PublicRoute("/widgets/{scope}/{name}/feed.atom", self._feeds.widget, _kept(_ATOM)),
             PublicRoute("/widgets/{scope}/{name}/picture.jpg", self._pictures.widget, _PICTURE),
             PublicRoute("/widgets/{scope}/{name}/{number}", widgets.version, panel),
-            PublicRoute("/docs", self._guides.index, html),
-            PublicRoute("/docs/api", self._reference.page, html),
-            PublicRoute("/docs/api/{page}", self._reference.page, html),
-            PublicRoute("/docs/api/{page}/try", self._try_operation, html),
-            PublicRoute("/docs/{name}", self._guides.part, html),
-            PublicRoute("/docs/{name}/{slug}", self._guides.part, html),
+            PublicRoute("/docs", self._guides.index, docs),
+            PublicRoute("/docs/api", self._reference.page, docs),
+            PublicRoute("/docs/api/{page}", self._reference.page, docs),
+            PublicRoute("/docs/api/{page}/try", self._try_operation, docs),
+            PublicRoute("/docs/search", self._guides.search, docs),
+            PublicRoute("/docs/{name}", self._guides.part, docs),
+            PublicRoute("/docs/{name}/{slug}", self._guides.part, docs),
         ]
 
     def _keyword_routes(self, listings: ListingPages) -> list[PublicRoute]:
@@ -249,6 +256,10 @@ class PublicPages:
         address = self._reference.find_address(asked.params["page"], asked.query)
         return None if address is None else self._renderer.redirect(address, NOSNIFF)
 
+    def show_card(self, key: str) -> bytes:
+        """The card of the widget with this `scope/name`, as a list of one."""
+        return self._cards.list(self._views.list_named(key, 1)).encode()
+
     def list_docs(self) -> list[str]:
         return [*self._guides.list_paths(), *self._reference.list_paths()]
 
@@ -264,7 +275,10 @@ class PublicPages:
 
     async def handle(self, request: Request) -> Response:
         found = self._routes.find(request.path)
+        if request.path == SWITCH:
+            return self._switch(request)
         language = self._languages.choose(request)
+        await self._languages.load(language)
         if not self._are_icons_loaded:
             await asyncio.to_thread(self._icons.load)
             self._are_icons_loaded = True
@@ -292,6 +306,16 @@ class PublicPages:
         if isinstance(content, Response):
             return content
         return content_response(request, content, route.headers)
+
+    def _switch(self, request: Request) -> Response:
+        """Remembers the chosen language, and shows the page again from which it was chosen."""
+        headers: Headers = [NOSNIFF]
+        if (chosen := self._languages.find_asked(request.query_string)) is not None:
+            attributes = cookie_attributes(self._renderer.public_url)
+            cookie = f"{LANGUAGE_COOKIE}={chosen.tag}; Max-Age={A_YEAR_S}{attributes}"
+            headers.append(("set-cookie", cookie))
+        back = without_language(request.headers.get("referer") or "", self._renderer.root)
+        return self._renderer.redirect(back, *headers)
 
     def failure(self, request: Request, response: Response) -> Response:
         """The error page for an internal error, which programs get as JSON."""

@@ -15,6 +15,7 @@ from widget_contract.wire_running import VersionDetail
 from ...core.http.conditional import content_response
 from ...core.http.http import NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, PageRenderer
+from ..card_picture import CardPicture, choose_picture
 from ..catalog import Catalog
 from ..views import Views
 
@@ -66,7 +67,18 @@ class PreviewPages:
         if version is None:
             return None
         panel = panel_of(self._catalog, version)
-        return self._renderer.render("catalog/preview/page.html", version=version, preview=panel)
+        return self._renderer.render(
+            "catalog/preview/page.html",
+            version=version,
+            preview=panel,
+            picture=self._choose_picture(version),
+        )
+
+    def _choose_picture(self, version: VersionEntry) -> CardPicture | None:
+        content = self._catalog.version(f"{version.scope}/{version.name}/{version.version}")
+        detail = None if content is None else _decode(content.body)
+        # The files of a revoked version are not served.
+        return None if detail is None or detail.revoked else choose_picture(detail.files)
 
     async def _find_version(self, path: str) -> VersionEntry | None:
         if not path.startswith(_PREFIX):

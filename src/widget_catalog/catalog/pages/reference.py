@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from ...core.http.content import AnyContent
+from .guide_search import Section
 from .rendered_pages import PageRequest, RenderedPages
 
 Object = dict[str, Any]
@@ -45,6 +46,18 @@ class ReferencePages:
 
     def list_paths(self) -> list[str]:
         return [_ROOT, *(f"{_ROOT}/{it}" for it in (_SCHEMAS, *self._operations))]
+
+    def list_sections(self) -> list[Section]:
+        """The operations, for the search of the docs."""
+        return [
+            Section(
+                self.pages.address(f"{_ROOT}/{it['id']}"),
+                it["summary"],
+                "API reference",
+                f"{it['method']} {it['path']} {it['about'].striptags()}",
+            )
+            for it in self._operations.values()
+        ]
 
     async def page(self, request: PageRequest) -> AnyContent | None:
         """The page of this operation, `schemas`, or the overview."""

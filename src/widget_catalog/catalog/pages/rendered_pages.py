@@ -58,8 +58,12 @@ class PageRequest(NamedTuple):
 
 
 class RenderedPages:
-    def __init__(self, renderer: PageRenderer, packer: Packer) -> None:
+    def __init__(
+        self, renderer: PageRenderer, packer: Packer, languages: Sequence[Language] = ()
+    ) -> None:
+        """`languages` are offered on every page that is translated."""
         self._renderer = renderer
+        self._languages = languages
         self._packer = packer
         self._pages: ByteBoundedCache[str, tuple[Shows, AnyContent]] = ByteBoundedCache(_MAX_BYTES)
 
@@ -75,28 +79,38 @@ class RenderedPages:
         shows: Shows,
         template: str,
         values: Callable[[], Mapping[str, Any]],
-        language: Language = ENGLISH,
+        language: Language | None = None,
         *,
         is_kept: bool = True,
     ) -> AnyContent:
-        """The cached page for this key and these values, or a new one; `is_kept`: cache it."""
+        """The cached page for this key and these values, or a new one; `is_kept`: cache it.
+        A page without a language is in English, and not translated.
+        """
         kept = self.find(key, shows, language)
         if kept is not None:
             return kept
         content = self.render(template, language, **values())
         if is_kept:
-            key = f"{language.tag} {key}"
+            key = _key_in(language, key)
             size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
             self._pages.put(key, ((*shows, self._renderer.mirror_url), content), size)
         return content
 
-    def find(self, key: str, shows: Shows, language: Language = ENGLISH) -> AnyContent | None:
-        kept = self._pages.items.get(f"{language.tag} {key}")
+    def find(self, key: str, shows: Shows, language: Language | None = None) -> AnyContent | None:
+        kept = self._pages.items.get(_key_in(language, key))
         wanted = (*shows, self._renderer.mirror_url)
         return kept[1] if kept is not None and kept[0] == wanted else None
 
-    def render(self, template: str, language: Language = ENGLISH, **values: Any) -> AnyContent:
-        return self._packer.content([self._renderer.render(template, language=language, **values)])
+    def render(self, template: str, language: Language | None = None, **values: Any) -> AnyContent:
+        languages = self._languages if language is not None else ()
+        page = self._renderer.render(
+            template, language=language or ENGLISH, languages=languages, **values
+        )
+        return self._packer.content([page])
+
+
+def _key_in(language: Language | None, key: str) -> str:
+    return key if language is None else f"{language.tag} {key}"
 
 
 def page_numbers(page: int, pages: int) -> list[int | None]:

@@ -55,13 +55,17 @@ def show_facets(facets: Sequence[Facet], all_keywords: str, language: Language) 
     if not facets:
         return Markup("")
     _ = language.gettext
-    parts = [f'<nav class="facets" aria-label="{_("Filter the results")}">\n']
-    applied = f' aria-current="true" title="{_("Remove this filter")}"'
-    for number, (title, choices) in enumerate(facets, 1):
-        parts.append(f'  <h2 id="facet-{number}">{_(title)}</h2>\n')
+    label, remove, every_keyword = (
+        _("Filter the results"),
+        _("Remove this filter"),
+        _("All keywords"),
+    )
+    parts = [f'<nav class="facets" aria-label="{label}">\n']
+    applied = f' aria-current="true" title="{remove}"'
+    for title, choices in facets:
+        parts.append(f"  <h2>{_(title)}</h2>\n  <ul>\n")
         if title == _KIND:
             choices = [it._replace(text=_(it.text)) for it in choices]
-        parts.append(f'  <ul aria-labelledby="facet-{number}">\n')
         parts += [
             f'    <li><a rel="nofollow" href="{escape_output(it.address)}"'
             f"{applied if it.is_applied else ''}><bdi>{escape_output(it.text)}</bdi>"
@@ -70,7 +74,7 @@ def show_facets(facets: Sequence[Facet], all_keywords: str, language: Language) 
         ]
         if title == _KEYWORDS_TITLE:
             every = escape_output(all_keywords)
-            parts.append(f'    <li class="every"><a href="{every}">{_("All keywords")}</a></li>\n')
+            parts.append(f'    <li class="every"><a href="{every}">{every_keyword}</a></li>\n')
         parts.append("  </ul>\n")
     return Markup("".join([*parts, "</nav>\n"]))  # noqa: S704  Escaped above.
 

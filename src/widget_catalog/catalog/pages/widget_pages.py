@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import msgspec
 
 from widget_contract.capabilities import permission_changes
+from widget_contract.declared_details import DeclaredDetails
 from widget_contract.errors import CatalogError
-from widget_contract.wire import VersionEntry, WidgetDetail
+from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
 
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
@@ -22,7 +26,7 @@ from ..installs import Installs
 from ..stored_files import FileRef
 from ..views import Views
 from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain
-from .cards import Cards
+from .cards import Cards, in_language
 from .facts import (
     VersionRow,
     compatibilities,
@@ -70,6 +74,9 @@ _VERSION_SECTIONS = {
 }
 
 
+T = TypeVar("T", WidgetHead, VersionEntry)
+
+
 class WidgetPages:
     def __init__(
         self,
@@ -113,7 +120,8 @@ class WidgetPages:
 
         def values() -> dict[str, Any]:
             return {
-                "widget": detail.widget,
+                "page_path": f"/widgets/{request.key}",
+                "widget": _translated(detail.widget, version.get("details"), language),
                 "versions": self._rows(detail, 0, _ROWS, revoked),
                 "row": None if shown is None else self._row(detail, shown, revoked),
                 "version_count": len(detail.versions),
@@ -141,6 +149,7 @@ class WidgetPages:
             detail = found.read()
             start, count = (page - 1) * _ROWS_PER_PAGE, len(detail.versions)
             return {
+                "page_path": path if page == 1 else "",
                 "widget": detail.widget,
                 "versions": self._rows(detail, start, start + _ROWS_PER_PAGE, revoked),
                 "version_count": count,
@@ -174,6 +183,7 @@ class WidgetPages:
 
         def values() -> dict[str, Any]:
             return {
+                "page_path": f"/widgets/{request.key}/{quote(number)}",
                 "widget": detail.widget,
                 "row": self._row(detail, version, revoked),
                 "contents": _contents(facts, _VERSION_SECTIONS, language),
@@ -212,7 +222,7 @@ class WidgetPages:
         text, is_read = await read_readme(self._bundles, files, beside.readme)
         readme = await self._markdown.render(text, readme_bytes, it.scope)
         return {
-            "version": it,
+            "version": _translated(it, beside, language),
             "revoked": beside.revoked,
             "details": beside,
             "preview": panel_of(self._catalog, it),
@@ -301,6 +311,15 @@ class WidgetPages:
             return old, new
         except (CatalogError, OSError):
             return None
+
+
+def _translated(shown: T, beside: DeclaredDetails | None, language: Language) -> T:
+    """With its texts in this language, if the version has such."""
+    texts = None if beside is None else beside.translations
+    if not texts or language.tag not in texts:
+        return shown
+    name, description = in_language(language, shown, texts)
+    return msgspec.structs.replace(shown, display_name=name, description=description)
 
 
 def _contents(

@@ -20,7 +20,7 @@ from .rendering import CDN_MARK, Document
 from .rows import Place
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 16
+FORMAT = 17
 
 Bytes: TypeAlias = bytes | memoryview
 

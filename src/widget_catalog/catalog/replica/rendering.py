@@ -15,7 +15,7 @@ from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
 from ...core.db.damage import checksum
-from ..card_picture import choose_picture
+from ..card_picture import CardPicture, choose_picture
 from ..tokens import readme_tokens
 from ..widgets import Version, Widget
 from .rows import FACET_SEPARATOR, Listing, Place
@@ -113,7 +113,7 @@ def render(widget: Widget) -> Document:
         sdk_ranges=FACET_SEPARATOR.join(dict.fromkeys(ranges)),
         permissions="" if latest is None else FACET_SEPARATOR.join(latest.permissions),
         terms="" if latest is None else " ".join(searched_texts(latest)),
-        readme=" ".join(readme_tokens(latest.readme)) if latest and latest.readme else "",
+        readme="" if latest is None else _searched(latest),
         description=widget.description,
     )
     return Document(
@@ -208,7 +208,17 @@ def _styles(widget: Widget) -> bytes:
 
 def _picture(latest: Version) -> bytes:
     found = choose_picture(latest.attached) if latest.attached else None
+    if latest.translations:
+        found = msgspec.structs.replace(found or CardPicture(), texts=latest.translations)
     return b"" if found is None else _encode(found)
+
+
+def _searched(latest: Version) -> str:
+    """The words of its README, and of its texts in other languages."""
+    texts = [latest.readme or ""]
+    for it in (latest.translations or {}).values():
+        texts += [it.display_name or "", it.description or ""]
+    return " ".join(readme_tokens("\n".join(texts))) if any(texts) else ""
 
 
 def _revocations(widget: Widget) -> bytes:

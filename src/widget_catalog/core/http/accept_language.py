@@ -4,16 +4,19 @@ In this order: `lang` in the query, the cookie that the switch in the footer set
 Accept-Language. What is offered bounds the number of forms of a page, whatever clients ask for.
 """
 
+import asyncio
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from ..languages.language import ENGLISH, Language, find_language
+from ..languages.language import ENGLISH, Language, parse_languages
 from .http import HeaderLookup, Request
+from .rendering import local_path
 
 COOKIE = "language"
 QUERY = "lang"
+SWITCH = "/language"
+"""The path of the switch, with the chosen language in the query."""
 A_YEAR_S = 365 * 86_400
 _WEIGHT = re.compile(r";\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*\Z")
 _ASKED = re.compile(rf"(?:\A|[;&\s]){COOKIE}=([A-Za-z-]{{2,20}})(?=;|\s|\Z)")
@@ -29,14 +32,13 @@ class Languages:
         self.offered = parse_languages(tags)
         self._by_tag = {it.tag.lower(): it for it in self.offered}
         self._negotiate = lru_cache(maxsize=1000)(self._choose)
+        self._loaded = {ENGLISH}
 
     def choose(self, request: Request) -> Language:
         if len(self.offered) == 1:
             return self.offered[0]
-        if QUERY in request.query_string:
-            asked = _IN_QUERY.search(request.query_string)
-            if asked and (found := self.find(asked[1])):
-                return found
+        if QUERY in request.query_string and (found := self.find_asked(request.query_string)):
+            return found
         headers = request.headers
         if headers.get("cookie") is not None and (found := self._remembered(headers)):
             return found
@@ -44,6 +46,17 @@ class Languages:
         if accepted is None or len(accepted) > _MAX_CHARACTERS:
             return self.offered[0]
         return self._negotiate(accepted)
+
+    async def load(self, language: Language) -> None:
+        """Call this before the first use of a language."""
+        if language not in self._loaded:
+            await asyncio.to_thread(language.load)
+            self._loaded.add(language)
+
+    def find_asked(self, query_string: str) -> Language | None:
+        """The one in a query."""
+        asked = _IN_QUERY.search(query_string)
+        return None if asked is None else self.find(asked[1])
 
     def find(self, tag: str) -> Language | None:
         return self._by_tag.get(tag.lower())
@@ -75,14 +88,6 @@ def _weight(part: str) -> float:
     return float(found[1]) if found else 0.0
 
 
-def parse_languages(tags: str) -> Sequence[Language]:
-    """Raises ValueError."""
-    some = [find_language(it) for it in dict.fromkeys(tags.split())]
-    if not some:
-        raise ValueError("must name at least one language.")
-    return some
-
-
 def without_language(referer: str, root: str) -> str:
     """The local path and query of a page, without its language; the front page if it is none."""
     try:
@@ -91,5 +96,6 @@ def without_language(referer: str, root: str) -> str:
     except ValueError:
         return "/"
     path = address.path.removeprefix(root) if address.path.startswith(f"{root}/") else "/"
+    path = "/" + path.lstrip("/")
     query = urlencode([it for it in fields if it[0] != QUERY])
-    return f"{path}?{query}" if query else path
+    return local_path(f"{path}?{query}" if query else path) or "/"

@@ -46,6 +46,7 @@ _TITLES = {
     503: N_("Temporarily unavailable"),
 }
 
+_OTHER_TITLE = N_("That did not work")
 
 # Where people are redirected to complete a missing step.
 _FIRST = {SecondFactorMissing: "/account/second-factor", ConfirmationNeeded: "/account/confirm"}
@@ -189,7 +190,7 @@ def failure_page(
             is_form = request.method not in ("GET", "HEAD")
             return renderer.go_first(path, back, status=303 if is_form else 302)
     status = status_of(error)
-    title = language.gettext(_TITLES.get(status, N_("That did not work")))
+    title = language.gettext(_TITLES.get(status, _OTHER_TITLE))
     sentence = language.gettext(error.message)
     return renderer.message(status, title, sentence, *headers_of(error), language=language)
 

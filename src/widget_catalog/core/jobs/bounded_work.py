@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, Generic, TypeVar, cast
 
 from ..errors import Busy
+from ..languages.language import N_
 from ..tracing import part
 from .fair_turns import FairTurns
 from .process_pool import name_of, receive, send
@@ -144,7 +145,8 @@ class BoundedProcess(Generic[Q, A]):
 
 
 def _busy() -> Busy:
-    return Busy("Too many people ask for this at the same time. Try again soon.", _MAX_WAIT_S)
+    sentence = N_("Too many people ask for this at the same time. Try again soon.")
+    return Busy(sentence, _MAX_WAIT_S)
 
 
 def _start(work: str, max_cpu_s: float) -> "subprocess.Popen[bytes]":

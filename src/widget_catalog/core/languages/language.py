@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache, lru_cache
-from gettext import c2py
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 CATALOGS = Path(__file__).parent / "catalogs"
 
@@ -23,6 +22,9 @@ class Language:
     name: str = "English"
     """What its readers call it."""
     direction: ClassVar[str] = "ltr"
+
+    def load(self) -> None:
+        """Read what texts, numbers and dates need, if that takes time: in a thread."""
 
     def gettext(self, message: str) -> str:
         return message
@@ -62,88 +64,93 @@ def _english_date(date: str) -> str:
 
 
 class Translated(Language):
-    """A language with a catalog of messages in `catalogs/`."""
+    """A language with a catalog of messages in `catalogs/`, read on first use: with Babel's data,
+    that takes about 100 ms.
+    """
 
-    def __init__(self, tag: str) -> None:
-        """Takes about 50 ms."""
-        from babel import Locale
-
+    def __init__(self, tag: str, name: str) -> None:
         self.tag = tag
-        locale = Locale.parse(tag, sep="-")
-        self.name = locale.get_display_name(locale) or tag
-        self._messages, self._plural_form = _read_catalog(tag)
-        self._format(locale)
+        self.name = name
+        self._locale = tag.replace("-", "_")
+        self._date = lru_cache(maxsize=10_000)(self._format_date)
+        self._number = lru_cache(maxsize=10_000)(self._format_number)
 
-    def _format(self, locale: object) -> None:
-        from babel.dates import format_date
-        from babel.numbers import format_decimal
-
-        def date(text: str) -> str:
-            return format_date(datetime.fromisoformat(text), "medium", locale=str(locale))
-
-        self._date = lru_cache(maxsize=10_000)(date)
-        self.number = lru_cache(maxsize=10_000)(  # type: ignore[method-assign]
-            lambda value: format_decimal(value, locale=str(locale))
-        )
-        self._three_digits = lambda value: format_decimal(  # type: ignore[method-assign]
-            value, "@@#", locale=str(locale)
-        )
+    def load(self) -> None:
+        self.plural_form(1)
+        self.day("2000-01-01")
 
     def gettext(self, message: str) -> str:
-        found = self._messages.get(message)
+        found = self._catalog.messages.get(message)
         return found[0] if found else message
 
     def forms(self, singular: str, plural: str) -> Sequence[str]:
-        """English ones if there is no translation, assigned to the forms of this language."""
-        found = self._messages.get(singular)
-        if found:
-            return found
-        return [singular if self._plural_form(1) == it else plural for it in range(self._count)]
-
-    @property
-    def _count(self) -> int:
-        return 1 + max(self._plural_form(it) for it in range(201))
+        found = self._catalog.messages.get(singular)
+        return found or [singular, *[plural] * (self._catalog.forms - 1)]
 
     def plural_form(self, count: int) -> int:
-        return self._plural_form(count)
+        return self._catalog.plural_form(count)
+
+    def number(self, value: int) -> str:
+        return self._number(value)
 
     def day(self, iso: str) -> str:
         return self._date(iso[:10])
 
+    def _format_date(self, date: str) -> str:
+        from babel.dates import format_date
 
-def _read_catalog(tag: str) -> tuple[Mapping[str, Sequence[str]], Callable[[int], int]]:
-    """The translated texts by their English ones, and the number of a plural form."""
-    from babel.messages.pofile import read_po
+        return format_date(datetime.fromisoformat(date), "medium", locale=self._locale)
 
-    with (CATALOGS / f"{tag}.po").open("rb") as file:
-        catalog = read_po(file, locale=tag.replace("-", "_"))
-    messages: dict[str, Sequence[str]] = {}
-    for it in catalog:
-        key = it.id if isinstance(it.id, str) else it.id[0]
-        forms = (it.string,) if isinstance(it.string, str) else tuple(it.string or ())
-        if key and forms and all(forms) and not it.fuzzy:
-            messages[key] = forms
-    return messages, c2py(catalog.plural_expr)
+    def _format_number(self, value: int) -> str:
+        from babel.numbers import format_decimal
+
+        return format_decimal(value, locale=self._locale)
+
+    def _three_digits(self, value: float) -> str:
+        from babel.numbers import format_decimal
+
+        return format_decimal(value, "@@#", locale=self._locale)
+
+    @cached_property
+    def _catalog(self) -> "_Catalog":
+        from gettext import c2py
+
+        from babel.messages.pofile import read_po
+
+        with (CATALOGS / f"{self.tag}.po").open("rb") as file:
+            read = read_po(file, locale=self._locale)
+        messages: dict[str, Sequence[str]] = {}
+        for it in read:
+            key = it.id if isinstance(it.id, str) else it.id[0]
+            forms = (it.string,) if isinstance(it.string, str) else tuple(it.string or ())
+            if key and forms and all(forms):
+                messages[key] = forms
+        return _Catalog(messages, read.num_plurals, c2py(read.plural_expr))
+
+
+class _Catalog(NamedTuple):
+    messages: Mapping[str, Sequence[str]]
+    """The translations in all plural forms, by the English text."""
+    forms: int
+    plural_form: Callable[[int], int]
 
 
 ENGLISH = Language()
+_TRANSLATED = {it.tag: it for it in (Translated("de", "Deutsch"), Translated("ja", "日本語"))}
+TAGS = (ENGLISH.tag, *_TRANSLATED)
 
 
-@cache
-def find_language(tag: str) -> Language:
-    """Loaded on first use. Raises ValueError if there is none."""
-    from .pseudo import PSEUDO, Pseudo
+def find_language(tag: str) -> Language | None:
+    from .pseudo import PSEUDO
 
-    if tag == ENGLISH.tag:
-        return ENGLISH
-    if tag == PSEUDO:
-        return Pseudo()
-    if tag not in list_tags():
-        raise ValueError(f"must be tags of {', '.join(list_tags())}, separated by spaces.")
-    return Translated(tag)
+    known: dict[str, Language] = {ENGLISH.tag: ENGLISH, PSEUDO.tag: PSEUDO, **_TRANSLATED}
+    return known.get(tag)
 
 
-@cache
-def list_tags() -> tuple[str, ...]:
-    """The languages that pages are translated to, English first."""
-    return ENGLISH.tag, *sorted(it.stem for it in CATALOGS.glob("*.po"))
+def parse_languages(tags: str) -> Sequence[Language]:
+    """Raises ValueError."""
+    found = [find_language(it) for it in dict.fromkeys(tags.split())]
+    some = [it for it in found if it is not None]
+    if not some or len(some) < len(found):
+        raise ValueError(f"must be some of {' '.join(TAGS)}, separated by spaces.")
+    return some

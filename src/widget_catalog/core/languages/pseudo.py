@@ -8,14 +8,13 @@ from functools import cache
 
 from .language import Language
 
-PSEUDO = "ar-XB"
 _KEPT_OR_WORD = re.compile(r"(%\(\w+\)s|%%|<[^>]*>|&\w+;)|([^\W\d_]+)")
 # Right-to-left override, and its end.
 _START, _END = "\u202e", "\u202c"
 
 
 class Pseudo(Language):
-    tag = PSEUDO
+    tag = "ar-XB"
     name = "Pseudo"
     direction = "rtl"
 
@@ -36,3 +35,6 @@ def reverse(message: str) -> str:
         lambda found: found[1] or f"{_START}{found[2]}{_END}",
         message,
     )
+
+
+PSEUDO = Pseudo()

@@ -11,19 +11,27 @@ async function showAccount(link) {
   link.textContent = `@${username}`;
 }
 
+// Of a terminal session, only what was typed is copied.
+function commands(code) {
+  if (!code.classList.contains("language-console")) return "";
+  const typed = code.textContent.match(/^(?:\$ .*\\\n(?:.*\\\n)*.*|\$ .*)$/gm) ?? [];
+  return typed.map((it) => it.slice(2)).join("\n");
+}
+
 // Copy buttons, next to text that is also selected with one click.
 async function copy(button) {
   const code = button.parentElement.querySelector("code");
   const label = button.firstChild;
+  button.said ??= label.data;
   try {
-    await navigator.clipboard.writeText(code.textContent);
-    label.data = "Copied";
+    await navigator.clipboard.writeText(commands(code) || code.textContent);
+    label.data = button.dataset.copied ?? "Copied";
   } catch {
     // Without a secure context there is no clipboard: select the text, to be copied by keyboard.
     getSelection().selectAllChildren(code);
-    label.data = "Selected";
+    label.data = button.dataset.selected ?? "Selected";
   }
-  setTimeout(() => (label.data = "Copy"), 2000);
+  setTimeout(() => (label.data = button.said), 2000);
 }
 
 // Pictures of a version, one at a time over the page; without this, each link opens one.
@@ -70,6 +78,27 @@ function showPictures(list) {
     show(number);
     tell();
   }));
+}
+
+// The contents of a page of the docs mark the section that is being read.
+function followReader(contents) {
+  const links = [...contents.querySelectorAll('a[href^="#"]')];
+  const headings = links.map((it) => document.getElementById(decodeURIComponent(it.hash.slice(1))));
+  const mark = () => {
+    const current = headings.findLastIndex((it) => it && it.getBoundingClientRect().top < innerHeight / 3);
+    links.forEach((it, index) => {
+      if (index !== current) it.removeAttribute("aria-current");
+      else if (!it.hasAttribute("aria-current")) {
+        it.setAttribute("aria-current", "location");
+        const below = it.getBoundingClientRect().bottom - contents.getBoundingClientRect().bottom;
+        if (below > 0 || it.offsetTop < contents.scrollTop) contents.scrollTop = it.offsetTop - contents.clientHeight / 2;
+      }
+    });
+  };
+  if (links.length > 0) {
+    addEventListener("scroll", () => requestAnimationFrame(mark), { passive: true });
+    mark();
+  }
 }
 
 // Search as you type: fetches the page of the form, and shows its results.
@@ -172,6 +201,7 @@ document.querySelectorAll("[data-try]").forEach((form) => {
 document.querySelectorAll("[data-account]").forEach((it) => showAccount(it).catch(() => {}));
 document.querySelectorAll("[data-gallery]").forEach(showPictures);
 document.querySelectorAll("[data-suggest]").forEach(suggestLater);
+document.querySelectorAll(".contents.wide").forEach(followReader);
 document.querySelectorAll("[data-live]").forEach(searchWhileTyping);
 document.querySelectorAll("[data-copy]").forEach((button) => {
   button.hidden = false;

@@ -14,15 +14,13 @@ function element(tag, text, attributes = {}) {
   return made;
 }
 
-function shown({ scope, name, displayName, description, latestVersion }) {
-  const item = document.createElement("li");
-  const href = `${base}widgets/${scope}/${name}/`;
-  const version = latestVersion ? ` ${latestVersion.version}` : "";
-  item.append(
-    element("a", displayName, { href, dir: "auto" }),
-    element("p", `${scope}/${name}${version}`, { className: "quiet" }),
-    element("p", description ?? "", { dir: "auto" }),
-  );
+// The card of a widget, as in all lists of the site.
+async function card({ scope, name, displayName }) {
+  const place = `${base}widgets/${scope}/${name}/`;
+  const answer = await fetch(`${place}card.html`);
+  const page = new DOMParser().parseFromString(answer.ok ? await answer.text() : "", "text/html");
+  const item = page.querySelector("li") ?? element("li", "");
+  if (item.childElementCount === 0) item.append(element("a", displayName, { href: place, dir: "auto" }));
   return item;
 }
 
@@ -39,7 +37,7 @@ try {
   const official = query.get("official") || null;
   const found = await catalog.search({ q, official, scope: query.get("scope"), page, limit });
   status.textContent = `${found.total.toLocaleString("en")} widget${found.total === 1 ? "" : "s"}`;
-  list.replaceChildren(...found.widgets.map(shown));
+  list.replaceChildren(...await Promise.all(found.widgets.map(card)));
   if (page > 1) pager.append(linkTo(page - 1, "Previous"), " ");
   if (page * limit < found.total) pager.append(linkTo(page + 1, "Next"));
 } catch (error) {
