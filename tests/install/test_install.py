@@ -125,8 +125,8 @@ def test_pip_is_told_to_trust_a_catalog_without_https_as_its_only_index(tmp_path
     """Otherwise it ignores that index."""
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / "some_thing-1.2-py3-none-any.whl").write_bytes(b"")
-    plain = {"base_url": "http://nas:8080", "tool_dependencies": str(tmp_path / "wheels")}
-    with InProcessSite(tmp_path / "data", **plain) as site:
+    url, wheels = "http://nas:8080", str(tmp_path / "wheels")
+    with InProcessSite(tmp_path / "data", base_url=url, tool_dependencies=wheels) as site:
         assert (
             '--pip-args="--trusted-host nas:8080 --index-url http://nas:8080/' in commands(site)[1]
         )
