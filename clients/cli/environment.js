@@ -89,6 +89,8 @@ async function withPip(python, draft, wheels, index) {
   if (!python) return false;
   const [command, ...args] = python;
   const options = ["--disable-pip-version-check", "--no-input", ...(index ? ["--index-url", index] : [])];
+  // Otherwise pip ignores it. uv does not, and the packages of the tool itself are in the tarball.
+  if (index?.startsWith("http://")) options.push("--trusted-host", new URL(index).host);
   await run(command, [...args, "-m", "venv", draft]);
   await run(interpreter(draft), ["-m", "pip", "install", "--quiet", ...options, ...wheels]);
   return true;

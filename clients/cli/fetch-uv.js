@@ -7,15 +7,16 @@ import path from "node:path";
 import { inflateRawSync } from "node:zlib";
 
 const PINNED = JSON.parse(readFileSync(new URL("uv.json", import.meta.url), "utf8"));
+// Node itself needs glibc 2.28; where there are wheels for it and for older ones, either may be offered.
 const PLATFORMS = {
-  "linux-x64": "manylinux_2_17_x86_64",
-  "linux-arm64": "manylinux_2_17_aarch64",
-  "linux-x64-musl": "musllinux_1_1_x86_64",
-  "linux-arm64-musl": "musllinux_1_1_aarch64",
-  "darwin-x64": "macosx_10_12_x86_64",
-  "darwin-arm64": "macosx_11_0_arm64",
-  "win32-x64": "win_amd64",
-  "win32-arm64": "win_arm64",
+  "linux-x64": /manylinux_2_(17|28)_x86_64/,
+  "linux-arm64": /manylinux_2_(17|28)_aarch64/,
+  "linux-x64-musl": /musllinux_1_1_x86_64/,
+  "linux-arm64-musl": /musllinux_1_1_aarch64/,
+  "darwin-x64": /macosx_10_12_x86_64/,
+  "darwin-arm64": /macosx_11_0_arm64/,
+  "win32-x64": /win_amd64/,
+  "win32-arm64": /win_arm64/,
 };
 
 /** The path of the program; null if no index is known, or it has none for this platform. */
@@ -32,7 +33,7 @@ export async function fetchUv(folder, index, say) {
   const links = [...listing.matchAll(/href="([^"]+\.whl)(?:#[^"]*)?"/g)].map(([, link]) => new URL(link, page));
   const wheel = links.find(({ pathname }) => {
     const file = decodeURIComponent(path.posix.basename(pathname));
-    return file.startsWith(`uv-${PINNED.version}-`) && file.includes(platform);
+    return file.startsWith(`uv-${PINNED.version}-`) && platform.test(file);
   });
   if (!wheel) return null;
   const content = Buffer.from(await (await got(wheel)).arrayBuffer());

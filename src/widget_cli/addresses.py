@@ -44,6 +44,11 @@ def is_private(url: str) -> bool:
     return parts.scheme == "https" or _is_loopback_host(parts.hostname)
 
 
+def login_command(url: str) -> str:
+    """The command that signs in there."""
+    return f"widget login {url}" + ("" if is_private(url) else " --insecure")
+
+
 def is_same_origin(one: str, other: str) -> bool:
     """Whether both are the same server. All loopback names are equal."""
     return _origin(one) == _origin(other)

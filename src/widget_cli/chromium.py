@@ -43,6 +43,9 @@ _OPTIONS = (
     "--disable-gpu",
     "--mute-audio",
 )
+# What Chromium writes before it ends.
+_NO_SANDBOX = "No usable sandbox"
+_SHOWN_LINES = 3
 _TIMEOUT_S = 60.0
 _LOOK_EVERY_S = 0.1
 
@@ -67,9 +70,11 @@ def find_chromium() -> str:
 class Browser:
     """Commands of the DevTools protocol, one after the other."""
 
-    def __init__(self, commands: int, responses: int) -> None:
+    def __init__(self, commands: int, responses: int, errors: Path) -> None:
+        """Descriptors of its debugging pipe, and the file that it writes errors to."""
         self._commands = commands
         self._responses = responses
+        self._errors = errors
         self._number = 0
         self._received = b""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -82,7 +87,8 @@ class Browser:
         message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
         if session is not None:
             message["sessionId"] = session
-        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        with contextlib.suppress(BrokenPipeError):  # It has ended, which reading notices.
+            os.write(self._commands, json.dumps(message).encode() + b"\0")
         while True:
             response = self._receive()
             if response.get("id") == self._number:
@@ -95,11 +101,22 @@ class Browser:
         while b"\0" not in self._received:
             chunk = os.read(self._responses, 1 << 16)
             if not chunk:
-                raise ToolError("The browser ended unexpectedly.", "Try again.")
+                raise self._ended()
             self._received += chunk
         line, _, self._received = self._received.partition(b"\0")
         message: dict[str, Any] = json.loads(line)
         return message
+
+    def _ended(self) -> ToolError:
+        text = self._errors.read_text(encoding="utf-8", errors="replace")
+        if _NO_SANDBOX in text:
+            return ToolError(
+                "The browser has no sandbox here, as in many containers.",
+                "On Debian, install the package chromium-sandbox. If you trust the widget's code, "
+                "add --no-sandbox.",
+            )
+        reason = "\n".join(text.splitlines()[-_SHOWN_LINES:])
+        return ToolError("The browser ended unexpectedly.", reason or "Try again.")
 
     def take_picture(self, url: str, width: int, height: int, scale: int) -> bytes:
         """A PNG of a page whose title becomes `ready`, or `failed: …`."""
@@ -125,27 +142,29 @@ class Browser:
 
 
 @contextlib.contextmanager
-def browser() -> Iterator[Browser]:
+def browser(*, has_sandbox: bool = True) -> Iterator[Browser]:
     program = find_chromium()
     options = list(_OPTIONS)
-    if sys.platform == "linux" and os.geteuid() == 0:
-        options.append("--no-sandbox")  # It does not start otherwise.
+    if not has_sandbox or (sys.platform == "linux" and os.geteuid() == 0):
+        options.append("--no-sandbox")  # As root it does not start otherwise.
     command_end, commands = os.pipe()
     responses, response_end = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         # It reads commands from descriptor 3, and writes to 4.
         start = f'exec "$0" "$@" 3<&{command_end} 4>&{response_end}'
-        process = subprocess.Popen(  # noqa: S603
-            ["/bin/sh", "-c", start, program, *options, f"--user-data-dir={profile}"],
-            pass_fds=(command_end, response_end),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        errors = Path(profile, "errors.txt")
+        with errors.open("wb") as errors_file:
+            process = subprocess.Popen(  # noqa: S603
+                ["/bin/sh", "-c", start, program, *options, f"--user-data-dir={profile}"],
+                pass_fds=(command_end, response_end),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors_file,
+            )
         os.close(command_end)
         os.close(response_end)
         try:
-            yield Browser(commands, responses)
+            yield Browser(commands, responses, errors)
         finally:
             process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -14,6 +14,8 @@ from .console import say
 from .errors import ToolError
 
 BUILD = "npm run build"
+RUN_BUILD = f"Run: {BUILD}"
+WATCH = "watch"
 _FIRST_BUILD_S = 20.0
 _END_WITHIN_S = 5
 
@@ -48,7 +50,7 @@ def watching(folder: Path, built_at: Callable[[], float]) -> Iterator[None]:
 
     The block begins after its first build. `built_at` is when the module was written.
     """
-    if "watch" not in npm_scripts(folder):
+    if WATCH not in npm_scripts(folder):
         yield
         return
     npm = shutil.which("npm")

@@ -22,7 +22,7 @@ from widget_contract.preview import preview_files
 from .errors import ToolError
 from .javascript import ModuleCheck
 from .loopback import HOST, LocalHandler, serving
-from .npm_project import find_newer_source
+from .npm_project import RUN_BUILD, WATCH, find_newer_source, npm_scripts
 from .preview_page import PAGE, TYPES, page_files, type_of
 from .widget_folder import MANIFEST, LocalWidget, read_manifest_text, read_widget
 
@@ -31,6 +31,7 @@ LOOK_EVERY_S = 0.3
 _WRITTEN_WITHIN_S = 2.0
 # If the module is older than its source for so long, the build has probably failed.
 _BUILT_WITHIN_S = 3.0
+_SEE_TERMINAL = "If its build failed, the terminal says why."
 _KEPT_FILES = 10
 # Keys of a manifest that only the preview uses.
 _SHOWN_KEYS = ("configSchema", "defaultConfig", "defaultSize")
@@ -97,7 +98,10 @@ class PreviewedWidget:
         files = [it for it in (widget.bundle, widget.style) if it is not None]
         recent = list(self._files.items())[-_KEPT_FILES:]
         self._files = dict(recent) | {it.sha256_hash: it.content for it in files}
-        return State(revision, widget, [], list(widget.warnings))
+        warnings = list(widget.warnings)
+        if WATCH in npm_scripts(self._folder):  # It builds by itself, unless it cannot.
+            warnings = [it.replace(RUN_BUILD, _SEE_TERMINAL) for it in warnings]
+        return State(revision, widget, [], warnings)
 
     def _is_being_written(self, seen: Fingerprint) -> bool:
         """Whether a file that was there is missing or empty, but only for a moment."""

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from .addresses import path_part
+from .addresses import login_command, path_part
 from .console import plain, say
 from .errors import ExitCode, ToolError, not_allowed, sign_in_needed
 from .loopback import waiting_for_browser
@@ -51,9 +51,9 @@ def sign_in_with_browser(
         say.print(f"\n  [cyan]{plain(address)}[/]\n")
         say.print(
             "[dim]Waiting for confirmation … Press Ctrl-C to cancel. "
-            "No browser? Use: widget login --device[/]"
+            f"No browser? Use: {plain(login_command(url))} --device[/]"
         )
-        code = callback.wait(timeout_s, f"widget login {url}")
+        code = callback.wait(timeout_s, login_command(url))
         try:
             return oauth.tokens(
                 "authorization_code",
@@ -104,7 +104,7 @@ def sign_in_with_device(
                 raise
             interval_s += _SLOWER_S  # A temporary failure; the code is still valid.
     raise sign_in_needed(
-        "The code expired before it was entered.", f"Try again: widget login {oauth.url} --device"
+        "The code expired before it was entered.", f"Try again: {login_command(oauth.url)} --device"
     )
 
 
@@ -137,7 +137,7 @@ def _refused(error: OAuthError, url: str) -> ToolError:
         sentence = "The sign-in was denied in the browser."
     else:
         sentence = f"The catalog did not accept the sign-in: {error.sentence}"
-    return sign_in_needed(sentence, f"Try again: widget login {url}")
+    return sign_in_needed(sentence, f"Try again: {login_command(url)}")
 
 
 class TokenRequest(msgspec.Struct, frozen=True, rename="camel"):

@@ -22,7 +22,7 @@ from .documents import find_pictures, find_readme
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
 from .manifest_text import misspelled_keys
-from .npm_project import BUILD, find_newer_source, npm_scripts
+from .npm_project import BUILD, RUN_BUILD, find_newer_source, npm_scripts
 from .source_files import SourceFile, leads_out, read_file
 
 MANIFEST = "widget.json"
@@ -126,7 +126,7 @@ def read_widget(
         errors += [f"main: {it}" for it in found.errors]
         warnings += found.warnings
         if newer := find_newer_source(folder, bundle.path):
-            warnings.append(f"main: {newer} was changed after {main} was built. Run: {BUILD}")
+            warnings.append(f"main: {newer} was changed after {main} was built. {RUN_BUILD}")
     if errors or bundle is None:
         raise _faulty(folder, errors, remarks)
     readme = find_readme(folder)

@@ -31,9 +31,11 @@ FILE_KINDS: tuple[FileKind, ...] = tuple(CONTENT_TYPES)
 PICTURE_KINDS: frozenset[FileKind] = frozenset(("png", "jpg", "webp"))
 _FIXED: dict[str, FileKind] = {BUNDLE: "js", STYLE: "css", README: "md"}
 
-_NAME = r"screenshots/([A-Za-z0-9][A-Za-z0-9_-]{0,63})"
-_PICTURE = re.compile(rf"{_NAME}\.(?:png|jpg|webp)", re.ASCII)
-_THUMBNAIL = re.compile(rf"{_NAME}\.thumb\.webp", re.ASCII)
+_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+_PICTURE = re.compile(rf"screenshots/{_NAME}\.(?:png|jpg|webp)", re.ASCII)
+_THUMBNAIL = re.compile(rf"screenshots/{_NAME}\.thumb\.webp", re.ASCII)
+PICTURE_FILE = rf"^{_NAME}\.(png|jpg|webp|thumb\.webp)$"
+"""The file name of a picture or of a thumbnail, as in a JSON Schema."""
 _SHA256 = re.compile(SHA256)
 _PATH_RULE = (
     "must be README.md, or a picture such as screenshots/light.png: a name of at most 64 letters, "

@@ -121,6 +121,17 @@ def test_the_first_steps_begin_with_the_page(site: InProcessSite) -> None:
     assert "/install" in Html(site.get("/").body).links
 
 
+def test_pip_is_told_to_trust_a_catalog_without_https_as_its_only_index(tmp_path: Path) -> None:
+    """Otherwise it ignores that index."""
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "some_thing-1.2-py3-none-any.whl").write_bytes(b"")
+    url, wheels = "http://nas:8080", str(tmp_path / "wheels")
+    with InProcessSite(tmp_path / "data", base_url=url, tool_dependencies=wheels) as site:
+        assert (
+            '--pip-args="--trusted-host nas:8080 --index-url http://nas:8080/' in commands(site)[1]
+        )
+
+
 def test_dependencies_of_the_operator_are_offered_and_make_other_indexes_unnecessary(
     closed: InProcessSite,
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_cli.addresses import is_private, is_same_origin, parse_key, parse_url
+from widget_cli.addresses import is_private, is_same_origin, login_command, parse_key, parse_url
 from widget_cli.errors import ToolError
 
 
@@ -76,3 +76,11 @@ def test_what_is_no_widget_is_refused(text: str) -> None:
 )
 def test_an_origin_is_scheme_host_and_port(one: str, other: str, expected: bool) -> None:
     assert is_same_origin(one, other) is expected
+
+
+@pytest.mark.parametrize(
+    ("url", "option"),
+    [("https://catalog.example", ""), ("http://127.0.0.1:80", ""), ("http://nas", " --insecure")],
+)
+def test_the_command_to_sign_in_works_as_it_is_printed(url: str, option: str) -> None:
+    assert login_command(url) == f"widget login {url}{option}"

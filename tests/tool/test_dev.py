@@ -161,6 +161,21 @@ def test_the_line_of_a_syntax_error_is_shown_below_it(tmp_path: Path) -> None:
     ]
 
 
+def test_the_same_warnings_are_printed_once(tool: Tool) -> None:
+    """Otherwise they hide what is new, at every save."""
+    folder = tool.begin("clock")
+    with tool.start("dev", "clock", "--no-browser") as started:
+        assert started.stderr is not None
+        lines = [started.stderr.readline() for _ in range(3)]
+        (folder / "index.js").write_text((folder / "index.js").read_text() + "// Saved.\n")
+        lines.append(started.stderr.readline())
+        started.send_signal(signal.SIGINT)
+        started.communicate(timeout=20)
+    assert lines[1] == "OK, with warnings:\n"
+    assert "description" in lines[2]
+    assert lines[3] == "OK, with the same warnings.\n"
+
+
 def test_a_module_that_a_build_replaces_is_missing_only_if_that_lasts(tmp_path: Path) -> None:
     folder = Tool(tmp_path).begin("clock")
     widget = PreviewedWidget(folder, ModuleCheck.FULL)
@@ -195,8 +210,8 @@ def test_a_source_that_is_not_built_soon_is_a_warning_on_the_page(tmp_path: Path
     os.utime(folder / "src" / "a.ts", (time.time() + 9, time.time() + 9))
     assert widget.state().warnings == []
     time.sleep(3.1)
-    newer = "main: src/a.ts was changed after index.js was built. Run: npm run build"
-    assert widget.state().warnings == [newer]
+    newer = "main: src/a.ts was changed after index.js was built. "
+    assert widget.state().warnings == [newer + "If its build failed, the terminal says why."]
 
     os.utime(folder / "index.js", (time.time() + 20, time.time() + 20))
     assert widget.state().warnings == []

@@ -142,8 +142,8 @@ def test_npm_create_makes_a_widget_and_installs_the_tool_once(machine: Path) -> 
     first, second, *_ = lines = done.stderr.splitlines()
     assert (first, second) == ("Installing the tool, once …", "Created the widget clock:")
     assert lines[-2:] == [
-        "If you have no command widget: npm install --global widget-catalog-cli",
-        "Or install it from your catalog, as its page /install says.",
+        "If you have no command widget, install it as the page /install of your catalog says,",
+        "or from the registry: npm install --global widget-catalog-cli",
     ]
     assert (machine / "clock" / "src" / "Widget.svelte").exists()
 
@@ -188,7 +188,7 @@ def index(machine: Path) -> Iterator[ScriptedServer]:
     before = pinned.read_text()
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     pinned.write_text(json.dumps({"version": UV, "sha256": [digest], "index": None}))
-    platforms = ("manylinux_2_17_x86_64", "manylinux_2_17_aarch64", "macosx_11_0_arm64")
+    platforms = ("manylinux_2_17_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_arm64")
     links = [f'<a href="../../files/uv-{UV}-py3-none-{it}.whl#sha256=0">it</a>' for it in platforms]
     with scripted_server() as server:
         page = "\n".join([f'<a href="uv-0.1.0-py3-none-{platforms[0]}.whl">old</a>', *links])

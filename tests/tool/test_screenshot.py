@@ -82,3 +82,25 @@ def test_a_widget_that_does_not_run_is_reported(tool: Tool, folder: Path) -> Non
 
     assert said.code != 0
     assert "The widget does not run: " in said.err
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence", "hint"),
+    [
+        ("[1:1:ERROR] No usable sandbox! If …", "The browser has no sandbox here", "--no-sandbox"),
+        ("libnss3.so: cannot open", "The browser ended unexpectedly.", "libnss3.so: cannot open"),
+    ],
+)
+def test_a_browser_that_does_not_start_says_why(
+    tool: Tool, folder: Path, written: str, sentence: str, hint: str
+) -> None:
+    program = folder / "chromium"
+    program.write_text(f"#!/bin/sh\necho '{written}' >&2\nexit 1\n")
+    program.chmod(0o755)
+
+    said = tool.run("screenshot", str(folder), environment={"CHROMIUM": str(program)})
+
+    assert said.code == 1
+    assert sentence in said.err
+    assert hint in said.err
+    assert not (folder / "screenshots").exists()

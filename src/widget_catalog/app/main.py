@@ -74,7 +74,7 @@ def about(
     epilog=examples(
         "serve --demo",
         "serve --data /var/lib/catalog --base-url https://catalog.example --workers 4",
-        "serve --set registration=invitation",
+        "serve --set registration=open",
     ),
 )
 def serve(

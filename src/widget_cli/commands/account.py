@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from ..addresses import is_private, parse_url
+from ..addresses import is_private, login_command, parse_url
 from ..app import App
 from ..catalog import check_cli_version, get_account, get_settings, list_scopes
 from ..console import ask_line, ask_secret, out, plain, say, shows_json, warn
@@ -165,7 +165,7 @@ def password(
     _end_session(session, "/api/auth/password", body)
     if not shows_json({"success": True, "catalog": session.url, "username": username}):
         say.print("[green]Changed.[/] You are signed out everywhere.")
-        say.print(f"Sign in again: widget login {plain(session.url)}")
+        say.print(f"Sign in again: {plain(login_command(session.url))}")
 
 
 @app.command()

@@ -235,16 +235,20 @@ def dev(
 
 
 def _report_changes(widget: "PreviewedWidget", look_every_s: float) -> None:
-    printed = 0
+    printed, warned = 0, list[str]()
     while True:
         state = widget.state()
         if state.revision != printed:
             printed = state.revision
             if state.errors:
                 say.print("[red]Errors:[/]")
+                show_details(state.errors)
+            elif state.warnings and state.warnings == warned:
+                say.print("[green]OK[/], with the same warnings.")
             else:
                 say.print("[green]OK[/], with warnings:" if state.warnings else "[green]OK.[/]")
-            show_details((*state.errors, *state.warnings))
+                show_details(state.warnings)
+            warned = state.warnings
         time.sleep(look_every_s)
 
 

@@ -42,6 +42,12 @@ def screenshot(
     scale: Annotated[
         int, typer.Option(metavar="N", min=1, max=3, help="Pixels of the picture per pixel.")
     ] = 2,
+    no_sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--no-sandbox", help="Start the browser without its sandbox, as in containers."
+        ),
+    ] = False,
     no_check: NoCheckOption = False,
     any_module: AnyModuleOption = False,
     _json: JsonOption = False,
@@ -65,9 +71,11 @@ def screenshot(
         most = f"A version can have {MAX_PICTURES} pictures at most."
         raise ToolError(most, "Choose fewer sizes, or one color scheme.")
     target = folder / SCREENSHOTS
-    target.mkdir(exist_ok=True)
     written = []
-    with showing(PreviewedWidget(folder, check), 0) as address, browser() as opened:
+    with (
+        showing(PreviewedWidget(folder, check), 0) as address,
+        browser(has_sandbox=not no_sandbox) as opened,
+    ):
         for name, (width, height) in sizes.items():
             for it in schemes:
                 pixels = (width * _CELL_PX, height * _CELL_PX)
@@ -77,6 +85,7 @@ def screenshot(
                         f"The picture of {name} is too large: {sized(len(picture))}.",
                         "Choose a smaller size, or --scale 1.",
                     )
+                target.mkdir(exist_ok=True)
                 file = target / (f"{it}.png" if len(sizes) == 1 else f"{name}-{it}.png")
                 file.write_bytes(picture)
                 written.append(file)

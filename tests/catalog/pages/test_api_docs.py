@@ -80,7 +80,8 @@ def test_every_operation_is_described_in_full(
         )
     for status in operation["responses"]:
         assert status in told
-    assert ("Example response" in told) or ("?q=clock" in told)
+    is_text = "/screenshots/" not in path
+    assert ("Example response" in told) or ("?q=clock" in told) or not is_text
 
 
 def test_the_overview_leads_to_every_operation(overview: Html) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from widget_contract.patterns import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
+from widget_contract.version_files import PICTURE_FILE
 
 from ...core import release
 from .examples import examples
@@ -32,9 +33,10 @@ _EVERYWHERE = {
 _PARAMETER_SCHEMAS = {
     "name": {"type": "string", "pattern": NAME, "maxLength": NAME_MAX_LENGTH},
     "version": {"type": "string", "pattern": SEMVER, "maxLength": SEMVER_MAX_LENGTH},
+    "picture": {"type": "string", "pattern": PICTURE_FILE},
     "sdk": {"type": "string", "pattern": COMPAT_SDK, "maxLength": SEMVER_MAX_LENGTH},
 }
-_IN_PATH = ("scope", "name", "version")
+_IN_PATH = ("scope", "name", "version", "picture")
 
 
 def openapi(service_name: str, base_url: str) -> Object:
@@ -110,6 +112,8 @@ def _response(it: Object, shown: Object) -> Object:
         content[_JSON] = {"schema": ref(schema), "examples": shown[schema]}
     for media_type, example in it.get("examples", {}).items():
         content[media_type] = {"schema": {"type": "string"}, "example": example}
+    # In OpenAPI 3.1, a media type without a schema is binary.
+    content |= {media_type: {} for media_type in it.get("binary", ())}
     return {"description": it["description"], "headers": _headers(it), "content": content}
 
 

@@ -182,7 +182,7 @@ class ReferenceReader:
         it = self._followed(it)
         schema, examples = None, []
         for kind, media in it.get("content", {}).items():
-            schema = schema or _schema_name(media["schema"])
+            schema = schema or _schema_name(media.get("schema", {}))
             examples += [
                 {"summary": example["summary"], "text": _shown(example["value"])}
                 for example in media.get("examples", {}).values()
