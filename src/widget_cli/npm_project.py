@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -70,13 +71,26 @@ def watching(folder: Path, built_at: Callable[[], float]) -> Iterator[None]:
         start_new_session=True,
     )
     try:
-        while built_at() < started and process.poll() is None:
-            if time.time() - started > _FIRST_BUILD_S:
-                break
-            time.sleep(0.05)
-        yield
+        with _leaving_orderly():
+            while built_at() < started and process.poll() is None:
+                if time.time() - started > _FIRST_BUILD_S:
+                    break
+                time.sleep(0.05)
+            yield
     finally:
         _end(process)
+
+
+@contextlib.contextmanager
+def _leaving_orderly() -> Iterator[None]:
+    """Leave the block if the terminal is closed, too: the script would go on otherwise."""
+    ends = [getattr(signal, it) for it in ("SIGHUP", "SIGTERM") if hasattr(signal, it)]
+    before = {it: signal.signal(it, lambda number, _: sys.exit(128 + number)) for it in ends}
+    try:
+        yield
+    finally:
+        for it, handler in before.items():
+            signal.signal(it, handler)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

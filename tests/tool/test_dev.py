@@ -164,6 +164,8 @@ def test_the_line_of_a_syntax_error_is_shown_below_it(tmp_path: Path) -> None:
 def test_the_same_warnings_are_printed_once(tool: Tool) -> None:
     """Otherwise they hide what is new, at every save."""
     folder = tool.begin("clock")
+    manifest = folder / "widget.json"
+    manifest.write_text(manifest.read_text().replace('"permissions"', '"permisions"'))
     with tool.start("dev", "clock", "--no-browser") as started:
         assert started.stderr is not None
         lines = [started.stderr.readline() for _ in range(3)]
@@ -172,8 +174,25 @@ def test_the_same_warnings_are_printed_once(tool: Tool) -> None:
         started.send_signal(signal.SIGINT)
         started.communicate(timeout=20)
     assert lines[1] == "OK, with warnings:\n"
-    assert "description" in lines[2]
+    assert "permisions" in lines[2]
     assert lines[3] == "OK, with the same warnings.\n"
+
+
+@pytest.mark.parametrize("end", [signal.SIGHUP, signal.SIGTERM])
+def test_the_build_ends_with_the_terminal(tool: Tool, end: signal.Signals) -> None:
+    folder = tool.begin("clock")
+    (folder / "node_modules").mkdir()
+    watch = "echo $$ > pid && touch index.js && exec sleep 100"
+    (folder / "package.json").write_text(json.dumps({"scripts": {"watch": watch}}))
+    with tool.start("dev", "clock", "--no-browser") as started:
+        assert started.stderr is not None
+        assert "npm run watch" in started.stderr.readline()
+        assert "The widget runs at" in started.stderr.readline()
+        started.send_signal(end)
+        started.communicate(timeout=20)
+    assert started.returncode == 128 + end
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "pid").read_text()), 0)
 
 
 def test_a_module_that_a_build_replaces_is_missing_only_if_that_lasts(tmp_path: Path) -> None:
