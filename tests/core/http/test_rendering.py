@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from markupsafe import Markup, escape
 
 from widget_catalog.core.features import list_contributions
-from widget_catalog.core.http.rendering import PageRenderer, escape_output, local_path
+from widget_catalog.core.http.page_templates import escape_output
+from widget_catalog.core.http.rendering import PageRenderer, local_path
 
 UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog", list_contributions())
 

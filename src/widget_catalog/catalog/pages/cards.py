@@ -15,7 +15,7 @@ from widget_contract.addresses import file_path
 from widget_contract.declared_details import Translation
 from widget_contract.wire import VersionEntry
 
-from ...core.http.rendering import PageEnvironment, escape_output, short
+from ...core.http.page_templates import PageEnvironment, escape_output, short
 from ...core.languages.language import ENGLISH, Language
 from ..card_picture import Card, CardPicture, Thumbnail
 from .icons import Icons, tint_of

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ...core.http.rendering import escape_output
+from ...core.http.page_templates import escape_output
 from ...core.languages.language import N_, Language
 from ..search.hits import Matches
 from ..search.ranking import Field

@@ -1,38 +1,19 @@
 """PageRenderer: templates, style sheets and headers shared by all pages."""
 
-import re
-from collections.abc import Mapping, MutableMapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import CodeType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-from jinja2 import (
-    BytecodeCache,
-    ChoiceLoader,
-    Environment,
-    FileSystemLoader,
-    PrefixLoader,
-    StrictUndefined,
-    Template,
-    nodes,
-)
-from jinja2.bccache import Bucket
-from markupsafe import Markup, escape
-
-from widget_contract.capabilities import in_words
 from widget_contract.preview import preview_file, preview_files, preview_tag
 
 from .. import release
-from ..clock import from_ms
 from ..languages.language import ENGLISH, Language
-from ..tracing import current, part
+from ..tracing import part
 from .content import Content
 from .http import NOSNIFF, Headers, Response
-from .translating import TranslatedCalls, Translating
+from .page_templates import PageEnvironment, page_environment
 
-_TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
 
 HTML = ("content-type", "text/html; charset=utf-8")
@@ -106,7 +87,7 @@ class PageRenderer:
         # If the service is published under a path, links start with it.
         self.root = urlsplit(public_url).path.rstrip("/")
         self._contributions = contributions
-        self.templates = _environment(contributions)
+        self.templates = page_environment(contributions)
         self._environments = {ENGLISH: self.templates}
         self.templates.globals.update(
             root=self.root,
@@ -150,9 +131,9 @@ class PageRenderer:
             values["language"] = language
             return environment.get_template(template).render(values).encode()
 
-    def _translate(self, language: Language) -> "PageEnvironment":
+    def _translate(self, language: Language) -> PageEnvironment:
         """The same templates in another language, with the same globals."""
-        environment = _environment(self._contributions, language)
+        environment = page_environment(self._contributions, language)
         environment.globals = self.templates.globals
         self._environments[language] = environment
         return environment
@@ -256,142 +237,3 @@ def local_path(text: str) -> str | None:
     is_plain = text.isascii() and text.isprintable() and "\\" not in text and len(text) <= 8192
     is_local = text.startswith("/") and not text.startswith("//")
     return text if is_plain and is_local else None
-
-
-class CompiledTemplates(BytecodeCache):
-    """A cache of compiled templates, shared by all renderers of a process.
-
-    Compiling a template takes a hundred times as long as rendering it.
-    """
-
-    def __init__(self) -> None:
-        self._code: dict[tuple[str, str, str], CodeType] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._code.get(_key_of(bucket))
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        if bucket.code is not None:
-            self._code[_key_of(bucket)] = bucket.code
-
-
-def _key_of(bucket: Bucket) -> tuple[str, str, str]:
-    environment = bucket.environment
-    language = environment.language if isinstance(environment, PageEnvironment) else ENGLISH
-    return language.tag, bucket.key, bucket.checksum
-
-
-_COMPILED = CompiledTemplates()
-_find_special = re.compile("[&<>\"']").search
-
-
-def escape_output(value: object) -> str:
-    """The same text as `markupsafe.escape`, for output: without an object of its own for every
-    text, which takes most of the time of a page with hundreds of them."""
-    if type(value) is str:
-        return value if _find_special(value) is None else str(escape(value))
-    return value if type(value) is Markup else escape(value)
-
-
-class PageTemplate(Template):
-    """A template that escapes what it outputs with `escape_output`."""
-
-    @classmethod
-    def from_code(cls, *arguments: Any, **more: Any) -> Template:
-        template = super().from_code(*arguments, **more)
-        # Compiled templates import `escape` for this purpose only; filters have their own.
-        template.root_render_func.__globals__["escape"] = escape_output
-        return template
-
-
-class PageEnvironment(Environment):
-    """The templates in one language."""
-
-    template_class = PageTemplate
-    language = ENGLISH
-
-    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        parsed = super()._parse(source, name, filename)
-        TranslatedCalls(self.language).visit(parsed)
-        return parsed
-
-    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """All templates share the globals of the environment: a map over them for each template,
-        as Jinja makes it, is copied entry by entry for every page."""
-        return super().make_globals(d) if d else self.globals
-
-
-def _environment(contributions: Contributions, language: Language = ENGLISH) -> PageEnvironment:
-    rooms = {name: FileSystemLoader(it) for name, it in contributions.templates.items()}
-    environment = PageEnvironment(
-        loader=ChoiceLoader([FileSystemLoader(_TEMPLATES), PrefixLoader(rooms)]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        auto_reload=False,
-        bytecode_cache=_COMPILED,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        extensions=[Translating],
-    )
-    environment.language = language
-    environment.policies["ext.i18n.trimmed"] = True
-    # The settings of a widget are shown in the order in which the author describes them.
-    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
-    environment.globals["chosen_theme"] = _chosen_theme
-    environment.globals["menus"] = contributions.menus
-    environment.globals["texts"] = contributions.texts
-    environment.filters["grouped"] = language.number
-    environment.filters["plural_form"] = language.plural_form
-    environment.filters["noun"] = lambda word, count: word if count == 1 else f"{word}s"
-    environment.filters["grouped_by_four"] = lambda text: " ".join(re.findall(".{1,4}", text))
-    words_of = in_words if language is ENGLISH else partial(in_words, gettext=language.gettext)
-    environment.filters["in_words"] = words_of
-    environment.filters["bytes"] = language.bytes
-    environment.filters["details_in_words"] = details_in_words
-    environment.filters["short"] = short
-    environment.filters["day"] = language.day
-    environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
-    return environment
-
-
-def _chosen_theme() -> str:
-    """Of the visitor of a personal page. Public pages, the same for everybody, have a script."""
-    return "" if (trace := current.get()) is None else trace.theme
-
-
-def short(text: str, most: int) -> str:
-    """Truncates a long text, at a word boundary if possible."""
-    if len(text) <= most:
-        return text
-    kept = text[:most]
-    return (kept.rpartition(" ")[0] or kept).rstrip(" ,;:.") + "…"
-
-
-_LABELS = {
-    "way": "method",
-    "isOperator": "operator",
-    "sha256Hash": "SHA-256",
-    "cssSha256Hash": "SHA-256 of the style sheet",
-    "cssSize": "size of the style sheet",
-    "url": "URL",
-}
-
-
-def details_in_words(details: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Labels and values."""
-    return [
-        (_LABELS.get(key) or re.sub("[A-Z]", lambda it: f" {it[0].lower()}", key), _value(value))
-        for key, value in details.items()
-    ]
-
-
-def _value(value: object) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case int():
-            return f"{value:,}"
-        case list():
-            return ", ".join(map(str, value)) or "none"
-        case _:
-            return str(value)

@@ -15,7 +15,7 @@ from jinja2.visitor import NodeTransformer
 from ..languages.language import Language
 
 if TYPE_CHECKING:
-    from .rendering import PageEnvironment
+    from .page_templates import PageEnvironment
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
