@@ -22,6 +22,7 @@ ROOMS = {
     "static_site": ("site", None, None, None),
     "moderation": ("scope", "max_reports", "reports", "/operate/reports"),
     "collections": ("collection", None, "collections", "/operate/collections"),
+    "brand": (None, None, "legal_pages", "/operate/brand"),
     "install": (None, "tool_dependencies", None, "/install"),
 }
 ROOMS = {it: own for it, own in ROOMS.items() if (ROOT / "src" / "widget_catalog" / it).exists()}

@@ -20,6 +20,7 @@ _ROOMS = (
     "accounts",
     "moderation",
     "collections",
+    "brand",
     "publishing",
     "organizations",
     "webhooks",

@@ -78,6 +78,7 @@ class Site:
 
     async def _find_page(self, request: Request, body: Body) -> Response:
         try:
+            await self.pages.brand.follow()
             if self.dispatcher.knows(request.path):
                 return await self.dispatcher.handle(request, body)
             return (

@@ -18,6 +18,7 @@ from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
 from ..catalog.api.health import Health, Healthz
+from ..catalog.brand import read_brand, read_legal_page
 from ..catalog.catalog import Catalog
 from ..catalog.collections import read_collections
 from ..catalog.count_download import DownloadCounter
@@ -32,6 +33,7 @@ from ..catalog.pages.preview import PreviewPages
 from ..catalog.pages.rendered_pages import (
     CollectionsReader,
     InstallsReader,
+    LegalPageReader,
     MembersReader,
     TrendingReader,
 )
@@ -354,9 +356,7 @@ class _Parts:
     def _build_pages(self) -> PublicPages:
         store, readers = self._services.store, self._readers
 
-        def aside(read: Callable[[Store, K], V]) -> Callable[[K], Awaitable[V]]:
-            """Reads the store in a thread."""
-
+        def in_thread(read: Callable[[Store, K], V]) -> Callable[[K], Awaitable[V]]:
             async def find(key: K) -> V:
                 return await asyncio.get_running_loop().run_in_executor(readers, read, store, key)
 
@@ -368,12 +368,14 @@ class _Parts:
             self._settings.cdn_url,
             self.node.bundles,
             Icons(self.node.folder.icons),
-            InstallsReader(aside(read_chart)),
-            MembersReader(aside(find_public_members)),
-            CollectionsReader(aside(lambda store, _: read_collections(store))),
-            TrendingReader(aside(lambda store, _: read_trending(store))),
+            InstallsReader(in_thread(read_chart)),
+            MembersReader(in_thread(find_public_members)),
+            CollectionsReader(in_thread(lambda store, _: read_collections(store))),
+            TrendingReader(in_thread(lambda store, _: read_trending(store))),
             languages=Languages(self._limits.languages),
             fonts=self.node.folder.fonts,
+            brand=in_thread(lambda store, _: read_brand(store)),
+            legal=LegalPageReader(in_thread(read_legal_page)),
         )
 
 

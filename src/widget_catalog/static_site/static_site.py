@@ -18,13 +18,19 @@ from widget_contract.version_files import BUNDLE, STYLE, kind_of
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
+from ..catalog.brand import LegalPage, read_brand, read_legal_page
 from ..catalog.catalog import Catalog
 from ..catalog.collections import Collection, read_collections
 from ..catalog.node.node import Node, open_catalog
 from ..catalog.pages.feeds import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.rendered_pages import CollectionsReader, MembersReader, TrendingReader
+from ..catalog.pages.rendered_pages import (
+    CollectionsReader,
+    LegalPageReader,
+    MembersReader,
+    TrendingReader,
+)
 from ..catalog.store.scopes import Member, find_public_members
 from ..catalog.trending import read_trending
 from ..catalog.views import Views
@@ -211,7 +217,8 @@ class StaticSite:
         for path in (*_FILES, *self._renderer.list_files(), *self._sitemaps()):
             await self._page(path)
         collections = await self._pages.list_collections()
-        for path in ("/", "/search", *collections, *self._pages.list_docs()):
+        own = (*collections, *self._pages.brand.list_paths())
+        for path in ("/", "/search", *own, *self._pages.list_docs()):
             await self._page(path, "index.html")
         missing = await self._pages.handle(PlainRequest("GET", "/404.html"))
         self._target.put("404.html", await _read(missing))
@@ -324,6 +331,9 @@ def build_static_site(
     async def find_trending(_: None) -> tuple[str, ...]:
         return read_trending(node.store)
 
+    async def find_page(slug: str) -> LegalPage | None:
+        return read_legal_page(node.store, slug)
+
     pages = PublicPages(
         catalog,
         renderer,
@@ -334,9 +344,12 @@ def build_static_site(
         collections=CollectionsReader(find_collections),
         trending=TrendingReader(find_trending),
         fonts=node.folder.fonts,
+        legal=LegalPageReader(find_page),
     )
+    renderer.show_brand(read_brand(node.store))
+    shown = msgspec.structs.replace(public_settings(settings), service_name=renderer.service_name)
     bundles = None if settings.cdn_base_url else node.bundles
-    site = StaticSite(catalog, pages, renderer, public_settings(settings), target, bundles)
+    site = StaticSite(catalog, pages, renderer, shown, target, bundles)
     return site, catalog.close
 
 

@@ -87,6 +87,18 @@ def render_markdown(asked: tuple[str, int]) -> str:
     return html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
 
 
+def render_line(text: str) -> str:
+    """A short text of one line, with emphasis, code and links, as sanitized HTML."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").disable("image")
+    return nh3.clean(
+        markdown.renderInline(_BIDI.sub("", text)),
+        tags={"strong", "em", "s", "code", "a"},
+        attributes={"a": {"href", "title"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener",
+    )
+
+
 def _beginning(text: str, most: int) -> str:
     """This many characters at most, in whole paragraphs if possible."""
     if len(text) <= most:

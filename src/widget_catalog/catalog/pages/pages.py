@@ -14,6 +14,7 @@ from ...core.errors import Busy
 from ...core.files.contract import Bundles
 from ...core.http.accept_language import A_YEAR_S, SWITCH, Languages, without_language
 from ...core.http.accept_language import COOKIE as LANGUAGE_COOKIE
+from ...core.http.branding import ACCENTS, LOGO_TYPES, LOGOS, Brand
 from ...core.http.conditional import content_response
 from ...core.http.content import AnyContent
 from ...core.http.cookies import cookie_attributes
@@ -26,6 +27,7 @@ from ...core.tracing import current
 from ..catalog import Catalog
 from ..openapi.document import openapi, printed
 from ..views import Views
+from .brand_pages import BrandPages
 from .cards import Cards, official_mark
 from .collection_pages import CollectionPages
 from .feeds import Feeds
@@ -38,6 +40,7 @@ from .reference import ReferencePages
 from .rendered_pages import (
     CollectionsReader,
     InstallsReader,
+    LegalPageReader,
     MembersReader,
     PageRequest,
     RenderedPages,
@@ -109,6 +112,8 @@ class PublicPages:
         trending: TrendingReader | None = None,
         languages: Languages | None = None,
         fonts: Path | None = None,
+        brand: Callable[[None], Awaitable[Brand]] | None = None,
+        legal: LegalPageReader | None = None,
     ) -> None:
         self._renderer = renderer
         self._languages = languages or Languages()
@@ -147,8 +152,12 @@ class PublicPages:
         widgets = WidgetPages(
             catalog, self._pages, bundles, installs, cards, renderer, self.link_pictures
         )
+        self.brand = BrandPages(
+            renderer, self._pages, catalog.packer, widgets.markdown, brand, legal
+        )
         routes = self._page_routes(listings, widgets, cdn_url)
-        self._routes = Routes([*routes, *self._feed_routes(), *self._file_routes()])
+        files = [*self._file_routes(), *self._brand_routes()]
+        self._routes = Routes([*routes, *self._feed_routes(), *files])
 
     def _page_routes(
         self, listings: ListingPages, widgets: WidgetPages, cdn_url: str
@@ -237,6 +246,21 @@ class PublicPages:
             *(file(path, partial(bytes, script), _JS, _FOR_GOOD) for path, script in scripts),
         ]
 
+    def _brand_routes(self) -> list[PublicRoute]:
+        lasting, brand = (_VARY, _FOR_GOOD, NOSNIFF), self.brand
+        # Whoever opens the file of a logo gets no page of ours.
+        rules = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+        logos = [
+            PublicRoute(
+                f"{LOGOS}/{kind}/{{file}}",
+                partial(brand.logo, kind),
+                [("content-type", content_type), *lasting, ("content-security-policy", rules)],
+            )
+            for kind, content_type in LOGO_TYPES.items()
+        ]
+        style = PublicRoute(f"{ACCENTS}/{{file}}", brand.style, [("content-type", _CSS), *lasting])
+        return [PublicRoute("/legal/{slug}", brand.page, self._html), style, *logos]
+
     def _file(
         self,
         path: str,
@@ -273,7 +297,7 @@ class PublicPages:
     def _list_lasting(self) -> list[str]:
         """The paths of all pages that do not depend on what is published."""
         keywords = [] if self._renderer.is_static else ["/keywords"]
-        return ["/", "/search", *keywords, *self.list_docs()]
+        return ["/", "/search", *keywords, *self.list_docs(), *self.brand.list_paths()]
 
     async def handle(self, request: Request) -> Response:
         found = self._routes.find(request.path)

@@ -13,6 +13,7 @@ from ...core.errors import StoreUnavailable
 from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
 from ...core.languages.language import ENGLISH, Language
+from ..brand import LegalPage
 from ..collections import Collection
 from ..installs import Installs
 from ..replica.cache import ByteBoundedCache
@@ -93,12 +94,12 @@ class RenderedPages:
         if is_kept:
             key = _key_in(language, key)
             size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
-            self._pages.put(key, ((*shows, self._renderer.mirror_url), content), size)
+            self._pages.put(key, ((*shows, self._renderer.look), content), size)
         return content
 
     def find(self, key: str, shows: Shows, language: Language | None = None) -> AnyContent | None:
         kept = self._pages.items.get(_key_in(language, key))
-        wanted = (*shows, self._renderer.mirror_url)
+        wanted = (*shows, self._renderer.look)
         return kept[1] if kept is not None and kept[0] == wanted else None
 
     def render(self, template: str, language: Language | None = None, **values: Any) -> AnyContent:
@@ -174,6 +175,12 @@ class MembersReader(StoreReads[str, Sequence[Member]]):
 
 class CollectionsReader(StoreReads[None, tuple[Collection, ...]]):
     """The collections of the operator."""
+
+    kept_s = 1.0
+
+
+class LegalPageReader(StoreReads[str, LegalPage | None]):
+    """A legal page of the operator, by its slug."""
 
     kept_s = 1.0
 

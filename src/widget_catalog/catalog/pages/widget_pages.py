@@ -97,7 +97,7 @@ class WidgetPages:
         self._pictures = pictures
         self._public_url = renderer.public_url
         self._is_static = renderer.is_static
-        self._markdown = MarkdownRenderer()
+        self.markdown = MarkdownRenderer()
         self._comparing = BoundedWork(compare_to_plain)
 
     async def widget(self, request: PageRequest) -> AnyContent | None:
@@ -218,10 +218,10 @@ class WidgetPages:
         """
         style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
-        notes = await self._markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
+        notes = await self.markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
         files = () if beside.revoked is not None else beside.files
         text, is_read = await read_readme(self._bundles, files, beside.readme)
-        readme = await self._markdown.render(text, readme_bytes, it.scope)
+        readme = await self.markdown.render(text, readme_bytes, it.scope)
         return {
             "version": _translated(it, beside, language),
             "revoked": beside.revoked,

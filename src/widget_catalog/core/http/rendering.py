@@ -10,6 +10,7 @@ from widget_contract.preview import preview_file, preview_files, preview_tag
 from .. import release
 from ..languages.language import ENGLISH, Language
 from ..tracing import part
+from .branding import LOGO_TYPES, Brand
 from .content import Content
 from .http import NOSNIFF, Headers, Response
 from .page_templates import PageEnvironment, page_environment
@@ -53,7 +54,7 @@ class PageRenderer:
         is_static: bool = False,
     ) -> None:
         """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
-        self.service_name = service_name
+        self.service_name = self._own_name = service_name
         self.public_url = public_url
         self.style = _style("site", "cards", "browse", "widget")
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
@@ -65,7 +66,7 @@ class PageRenderer:
         self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
         self.script = (STATIC / "passkeys.js").read_bytes()
         self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
-        self.mark = (STATIC / "favicon.svg").read_bytes()
+        self.mark = self._own_mark = (STATIC / "favicon.svg").read_bytes()
         self.site_script = (STATIC / "site.js").read_bytes()
         self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
         self.docs_script = (STATIC / "docs.js").read_bytes()
@@ -83,6 +84,9 @@ class PageRenderer:
         self.static_search_path = f"/static/search.{Content(self.static_search).tag}.js"
         self.has_dashboard = has_dashboard
         self.mirror_url = ""
+        self.brand = Brand()
+        self.look: tuple[object, ...] = ("", self.brand)
+        """What all pages show, and what changes while the service runs."""
         self.is_static = is_static
         # If the service is published under a path, links start with it.
         self.root = urlsplit(public_url).path.rstrip("/")
@@ -105,10 +109,10 @@ class PageRenderer:
             docs_script_url=self.root + self.docs_script_path,
             suggest_script_url=self.root + self.suggest_script_path,
             publish_script_url=self.root + self.publish_script_path,
-            service_name=service_name,
             public_url=public_url,
             release=release.VERSION,
             mirror_url="",
+            **self.values_of(self.brand),
         )
 
     def take_reports(self) -> None:
@@ -119,11 +123,36 @@ class PageRenderer:
         """Show the upstream in the footer of every page, if this is a mirror."""
         self.mirror_url = url
         self.templates.globals["mirror_url"] = url
+        self.look = (url, self.brand)
+
+    def show_brand(self, brand: Brand) -> None:
+        """Show this on every page."""
+        if brand != self.brand:
+            self.brand = brand
+            self.service_name = brand.name or self._own_name
+            self.mark = self._own_mark if brand.logo is None else brand.logo.content
+            self.templates.globals.update(self.values_of(brand))
+            self.look = (self.mirror_url, brand)
+
+    def values_of(self, brand: Brand, *, is_saved: bool = True) -> dict[str, object]:
+        """The values of templates that a brand determines."""
+        logo, address = brand.logo, self.root + "/favicon.svg"
+        if logo is not None:
+            address = self.root + logo.path if is_saved else logo.inline
+        return {
+            "service_name": brand.name or self._own_name,
+            "brand": brand,
+            "accent_url": brand.accent_path and self.root + brand.accent_path,
+            "logo_url": address,
+            "logo_type": LOGO_TYPES["svg" if logo is None else logo.kind],
+            "logo_width": 26 if logo is None else logo.shown_width,
+        }
 
     def list_files(self) -> list[str]:
         """The paths of the static files that the pages of a static site need."""
         styles = [self.style_path, self.docs_style_path]
-        return [*styles, self.site_script_path, self.docs_script_path, self.static_search_path]
+        scripts = [self.site_script_path, self.docs_script_path, self.static_search_path]
+        return [*styles, *scripts, *self.brand.list_files()]
 
     def render(self, template: str, *, language: Language = ENGLISH, **values: object) -> bytes:
         with part("render"):

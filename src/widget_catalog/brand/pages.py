@@ -1,0 +1,178 @@
+"""The operator's pages of the brand. A form is sent to preview or to save what it has."""
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from ..accounts.own_page import own_form_page
+from ..accounts.permissions import read_as_operator
+from ..catalog.brand import LegalPage
+from ..catalog.pages.markdown import render_markdown
+from ..core.db.engine import Snapshot
+from ..core.errors import Conflict
+from ..core.http.branding import Logo
+from ..core.http.call import Call
+from ..core.http.content import Content
+from ..core.http.http import Response
+from ..core.http.sent_form import NOT_SENT, SentForm
+from ..core.http.services import Services
+from ..core.jobs.bounded_work import BoundedProcess
+from . import managing
+from . import store as stored
+from .api import find_page
+from .logo import MAX_BYTES, LogoRefused, read_logo
+from .managing import MAX_ANNOUNCEMENT, MAX_NAME, MAX_TITLE, InvalidBrand
+from .store import Settings
+
+BRAND = "/operate/brand"
+_FIELDS = ("name", "accent_light", "accent_dark", "links", "announcement", "until")
+_PREVIEW_BYTES = 150_000
+_DONE = {
+    "save": "The brand was saved. All pages show it within a second.",
+    "page": "The page was saved.",
+    "delete": "The page was deleted.",
+}
+_rendering: BoundedProcess[tuple[str, int], str] = BoundedProcess(render_markdown)
+_lock = threading.Lock()
+
+
+def get_brand(services: Services, call: Call) -> Response:
+    settings = read_as_operator(services.store, call.actor, stored.find_settings)
+    return _brand_page(services, call, managing.typed_values(settings), settings.logo)
+
+
+def post_brand(services: Services, call: Call) -> Response:
+    """A logo that is not saved yet is kept, also if another field is wrong."""
+    fields = call.form()
+    typed = {it: fields.get(it, "").replace("\r\n", "\n") for it in _FIELDS}
+
+    def read(connection: Snapshot) -> tuple[Settings, Logo | None]:
+        return stored.find_settings(connection), stored.find_draft(connection)
+
+    old, draft = read_as_operator(services.store, call.actor, read)
+    logo, errors = old.logo, {}
+    file = next((it for it in call.files if it.field == "logo"), None)
+    if file is not None:
+        try:
+            logo = read_logo(file.content.read(MAX_BYTES + 1))
+            managing.keep_draft(services.store, call.actor, logo)
+        except LogoRefused as error:
+            errors["logo"] = error.message
+    elif fields.get("logo_tag") and fields["logo_tag"] != _tag(old.logo):
+        if _tag(draft) != fields["logo_tag"]:
+            errors["logo"] = "was replaced by somebody else meanwhile. Choose the file again."
+        else:
+            logo = draft
+    if "remove_logo" in fields and not errors:
+        logo = None
+    try:
+        new = managing.check_brand(typed, logo, errors, old)
+    except InvalidBrand as error:
+        return _brand_page(services, call, typed, logo, SentForm("brand", fields, error))
+    if fields.get("do") == "preview":
+        return _brand_page(services, call, typed, logo, preview=new)
+    managing.save_brand(services.store, call.actor, new)
+    return services.renderer.redirect(f"{BRAND}?done=save")
+
+
+def _brand_page(
+    services: Services,
+    call: Call,
+    typed: Mapping[str, str],
+    logo: Logo | None,
+    sent: SentForm = NOT_SENT,
+    preview: Settings | None = None,
+) -> Response:
+    """Around the form, everything looks as it was saved; or, in the preview, as it would."""
+    brand = read_as_operator(services.store, call.actor, stored.find_shown)
+    services.renderer.show_brand(brand)
+    if preview is not None:
+        brand = preview.shown._replace(pages=brand.pages)
+    values: dict[str, Any] = {
+        **services.renderer.values_of(brand, is_saved=preview is None),
+        "typed": typed,
+        "logo": logo,
+        "logo_tag": _tag(logo),
+        "is_preview": preview is not None,
+        "own_name": services.settings.service_name,
+        "faults": _faults(sent),
+        "max_name": MAX_NAME,
+        "max_announcement": MAX_ANNOUNCEMENT,
+        "max_logo": MAX_BYTES,
+    }
+    return own_form_page(services, call, "brand/brand.html", sent, _DONE, **values)
+
+
+def get_new_page(services: Services, call: Call) -> Response:
+    read_as_operator(services.store, call.actor, stored.find_settings)
+    return _legal_page(services, call, LegalPage("", "", ""), is_new=True)
+
+
+def get_page(services: Services, call: Call) -> Response:
+    return _legal_page(services, call, find_page(services, call), is_new=False)
+
+
+def post_new_page(services: Services, call: Call) -> Response:
+    return _take_page(services, call, call.form().get("slug", ""), is_new=True)
+
+
+def post_page(services: Services, call: Call) -> Response:
+    return _take_page(services, call, find_page(services, call).slug, is_new=False)
+
+
+def post_delete(services: Services, call: Call) -> Response:
+    if "sure" not in call.form():
+        sent = SentForm("delete", {}, InvalidBrand({"sure": "must be ticked."}))
+        return _legal_page(services, call, find_page(services, call), sent, is_new=False)
+    managing.delete_page(services.store, call.actor, call.params["slug"])
+    return services.renderer.redirect(f"{BRAND}?done=delete")
+
+
+def _take_page(services: Services, call: Call, slug: str, *, is_new: bool) -> Response:
+    fields = call.form()
+    wanted = LegalPage(slug, fields.get("title", ""), fields.get("text", ""))
+    try:
+        if fields.get("do") == "preview":
+            managing.check_page(wanted)
+            html = _preview(wanted.text)
+            return _legal_page(services, call, wanted, is_new=is_new, html=html)
+        saved = managing.save_page(services.store, call.actor, wanted, is_new=is_new)
+    except (InvalidBrand, Conflict) as error:
+        return _legal_page(services, call, wanted, SentForm("page", fields, error), is_new=is_new)
+    return services.renderer.redirect(f"{BRAND}/pages/{saved.slug}?done=page")
+
+
+def _legal_page(
+    services: Services,
+    call: Call,
+    page: LegalPage,
+    sent: SentForm = NOT_SENT,
+    *,
+    is_new: bool,
+    html: Markup | None = None,
+) -> Response:
+    values = {"page": page, "is_new": is_new, "html": html, "faults": _faults(sent)}
+    template, most = "brand/page.html", MAX_TITLE
+    return own_form_page(services, call, template, sent, _DONE, **values, max_title=most)
+
+
+def _preview(text: str) -> Markup:
+    """As the public page shows it. A text that takes very long is shown as it is."""
+    with _lock:
+        html = _rendering.ask((text, _PREVIEW_BYTES))
+    if html is None:
+        return Markup('<pre tabindex="0">{}</pre>').format(text)
+    return Markup(html)  # noqa: S704  Sanitized.
+
+
+def _faults(sent: SentForm) -> Mapping[str, str]:
+    """The errors of the form, by field."""
+    if isinstance(sent.error, InvalidBrand):
+        return sent.error.errors
+    return {} if sent.error is None else {"title": sent.error.message}
+
+
+def _tag(logo: Logo | None) -> str:
+    return "" if logo is None else Content(logo.content).tag

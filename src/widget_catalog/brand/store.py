@@ -1,0 +1,128 @@
+"""The brand in the store: one row of JSON; a row for each legal page."""
+
+from functools import lru_cache
+
+import msgspec
+import sqlalchemy as sa
+from markupsafe import Markup
+from sqlalchemy import BigInteger, Column, Table, Text
+from sqlalchemy.engine import Connection
+
+from ..catalog.brand import LegalPage
+from ..catalog.pages.markdown import render_line
+from ..core import clock
+from ..core.db import rows
+from ..core.db.schema import Name, metadata
+from ..core.db.transaction import Transaction
+from ..core.http.branding import Brand, Logo
+
+brand = Table(
+    "brand",
+    metadata,
+    Column("part", Name, primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),
+)
+legal_pages = Table(
+    "legal_pages",
+    metadata,
+    Column("slug", Name, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),
+)
+
+_SHOWN, _DRAFT = "shown", "draft"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The brand as the operator enters it. New fields need a default: older rows lack them."""
+
+    name: str = ""
+    accent_light: str = ""
+    accent_dark: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    announcement: str = ""
+    until: str = ""
+    """The last day of the announcement, in UTC, as `2026-11-17`; empty: it stays."""
+    logo: Logo | None = None
+
+    @property
+    def shown(self) -> Brand:
+        """Today. Legal pages are added by who knows them."""
+        is_over = self.until and self.until < f"{clock.now():%Y-%m-%d}"
+        return Brand(
+            self.name,
+            self.logo,
+            (self.accent_light, self.accent_dark) if self.accent_light else None,
+            self.links,
+            announcement=Markup() if is_over else _line(self.announcement),
+        )
+
+
+_decode = msgspec.json.Decoder(Settings).decode
+_decode_logo = msgspec.json.Decoder(Logo).decode
+
+
+def find_settings(connection: Connection) -> Settings:
+    found = _find(connection, _SHOWN)
+    return Settings() if found is None else _decode(found)
+
+
+def find_draft(connection: Connection) -> Logo | None:
+    found = _find(connection, _DRAFT)
+    return None if found is None else _decode_logo(found)
+
+
+def save_settings(tx: Transaction, new: Settings) -> None:
+    """A logo that is not part of it is not a draft any more."""
+    _save(tx, _SHOWN, msgspec.json.encode(new))
+    rows.delete(tx, brand, part=_DRAFT)
+
+
+def save_draft(tx: Transaction, logo: Logo) -> None:
+    _save(tx, _DRAFT, msgspec.json.encode(logo))
+
+
+def find_shown(connection: Connection) -> Brand:
+    return find_settings(connection).shown._replace(pages=list_pages(connection))
+
+
+def list_pages(connection: Connection) -> tuple[tuple[str, str], ...]:
+    """Slug and title, in the order in which they were created."""
+    columns = legal_pages.c.slug, legal_pages.c.title
+    query = sa.select(*columns).order_by(legal_pages.c.created_at, legal_pages.c.slug)
+    return tuple((slug, title) for slug, title in connection.execute(query))
+
+
+def find_page(connection: Connection, slug: str) -> LegalPage | None:
+    columns = [legal_pages.c[it] for it in LegalPage._fields]
+    row = connection.execute(sa.select(*columns).where(legal_pages.c.slug == slug)).first()
+    return None if row is None else LegalPage(*row)
+
+
+def save_page(tx: Transaction, page: LegalPage) -> None:
+    values = page._asdict() | {"changed_at": tx.at_ms}
+    if not rows.update(tx, legal_pages, values, slug=page.slug):
+        rows.insert(tx, legal_pages, values | {"created_at": tx.at_ms})
+
+
+def remove_page(tx: Transaction, slug: str) -> None:
+    rows.delete(tx, legal_pages, slug=slug)
+
+
+def _find(connection: Connection, part: str) -> str | None:
+    query = sa.select(brand.c.content).where(brand.c.part == part)
+    return connection.execute(query).scalar_one_or_none()
+
+
+def _save(tx: Transaction, part: str, content: bytes) -> None:
+    values = {"content": content.decode(), "changed_at": tx.at_ms}
+    if not rows.update(tx, brand, values, part=part):
+        rows.insert(tx, brand, values | {"part": part})
+
+
+@lru_cache(maxsize=8)
+def _line(text: str) -> Markup:
+    return Markup(render_line(text))  # noqa: S704  Sanitized.
