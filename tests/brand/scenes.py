@@ -10,12 +10,12 @@ _LOGO = (
 
 def preview_brand(page: Page) -> None:
     page.get_by_label("Name", exact=True).fill("Kitchen Widgets")
-    page.get_by_label("Logo").set_input_files(
+    page.get_by_label("Logo", exact=True).set_input_files(
         {"name": "logo.svg", "mimeType": "image/svg+xml", "buffer": _LOGO}
     )
     page.get_by_label("Accent color in the light theme").fill("#7a1fa2")
     page.get_by_label("Links in the footer").fill("Status https://status.example/")
-    page.get_by_label("Announcement", exact=True).fill("We move on **Friday**.")
+    page.get_by_role("textbox", name="Announcement", exact=True).fill("We move on **Friday**.")
     page.get_by_role("button", name="Preview").click()
 
 

@@ -19,7 +19,7 @@ from ..core import clock
 from ..core.actors import Actor
 from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
-from ..core.http.branding import Logo, contrast_error, legible_accent, parse_color
+from ..core.http.branding import Logo, contrast_error, parse_color
 from . import store as stored
 from .events import BrandChanged, LegalPageDeleted, LegalPageSaved
 from .store import Settings
@@ -71,7 +71,7 @@ def check_brand(
     return Settings(
         name=name,
         accent_light=light,
-        accent_dark=dark or (legible_accent(light, 1) if light else ""),
+        accent_dark=dark,
         links=links,
         announcement=announcement,
         until=until,
@@ -127,9 +127,9 @@ def check_page(wanted: LegalPage) -> LegalPage:
 
 
 def save_page(store: Store, actor: Actor, wanted: LegalPage, *, is_new: bool) -> LegalPage:
-    page = check_page(wanted)
     with store.publishing() as tx:
         require_operator_now(tx.connection, actor)
+        page = check_page(wanted)
         slugs = [slug for slug, _ in stored.list_pages(tx.connection)]
         if is_new and page.slug in slugs:
             raise InvalidBrand({"slug": f"there is a page at /legal/{page.slug} already."})

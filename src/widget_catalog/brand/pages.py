@@ -65,7 +65,7 @@ def post_brand(services: Services, call: Call) -> Response:
             errors["logo"] = "was replaced by somebody else meanwhile. Choose the file again."
         else:
             logo = draft
-    if "remove_logo" in fields and not errors:
+    if "remove_logo" in fields and file is None:
         logo = None
     try:
         new = managing.check_brand(typed, logo, errors, old)
@@ -95,6 +95,7 @@ def _brand_page(
         "typed": typed,
         "logo": logo,
         "logo_tag": _tag(logo),
+        "removes_logo": logo is None and "remove_logo" in call.form(),
         "is_preview": preview is not None,
         "own_name": services.settings.service_name,
         "faults": _faults(sent),
@@ -131,6 +132,7 @@ def post_delete(services: Services, call: Call) -> Response:
 
 
 def _take_page(services: Services, call: Call, slug: str, *, is_new: bool) -> Response:
+    read_as_operator(services.store, call.actor, stored.find_settings)
     fields = call.form()
     wanted = LegalPage(slug, fields.get("title", ""), fields.get("text", ""))
     try:

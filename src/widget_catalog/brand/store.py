@@ -14,7 +14,7 @@ from ..core import clock
 from ..core.db import rows
 from ..core.db.schema import Name, metadata
 from ..core.db.transaction import Transaction
-from ..core.http.branding import Brand, Logo
+from ..core.http.branding import Brand, Logo, legible_accent
 
 brand = Table(
     "brand",
@@ -50,12 +50,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> Brand:
-        """Today. Legal pages are added by who knows them."""
+        """Today, without legal pages. Without a color for the dark theme, one is made."""
+        light, dark = self.accent_light, self.accent_dark
         is_over = self.until and self.until < f"{clock.now():%Y-%m-%d}"
         return Brand(
             self.name,
             self.logo,
-            (self.accent_light, self.accent_dark) if self.accent_light else None,
+            (light, dark or legible_accent(light, 1)) if light else None,
             self.links,
             announcement=Markup() if is_over else _line(self.announcement),
         )

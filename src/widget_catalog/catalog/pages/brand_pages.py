@@ -1,11 +1,14 @@
 """The operator's brand on public pages: followed as it changes, its files, and legal pages."""
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+
+from markupsafe import Markup
 
 from widget_contract.names import is_name
 
@@ -22,6 +25,12 @@ _PAGE_BYTES = 150_000
 _WAIT_S = 0.5
 # A logo that is not known yet is looked for at once, but not with every request.
 _LOGO_KEPT_S = 0.05
+_HEADING = re.compile("(?<=<h|/h)[3-6](?=>)")
+
+
+def _higher(level: re.Match[str]) -> str:
+    """The page has one level of headings of its own, and the renderer expects two."""
+    return str(int(level[0]) - 1)
 
 
 @dataclass
@@ -74,7 +83,8 @@ class BrandPages:
         html, is_final = await self.markdown.render(found.text, _PAGE_BYTES, "")
 
         def values() -> dict[str, Any]:
-            return {"page": found, "html": html or "", "page_path": f"/legal/{slug}"}
+            shown = Markup(_HEADING.sub(_higher, html or ""))  # noqa: S704  As it was.
+            return {"page": found, "html": shown, "page_path": f"/legal/{slug}"}
 
         key, template = f"legal {slug}", "catalog/legal.html"
         return self.pages.get(
