@@ -100,7 +100,7 @@ def test_signing_in_goes_on_to_where_one_wanted_to_go(
     wrong = browsing.submit(STEP, code="000000")
     assert wrong.status == 400
     field = browsing.page.one("input", id="code").attributes
-    assert field["aria-describedby"] == "faults"
+    assert field["aria-describedby"] == "faults-code"
     assert field["autocomplete"] == "one-time-code"
     assert field["inputmode"] == "numeric"
     response = browsing.submit(STEP, code=code_now(app, clock))
