@@ -28,7 +28,7 @@ def page(browser: Browser, demo_service: Service) -> Iterator[Page]:
 
 def test_the_keyboard_chooses_a_suggestion(page: Page, demo_service: Service) -> None:
     page.goto(demo_service.url)
-    box, options = page.locator("#q"), page.get_by_role("option")
+    box, options = page.locator("#q"), page.locator(".suggestions").get_by_role("option")
     box.press_sequentially("clo")
     expect(options.first).to_be_visible()
     expect(box).to_have_attribute("aria-expanded", "true")

@@ -76,9 +76,9 @@ class PageRenderer:
         self.public_url = public_url
         self.style = _style("site", "cards", "browse", "widget")
         self.style_path = f"/static/site.{Content(self.style).tag}.css"
-        self.docs_style = _style("site", "browse", "widget", "reference")
+        self.docs_style = _style("site", "browse", "widget", "fields", "reference")
         self.docs_style_path = f"/static/docs.{Content(self.docs_style).tag}.css"
-        self.people_style = _style("site", "people", "browse", "widget", "reference")
+        self.people_style = _style("site", "people", "browse", "widget", "fields")
         self.people_style_path = f"/static/people.{Content(self.people_style).tag}.css"
         self.dashboard_style = _style("site", "dashboard")
         self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"

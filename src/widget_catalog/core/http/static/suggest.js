@@ -30,12 +30,13 @@ export function suggest(form) {
   };
   const show = async () => {
     asked?.abort();
-    asked = new AbortController();
+    const { signal } = (asked = new AbortController());
     try {
       const query = new URLSearchParams({ q: box.value.trim() });
-      const response = await fetch(`${form.dataset.suggest}?${query}`, { signal: asked.signal });
+      const response = await fetch(`${form.dataset.suggest}?${query}`, { signal });
       if (!response.ok) return close();
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (signal.aborted) return; // After everything was received.
       const list = page.querySelector("[role=listbox]");
       if (!list.querySelector("[role=option]") || document.activeElement !== box) return close();
       list.id = `${panel.id}-list`;
