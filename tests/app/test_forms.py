@@ -242,6 +242,23 @@ def test_an_error_is_at_its_field_and_what_was_typed_is_kept(people: People, nam
     assert SECRET.encode() not in response.body
 
 
+def test_an_error_in_a_row_is_at_the_field_of_this_row(people: People) -> None:
+    visitor = Browsing(people.site)
+    for text in ("It is broken.", "It is offensive."):
+        visitor.get("/report/acme/clock")
+        visitor.submit("/report/acme/clock", category="other", text=text)
+    olly = browser_of(people.olly)
+    olly.get("/operate/reports")
+    actions = [it.attributes["action"] or "" for it in olly.page.all("form")]
+    other, chosen = [it for it in actions if it.endswith("/resolve")]
+    assert olly.submit(chosen, note=LONG).status == 400
+
+    marked = by_id(olly.page, f"note-{chosen.split('/')[-2]}").attributes
+    assert (marked["aria-invalid"], marked["value"]) == ("true", LONG)
+    free = by_id(olly.page, f"note-{other.split('/')[-2]}").attributes
+    assert ("aria-invalid" in free, free["value"]) == (False, "")
+
+
 def assert_kept(page: Html, id_: str, value: str) -> None:
     found = [it for it in page.elements if it.attributes.get("id") == id_]
     if not found or found[0].tag in ("fieldset", "select"):
