@@ -34,7 +34,7 @@ def test_an_organization_is_made(people: People) -> None:
         response = eve.submit(HERE, slug=slug, display_name="Eve's <b>")
         assert response.status == status
         if status != 303:
-            assert eve.page.one("input", id="slug").attributes["value"] == slug
+            assert eve.page.one("input", id="create-slug").attributes["value"] == slug
             assert len(eve.errors) == 1
     assert response.headers["location"] == f"{HERE}?done=create"
     eve.get(response.headers["location"])
@@ -79,8 +79,8 @@ def test_somebody_is_invited_by_name_and_accepts(people: People) -> None:
 def test_people_are_invited_to_publish_unless_another_role_is_chosen(people: People) -> None:
     ann = browser_of(people.ann)
     ann.get(ACME)
-    select = next(it for it in ann.page.all("select") if it.attributes.get("id") == "role")
-    assert select.attributes["aria-describedby"] == "role-hint"
+    select = next(it for it in ann.page.all("select") if it.attributes.get("id") == "invite-role")
+    assert select.attributes["aria-describedby"] == "invite-role-hint"
     start = ann.page.elements.index(select)
     options = [it for it in ann.page.elements[start + 1 : start + 4] if it.tag == "option"]
     assert [(it.text, "selected" in it.attributes) for it in options] == [

@@ -113,7 +113,7 @@ def test_a_error_is_reported_beside_the_form_with_what_was_typed(
     box = ann.page.one("input", id=f"{form}-{field}")
     assert (box.attributes["value"], box.attributes["aria-describedby"]) == (
         typed,
-        f"faults-{form}",
+        f"faults-{form}-{field}",
     )
     assert version_of(people)["yanked"] is False
 

@@ -154,13 +154,17 @@ def test_what_is_no_picture_is_refused_next_to_its_field(
     response = send(ann, with_pictures(("fine.png", LIGHT), (name, content)))
 
     assert response.status == 400
-    assert ann.errors == ["There is an error. Nothing was saved: choose the files again."]
+    (summary,) = ann.errors
+    assert summary.startswith("There is an error. Nothing was saved: choose the files again.")
     (said,) = told(ann, "screenshots")
     shown = name.replace("\u202e", "\ufffd")
     assert said.startswith(shown if len(shown) <= 80 else shown[:80] + "… ")
     assert sentence in said
     field = ann.page.one("input", id="screenshots").attributes
-    assert (field["aria-invalid"], field["aria-describedby"]) == ("true", "faults-screenshots")
+    assert (field["aria-invalid"], field["aria-describedby"]) == (
+        "true",
+        "screenshots-hint faults-screenshots",
+    )
     assert uploaded(people) == []
     assert rows(people) == []
 

@@ -18,7 +18,7 @@ def test_a_webhook_is_added_looked_after_and_removed(people: People) -> None:
     assert error == (
         "url: must begin with https://. The setting webhook_http of the catalog allows http://."
     )
-    assert ann.page.one("input", id="url").attributes["value"] == "http://hooks.example/"
+    assert ann.page.one("input", id="create-url").attributes["value"] == "http://hooks.example/"
 
     assert ann.submit(HERE, url=URL, scope="acme", type="revoked").status == 200
     assert ann.page.one("pre").text.startswith("whsec_")
@@ -70,4 +70,4 @@ def test_pages_of_others_tell_what_they_mean_for_webhooks(people: People) -> Non
     olly.get("/operate/accounts/eve")
     assert "Webhooks that only an operator can add are disabled." in olly.page.one("main").text
     olly.get(authorize_address())
-    assert "revoke versions, manage webhooks, " in olly.page.one("main").text
+    assert ", manage webhooks" in olly.page.one("main").text

@@ -9,7 +9,14 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ..core.clock import from_ms, iso
-from ..core.errors import Conflict, InvalidAccount, InvalidRequest, NotAllowed, TooOften
+from ..core.errors import (
+    Conflict,
+    FieldMessage,
+    InvalidAccount,
+    InvalidRequest,
+    NotAllowed,
+    TooOften,
+)
 from ..core.http.call import COOKIE, Call, cookie_of, csrf_token, done, email_for, reply
 from ..core.http.cookies import delete_cookie
 from ..core.http.errors import status_of
@@ -64,11 +71,11 @@ def get_join(services: Services, call: Call, error: CatalogError | None = None) 
     shown = {
         "invitation": secret,
         "next": next_of(call),
-        "username": typed.get("username", ""),
-        "email": typed.get("email", invited or ""),
+        "invited": invited or "",
         "is_operator": invitation is not None and invitation.role == OPERATOR,
     }
-    return form_page(services, "accounts/join.html", error=error, **shown)
+    sent = SentForm("", typed, error, {"": "username"})
+    return form_page(services, "accounts/join.html", sent=sent, **shown)
 
 
 def post_join(services: Services, call: Call) -> Response:
@@ -93,7 +100,8 @@ def _refused(services: Services, secret: str, refusal: NotAllowed) -> Response:
 def get_reset(services: Services, call: Call, error: CatalogError | None = None) -> Response:
     link, template = given_in(call).get("link", ""), "accounts/reset_password.html"
     name = check_reset_link(services.store, services.signing_key, link).username
-    return form_page(services, template, error=error, link=link, username=name)
+    sent = SentForm(error=error, at={"": "password"})
+    return form_page(services, template, sent=sent, link=link, username=name)
 
 
 def post_reset(services: Services, call: Call) -> Response:
@@ -219,11 +227,16 @@ def post_password(services: Services, call: Call) -> Response:
 
 def get_password(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     name, account = services.of(AccountServices).provider_name, call.actor.account
-    template, error = "accounts/password.html", sent.error
-    return own_page(services, call, template, error=error, account=account, provider=name)
+    shown = {"account": account, "provider": name}
+    return own_page(services, call, "accounts/password.html", sent=sent, **shown)
 
 
-@forms_of(get_password, lambda _call: "/account", (*CORRECTABLE, NotAllowed, TooOften))("password")
+_password_form = forms_of(
+    get_password, lambda _call: "/account", (*CORRECTABLE, NotAllowed, TooOften)
+)
+
+
+@_password_form("password", {"": "current", "password": "new"})
 def post_password_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     current, new = fields.get("current", ""), fields.get("new", "")
     keeps = fields.get("keep_tokens") == "yes"
@@ -236,22 +249,20 @@ def post_close(services: Services, call: Call) -> Response:
 
 
 def get_close(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
-    shown = {
-        "account": call.actor.account,
-        "is_fresh": is_fresh(services.store, call.visitor),
-        "typed": sent.typed("close", "username"),
-    }
-    return own_page(services, call, "accounts/close_account.html", error=sent.error, **shown)
+    is_recent = is_fresh(services.store, call.visitor)
+    shown = {"account": call.actor.account, "is_fresh": is_recent}
+    return own_page(services, call, "accounts/close_account.html", sent=sent, **shown)
 
 
 def post_close_form(services: Services, call: Call) -> Response:
     fields = call.form()
     try:
         if fields.get("username", "").strip().removeprefix("@") != call.actor.name:
-            raise InvalidRequest("Enter your username to confirm.")
+            raise InvalidRequest(FieldMessage("username", "Enter your username to confirm."))
         managing.close_account(services.store, call.visitor, fields.get("password", ""))
     except (InvalidRequest, NotAllowed, Conflict, TooOften) as error:
-        return get_close(services, call, SentForm("close", fields, error))
+        at = {"": "password"} if isinstance(error, NotAllowed) else {}
+        return get_close(services, call, SentForm("", fields, error, at))
     return services.renderer.message(
         200,
         "Your account is closed",

@@ -3,36 +3,35 @@
 from collections.abc import Mapping
 from typing import Any
 
-from widget_contract.errors import CatalogError
-
-from ..core.errors import InvalidAccount
 from ..core.http.call import Call
 from ..core.http.errors import headers_of, status_of
 from ..core.http.http import Response
 from ..core.http.rendering import Header
-from ..core.http.sent_form import SentForm
+from ..core.http.sent_form import NOT_SENT, SentForm
 from ..core.http.services import Services
 
 
 def form_page(
-    services: Services, template: str, *headers: Header, error: CatalogError | None, **values: Any
+    services: Services, template: str, *headers: Header, sent: SentForm = NOT_SENT, **values: Any
 ) -> Response:
-    """`error` is why the form was rejected: the page shows it, and has its status and headers."""
-    messages: list[str] = []
-    if error is not None:
-        values.setdefault("status", status_of(error))
-        headers = (*headers, *headers_of(error))
-        messages = list(error.errors) if isinstance(error, InvalidAccount) else [error.message]
-    return services.renderer.page(template, *headers, **{"errors": messages, **values})
+    """If the form was rejected, the page shows why, and has the error's status and headers."""
+    if sent.error is not None:
+        values.setdefault("status", status_of(sent.error))
+        headers = (*headers, *headers_of(sent.error))
+    return services.renderer.page(template, *headers, sent=sent, **values)
 
 
 def own_page(
     services: Services, call: Call, template: str, *headers: Header, **values: Any
 ) -> Response:
-    """With `error`: see `form_page`."""
-    actor, error = call.actor, values.pop("error", None)
-    who = {"username": actor.name, "is_operator": actor.is_operator, "csrf_token": call.csrf_token}
-    return form_page(services, template, *headers, error=error, **who, **values)
+    """With `sent`: see `form_page`."""
+    actor = call.actor
+    who: dict[str, Any] = {
+        "username": actor.name,
+        "is_operator": actor.is_operator,
+        "csrf_token": call.csrf_token,
+    }
+    return form_page(services, template, *headers, **who, **values)
 
 
 def own_form_page(
@@ -44,8 +43,8 @@ def own_form_page(
     **values: Any,
 ) -> Response:
     """A page with forms: with the errors of one that was sent, or a sentence of `done` about it."""
-    values |= {"sent": sent, "done": done.get(call.query().get("done", ""))}
-    return own_page(services, call, template, error=sent.error, **values)
+    values["done"] = done.get(call.query().get("done", ""))
+    return own_page(services, call, template, sent=sent, **values)
 
 
 def done_page(services: Services, call: Call, title: str, sentence: str) -> Response:
@@ -56,6 +55,6 @@ def code_page(
     services: Services, call: Call, heading: str, lead: str, code: str, error: Any = None
 ) -> Response:
     """Asks for the code that a program or a device shows."""
-    texts = {"heading": heading, "lead": lead, "user_code": code[:40]}
-    path = call.request.path
-    return own_page(services, call, "accounts/code.html", error=error, action=path, **texts)
+    sent = SentForm("", {"user_code": code[:40]}, error, {"": "user_code"})
+    texts = {"heading": heading, "lead": lead, "action": call.request.path}
+    return own_page(services, call, "accounts/code.html", sent=sent, **texts)

@@ -17,6 +17,7 @@ from ..core.http.cookies import cookie_attributes, delete_cookie, find_signed, s
 from ..core.http.errors import status_of
 from ..core.http.http import Response
 from ..core.http.rendering import Header, local_path
+from ..core.http.sent_form import SentForm
 from ..core.http.services import Services
 from .own_page import form_page
 from .second_factor import signing_in as second_factor
@@ -162,13 +163,15 @@ def _sign_in_form(
     shown = {
         "status": _status(error),
         "next": next_of(call),
-        "username": username,
         "asks_code": asks_code,
         "has_passkeys": ours.factor_policy.site.passkey_error is None,
         "can_register": ours.is_open,
         "provider": ours.provider_name,
     }
-    return form_page(services, "accounts/sign_in.html", *headers, error=error, **shown)
+    # Which of them was wrong is not said.
+    at = {"": "code" if asks_code else "password"} if username else {}
+    sent = SentForm("", {"username": username}, error, at)
+    return form_page(services, "accounts/sign_in.html", *headers, sent=sent, **shown)
 
 
 def _keep_half(services: Services, half: HalfSignedIn) -> Header:
@@ -213,8 +216,11 @@ def get_second_step(services: Services, call: Call, error: CatalogError | None =
         "next": next_of(call),
         "origin": policy.site.origin,
     }
+    form = given_in(call)
+    way = "recovery" if form.get("way") == "recovery" or not ways.has_app else ""
+    sent = SentForm(way, error=error, at={} if form.get("credential") else {"": "code"})
     kept = _keep_half(services, half)
-    return form_page(services, "accounts/second_step.html", kept, error=error, **shown)
+    return form_page(services, "accounts/second_step.html", kept, sent=sent, **shown)
 
 
 def post_second_step(services: Services, call: Call) -> Response:
@@ -264,7 +270,8 @@ def get_passkey_page(services: Services, call: Call, error: CatalogError | None 
         "origin": services.of(AccountServices).factor_policy.site.origin,
         "next": next_of(call),
     }
-    return form_page(services, "accounts/sign_in_passkey.html", cookie, error=error, **shown)
+    sent = SentForm(error=error)
+    return form_page(services, "accounts/sign_in_passkey.html", cookie, sent=sent, **shown)
 
 
 def post_passkey_form(services: Services, call: Call) -> Response:

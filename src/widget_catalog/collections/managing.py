@@ -1,7 +1,7 @@
 """What an operator does with collections. Every change is public at once."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from widget_contract.folding import fold
 from widget_contract.names import is_name
@@ -21,14 +21,6 @@ MAX_WIDGETS = 100
 MAX_TITLE = 80
 MAX_TEXT = 2_000
 _MAX_SLUG = 64
-
-
-class InvalidCollection(InvalidRequest):
-    """All errors at once, by field."""
-
-    def __init__(self, errors: Mapping[str, str]) -> None:
-        super().__init__(" ".join(f"{field}: {error}" for field, error in errors.items()))
-        self.errors = errors
 
 
 def get_collection(connection: Snapshot, slug: str) -> Collection:
@@ -143,8 +135,8 @@ def _check(connection: Snapshot, it: Collection, added: Sequence[str]) -> None:
         "text": text_error(it.text, MAX_TEXT),
         "widgets": _widgets_error(connection, it.widgets, added),
     }
-    if found := {field: error for field, error in errors.items() if error}:
-        raise InvalidCollection(found)
+    if found := [f"{field}: {error}" for field, error in errors.items() if error]:
+        raise InvalidRequest(*found)
 
 
 def _widgets_error(

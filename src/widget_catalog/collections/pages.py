@@ -12,7 +12,7 @@ from ..core.http.http import Response
 from ..core.http.sent_form import NOT_SENT, SentForm, forms_of
 from ..core.http.services import Services
 from . import managing
-from .managing import MAX_TEXT, MAX_TITLE, InvalidCollection
+from .managing import MAX_TEXT, MAX_TITLE
 from .store import find_listed, list_all
 
 COLLECTIONS = "/operate/collections"
@@ -30,19 +30,9 @@ def _place(call: Call) -> str:
     return f"{COLLECTIONS}/{call.params['slug']}"
 
 
-def _faults(sent: SentForm) -> Mapping[str, str]:
-    """The errors of the form, by field."""
-    error = sent.error
-    if isinstance(error, InvalidCollection):
-        return error.errors
-    if error is None:
-        return {}
-    return {"widgets" if sent.name == "widgets" else "title": error.message}
-
-
 def get_collections(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     found = read_as_operator(services.store, call.actor, list_all)
-    values = {"collections": found, "faults": _faults(sent), **_LIMITS}
+    values = {"collections": found, **_LIMITS}
     return own_form_page(services, call, "collections/collections.html", sent, _DONE, **values)
 
 
@@ -60,7 +50,7 @@ def _show(services: Services, call: Call, template: str, sent: SentForm) -> Resp
         return found, find_listed(connection, found.widgets)
 
     collection, listed = read_as_operator(services.store, call.actor, read)
-    values = {"collection": collection, "listed": listed, "faults": _faults(sent), **_LIMITS}
+    values = {"collection": collection, "listed": listed, **_LIMITS}
     return own_form_page(services, call, template, sent, _DONE, **values)
 
 
@@ -76,14 +66,14 @@ def post_collection(services: Services, call: Call) -> Response:
     try:
         created = managing.create_collection(services.store, call.actor, wanted)
     except (InvalidRequest, Conflict) as error:
-        return get_collections(services, call, SentForm("create", fields, error))
+        return get_collections(services, call, SentForm("create", fields, error, {"": "slug"}))
     return services.renderer.redirect(f"{COLLECTIONS}/{created.slug}?done=create")
 
 
 _form = forms_of(get_collection, _place)
 
 
-@_form("details")
+@_form("details", {"": "title"})
 def post_details(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     title, text = fields.get("title", ""), fields.get("text", "")
     managing.change_collection(
@@ -94,7 +84,7 @@ def post_details(services: Services, call: Call, fields: Mapping[str, str]) -> N
     )
 
 
-@_form("widgets")
+@_form("widgets", {"": "widget", "widgets": "widget"})
 def post_widgets(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     managing.arrange_widgets(
         services.store,

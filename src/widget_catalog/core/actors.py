@@ -11,7 +11,7 @@ import msgspec
 from widget_contract.names import Scope, is_name
 from widget_contract.texts import name_error
 
-from .errors import InvalidAccount, NotAllowed
+from .errors import FieldMessage, InvalidAccount, NotAllowed
 
 MIN_PASSWORD = 12
 MAX_PASSWORD = 1_000
@@ -256,22 +256,26 @@ def parse_username(text: str, reserved: Set[str] = RESERVED) -> Scope:
         rule = (
             "use 1 to 64 lowercase letters, digits and hyphens, beginning with a letter or digit."
         )
-        raise InvalidAccount([f"{text[:80]!r} cannot be a name here: {rule}"])
+        error = f"{text[:80]!r} cannot be a name here: {rule}"
+        raise InvalidAccount([FieldMessage("username", error)])
     if text in reserved:
-        raise InvalidAccount([f"The name {text} is reserved. Choose another."])
+        error = f"The name {text} is reserved. Choose another."
+        raise InvalidAccount([FieldMessage("username", error)])
     return Scope(text)
 
 
-def email_error(email: str) -> str | None:
+def email_error(email: str) -> FieldMessage | None:
     if name_error(email, _MAX_EMAIL) or not _EMAIL.match(email):
-        return f"{email[:80]!r} is not an e-mail address."
+        return FieldMessage("email", f"{email[:80]!r} is not an e-mail address.")
     return None
 
 
-def password_error(password: str) -> str | None:
+def password_error(password: str) -> FieldMessage | None:
     """Only the length is checked."""
     if len(password) < MIN_PASSWORD:
-        return f"The password is too short: at least {MIN_PASSWORD} characters are needed."
-    if len(password) > MAX_PASSWORD:
-        return f"The password is too long: at most {MAX_PASSWORD:,} characters are taken."
-    return None
+        sentence = f"The password is too short: at least {MIN_PASSWORD} characters are needed."
+    elif len(password) > MAX_PASSWORD:
+        sentence = f"The password is too long: at most {MAX_PASSWORD:,} characters are taken."
+    else:
+        return None
+    return FieldMessage("password", sentence)

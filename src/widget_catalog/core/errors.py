@@ -5,9 +5,21 @@ status of an error is decided in `web/`, not here.
 """
 
 import re
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Self
 
 from widget_contract.errors import CatalogError
+
+
+class FieldMessage(str):
+    """A sentence about one field of a form."""
+
+    field: str
+
+    def __new__(cls, field: str, sentence: str) -> Self:
+        message = super().__new__(cls, sentence)
+        message.field = field
+        return message
 
 
 class InvalidQuery(CatalogError, ValueError):
@@ -25,13 +37,17 @@ class InvalidWidget(CatalogError, ValueError):
 class InvalidAccount(CatalogError, ValueError):
     """An invalid username, e-mail address or password; all errors at once."""
 
-    def __init__(self, errors: list[str]) -> None:
+    def __init__(self, errors: Sequence[str]) -> None:
         super().__init__(" ".join(errors))
         self.errors = errors
 
 
 class InvalidRequest(CatalogError, ValueError):
-    """An invalid request."""
+    """An invalid request; all errors at once."""
+
+    def __init__(self, *errors: str) -> None:
+        super().__init__(" ".join(errors))
+        self.errors = errors
 
 
 class NotSignedIn(CatalogError):

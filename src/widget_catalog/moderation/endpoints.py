@@ -83,12 +83,12 @@ def post_unrevoke(services: Services, call: Call) -> Response:
     return done()
 
 
-@version_form("revoke")
+@version_form("revoke", {"": "reason"})
 def post_revoke_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     revoke_version(*_version(services, call), fields.get("reason", ""))
 
 
-@version_form("revoke-everywhere")
+@version_form("revoke-everywhere", {"": "reason"})
 def post_everywhere_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     agreed = [other for other in fields.get("sameBundle", "").split(",") if other]
     revoke_everywhere(*_version(services, call), fields.get("reason", ""), agreed)
@@ -105,6 +105,7 @@ def get_reports(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Re
     found, total = read_as_operator(services.store, call.actor, list_reports, *which)
     shown = {
         "reports": found,
+        "sent_id": call.params.get("id"),
         "state": which[0],
         "states": reports.STATES,
         "total": total,
@@ -144,21 +145,22 @@ def get_scopes(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Res
     return own_form_page(services, call, "moderation/scopes.html", sent, _DONE, **shown)
 
 
+_NAME = {"": "name", "username": "name"}
 _scope_form = forms_of(get_scopes, lambda _call: SCOPES)
 _existing_scope_form = forms_of(get_scopes, lambda _call: SCOPES, (*CORRECTABLE, NotFound))
 
 
-@_scope_form("reserve")
+@_scope_form("reserve", _NAME)
 def post_reserve(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     scopes.reserve_scope(services.store, _name_in(fields, "name"), call.actor)
 
 
-@_existing_scope_form("release")
+@_existing_scope_form("release", _NAME)
 def post_release(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     scopes.release_scope(services.store, _name_in(fields, "name"), call.actor)
 
 
-@_existing_scope_form("assign")
+@_existing_scope_form("assign", {"": "username"})
 def post_assign(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     name, username = _name_in(fields, "name"), _name_in(fields, "username")
     scopes.assign_scope(services.store, name, username, actor=call.actor)
@@ -181,11 +183,11 @@ def get_report(
         "widget": widget,
         "versions": [version.number for version in widget.versions[:_VERSIONS]],
         "categories": [(category, _WORDS[category]) for category in reports.CATEGORIES],
-        "said": said,
         "max_text": reports.MAX_TEXT,
         "is_done": call.request.method != "POST" and call.query().get("done") == "yes",
     }
-    return form_page(services, "moderation/report.html", error=error, **shown)
+    sent = SentForm("", said._asdict(), error)
+    return form_page(services, "moderation/report.html", sent=sent, **shown)
 
 
 def post_report(services: Services, call: Call) -> Response:

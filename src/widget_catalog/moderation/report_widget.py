@@ -21,7 +21,7 @@ from ..core.actors import Actor, Anonymous
 from ..core.credentials import new_id
 from ..core.db import rows
 from ..core.db.engine import Snapshot, Store
-from ..core.errors import Conflict, InvalidRequest, NotFound
+from ..core.errors import Conflict, FieldMessage, InvalidRequest, NotFound
 from ..core.networks import network_of
 from . import store as reports
 from .store import Report
@@ -125,15 +125,15 @@ def forget_reports(store: Store) -> None:
 def _check(said: ReportForm, widget: Widget) -> None:
     errors = []
     if said.category not in CATEGORIES:
-        errors.append("Choose what is wrong.")
+        errors.append(FieldMessage("category", "Choose what is wrong."))
     if error := text_error(said.text, MAX_TEXT) if said.text else "must not be empty.":
-        errors.append(f"What you have seen {error}")
+        errors.append(FieldMessage("text", f"What you have seen {error}"))
     if said.contact and (error := line_error(said.contact, _MAX_CONTACT)):
-        errors.append(f"How to reach you {error}")
+        errors.append(FieldMessage("contact", f"How to reach you {error}"))
     if said.version and said.version not in {version.number for version in widget.versions}:
-        errors.append("Choose one of the versions.")
+        errors.append(FieldMessage("version", "Choose one of the versions."))
     if errors:
-        raise InvalidRequest(" ".join(errors))
+        raise InvalidRequest(*errors)
 
 
 def _check_room(connection: Snapshot, scope: str, name: str) -> None:

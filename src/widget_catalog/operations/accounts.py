@@ -28,7 +28,7 @@ from ..accounts.tokens.store import list_tokens, remove_token
 from ..catalog.store.events import append
 from ..core.actors import Actor, email_error
 from ..core.db.engine import Store
-from ..core.errors import InvalidRequest, NotFound
+from ..core.errors import FieldMessage, InvalidRequest, NotFound
 from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.routing import Handler
@@ -39,6 +39,7 @@ from ..organizations.store import list_memberships
 ACCOUNTS = "/operate/accounts"
 INVITATIONS = "/operate/invitations"
 _PER_PAGE = 50
+_UNSEARCHABLE = "The name contains characters that cannot be searched for."
 _DONE = {
     "disable": "The account was disabled and cannot sign in.",
     "enable": "The account was enabled.",
@@ -53,15 +54,15 @@ _DONE = {
 
 def get_accounts(services: Services, call: Call) -> Response:
     text = call.query().get("q", "").strip().removeprefix("@")
-    if not text.isprintable():
-        raise InvalidRequest("The name contains characters that cannot be searched for.")
+    error = None if text.isprintable() else InvalidRequest(_UNSEARCHABLE)
+    sent = SentForm("", {"q": text}, error, {"": "q"})
     page, _ = call.page()
     with services.store.reading() as connection:
         require_operator_now(connection, call.actor)
-        found, total = list_accounts_page(connection, text, page, _PER_PAGE)
+        found, total = list_accounts_page(connection, "" if error else text, page, _PER_PAGE)
     paging = Paging.of(call, page, _PER_PAGE, total)
-    template = "operations/accounts.html"
-    return own_page(services, call, template, text=text, accounts=found, total=total, paging=paging)
+    shown = {"accounts": found, "total": total, "paging": paging}
+    return own_page(services, call, "operations/accounts.html", sent=sent, **shown)
 
 
 def get_account(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
@@ -168,14 +169,15 @@ def post_invitation(services: Services, call: Call) -> Response:
     role = fields.get("role", AUTHOR)
     try:
         if role not in (AUTHOR, OPERATOR):
-            raise InvalidRequest("Choose a role: author or operator.")
+            raise InvalidRequest(FieldMessage("role", "Choose a role: author or operator."))
         if email is not None and (error := email_error(email)):
             raise InvalidRequest(error)
         if role == AUTHOR and _is_mirror(services):
-            raise InvalidRequest("This catalog is a mirror: only operators can be invited.")
+            sentence = "This catalog is a mirror: only operators can be invited."
+            raise InvalidRequest(FieldMessage("role", sentence))
         secret = invite(services.store, role, email, actor=call.actor)
     except CORRECTABLE as refused:
-        return get_invitations(services, call, SentForm("invite", fields, refused))
+        return get_invitations(services, call, SentForm("invite", fields, refused, {"": "email"}))
     return own_page(
         services,
         call,

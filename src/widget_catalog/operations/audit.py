@@ -25,9 +25,10 @@ from ..catalog.store.audit import (
 from ..core.actors import Actor
 from ..core.clock import to_ms
 from ..core.db.engine import Store
-from ..core.errors import InvalidRequest
+from ..core.errors import FieldMessage, InvalidRequest
 from ..core.http.call import Call, Paging, reply
 from ..core.http.http import NOSNIFF, Response, StreamBody
+from ..core.http.sent_form import SentForm
 from ..core.http.services import Services
 from ..organizations.organize import read_organization_audit
 from ..publishing.view_own import read_widget_audit
@@ -67,19 +68,17 @@ def _shown(entries: list[Entry], total: int, page: int, limit: int) -> Response:
 def get_audit_page(services: Services, call: Call) -> Response:
     typed = {key: value.strip() for key, value in call.query().items()}
     page, _ = call.page()
-    errors = []
+    sent = SentForm("", typed)
     try:
         which = _filter(typed)
     except InvalidRequest as error:
-        which, errors = AuditFilter(), [error.message]
+        which, sent = AuditFilter(), SentForm("", typed, error)
     entries, total = search_audit(services.store, call.actor, which, page, _PER_PAGE)
     return own_page(
         services,
         call,
         "operations/audit.html",
-        status=400 if errors else 200,
-        typed=typed,
-        errors=errors,
+        sent=sent,
         actions=sorted(set(list_actions().values())),
         entries=entries,
         total=total,
@@ -132,13 +131,14 @@ async def _lines(part: Part, read: Callable[[int | None, int], Part]) -> AsyncIt
 
 
 def _filter(typed: dict[str, str]) -> AuditFilter:
-    for value in typed.values():
+    for field, value in typed.items():
         if not value.isprintable():
-            raise InvalidRequest("The filter contains characters that cannot be searched for.")
+            error = "The filter contains characters that cannot be searched for."
+            raise InvalidRequest(FieldMessage(field, error))
     scope, _, name = typed.get("scope", "").removeprefix("@").partition("/")
     action = typed.get("action") or None
     if action is not None and action not in list_actions().values():
-        raise InvalidRequest(f"There is no action {action[:80]!r}.")
+        raise InvalidRequest(FieldMessage("action", f"There is no action {action[:80]!r}."))
     return AuditFilter(
         actor=typed.get("actor", "").removeprefix("@") or None,
         action=action,

@@ -19,9 +19,11 @@ from ..catalog.store.widgets import (
     count_widgets,
     list_widgets_page,
 )
+from ..core.errors import InvalidRequest
 from ..core.features import installed
 from ..core.http.call import Call, Paging
 from ..core.http.http import Response
+from ..core.http.sent_form import SentForm
 from ..core.http.services import Services
 from ..core.settings import Settings, list_settings
 from ..publishing.widget_pages import WIDGETS
@@ -129,12 +131,10 @@ def get_widgets(services: Services, call: Call) -> Response:
         services,
         call,
         "operations/widgets.html",
-        status=200 if is_readable else 400,
-        text=text,
+        sent=SentForm("", {"q": text}, None if is_readable else InvalidRequest(_RULE), {"": "q"}),
         state=state,
         states=STATES,
         widgets=[it.widget for it in found] if is_readable else [],
         total=total if is_readable else 0,
         paging=Paging.of(call, page, _PER_PAGE, total),
-        errors=[] if is_readable else [_RULE],
     )

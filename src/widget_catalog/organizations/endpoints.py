@@ -24,6 +24,7 @@ from .store import Invitation, Membership, Organization, list_invitations_of
 ORGANIZATIONS = "/account/organizations"
 _ENTRIES_PER_PAGE = 50
 _CORRECTABLE = (*CORRECTABLE, NotFound)
+_INVITED = {"": "who", "username": "who", "email": "who"}
 _INVITATION_NOTE = (
     "Somebody without an account cannot use the link yet: they also need an invitation to the "
     "catalog, from an operator."
@@ -97,7 +98,9 @@ def post_organization(services: Services, call: Call) -> Response:
     return reply(_shown(made.organization, made.role), status=201)
 
 
-@forms_of(get_organizations_page, _list_place)("create")
+@forms_of(get_organizations_page, _list_place)(
+    "create", {"": "slug", "username": "slug", "displayName": "display_name"}
+)
 def post_create(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     slug, display_name = fields.get("slug", "").strip(), fields.get("display_name", "")
     _create(services, call, OrganizationBody(slug, display_name))
@@ -120,6 +123,7 @@ def get_organization_page(services: Services, call: Call, sent: SentForm = NOT_S
         "may": {right.name for right in view.rights},
         "is_member": any(member.username == call.actor.name for member in view.members),
         "place": _place(call),
+        "sent_member": call.params.get("username"),
     }
     return own_form_page(services, call, "organizations/organization.html", sent, _DONE, **shown)
 
@@ -210,7 +214,7 @@ def post_transfer(services: Services, call: Call) -> Response:
     return done()
 
 
-@_form("transfer")
+@_form("transfer", {"": "username"})
 def post_transfer_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     _transfer(services, call, fields.get("username", "").strip().removeprefix("@"))
 
@@ -250,7 +254,7 @@ def post_invite(services: Services, call: Call) -> Response:
         body = InvitationBody(fields.get("role", ""), **named)
         _, link, note = _invite(services, call, body)
     except _CORRECTABLE as error:
-        return get_organization_page(services, call, SentForm("invite", fields, error))
+        return get_organization_page(services, call, SentForm("invite", fields, error, _INVITED))
     if link is None:
         return services.renderer.redirect(f"{_place(call)}?done=invite")
     shown = {

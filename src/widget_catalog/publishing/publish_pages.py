@@ -20,8 +20,9 @@ from ..accounts.own_page import own_page
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.pages.facts import picture_in_words
 from ..catalog.pages.preview import of_manifest
-from ..core.errors import Conflict, InvalidRequest, NotAllowed, NotFound, TooOften
+from ..core.errors import Conflict, FieldMessage, InvalidRequest, NotAllowed, NotFound, TooOften
 from ..core.http.call import Call
+from ..core.http.errors import headers_of, status_of
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.receiving import FormFile
 from ..core.http.sent_form import NOT_SENT, SentForm
@@ -58,27 +59,11 @@ _FIELDS = {
     "scope": "scope",
     "name": "name",
 }
+_ORDER = ("manifest", "bundle", "style", "readme", "screenshots", "scope", "name")
 _MISSING = {
     "manifest": "Choose the manifest, usually called widget.json.",
     "bundle": "Choose the bundle, a JavaScript module.",
 }
-
-
-class FieldErrors(NamedTuple):
-    """Errors by field; `general` has those that belong to no field."""
-
-    general: tuple[str, ...] = ()
-    manifest: tuple[str, ...] = ()
-    bundle: tuple[str, ...] = ()
-    style: tuple[str, ...] = ()
-    readme: tuple[str, ...] = ()
-    screenshots: tuple[str, ...] = ()
-    scope: tuple[str, ...] = ()
-    name: tuple[str, ...] = ()
-
-    @property
-    def total(self) -> int:
-        return sum(map(len, self))
 
 
 class _Typed(NamedTuple):
@@ -89,7 +74,7 @@ class _Typed(NamedTuple):
 def get_publish(services: Services, call: Call) -> Response:
     query = call.query()
     typed = _Typed(query.get("scope", "")[:64], query.get("name", "")[:64])
-    return _form(services, call, typed, FieldErrors())
+    return _form(services, call, typed, [])
 
 
 def post_publish(services: Services, call: Call) -> Response:
@@ -105,10 +90,8 @@ def post_publish(services: Services, call: Call) -> Response:
             raise InvalidManifest([])  # Everything else is right.
         request = request_version(services.store, call.actor, body, most, quotas)
     except _CORRECTABLE as error:
-        errors = _sorted_errors(error, {it.field for it in call.files})
-        errors = errors._replace(readme=errors.readme + sent.errors.get("readme", ()))
-        errors = errors._replace(screenshots=sent.errors.get(PICTURES, ()))
-        return _form(services, call, typed, errors, SentForm(error=error))
+        errors = _messages(error, {it.field for it in call.files}, sent)
+        return _form(services, call, typed, errors, error)
     for path, file in sent.files.items():
         services.uploads.put(file.content, request.id, path)
     return services.renderer.redirect(f"{PUBLISH}/{request.id}")
@@ -185,17 +168,19 @@ def _scope_in(text: str) -> object:
 
 
 def _form(
-    services: Services, call: Call, typed: _Typed, errors: FieldErrors, sent: SentForm = NOT_SENT
+    services: Services, call: Call, typed: _Typed, errors: list[str], error: Any = None
 ) -> Response:
+    """`errors`: what the page shows of the error."""
+    shown = InvalidRequest(*errors) if errors else None
     return own_page(
         services,
         call,
         "publishing/publish.html",
-        error=sent.error,
+        *(headers_of(error) if error is not None else ()),
+        sent=SentForm("", typed._asdict(), shown),
+        status=status_of(error) if error is not None else 200,
         script_rules="connect-src 'self'",
         places=list_publishing_scopes(services.store, call.actor),
-        typed=typed,
-        errors=errors,
         max_bundle_bytes=services.settings.max_bundle_bytes,
         max_pictures=MAX_PICTURES,
     )
@@ -210,7 +195,7 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         services,
         call,
         "publishing/publish_confirm.html",
-        error=sent.error,
+        sent=sent,
         script_rules=f"connect-src 'self'; {FRAME_SOURCES}",
         pending=pending,
         pictures={
@@ -219,7 +204,6 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         place=f"{PUBLISH}/{request.id}",
         preview=_panel(services, pending),
         notes=_notes(services, call, pending),
-        errors=sent.errors(""),
     )
 
 
@@ -253,13 +237,13 @@ def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
     }
 
 
-def _sorted_errors(error: CatalogError, sent: Collection[str]) -> FieldErrors:
+def _messages(error: CatalogError, sent: Collection[str], files: SentFiles) -> list[str]:
     """`sent`: the fields with files. If no file was chosen, that is its only error."""
     if isinstance(error, NotAllowed):
-        return FieldErrors(scope=(error.message,))
+        return [FieldMessage("scope", error.message)]
     if not isinstance(error, InvalidManifest):
-        return FieldErrors(general=(error.message,))
-    by_field: dict[str, list[str]] = {}
+        return [error.message]
+    by_field: dict[str, list[str]] = {it: [] for it in _ORDER}
     for text in error.errors:
         key, colon, sentence = text.partition(": ")
         field = _FIELDS.get(key, "manifest") if colon else "manifest"
@@ -267,13 +251,15 @@ def _sorted_errors(error: CatalogError, sent: Collection[str]) -> FieldErrors:
             field = "readme"
         shown = _capitalized(text if field == "manifest" else sentence)
         if field not in _MISSING or field in sent:
-            by_field.setdefault(field, []).append(shown)
+            by_field[field].append(shown)
     for field, sentence in _MISSING.items():
         if field not in sent:
             by_field[field] = [sentence]
     if "manifest" not in sent:
-        by_field.pop("name", None)  # The name may be in the manifest.
-    return FieldErrors(**{field: tuple(found) for field, found in by_field.items()})
+        by_field["name"] = []  # The name may be in the manifest.
+    by_field["readme"] += files.errors.get("readme", ())
+    by_field["screenshots"] += files.errors.get(PICTURES, ())
+    return [FieldMessage(field, text) for field, texts in by_field.items() for text in texts]
 
 
 def _capitalized(text: str) -> str:

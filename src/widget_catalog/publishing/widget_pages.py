@@ -147,7 +147,7 @@ def get_version(services: Services, call: Call) -> Response:
     return _version_page(services, call, NOT_SENT)
 
 
-@_widget_form("publishers")
+@_widget_form("publishers", {"": "publishers"})
 def post_publishers(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     names = fields.get("publishers", "").replace(",", " ").replace("@", " ").split()
     name_publishers(services.store, call.actor, call.key, names, services.of(Quotas))

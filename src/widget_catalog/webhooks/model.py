@@ -18,7 +18,7 @@ from widget_contract.wire_running import ChangeType
 from ..catalog.events import Event
 from ..core.actors import COMMAND_LINE, OWNER, Rule
 from ..core.clock import from_ms, iso
-from ..core.errors import InvalidRequest
+from ..core.errors import FieldMessage, InvalidRequest
 from ..core.networks import Network, is_public
 from .settings import WebhookSettings
 
@@ -208,7 +208,8 @@ def parse_url(text: str, settings: WebhookSettings) -> str:
     if parts.scheme not in schemes:
         errors.append(f"url: must begin with {' or '.join(f'{it}://' for it in schemes)}.")
         if parts.scheme == "http":
-            errors.append("The setting webhook_http of the catalog allows http://.")
+            about_http = "The setting webhook_http of the catalog allows http://."
+            errors.append(FieldMessage("url", about_http))
     if not host or port == 0:
         errors.append("url: has no host.")
     elif ":" not in host and not _HOST.fullmatch(host.rstrip(".")):
@@ -225,7 +226,7 @@ def parse_url(text: str, settings: WebhookSettings) -> str:
             "some."
         )
     if errors:
-        raise InvalidRequest(" ".join(errors))
+        raise InvalidRequest(*errors)
     return text
 
 

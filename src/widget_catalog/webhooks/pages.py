@@ -91,7 +91,9 @@ def _create(services: Services, call: Call, scope: str | None, page: Page, back:
     try:
         issued = api.create(services, call, fields.get("url", ""), scope, types)
     except (*CORRECTABLE, NotFound) as error:
-        return page(services, call, SentForm("create", fields, error))
+        typed = {**fields, "type": " ".join(types)}
+        at = {"types": "type"} if scope is None else {"types": "type", "": "scope"}
+        return page(services, call, SentForm("create", typed, error, at))
     return _secret_page(services, call, issued, "The webhook was added", back)
 
 

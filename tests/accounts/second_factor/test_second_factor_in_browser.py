@@ -182,7 +182,7 @@ def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
         page.get_by_label("Code").fill(wrong)
         press(page, "Set up the app")
         expect(page.get_by_role("alert")).to_contain_text("The code is wrong")
-        expect(page.get_by_label("Code")).to_have_attribute("aria-describedby", "faults")
+        expect(page.get_by_label("Code")).to_have_attribute("aria-describedby", "faults-code")
         code = app.now()
         page.get_by_label("Code").fill(code)
         press(page, "Set up the app")

@@ -100,9 +100,12 @@ def test_signing_in_goes_on_to_where_one_wanted_to_go(
     wrong = browsing.submit(STEP, code="000000")
     assert wrong.status == 400
     field = browsing.page.one("input", id="code").attributes
-    assert field["aria-describedby"] == "faults"
+    assert field["aria-describedby"] == "faults-code"
     assert field["autocomplete"] == "one-time-code"
     assert field["inputmode"] == "numeric"
+    browsing.submit(STEP, code="abcd", way="recovery")
+    described = browsing.page.one("input", id="recovery-code").attributes["aria-describedby"]
+    assert described == "recovery-code-hint faults-recovery-code"
     response = browsing.submit(STEP, code=code_now(app, clock))
 
     assert (response.status, response.headers["location"]) == (303, "/device?user_code=A")

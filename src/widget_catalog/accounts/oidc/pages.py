@@ -11,6 +11,7 @@ from ...core.http.call import Call
 from ...core.http.cookies import delete_cookie, find_signed, set_signed
 from ...core.http.http import Response
 from ...core.http.rendering import Header, leave, local_path
+from ...core.http.sent_form import SentForm
 from ...core.http.services import Services
 from ...core.keys import LIFETIME_S
 from ..own_page import form_page, own_page
@@ -93,13 +94,13 @@ def post_name(services: Services, call: Call) -> Response:
 def _ask_for_name(
     services: Services, newcomer: Newcomer, error: CatalogError | None = None
 ) -> Response:
+    typed = {"username": newcomer.username, "email": newcomer.email}
     return form_page(
         services,
         "accounts/join_name.html",
-        error=error,
+        sent=SentForm("", typed, error, {"": "username"}),
         provider=provider_of(services).name,
-        username=newcomer.username,
-        email=newcomer.email,
+        invited="",
     )
 
 

@@ -11,7 +11,7 @@ from ...catalog.store.events import append
 from ...core.actors import Account, Visitor
 from ...core.credentials import new_id
 from ...core.db.engine import Store, Transaction
-from ...core.errors import Conflict, InvalidRequest, NotFound
+from ...core.errors import Conflict, FieldMessage, InvalidRequest, NotFound
 from ...core.keys import SecretBox
 from .. import events
 from ..attempts import count_attempt, remember_network
@@ -82,8 +82,9 @@ def add_own_passkey(
 ) -> list[str]:
     """Add a passkey; returns new recovery codes if it is the first second factor."""
     _require_offered(visitor, offered.account_id)
-    if error := policy.site.passkey_error or passkey_name_error(name):
-        raise InvalidRequest(error)
+    if policy.site.passkey_error:
+        raise InvalidRequest(policy.site.passkey_error)
+    _check_name(name)
     made = check_new(policy.site, offered.challenge, credential)
     with changing_own(store, visitor) as (tx, account):
         if factors.find_passkey(tx.connection, made.credential_id) is not None:
@@ -97,10 +98,14 @@ def add_own_passkey(
         return _with_first_codes(tx, visitor, account)
 
 
+def _check_name(name: str) -> None:
+    if error := passkey_name_error(name):
+        raise InvalidRequest(FieldMessage("name", error))
+
+
 def rename_own_passkey(store: Store, visitor: Visitor, id_: str, name: str) -> None:
     account = require_person(visitor.actor)
-    if error := passkey_name_error(name):
-        raise InvalidRequest(error)
+    _check_name(name)
     with store.writing() as tx:
         if not factors.rename_passkey(tx, account.id, id_, name):
             raise NotFound("There is no such passkey.")

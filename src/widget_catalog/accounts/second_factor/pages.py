@@ -17,6 +17,7 @@ from ...core.features import installed
 from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
+from ...core.http.sent_form import SentForm
 from ...core.http.services import Services
 from ...core.keys import read_signed, sign_value
 from ..own_page import own_page
@@ -72,13 +73,15 @@ def _next(call: Call) -> str:
 
 def get_factors(services: Services, call: Call, error: CatalogError | None = None) -> Response:
     policy = _policy(services)
+    sent = SentForm("rename", {"name": _name(call)} if error else {}, error)
     shown = {
+        "sent_id": call.params.get("id"),
         "factors": managing.list_factors(services.store, call.visitor),
         "is_required": managing.needs_factor(services.store, policy, call.visitor),
         "site": policy.site,
         "next": _next(call),
     }
-    return own_page(services, call, "accounts/second_factor.html", error=error, **shown)
+    return own_page(services, call, "accounts/second_factor.html", sent=sent, **shown)
 
 
 def get_new_passkey(services: Services, call: Call, error: CatalogError | None = None) -> Response:
@@ -89,10 +92,10 @@ def get_new_passkey(services: Services, call: Call, error: CatalogError | None =
         "asked": _signed_field(services, offered),
         "options": options,
         "site": policy.site,
-        "name": _name(call),
         "next": _next(call),
     }
-    return own_page(services, call, "accounts/new_passkey.html", error=error, **shown)
+    sent = SentForm("", {"name": _name(call)}, error)
+    return own_page(services, call, "accounts/new_passkey.html", sent=sent, **shown)
 
 
 def post_new_passkey(services: Services, call: Call) -> Response:
@@ -138,7 +141,8 @@ def get_new_app(
         "next": _next(call),
         "qr": qr_code(address),
     }
-    return own_page(services, call, "accounts/new_app.html", error=error, **shown)
+    sent = SentForm(error=error, at={"": "code"})
+    return own_page(services, call, "accounts/new_app.html", sent=sent, **shown)
 
 
 def qr_code(text: str) -> str:
@@ -199,7 +203,10 @@ def get_confirm(services: Services, call: Call, error: CatalogError | None = Non
         "next": _next(call),
         "purpose": _purpose(services, call),
     }
-    return own_page(services, call, "accounts/confirm.html", error=error, **shown)
+    field = "password" if isinstance(error, NotAllowed) else "code" if factors.has_any else ""
+    is_by_passkey = error is not None and bool(call.form().get("credential"))
+    sent = SentForm(error=error, at={"": "" if is_by_passkey else field})
+    return own_page(services, call, "accounts/confirm.html", sent=sent, **shown)
 
 
 def _purpose(services: Services, call: Call) -> str:

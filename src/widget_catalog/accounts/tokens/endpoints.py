@@ -8,6 +8,7 @@ from ...core.credentials import shown_code
 from ...core.errors import InvalidRequest, NotFound
 from ...core.http.call import Call, done, reply
 from ...core.http.http import Response
+from ...core.http.sent_form import SentForm
 from ...core.http.services import Services
 from ..own_page import code_page, done_page, own_page
 from ..permissions import list_publishing_scopes, read_own, require_person
@@ -20,6 +21,7 @@ _INTERVAL_S = 3
 _CONFIRM = ("Confirm an access token", "Enter the code shown by the program.")
 _PLACES = "Scopes and widgets"
 _CALLED = FieldNames("Name", "Permissions", "Days", _PLACES, _PLACES)
+_FIELDS = {"Name": "name", "Permissions": "may", "Days": "days", _PLACES: "places"}
 _WORDS = {
     Right.PUBLISH: "publish versions",
     Right.YANK: "yank and unyank versions",
@@ -158,7 +160,7 @@ def _form(
     shown = {
         "actions": [(right.value, _WORDS[right], right in chosen) for right in TOKEN_RIGHTS],
         "scopes": [scope.name for scope in list_publishing_scopes(services.store, call.actor)],
-        "typed": typed,
         "max_days": MAX_DAYS,
     }
-    return own_page(services, call, "accounts/new_token.html", error=error, **shown)
+    sent = SentForm("", typed, error, _FIELDS)
+    return own_page(services, call, "accounts/new_token.html", sent=sent, **shown)

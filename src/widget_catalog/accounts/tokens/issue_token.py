@@ -132,7 +132,7 @@ def parse_wanted(
         errors += _foreign(called.scopes, places, own)
         errors += _foreign(called.widgets, keys, own)
     if errors:
-        raise InvalidRequest(" ".join(errors))
+        raise InvalidRequest(*errors)
     rights = tuple(right for right in TOKEN_RIGHTS if right.value in form.actions)
     return WantedToken(form.name.strip(), Limits(rights=rights, scopes=places, widgets=keys), days)
 

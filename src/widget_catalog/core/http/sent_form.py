@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from widget_contract.errors import CatalogError, InvalidName
 
-from ..errors import Conflict, InvalidAccount, InvalidRequest
+from ..errors import Conflict, FieldMessage, InvalidAccount, InvalidRequest, TooOften
 from .call import Call
 from .http import Response
 from .routing import Handler
@@ -17,30 +17,69 @@ from .services import Services
 CORRECTABLE = (InvalidRequest, InvalidName, InvalidAccount, Conflict)
 
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class FormError(NamedTuple):
+    """An error of a form: the field, if it is about one, and the sentence next to the field."""
+
+    field: str
+    text: str
+    at_field: str
+
+
 class SentForm(NamedTuple):
-    """Which form of a page was rejected, its values, and the errors. By default, none was."""
+    """Which form of a page was rejected, its values, and the errors. By default, none was.
+
+    An error is about the field whose name it begins with (`url: has no host.`) or has as a
+    `FieldMessage`. `at` has the fields of other names; with the name "", of errors without one.
+    """
 
     name: str = ""
-    fields: Mapping[str, str] = MappingProxyType({})
+    fields: Mapping[str, str] = _NOTHING
     error: CatalogError | None = None
+    at: Mapping[str, str] = _NOTHING
 
-    def errors(self, form: str) -> list[str]:
-        """The errors to show next to a form of the page."""
+    def errors(self, form: str = "") -> list[FormError]:
+        """The errors to show above a form of the page."""
         if self.error is None or form != self.name:
             return []
-        return (
-            list(self.error.errors)
-            if isinstance(self.error, InvalidAccount)
-            else [self.error.message]
-        )
+        texts = getattr(self.error, "errors", None) or [self.error.message]
+        return [self._about(text) for text in texts]
+
+    def errors_at(self, form: str, field: str) -> list[str]:
+        return [it.at_field for it in self.errors(form) if it.field == field]
+
+    def is_first(self, form: str, field: str) -> bool:
+        """Whether the first error about a field is about this one."""
+        return next((it.field for it in self.errors(form) if it.field), "") == field
 
     def typed(self, form: str, field: str, default: str = "") -> str:
         return self.fields.get(field, default) if form == self.name else default
+
+    def _about(self, text: str) -> FormError:
+        name, colon, sentence = text.partition(": ")
+        if isinstance(text, FieldMessage):
+            return FormError(self.at.get(text.field, text.field), text, text)
+        if colon and (name in self.at or name in self.fields):
+            field = self.at.get(name, name)
+            return FormError(field, text, sentence[:1].upper() + sentence[1:])
+        # A quota is about no field.
+        field = "" if isinstance(self.error, TooOften) else self.at.get("", "")
+        return FormError(field, text, text)
 
 
 NOT_SENT = SentForm()
 Page = Callable[[Services, Call, SentForm], Response]
 Change = Callable[[Services, Call, Mapping[str, str]], object]
+
+
+class FormNamed(Protocol):
+    """`at`: see `SentForm`."""
+
+    def __call__(
+        self, name: str, at: Mapping[str, str] = _NOTHING
+    ) -> Callable[[Change], Handler]: ...
 
 
 def take_form(
@@ -51,6 +90,7 @@ def take_form(
     page: Page,
     next_: str,
     *,
+    at: Mapping[str, str] = _NOTHING,
     correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
 ) -> Response:
     """Make the change; `next_` gets the form's name as `done`."""
@@ -58,7 +98,7 @@ def take_form(
     try:
         change(fields)
     except correctable as error:
-        return page(services, call, SentForm(name, fields, error))
+        return page(services, call, SentForm(name, fields, error, at))
     return services.renderer.redirect(f"{next_}?done={name}")
 
 
@@ -66,15 +106,15 @@ def forms_of(
     page: Page,
     place: Callable[[Call], str],
     correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
-) -> Callable[[str], Callable[[Change], Handler]]:
+) -> FormNamed:
     """A decorator for the forms of a page: makes a handler of a function that makes the change."""
 
-    def named(name: str) -> Callable[[Change], Handler]:
+    def named(name: str, at: Mapping[str, str] = _NOTHING) -> Callable[[Change], Handler]:
         def handler_of(change: Change) -> Handler:
             def handle(services: Services, call: Call) -> Response:
                 done = partial(change, services, call)
                 return take_form(
-                    services, call, name, done, page, place(call), correctable=correctable
+                    services, call, name, done, page, place(call), at=at, correctable=correctable
                 )
 
             return handle
