@@ -40,8 +40,8 @@ class InvalidBrand(InvalidRequest):
     """All errors at once, by field."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
-        super().__init__(" ".join(f"{field}: {error}" for field, error in errors.items()))
-        self.errors = errors
+        super().__init__(*(f"{field}: {error}" for field, error in errors.items()))
+        self.by_field = errors
 
 
 def check_brand(

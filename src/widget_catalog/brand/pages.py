@@ -172,7 +172,7 @@ def _preview(text: str) -> Markup:
 def _faults(sent: SentForm) -> Mapping[str, str]:
     """The errors of the form, by field."""
     if isinstance(sent.error, InvalidBrand):
-        return sent.error.errors
+        return sent.error.by_field
     return {} if sent.error is None else {"title": sent.error.message}
 
 
