@@ -42,8 +42,8 @@ def test_an_operator_makes_orders_and_deletes_collections_in_a_browser(people: P
     olly = browser_of(people.olly)
     olly.get(HERE)
     assert olly.submit(HERE, title="", slug="No", text="").status == 400
-    assert olly.page.one("p", id="fault-title").text
-    assert "lowercase" in olly.page.one("p", id="fault-slug").text
+    assert olly.page.one("div", id="faults-create-title").text
+    assert "lowercase" in olly.page.one("div", id="faults-create-slug").text
     created = olly.submit(HERE, title="Für zu Hause!", text="**Start** here.", featured="yes")
     place = f"{HERE}/fur-zu-hause"
     assert created.headers["location"] == f"{place}?done=create"
@@ -53,7 +53,7 @@ def test_an_operator_makes_orders_and_deletes_collections_in_a_browser(people: P
         assert olly.submit(f"{place}/widgets", widget=widget).status == 303
     olly.get(place)
     assert olly.submit(f"{place}/widgets", widget="home/none").status == 400
-    assert "There is no widget home/none" in olly.page.one("p", id="fault-widgets").text
+    assert "There is no widget home/none" in olly.page.one("div", id="faults-widgets-widget").text
     for do in ("up", "down", "remove"):
         olly.get(place)
         moved = {"up": "home/w3", "down": "home/w1", "remove": "home/w2"}[do]
