@@ -48,8 +48,8 @@ def _pages_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BrandPages, "follow", lambda self, _kept_s=None: follow(self, 0.0))
 
 
-def fault(browser: Browsing, field: str) -> str:
-    return browser.page.one("p", id=f"fault-{field}").text
+def fault(browser: Browsing, field: str, form: str = "brand") -> str:
+    return browser.page.one("div", id=f"faults-{form}-{field}").text.strip()
 
 
 def test_an_operator_previews_and_saves_the_brand_and_loses_nothing(people: People) -> None:
@@ -69,9 +69,9 @@ def test_an_operator_previews_and_saves_the_brand_and_loses_nothing(people: Peop
     assert fault(olly, "links").startswith("Line 1: the address must begin with https://")
     assert fault(olly, "until") == "Is in the past."
     # Nothing is lost: also not the file, which no form can send again.
-    assert olly.page.one("input", id="name").attributes["value"] == "Kitchen"
-    assert "javascript:alert(1)" in olly.page.one("textarea", id="links").text
-    assert len(olly.page.all("p", role="alert")) == 3
+    assert olly.page.one("input", id="brand-name").attributes["value"] == "Kitchen"
+    assert "javascript:alert(1)" in olly.page.one("textarea", id="brand-links").text
+    assert sum("aria-invalid" in it.attributes for it in olly.page.elements) == 3
 
     typed |= {"accent_dark": "", "links": "Status https://status.example/", "until": ""}
     shown = olly.submit(HERE, **typed, do="preview")
@@ -134,10 +134,10 @@ def test_legal_pages_are_previewed_saved_linked_and_deleted(people: People) -> N
     text = "# Who we are\n\n<script>alert(1)</script> [x](javascript:alert(2)) **Acme**"
     wrong = {"title": "Imp\u202erint", "slug": "No!", "text": "a\x00b"}
     assert olly.submit(new, **wrong, do="save").status == 400
-    assert all(fault(olly, it) for it in wrong)
+    assert all(fault(olly, it, "page") for it in wrong)
     huge = olly.submit(new, title="Imprint", text="x" * 70_000, do="save")
     assert huge.status == 400
-    assert "70,000 bytes" in fault(olly, "text")
+    assert "70,000 bytes" in fault(olly, "text", "page")
     shown = olly.submit(new, title="Imprint", text=text, do="preview")
     assert b"<strong>Acme</strong>" in shown.body
     assert site.get("/legal/imprint").status == 404
@@ -157,7 +157,7 @@ def test_legal_pages_are_previewed_saved_linked_and_deleted(people: People) -> N
     assert b"/legal/imprint" in site.get("/sitemaps/0.xml").body
     olly.get(new)
     assert olly.submit(new, title="Imprint", text="x", do="save").status == 400
-    assert "already" in fault(olly, "slug")
+    assert "already" in fault(olly, "slug", "page")
     olly.get(place)
     assert olly.submit(place, title="Imprint", text="New text", do="save").status == 303
     assert b"New text" in site.get("/legal/imprint").body

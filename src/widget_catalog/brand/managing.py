@@ -36,19 +36,11 @@ _MAX_SLUG = 64
 _ADDRESS = re.compile(r"[!#-;=?-\[\]_a-z~]+")
 
 
-class InvalidBrand(InvalidRequest):
-    """All errors at once, by field."""
-
-    def __init__(self, errors: Mapping[str, str]) -> None:
-        super().__init__(*(f"{field}: {error}" for field, error in errors.items()))
-        self.by_field = errors
-
-
 def check_brand(
     typed: Mapping[str, str], logo: Logo | None, errors: Mapping[str, str], old: Settings
 ) -> Settings:
     """The brand that a form or a program sends; `errors` are those found already. A link is a
-    line, with its label before its address. Raises InvalidBrand.
+    line, with its label before its address. Raises InvalidRequest.
     """
     name, announcement = typed["name"].strip(), " ".join(typed["announcement"].split())
     links, link_error = _read_links(typed["links"])
@@ -66,8 +58,7 @@ def check_brand(
         "announcement": line_error(announcement, MAX_ANNOUNCEMENT) if announcement else None,
         "until": _until_error(until) if until and until != old.until else None,
     }
-    if wrong := {field: error for field, error in found.items() if error}:
-        raise InvalidBrand(wrong)
+    _raise_all(found)
     return Settings(
         name=name,
         accent_light=light,
@@ -108,7 +99,7 @@ def keep_draft(store: Store, actor: Actor, logo: Logo) -> None:
 
 
 def check_page(wanted: LegalPage) -> LegalPage:
-    """Without a slug, it is made from the title. Raises InvalidBrand."""
+    """Without a slug, it is made from the title. Raises InvalidRequest."""
     title, text = wanted.title.strip(), wanted.text.replace("\r\n", "\n").strip()
     slug = wanted.slug.strip()
     slug = slug or re.sub("[^a-z0-9]+", "-", fold(title))[:_MAX_SLUG].strip("-")
@@ -121,8 +112,7 @@ def check_page(wanted: LegalPage) -> LegalPage:
         else "use 1 to 64 lowercase letters, digits and hyphens, beginning with a letter or digit.",
         "text": too_long if size > MAX_README_BYTES else text_error(text, size) or _empty(text),
     }
-    if wrong := {field: error for field, error in errors.items() if error}:
-        raise InvalidBrand(wrong)
+    _raise_all(errors)
     return LegalPage(slug, title, text)
 
 
@@ -132,7 +122,7 @@ def save_page(store: Store, actor: Actor, wanted: LegalPage, *, is_new: bool) ->
         page = check_page(wanted)
         slugs = [slug for slug, _ in stored.list_pages(tx.connection)]
         if is_new and page.slug in slugs:
-            raise InvalidBrand({"slug": f"there is a page at /legal/{page.slug} already."})
+            _raise_all({"slug": f"there is a page at /legal/{page.slug} already."})
         if page.slug not in slugs and len(slugs) >= MAX_PAGES:
             raise Conflict(f"There are {MAX_PAGES} legal pages, which is the most.")
         if stored.find_page(tx.connection, page.slug) != page:
@@ -157,6 +147,12 @@ def typed_values(it: Settings) -> dict[str, str]:
         **{key: value for key, value in msgspec.structs.asdict(it).items() if key != "logo"},
         "links": "\n".join(map(" ".join, it.links)),
     }
+
+
+def _raise_all(errors: Mapping[str, str | None]) -> None:
+    """All errors at once, by field."""
+    if found := [f"{field}: {error}" for field, error in errors.items() if error]:
+        raise InvalidRequest(*found)
 
 
 def _empty(text: str) -> str | None:

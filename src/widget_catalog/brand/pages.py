@@ -11,7 +11,7 @@ from ..accounts.permissions import read_as_operator
 from ..catalog.brand import LegalPage
 from ..catalog.pages.markdown import render_markdown
 from ..core.db.engine import Snapshot
-from ..core.errors import Conflict
+from ..core.errors import Conflict, InvalidRequest
 from ..core.http.branding import Logo
 from ..core.http.call import Call
 from ..core.http.content import Content
@@ -23,7 +23,7 @@ from . import managing
 from . import store as stored
 from .api import find_page
 from .logo import MAX_BYTES, LogoRefused, read_logo
-from .managing import MAX_ANNOUNCEMENT, MAX_NAME, MAX_TITLE, InvalidBrand
+from .managing import MAX_ANNOUNCEMENT, MAX_NAME, MAX_TITLE
 from .store import Settings
 
 BRAND = "/operate/brand"
@@ -69,8 +69,9 @@ def post_brand(services: Services, call: Call) -> Response:
         logo = None
     try:
         new = managing.check_brand(typed, logo, errors, old)
-    except InvalidBrand as error:
-        return _brand_page(services, call, typed, logo, SentForm("brand", fields, error))
+    except InvalidRequest as error:
+        sent = SentForm("brand", fields, error, {"logo": "logo"})
+        return _brand_page(services, call, typed, logo, sent)
     if fields.get("do") == "preview":
         return _brand_page(services, call, typed, logo, preview=new)
     managing.save_brand(services.store, call.actor, new)
@@ -98,7 +99,6 @@ def _brand_page(
         "removes_logo": logo is None and "remove_logo" in call.form(),
         "is_preview": preview is not None,
         "own_name": services.settings.service_name,
-        "faults": _faults(sent),
         "max_name": MAX_NAME,
         "max_announcement": MAX_ANNOUNCEMENT,
         "max_logo": MAX_BYTES,
@@ -125,7 +125,7 @@ def post_page(services: Services, call: Call) -> Response:
 
 def post_delete(services: Services, call: Call) -> Response:
     if "sure" not in call.form():
-        sent = SentForm("delete", {}, InvalidBrand({"sure": "must be ticked."}))
+        sent = SentForm("delete", {}, InvalidRequest("must be ticked."), {"": "sure"})
         return _legal_page(services, call, find_page(services, call), sent, is_new=False)
     managing.delete_page(services.store, call.actor, call.params["slug"])
     return services.renderer.redirect(f"{BRAND}?done=delete")
@@ -141,8 +141,9 @@ def _take_page(services: Services, call: Call, slug: str, *, is_new: bool) -> Re
             html = _preview(wanted.text)
             return _legal_page(services, call, wanted, is_new=is_new, html=html)
         saved = managing.save_page(services.store, call.actor, wanted, is_new=is_new)
-    except (InvalidBrand, Conflict) as error:
-        return _legal_page(services, call, wanted, SentForm("page", fields, error), is_new=is_new)
+    except (InvalidRequest, Conflict) as error:
+        sent = SentForm("page", fields, error, {"": "title", "slug": "slug"})
+        return _legal_page(services, call, wanted, sent, is_new=is_new)
     return services.renderer.redirect(f"{BRAND}/pages/{saved.slug}?done=page")
 
 
@@ -155,7 +156,7 @@ def _legal_page(
     is_new: bool,
     html: Markup | None = None,
 ) -> Response:
-    values = {"page": page, "is_new": is_new, "html": html, "faults": _faults(sent)}
+    values = {"page": page, "is_new": is_new, "html": html}
     template, most = "brand/page.html", MAX_TITLE
     return own_form_page(services, call, template, sent, _DONE, **values, max_title=most)
 
@@ -167,13 +168,6 @@ def _preview(text: str) -> Markup:
     if html is None:
         return Markup('<pre tabindex="0">{}</pre>').format(text)
     return Markup(html)  # noqa: S704  Sanitized.
-
-
-def _faults(sent: SentForm) -> Mapping[str, str]:
-    """The errors of the form, by field."""
-    if isinstance(sent.error, InvalidBrand):
-        return sent.error.by_field
-    return {} if sent.error is None else {"title": sent.error.message}
 
 
 def _tag(logo: Logo | None) -> str:
