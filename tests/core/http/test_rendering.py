@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.page_templates import escape_output
 from widget_catalog.core.http.rendering import PageRenderer, local_path
+from widget_catalog.core.http.sent_form import NOT_SENT
 
 UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog", list_contributions())
 
@@ -19,7 +20,7 @@ def test_links_begin_with_the_path_the_service_is_reached_under() -> None:
         "accounts/sign_in.html",
         next="",
         username="",
-        errors=[],
+        sent=NOT_SENT,
         can_register=True,
         has_passkeys=True,
         asks_code=True,
