@@ -1,4 +1,6 @@
-"""What an operator does with the brand. Every change is public at once."""
+"""What an operator does with the brand, and what the audit log says about it. Every change is
+public at once.
+"""
 
 import re
 from collections.abc import Mapping
@@ -14,6 +16,7 @@ from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.permissions import require_operator_now
 from ..catalog.brand import LegalPage
+from ..catalog.events import Event
 from ..catalog.store.events import append
 from ..core import clock
 from ..core.actors import Actor
@@ -21,7 +24,6 @@ from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.http.branding import Logo, contrast_error, parse_color
 from . import store as stored
-from .events import BrandChanged, LegalPageDeleted, LegalPageSaved
 from .store import Settings
 
 MAX_NAME = 60
@@ -34,6 +36,31 @@ _MAX_ADDRESS = 300
 _MAX_SLUG = 64
 # As in a link of Markdown, and what no browser reads in another way.
 _ADDRESS = re.compile(r"[!#-;=?-\[\]_a-z~]+")
+
+
+class BrandChanged(Event, frozen=True):
+    """The fields are what has changed."""
+
+    kind, action = "brand_changed", "change brand"
+    display_name: str | None = None
+    accent_light: str | None = None
+    accent_dark: str | None = None
+    links: tuple[str, ...] | None = None
+    announcement: str | None = None
+    until: str | None = None
+    logo: str | None = None
+
+
+class LegalPageSaved(Event, frozen=True):
+    kind, action = "legal_page_saved", "save legal page"
+    page: str
+    title: str
+
+
+class LegalPageDeleted(Event, frozen=True):
+    kind, action = "legal_page_deleted", "delete legal page"
+    page: str
+    title: str
 
 
 def check_brand(
