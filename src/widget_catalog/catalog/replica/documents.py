@@ -128,7 +128,7 @@ class Documents:
         with self._snapshot as reading:
             found = [self.document(reading, it) for it in ids]
             return [
-                SummaryRow(it.id, it.head, it.entries_at(it.place), it.place, it.picture)
+                SummaryRow(it.id, it.head, it.entry(*it.place), it.place, it.picture)
                 for it in found
             ]
 

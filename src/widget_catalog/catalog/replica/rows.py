@@ -10,14 +10,6 @@ FACET_SEPARATOR = "\1"
 TEXT_SEPARATOR = " \0 "
 
 
-class Place(NamedTuple):
-    """The position of a version in the entries of its widget, and its checksum."""
-
-    start: int
-    length: int
-    checksum: int
-
-
 class FeedEntry(NamedTuple):
     """A change in the feed of this store; unique to it."""
 
@@ -44,7 +36,7 @@ class SummaryRow(NamedTuple):
     id: int
     head: bytes
     latest: bytes
-    place: Place
+    place: tuple[int, int]
     picture: bytes
     """Of its card, as JSON; nothing if it has none."""
 
