@@ -16,7 +16,7 @@ from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.details import with_cdn_in_pieces
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.query import Query
+from widget_catalog.catalog.query import Query, SearchRequest
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.rendering import with_cdn
 from widget_catalog.catalog.store.downloads import add_downloads
@@ -203,7 +203,7 @@ def test_search_finds_the_fitting_version_of_a_large_document(node: Node, catalo
     import_widgets(node, large_widget("acme/big"))
 
     for sdk, fitting in (("7.1.0", "1.7.0"), ("29.0.0", "1.29.0"), ("99.0.0", None)):
-        content = catalog.search(Query(), SemVer.parse(sdk), "1", 20)
+        content = catalog.search_page(SearchRequest(Query(), SemVer.parse(sdk), "1", 20))
         [found] = json.loads(content.body)["widgets"]
         assert found["latestVersion"]["version"] == "1.29.0"
         compatible = found["latestCompatibleVersion"]
@@ -219,7 +219,7 @@ def test_results_of_megabytes_are_not_joined(node: Node, catalog: Catalog) -> No
         ),
     )
 
-    content = catalog.search(Query(), None, "1", 60)
+    content = catalog.search_page(SearchRequest(Query(), None, "1", 60))
 
     assert isinstance(content, LargeContent)
     assert content.size > PIECE_BYTES

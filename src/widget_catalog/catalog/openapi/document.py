@@ -94,12 +94,11 @@ def _examples(base_url: str) -> Object:
     """
     found = json.loads(_EXAMPLES.read_text(encoding="utf-8").replace("{base_url}", base_url))
     version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
+    cli_version = CliVersion(CatalogSettings.min_cli_version, release.CLI_LATEST)
     parts = {
         **found["parts"],
-        "service_version": msgspec.to_builtins(version),
-        "cli_version": msgspec.to_builtins(
-            CliVersion(CatalogSettings.min_cli_version, release.CLI_LATEST)
-        ),
+        "service_version": json.loads(msgspec.json.encode(version)),
+        "cli_version": json.loads(msgspec.json.encode(cli_version)),
         "api_versions": list(release.API_VERSIONS),
     }
 
