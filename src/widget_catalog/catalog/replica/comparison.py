@@ -71,7 +71,7 @@ def _differences(old: ReplicaFile, new: ReplicaFile) -> list[str]:
             if before.get(key, db=old.keys) != it or not is_known:
                 wrong.add(number_key(KEY.unpack(it)[0]))
         for number in sorted(wrong):
-            listing = decode_listing(bytes(after.get(number, b"", db=new.listings)))
+            listing = decode_listing(after.get(number, b"", db=new.listings))
             is_missing = before.get(number, db=old.documents) is None
             how = "was missing" if is_missing else "differed from the database"
             found.append(f"the document of {listing.scope}/{listing.name} {how}.")

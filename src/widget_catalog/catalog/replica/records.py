@@ -28,14 +28,15 @@ full_hash = xxhash.xxh3_64_intdigest
 
 # A document: its header, the text of its detail without the count, style sheets, the picture of
 # its card, outline. The header: the checksum of everything up to the place of the count, the hash
-# of everything after it, number, flags, the hashes of the key and of the text; the lengths of the
-# text, of its parts before the count and between the count and the entries, of the entries, of the
-# style sheets, and of the picture; and the place of the latest version in the entries.
-_HEADER = struct.Struct("<IQqBQQIIIIIIII")
+# of everything after it, number, flags, the hashes of the key and of the text, the lengths of the
+# text and of its part before the count.
+_DOCUMENT = struct.Struct("<IQqBQQII")
+# The lengths of the text between the count and the entries, of the entries, of the style sheets,
+# and of the picture; the place of the latest version in the entries.
+_PARTS = struct.Struct("<IIIIII")
 CHECKSUM_BYTES = 4
-_TEXT_AT = _HEADER.size
 _NUMBER_AT = CHECKSUM_BYTES + 8
-_BEFORE_AT = struct.calcsize("<IQqBQQI")
+_TEXT_AT = _DOCUMENT.size + _PARTS.size
 _BEFORE_HEAD, _BEFORE_COUNT = b'{"widget":', b',"downloadCount":'
 _BEFORE_CREATED, _BEFORE_ENTRIES = b',"createdAt":"', b'"},"versions":'
 _BEFORE_LATEST = b',"latestVersion":'
@@ -86,28 +87,19 @@ def encode_document(number: int, it: Document) -> bytes:
     flags |= (b"\\" in it.entries and CDN_MARK in it.entries) * _MARKED
     key = key_of(it.listing.scope, it.listing.name)
     after_count = b"".join((text[len(before) :], it.styles, it.picture, it.outline))
-    header = _HEADER.pack(
-        0,
-        full_hash(after_count),
-        number,
-        flags,
-        full_hash(key),
-        full_hash(text),
-        len(text),
-        len(before),
-        len(between),
-        len(it.entries),
-        len(it.styles),
-        len(it.picture),
-        *it.latest,
-    )[CHECKSUM_BYTES:]
+    hashes = full_hash(key), full_hash(text)
+    header = _DOCUMENT.pack(
+        0, full_hash(after_count), number, flags, *hashes, len(text), len(before)
+    )[CHECKSUM_BYTES:] + _PARTS.pack(
+        len(between), len(it.entries), len(it.styles), len(it.picture), *it.latest
+    )
     written = checksum(header + before).to_bytes(CHECKSUM_BYTES, "little")
     return b"".join((written, header, before, after_count))
 
 
 def numbered_document(record: bytes, number: int) -> bytes:
     """A document of `encode_document` for the widget with this number."""
-    count_at = _TEXT_AT + int.from_bytes(record[_BEFORE_AT : _BEFORE_AT + 4], "little")
+    count_at = _TEXT_AT + _DOCUMENT.unpack_from(record)[-1]
     head = b"".join(
         (
             record[CHECKSUM_BYTES:_NUMBER_AT],
@@ -128,36 +120,26 @@ class DocumentRecord:
     __slots__ = (
         "_count_at",
         "_end",
-        "_entries_at",
-        "_entries_end",
         "_is_verified",
-        "_picture_end",
         "_record",
         "_rest_hash",
-        "_styles_end",
         "flags",
         "hash",
         "id",
         "key_hash",
-        "place",
     )
 
     def __init__(self, record: Bytes) -> None:
         """Raises DataDamaged if this is not what was written."""
         if len(record) < _TEXT_AT:
             raise damaged("a document")
-        fields: tuple[int, ...] = _HEADER.unpack_from(record)
-        written, self._rest_hash, self.id, self.flags, self.key_hash, self.hash = fields[:6]
-        text, before, between, entries, styles, picture, *latest = fields[6:]
-        self._record = record
+        fields: tuple[int, ...] = _DOCUMENT.unpack_from(record)
+        written, self._rest_hash, self.id, self.flags, self.key_hash, self.hash, text, before = (
+            fields
+        )
         self._count_at = count_at = _TEXT_AT + before
-        self._entries_at = count_at + between
-        self._entries_end = self._entries_at + entries
         self._end = _TEXT_AT + text
-        self._styles_end = self._end + styles
-        self._picture_end = self._styles_end + picture
-        self.place = latest[0], latest[1]
-        """The place of the latest version in the entries."""
+        self._record = record
         self._is_verified = False
         if checksum(record[CHECKSUM_BYTES:count_at]) != written:
             raise self._damaged()
@@ -178,7 +160,7 @@ class DocumentRecord:
 
     def verify(self) -> None:
         """Raises DataDamaged if any part is damaged."""
-        if not self._is_verified and full_hash(self._record[self._count_at :]) != self._rest_hash:
+        if full_hash(self._record[self._count_at :]) != self._rest_hash:
             raise self._damaged()
         self._is_verified = True
 
@@ -191,9 +173,9 @@ class DocumentRecord:
     @property
     def around(self) -> tuple[bytes, bytes, bytes]:
         """The detail without the count and the entries."""
+        start, stop = self._entries_place
         before = bytes(self._record[_TEXT_AT : self._count_at])
-        between = self._part(self._count_at, self._entries_at)
-        return before, between, self._part(self._entries_end, self._end)
+        return before, self._part(self._count_at, start), self._part(stop, self._end)
 
     @property
     def head(self) -> bytes:
@@ -205,39 +187,60 @@ class DocumentRecord:
 
     @property
     def created_at(self) -> str:
-        between = self._part(self._count_at, self._entries_at)
+        _, between, _ = self.around
         return between[len(_BEFORE_CREATED) : -len(_BEFORE_ENTRIES)].decode()
 
     @property
     def latest_version(self) -> bytes:
         """As JSON."""
-        return self._part(self._entries_end, self._end)[len(_BEFORE_LATEST) : -1]
+        _, _, after = self.around
+        return after[len(_BEFORE_LATEST) : -1]
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The place of the latest version in the entries."""
+        *_, start, length = self._parts
+        return start, length
 
     @property
     def entries(self) -> bytes:
-        return self._part(self._entries_at, self._entries_end)
+        return self._part(*self._entries_place)
 
     def entry(self, start: int, length: int) -> bytes:
         """A part of the entries."""
-        return self._part(self._entries_at + start, self._entries_at + start + length)
+        start += self._entries_place[0]
+        return self._part(start, start + length)
 
     def stream_entries(self, piece_bytes: int) -> Iterator[bytes]:
         """All entries, in chunks."""
-        for at in range(self._entries_at, self._entries_end, piece_bytes):
-            yield self._part(at, min(at + piece_bytes, self._entries_end))
+        start, stop = self._entries_place
+        for at in range(start, stop, piece_bytes):
+            yield self._part(at, min(at + piece_bytes, stop))
 
     @property
     def styles(self) -> bytes:
-        return self._part(self._end, self._styles_end)
+        return self._part(self._end, self._end + self._parts[2])
 
     @property
     def picture(self) -> bytes:
-        return self._part(self._styles_end, self._picture_end)
+        _, _, styles, length, _, _ = self._parts
+        return self._part(self._end + styles, self._end + styles + length) if length else b""
 
     @property
     def outline(self) -> bytes:
         """For `decode_outline`."""
-        return self._part(self._picture_end, len(self._record))
+        _, _, styles, picture, _, _ = self._parts
+        return self._part(self._end + styles + picture, len(self._record))
+
+    @property
+    def _parts(self) -> tuple[int, ...]:
+        return _PARTS.unpack_from(self._record, _DOCUMENT.size)
+
+    @property
+    def _entries_place(self) -> tuple[int, int]:
+        between, entries, *_ = self._parts
+        start = self._count_at + between
+        return start, start + entries
 
     def _part(self, start: int, stop: int) -> bytes:
         if not self._is_verified:

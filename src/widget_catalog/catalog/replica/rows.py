@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from .ordinals import Array
 
 # Separates the items of a list in a listing; no text contains it.
@@ -41,7 +43,7 @@ class SummaryRow(NamedTuple):
     """Of its card, as JSON; nothing if it has none."""
 
 
-class Listing(NamedTuple):
+class Listing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The data of a widget for the search index. `id` and `changed_at` are 0 until it is written.
 
     `released_ms` and `permissions` are the latest version's, `sdk_ranges` those of all versions
