@@ -42,7 +42,7 @@ def catalog(node: Node) -> Iterator[Catalog]:
 @pytest.mark.parametrize("key", ["acme/clock", "acme/empty", "acme/large"])
 def test_a_widget_is_what_its_detail_says(catalog: Catalog, key: str) -> None:
     async def check() -> None:
-        content = await catalog.load_detail(key)
+        content = catalog.detail(key)
         view = await Views(catalog).find_widget(key)
         assert content is not None
         assert view is not None

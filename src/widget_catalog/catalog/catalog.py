@@ -13,19 +13,9 @@ from widget_contract.names import is_widget_key
 
 from ..core import clock
 from ..core.clock import Clock, iso
-from ..core.http.content import AnyContent, Content, Packer
+from ..core.http.content import AnyContent, Content, LargeContent, Packer
 from .changes import EventPage, encode_changes, encode_events
-from .details import (
-    Detail,
-    LargeDetail,
-    Loader,
-    Registry,
-    SmallDetail,
-    UnloadedDetail,
-    read_detail,
-    read_registry,
-    registry_pieces,
-)
+from .details import Detail, LargeDetail, Registry, RegistryLoader, SmallDetail, registry_parts
 from .events import Revoked, Unrevoked
 from .query import SearchRequest
 from .replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
@@ -72,7 +62,7 @@ class Catalog:
         self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share, room=room)
         self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share, room)
         self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share, room=room)
-        self._loader = Loader(documents, self.packer, 5 * share, room)
+        self._loader = RegistryLoader(documents, self.packer, cdn_url, 5 * share, room)
         self.files = StoredFiles(documents)
         self._revocations = Revocations(documents)
         self._versions = VersionDetails(
@@ -100,30 +90,14 @@ class Catalog:
         }
 
     def detail(self, key: str) -> AnyContent | None:
-        """The detail of the listed widget with this `scope/name`.
-
-        Also None if it is large: use `load_detail`.
-        """
+        """The detail of the listed widget with this `scope/name`."""
         detail = self._find(key)
-        if not isinstance(detail, SmallDetail) or not detail.is_listed:
+        if detail is None or not detail.is_listed:
             return None
         count = self._slots[detail.id]
         if count != detail.count:
             detail.show(count)
         return detail.content
-
-    async def load_detail(self, key: str) -> AnyContent | None:
-        """The same, however large."""
-        detail = self._find(key)
-        if not isinstance(detail, UnloadedDetail):
-            return self.detail(key)
-        loaded = await self._loader.load(key, partial(read_detail, key, self._cdn_url))
-        if not isinstance(loaded, LargeDetail):
-            return None
-        count = self._slots[loaded.id]
-        if count != loaded.count:
-            loaded.show(count)
-        return loaded.content
 
     def version(self, key: str) -> AnyContent | None:
         """Everything about the version with this `scope/name/version`, of a listed widget."""
@@ -181,7 +155,7 @@ class Catalog:
         Also None if it is large and not cached: use `load_registry`.
         """
         self._follow()
-        registry = self._registries.items.get(scope) or self._loader.find_registry(scope)
+        registry = self._registries.items.get(scope) or self._loader.find(scope)
         if registry is None:
             with self.documents.snapshot():
                 if self.documents.is_registry_large(scope):
@@ -189,18 +163,14 @@ class Catalog:
                 changed_at = self.documents.find_scope_change(scope)
                 if changed_at is None:
                     return None
-                pieces = registry_pieces(self.documents, scope, changed_at, self._cdn_url)
-                registry = Registry(self.packer.content(list(pieces)), changed_at)
+                parts = registry_parts(self.documents, scope, changed_at, self._cdn_url)
+                registry = Registry(self.packer.content(list(parts)), changed_at)
             self._registries.put(scope, registry, registry.content.size * 3 // 2)
         return registry
 
     async def load_registry(self, scope: str) -> Registry | None:
         """The same, however large."""
-        registry = self.registry(scope)
-        if registry is not None:
-            return registry
-        loaded = await self._loader.load(scope, partial(read_registry, scope, self._cdn_url))
-        return loaded if isinstance(loaded, Registry) else None
+        return self.registry(scope) or await self._loader.load(scope)
 
     def find_revocation(self, scope: str, name: str, version: str) -> RevokedVersion | None:
         self._follow()
@@ -270,14 +240,25 @@ class Catalog:
             record = self.documents.find(reading, key)
             if record is None:
                 return None
+            count = self._slots[record.id]
             if record.is_large:
-                large = UnloadedDetail(record.id, record.is_listed)
-                self._details.offer(key, large, _OVERHEAD_BYTES)
+                keep = partial(self._keep, key)
+                large = LargeDetail(record, self._cdn_url, count, self.packer, keep)
+                self._details.offer(key, large, large.size)
                 return large
-            detail = SmallDetail(record, self._cdn_url, self._slots[record.id])
+            detail = SmallDetail(record, self._cdn_url, count)
         # Including one compressed form, about a quarter of the size, which most clients request.
         self._details.offer(key, detail, detail.content.size * 5 // 4 + _OVERHEAD_BYTES)
         return detail
+
+    def _keep(self, key: str, content: LargeContent, more_bytes: int) -> bool:
+        """Whether a compressed form of a large detail may be cached as well."""
+        kept = self._details.items.get(key)
+        return (
+            kept is not None
+            and kept.content is content
+            and self._details.grow(key, kept, more_bytes)
+        )
 
     def _follow(self) -> None:
         """Invalidate what the feed says has changed."""
@@ -311,7 +292,7 @@ class Catalog:
             self._pages.forget(widget_id)
             self._registries.drop(scope)
             self._loader.drop(scope)
-            for of_widget in (self._details, self._versions, self._results, self._loader):
+            for of_widget in (self._details, self._versions, self._results):
                 of_widget.drop(key)
         self._seen = max(self._seen, newest)
 

@@ -78,7 +78,7 @@ class Views:
 
     async def find_widget(self, key: str) -> View[WidgetDetail] | None:
         """The listed widget with this `scope/name`, of any size."""
-        content = await self._catalog.load_detail(key)
+        content = self._catalog.detail(key)
         return None if content is None else View(content, _decode_detail)
 
     def revision(self) -> int:

@@ -6,7 +6,6 @@ them.
 """
 
 import struct
-from collections.abc import Iterator
 from typing import TypeAlias
 
 import msgspec
@@ -171,13 +170,6 @@ class DocumentRecord:
         return self._record[_TEXT_AT : self._count_at], self._record[self._count_at : self._end]
 
     @property
-    def around(self) -> tuple[bytes, bytes, bytes]:
-        """The detail without the count and the entries."""
-        start, stop = self._entries_place
-        before = bytes(self._record[_TEXT_AT : self._count_at])
-        return before, self._part(self._count_at, start), self._part(stop, self._end)
-
-    @property
     def head(self) -> bytes:
         """The widget's own fields, as search and registry show them."""
         start, stop = _TEXT_AT + len(_BEFORE_HEAD), self._count_at - len(_BEFORE_COUNT)
@@ -187,14 +179,13 @@ class DocumentRecord:
 
     @property
     def created_at(self) -> str:
-        _, between, _ = self.around
+        between = self._part(self._count_at, self._entries_place[0])
         return between[len(_BEFORE_CREATED) : -len(_BEFORE_ENTRIES)].decode()
 
     @property
     def latest_version(self) -> bytes:
         """As JSON."""
-        _, _, after = self.around
-        return after[len(_BEFORE_LATEST) : -1]
+        return self._part(self._entries_place[1], self._end)[len(_BEFORE_LATEST) : -1]
 
     @property
     def place(self) -> tuple[int, int]:
@@ -210,12 +201,6 @@ class DocumentRecord:
         """A part of the entries."""
         start += self._entries_place[0]
         return self._part(start, start + length)
-
-    def stream_entries(self, piece_bytes: int) -> Iterator[bytes]:
-        """All entries, in chunks."""
-        start, stop = self._entries_place
-        for at in range(start, stop, piece_bytes):
-            yield self._part(at, min(at + piece_bytes, stop))
 
     @property
     def styles(self) -> bytes:

@@ -219,7 +219,8 @@ def with_cdn(entries: bytes, cdn_url: str) -> bytes:
     """Fill in the CDN URL. `cdn_url` has no trailing slash."""
     if b"\\" not in entries:  # No marker; searching for one byte is almost free.
         return entries
-    return entries.replace(CDN_MARK, b'"' + cdn_url.encode() + b"/")
+    # Several times as fast as `replace`.
+    return (b'"%b/' % cdn_url.encode()).join(entries.split(CDN_MARK))
 
 
 def is_stored_here(bundle_url: str) -> bool:
