@@ -229,7 +229,7 @@ class StaticSite:
 
     async def _widget(self, scope: str, name: str) -> None:
         key = f"{scope}/{name}"
-        content = await self._catalog.load_detail(key)
+        content = self._catalog.detail(key)
         if content is None:
             return  # Unlisted meanwhile.
         detail = _decode_detail(content.body)

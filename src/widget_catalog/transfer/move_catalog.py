@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from widget_contract.errors import CatalogError
 
 from ..catalog.store.downloads import downloads
-from ..catalog.store.widgets import list_stored_files
+from ..catalog.store.files import list_stored_files
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Store
 from ..core.db.schema import SEALED, channels, leaders, metadata, schema_support

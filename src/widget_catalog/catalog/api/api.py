@@ -163,8 +163,7 @@ class PublicApi:
         if not is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", CORS)
         if method == "GET" or method == "HEAD":
-            content = await self._catalog.load_detail(key)
-            return _no_widget(key) if content is None else content_response(request, content, _OPEN)
+            return _no_widget(key)
         if method == "POST":
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)
