@@ -221,29 +221,16 @@ class PublicPages:
         renderer, file = self._renderer, self._file
         robots = _ROBOTS + f"Sitemap: {renderer.public_url}/sitemap.xml\n".encode()
         icon = (STATIC / "favicon.svg").read_bytes()
-        scripts = [
-            (renderer.script_path, renderer.script),
-            (renderer.site_script_path, renderer.site_script),
-            (renderer.docs_script_path, renderer.docs_script),
-            (renderer.suggest_script_path, renderer.suggest_script),
-            (renderer.publish_script_path, renderer.publish_script),
-        ]
-        if renderer.is_static:
-            scripts.append((renderer.static_search_path, renderer.static_search))
-        styles = [
-            (renderer.style_path, renderer.style),
-            (renderer.docs_style_path, renderer.docs_style),
-            (renderer.people_style_path, renderer.people_style),
-            (renderer.dashboard_style_path, renderer.dashboard_style),
-        ]
         return [
             file("/openapi.json", lambda: printed(self._document()).encode(), _JSON, _REVALIDATED),
             file(SCHEMA, lambda: printed_schema().encode(), _JSON, _A_WHILE, _ANY_ORIGIN, CORS),
             file("/favicon.svg", lambda: icon, _SVG, _A_DAY),
             file("/favicon.ico", lambda: icon, _SVG, _A_DAY),
             file("/robots.txt", lambda: robots, _TEXT, _A_DAY),
-            *(file(path, partial(bytes, style), _CSS, _FOR_GOOD) for path, style in styles),
-            *(file(path, partial(bytes, script), _JS, _FOR_GOOD) for path, script in scripts),
+            *(
+                file(path, partial(bytes, content), _JS if path.endswith("js") else _CSS, _FOR_GOOD)
+                for path, content in renderer.files.values()
+            ),
         ]
 
     def _brand_routes(self) -> list[PublicRoute]:
