@@ -1,6 +1,6 @@
 """A client of Widget Catalog for servers: `Catalog`, and `AsyncCatalog` for asyncio.
 
-Both share the protocol code, which does no I/O: `calls.py`, `flows.py`, `watching.py`.
+Both share the protocol code, which does no I/O: `calls.py`, `flows.py`.
 """
 
 from widget_contract.wire import Registry, SearchResults, Settings, VersionEntry, WidgetDetail

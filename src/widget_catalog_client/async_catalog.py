@@ -21,9 +21,20 @@ from widget_contract.wire_running import (
 
 from .calls import Call, Calls, Response
 from .errors import ClientError
-from .flows import Emit, Fetch, Flow, Listen, Pause, Receiver, Step, downloaded, fetched
+from .flows import (
+    Emit,
+    Fetch,
+    Flow,
+    Listen,
+    Pause,
+    Receiver,
+    Step,
+    WatchOptions,
+    downloaded,
+    fetched,
+    watched,
+)
 from .transport import errors_named, headers_of, http_options, stream_timeout
-from .watching import WatchOptions, watched
 
 T = TypeVar("T")
 

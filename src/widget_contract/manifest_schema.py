@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from .capabilities import MAX_CAPABILITIES
-from .declared_details import MAX_AUTHOR, MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
+from .manifest_details import MAX_AUTHOR, MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
 from .manifests import (
     DEFAULT_MAIN,
     MAX_CELLS,

@@ -12,9 +12,17 @@ from typing import Any, TypeVar
 import msgspec
 
 from .capabilities import parse_capabilities, with_capabilities
-from .declared_details import MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
 from .errors import InvalidManifest, InvalidName
-from .manifest_details import DETAIL_FIELDS, DETAIL_KEYS, DETAIL_PARSERS, details_of, shown
+from .manifest_details import (
+    DETAIL_FIELDS,
+    DETAIL_KEYS,
+    DETAIL_PARSERS,
+    MAX_DESCRIPTION,
+    MAX_DISPLAY_NAME,
+    DeclaredDetails,
+    details_of,
+    shown,
+)
 from .manifest_texts import manifest_text_errors
 from .names import Scope, WidgetName, is_name
 from .patterns import FILE, ICON, PERMISSION

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, UnsetType
 
-from .declared_details import DeclaredDetails
 from .described import count_field, described, time_field, url_field, version_field
+from .manifest_details import DeclaredDetails
 from .patterns import (
     COMPAT_SDK,
     DOMAIN,

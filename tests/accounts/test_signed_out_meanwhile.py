@@ -18,8 +18,7 @@ from widget_catalog.accounts.manage_account import (
     end_other_sessions,
 )
 from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.server import OAuthConfig
-from widget_catalog.accounts.oauth.serving import authorize
+from widget_catalog.accounts.oauth.serving import OAuthConfig, authorize
 from widget_catalog.accounts.oauth.store import Grant, add_grant
 from widget_catalog.accounts.oidc.account_linking import Person, connect_identity
 from widget_catalog.accounts.second_factor.managing import add_own_app, offer_app

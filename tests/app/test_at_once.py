@@ -33,8 +33,9 @@ from widget_catalog.accounts.attempts import (
 )
 from widget_catalog.accounts.create_account import OPERATOR, invite
 from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
 from widget_catalog.accounts.oauth.serving import (
+    OAuthConfig,
+    OAuthResponse,
     authorize,
     exchange,
     find_device_request,

@@ -17,17 +17,15 @@ from ..core.errors import (
     NotAllowed,
     TooOften,
 )
-from ..core.http.call import COOKIE, Call, cookie_of, csrf_token, done, email_for, reply
+from ..core.http.call import COOKIE, Call, Services, done, email_for, reply
 from ..core.http.cookies import delete_cookie
 from ..core.http.errors import status_of
 from ..core.http.http import Response
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, form_page, forms_of, own_page
 from . import manage_account as managing
 from .administer_account import check_reset_link, use_reset_link
 from .create_account import OPERATOR, Registration, check_may_register, register
 from .oauth.store import list_grants
-from .own_page import form_page, own_page
 from .permissions import read_own
 from .second_factor.managing import list_factors, needs_factor
 from .services import AccountServices, browser_of
@@ -170,7 +168,7 @@ def get_session(_services: Services, call: Call) -> Response:
             "widgets": limits.widgets,
         }
     if visitor.session is not None:
-        shown["csrfToken"] = csrf_token(cookie_of(call.request) or "")
+        shown["csrfToken"] = call.csrf_token
         shown["expiresAt"] = iso(from_ms(visitor.session.expires_at))
     return reply(shown)
 

@@ -13,7 +13,7 @@ from .settings import AccountSettings
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.services import Services
+    from ..core.http.call import Services
     from ..core.settings import Settings
 
 

@@ -56,15 +56,21 @@ from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
 from ..core.http.accept_language import Languages
+from ..core.http.call import Services
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.http import Handler, Worker, WorkerCounts
+from ..core.http.http import Handler, Worker, WorkerStatus
 from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
-from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
+from ..core.http.middleware import (
+    access_logged,
+    has_spans,
+    metered,
+    rate_limited,
+    remote_client_of,
+    traced,
+)
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
-from ..core.http.request_ids import has_spans, traced
 from ..core.http.routing import Route, Routes
-from ..core.http.services import Services
 from ..core.jobs.fair_turns import HashingPool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
@@ -99,7 +105,7 @@ def list_routes() -> Routes[Route]:
 def build_worker(
     settings: Settings,
     now: Clock = clock.now,
-    status: WorkerCounts | None = None,
+    status: WorkerStatus | None = None,
     finish_start: Callable[[Node], None] | None = None,
 ) -> Worker:
     """Builds a worker. `now` is the clock for people's actions; `status` is that of the other
@@ -137,14 +143,13 @@ class _Parts:
         opened: contextlib.ExitStack,
         settings: Settings,
         now: Clock,
-        status: WorkerCounts | None,
+        status: WorkerStatus | None,
     ) -> None:
         self._opened = opened
         self._settings = settings
         self._limits = settings.of(CatalogSettings)
         self._status = status
-        self._counters: list[Reading] = []
-        self._gauges: list[Reading] = []
+        self._readings: list[Reading] = []
         self._watch = self._watch_connections()
         # Counts must survive a killed process, but not a power failure: commits do not fsync.
         self.node = open_node(
@@ -166,7 +171,7 @@ class _Parts:
             self._store_watch = self.close_later(StoreWatch(bundles))
         self._services = self._build_services(now)
         self.metrics = open_metrics(folder.metrics) if settings.metrics_port else None
-        context = WorkerContext(self._services, folder, self._counters, self._gauges)
+        context = WorkerContext(self._services, folder, self._readings)
         for feature in installed():
             for part in feature.start(context):
                 self.close_later(part)
@@ -224,7 +229,7 @@ class _Parts:
 
     def start_metrics(self, metrics: Metrics) -> WorkerMetrics:
         """Those of this worker besides requests."""
-        counters, gauges = list_readings(
+        readings = list_readings(
             (self.node.store, self._services.store),
             self._catalog,
             self._counter,
@@ -234,7 +239,7 @@ class _Parts:
             self._damage,
             self._streams,
         )
-        return WorkerMetrics(metrics.registry, counters + self._counters, gauges + self._gauges)
+        return WorkerMetrics(metrics.registry, [*readings, *self._readings])
 
     def _watch_connections(self) -> ConnectionWatch | None:
         if not self._settings.database:
@@ -248,7 +253,7 @@ class _Parts:
         if node.status is None or watch is None:
             return PeriodicJobs(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
         from ..catalog.replica.following import Follower
-        from ..core.db.postgresql import Listening
+        from ..core.db.listening import Listening
 
         # A separate node, independent of what the handlers have seen.
         own = open_node(settings.data, backends=settings.backends, watch=watch)

@@ -11,9 +11,8 @@ from widget_contract.names import is_name
 from ..accounts.permissions import read_as_operator
 from ..catalog.brand import LegalPage
 from ..core.errors import NotFound
-from ..core.http.call import Call, done, reply
+from ..core.http.call import Call, Services, done, reply
 from ..core.http.http import Response
-from ..core.http.services import Services
 from . import managing
 from . import store as stored
 from .logo import LogoRefused, read_logo

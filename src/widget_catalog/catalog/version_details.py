@@ -14,8 +14,7 @@ from widget_contract.capabilities import (
     permission_changes,
     requested,
 )
-from widget_contract.declared_details import DeclaredDetails
-from widget_contract.manifest_details import details_in
+from widget_contract.manifest_details import DeclaredDetails, details_in
 from widget_contract.names import is_widget_key
 from widget_contract.version_files import BUNDLE, CONTENT_TYPES, STYLE
 from widget_contract.wire_running import PublishedFile, RevokedState

@@ -6,9 +6,8 @@ import msgspec
 
 from ..accounts.permissions import read_as_operator
 from ..catalog.collections import Collection
-from ..core.http.call import Call, done, reply
+from ..core.http.call import Call, Services, done, reply
 from ..core.http.http import Response
-from ..core.http.services import Services
 from . import managing
 from .store import list_all
 

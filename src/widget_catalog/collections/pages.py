@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 
-from ..accounts.own_page import own_form_page
 from ..accounts.permissions import read_as_operator
 from ..catalog.collections import Collection
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest
-from ..core.http.call import Call
+from ..core.http.call import Call, Services
 from ..core.http.http import Response
-from ..core.http.sent_form import NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import NOT_SENT, SentForm, forms_of, own_form_page
 from . import managing
 from .managing import MAX_TEXT, MAX_TITLE
 from .store import find_listed, list_all

@@ -9,7 +9,6 @@ import msgspec
 
 from widget_contract.errors import CatalogError
 
-from ..accounts.own_page import form_page, own_form_page
 from ..accounts.permissions import read_as_operator
 from ..accounts.store import TakenScope, list_scopes
 from ..catalog.store.scopes import OwnerlessScope, list_ownerless_scopes
@@ -17,12 +16,18 @@ from ..core.actors import Actor, Right
 from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from ..core.files.contract import Bundles
-from ..core.http.call import Call, Paging, done, reply
+from ..core.http.call import Call, Paging, Services, done, reply
 from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.http import Response
 from ..core.http.routing import AuthMode, Route, StepUp, Who, page
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import (
+    CORRECTABLE,
+    NOT_SENT,
+    SentForm,
+    form_page,
+    forms_of,
+    own_form_page,
+)
 from ..publishing.widget_pages import WIDGETS, version_form
 from . import manage_scopes as scopes
 from . import report_widget as reports

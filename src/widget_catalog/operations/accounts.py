@@ -13,7 +13,6 @@ from ..accounts.administer_account import (
 from ..accounts.create_account import AUTHOR, OPERATOR, invite
 from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
 from ..accounts.oauth.store import find_grant, list_grants, remove_grant
-from ..accounts.own_page import own_form_page, own_page
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
 from ..accounts.services import AccountServices
@@ -29,11 +28,10 @@ from ..catalog.store.events import append
 from ..core.actors import Actor, email_error
 from ..core.db.engine import Store
 from ..core.errors import FieldMessage, InvalidRequest, NotFound
-from ..core.http.call import Call, Paging
+from ..core.http.call import Call, Paging, Services
 from ..core.http.http import Response
 from ..core.http.routing import Handler
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, own_form_page, own_page
 from ..organizations.store import list_memberships
 
 ACCOUNTS = "/operate/accounts"

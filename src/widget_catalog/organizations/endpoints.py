@@ -6,16 +6,22 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..accounts.own_page import done_page, own_form_page, own_page
 from ..accounts.permissions import read_own
 from ..accounts.services import AccountServices
 from ..accounts.settings import AccountSettings
 from ..core.clock import from_ms, iso
 from ..core.errors import InvalidRequest, NotFound
-from ..core.http.call import Call, Paging, done, reply
+from ..core.http.call import Call, Paging, Services, done, reply
 from ..core.http.http import Response
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import (
+    CORRECTABLE,
+    NOT_SENT,
+    SentForm,
+    done_page,
+    forms_of,
+    own_form_page,
+    own_page,
+)
 from . import invite_member as inviting
 from . import organize
 from .feature import max_owned

@@ -6,15 +6,21 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..accounts.own_page import own_form_page, own_page
 from ..catalog.installs import installs_of
 from ..core.errors import TooOften
-from ..core.http.call import Call, Paging
+from ..core.http.call import Call, Paging, Services
 from ..core.http.http import Response
 from ..core.http.routing import Handler
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
+from ..core.http.sent_form import (
+    CORRECTABLE,
+    NOT_SENT,
+    SentForm,
+    forms_of,
+    own_form_page,
+    own_page,
+    take_form,
+)
 from ..core.http.sent_form import Change as FormChange
-from ..core.http.services import Services
 from .api import Change
 from .change_widget import name_publishers, set_official
 from .quotas import Quotas

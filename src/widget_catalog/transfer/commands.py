@@ -210,7 +210,7 @@ def move(
     resume an interrupted move. In the end, source and target are compared. The setting secret_key
     must be the one that the nodes will use.
     """
-    from ..core.db.postgresql import find_nodes
+    from ..core.db.listening import find_nodes
     from ..core.progress import counting
     from .move_catalog import move_bundles, move_tables
 

@@ -23,10 +23,10 @@ def _start(worker: WorkerContext) -> Sequence[Closeable]:
         services.notifications,
     )
     about = "Attempts to deliver webhooks, by what became of them; and webhooks disabled."
-    counts = Reading("webhook_deliveries", about, lambda: deliverer.counts, "outcome")
-    worker.counters.append(counts)
+    counts = Reading("webhook_deliveries", about, lambda: deliverer.counts, "outcome", True)
     about = "Deliveries of webhooks that are not over."
-    worker.gauges.append(Reading("webhook_deliveries_waiting", about, lambda: deliverer.waiting))
+    waiting = Reading("webhook_deliveries_waiting", about, lambda: deliverer.waiting)
+    worker.readings.extend((counts, waiting))
     return (deliverer,)
 
 
@@ -49,6 +49,6 @@ FEATURE = Feature(
     settings=WebhookSettings,
     commands=(Command(webhooks, PEOPLE),),
     hooks=value_of("widget_catalog.webhooks.hooks:HOOKS"),
-    routes=value_of("widget_catalog.webhooks.routes:ROUTES"),
+    routes=value_of("widget_catalog.webhooks.endpoints:ROUTES"),
     start=_start,
 )

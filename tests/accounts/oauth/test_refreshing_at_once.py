@@ -9,8 +9,7 @@ import pytest
 
 from accounts.oauth.program import CLIENTS, WANTED, code_fields, refresh_fields
 from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
-from widget_catalog.accounts.oauth.serving import authorize, exchange
+from widget_catalog.accounts.oauth.serving import OAuthConfig, OAuthResponse, authorize, exchange
 from widget_catalog.accounts.oauth.store import (
     find_pair_by_refresh,
     has_successors,

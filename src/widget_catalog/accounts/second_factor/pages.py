@@ -14,13 +14,11 @@ from widget_contract.errors import CatalogError
 
 from ...core.errors import Conflict, InvalidRequest, NotAllowed, NotSignedIn, TooOften
 from ...core.features import installed
-from ...core.http.call import Call
+from ...core.http.call import Call, Services
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
-from ...core.http.sent_form import SentForm
-from ...core.http.services import Services
+from ...core.http.sent_form import SentForm, own_page
 from ...core.keys import read_signed, sign_value
-from ..own_page import own_page
 from ..services import AccountServices
 from . import managing
 from .managing import AppOffered, PasskeyOffered

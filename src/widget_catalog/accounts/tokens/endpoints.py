@@ -6,11 +6,9 @@ from ...core.actors import TOKEN_RIGHTS, Right
 from ...core.clock import from_ms, iso
 from ...core.credentials import shown_code
 from ...core.errors import InvalidRequest, NotFound
-from ...core.http.call import Call, done, reply
+from ...core.http.call import Call, Services, done, reply
 from ...core.http.http import Response
-from ...core.http.sent_form import SentForm
-from ...core.http.services import Services
-from ..own_page import code_page, done_page, own_page
+from ...core.http.sent_form import SentForm, code_page, done_page, own_page
 from ..permissions import list_publishing_scopes, read_own, require_person
 from ..services import AccountServices
 from . import issue_token as issuing

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from widget_contract.addresses import file_path
-from widget_contract.declared_details import DeclaredDetails
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.wire import CliVersion, ServiceVersion, Size, VersionEntry
 from widget_contract.wire_running import Change, Changes, PublishedFile, Revocation
 

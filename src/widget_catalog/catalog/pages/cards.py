@@ -12,7 +12,7 @@ from jinja2 import Environment, pass_environment
 from markupsafe import Markup
 
 from widget_contract.addresses import file_path
-from widget_contract.declared_details import Translation
+from widget_contract.manifest_details import Translation
 from widget_contract.wire import VersionEntry
 
 from ...core.http.page_templates import PageEnvironment, escape_output, short

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from widget_contract.declared_details import Author
 from widget_contract.errors import CatalogError
+from widget_contract.manifest_details import Author
 from widget_contract.names import is_name
 from widget_contract.version_files import kind_of
 from widget_contract.wire import VersionEntry, WidgetDetail

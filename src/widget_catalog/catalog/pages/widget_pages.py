@@ -8,8 +8,8 @@ from urllib.parse import quote
 import msgspec
 
 from widget_contract.capabilities import permission_changes
-from widget_contract.declared_details import DeclaredDetails
 from widget_contract.errors import CatalogError
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
 
 from ...core.errors import Busy

@@ -1,7 +1,10 @@
-"""Call: a request to the internal API with its context, its decoded body, and responses."""
+"""What handlers work with: a Call, which is a request with its context and decoded body, and the
+Services of features; and the responses of the internal API.
+"""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -11,11 +14,17 @@ from widget_contract.texts import find_similar
 
 from ..actors import Actor, Via, Visitor
 from ..credentials import hash_secret
+from ..db.engine import Store
 from ..errors import InvalidRequest, NotSignedIn
+from ..files.contract import Bundles, Uploads
+from ..keys import Keys, SigningKey
+from ..settings import Settings
 from .http import NOSNIFF, Request, Response
 from .receiving import FormFile
+from .rendering import PageRenderer
 
 S = TypeVar("S", bound=msgspec.Struct)
+T = TypeVar("T")
 
 COOKIE = "session"
 OAUTH_BASE = "/api/auth/oauth2"
@@ -24,6 +33,37 @@ _NO_STORE = ("cache-control", "no-store")
 _MAX_FIELDS = 100
 # The encoder does not know our subclasses of str.
 _encode = msgspec.json.Encoder(enc_hook=str).encode
+
+
+@dataclass(eq=False, kw_only=True)
+class Services:
+    store: Store
+    bundles: Bundles
+    check_bundles: Callable[[], None]
+    """Raises FolderUnusable or BundlesDown, without waiting for the object store."""
+    uploads: Uploads
+    settings: Settings
+    keys: Keys
+    renderer: PageRenderer
+    applied_seq: Callable[[], int]
+    """The newest change that this node shows to readers."""
+    notifications: Callable[[], int] | None = None
+    """A number that differs once any node has changed something. None: there are no nodes."""
+    _provided: dict[type, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def signing_key(self) -> SigningKey:
+        """Signs values that browsers keep for some minutes."""
+        return self.keys.for_purpose("signing in")
+
+    def provide(self, service: object) -> None:
+        """Make a feature's service available to handlers, by its type."""
+        self._provided[type(service)] = service
+
+    def of(self, kind: type[T]) -> T:
+        """The service of this type. Its feature is installed, or its handlers would not run."""
+        service: T = self._provided[kind]
+        return service
 
 
 class Call:
@@ -36,6 +76,7 @@ class Call:
         params: Mapping[str, str],
         body: bytes,
         visitor: Visitor | None,
+        cookies: Mapping[str, str],
         files: Sequence[FormFile] = (),
     ) -> None:
         """`files` are closed when the handler returns."""
@@ -43,6 +84,7 @@ class Call:
         self.address = address
         self.params = params
         self.body = body
+        self.cookies = cookies
         self.files = files
         self._visitor = visitor
 
@@ -96,7 +138,7 @@ class Call:
     @property
     def csrf_token(self) -> str:
         """For the forms of a page; empty without a session."""
-        return csrf_token(cookie_of(self.request) or "") if self._visitor else ""
+        return csrf_token(self.cookies.get(COOKIE, "")) if self._visitor else ""
 
     def page(self) -> tuple[int, int]:
         """`page` and `limit` of a list, as in the public API."""
@@ -117,17 +159,6 @@ def is_asked_by_program(request: Request) -> bool:
     """Whether the client of an /api/ path that has pages wants no HTML."""
     wants_page = "text/html" in (request.headers.get("accept") or "")
     return request.path.startswith("/api/") and not wants_page
-
-
-def cookie_of(request: Request, name: str = COOKIE) -> str | None:
-    """The cookie with this name. `Cookies` has removed duplicates."""
-    for key, line in request.headers.items():
-        if key == "cookie":
-            for pair in line.split(";"):
-                found, _, value = pair.strip().partition("=")
-                if found == name:
-                    return value
-    return None
 
 
 def csrf_token(session_secret: str) -> str:
@@ -239,10 +270,10 @@ def read_fields(body: bytes, shape: type[S]) -> S:
     found = read_object(body)
     fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
     errors = unknown_keys(found, fields)
-    for name, field in fields.items():
-        if name in found and not _is_a(field.type, found[name]):
-            errors.append(f"{name}: {_RULES[field.type]}")
-        elif name not in found and field.required:
+    for name, it in fields.items():
+        if name in found and not _is_a(it.type, found[name]):
+            errors.append(f"{name}: {_RULES[it.type]}")
+        elif name not in found and it.required:
             errors.append(f"{name}: is missing.")
     if errors:
         raise InvalidRequest(sentence_of(errors))

@@ -10,23 +10,18 @@ from .http import HeaderLookup, Headers, LargeBody, Request, Response
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.IGNORECASE)
 _TAG = re.compile(r'(?:\A|,)[ \t]*(?:W/)?("[^"]*"|\*)[ \t]*(?=,|\Z)')
+# Longer headers are not kept in memory.
+_MAX_REMEMBERED = 200
 _WEIGHT = re.compile(r";\s*q\s*=\s*([0-9.]+)\s*(?:;|\Z)")
 
 
 def choose_encoding(accept: str, offered: tuple[Encoding, ...] = ENCODINGS) -> Encoding | None:
     """The best encoding that an Accept-Encoding header allows; None for identity."""
-    known = _CHOSEN.setdefault(offered, {})
-    found = known.get(accept)
-    if found is None:
-        found = (_choose(accept, offered),)
-        if len(known) < 1000 and len(accept) < 200:
-            known[accept] = found
-    return found[0]
+    choose = _choose if len(accept) < _MAX_REMEMBERED else _choose.__wrapped__
+    return choose(accept, offered)
 
 
-_CHOSEN: dict[tuple[Encoding, ...], dict[str, tuple[Encoding | None]]] = {}
-
-
+@lru_cache(maxsize=1000)
 def _choose(accept: str, offered: tuple[Encoding, ...]) -> Encoding | None:
     weights: dict[str, float] = {}
     for part in accept.lower().split(","):

@@ -7,16 +7,14 @@ or replace them. Over plain http there is no such protection.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
 
 from ..keys import read_signed, sign_value
-from .call import Call, cookie_of
-from .http import HeaderLookup, PlainRequest, Request, Response
+from .call import Call, Services
+from .http import Request, Response
 from .rendering import Header
-from .services import Services
 
 _PREFIX = "__Host-"
 
@@ -40,23 +38,18 @@ class Cookies:
     def __init__(self, public_url: str) -> None:
         self._prefix = _PREFIX if public_url.startswith("https:") else ""
 
-    def received(self, request: Request) -> Request:
-        """The request with only our own cookies, by their plain names.
+    def received(self, request: Request) -> dict[str, str]:
+        """Our own cookies, by their plain names.
 
         If several have the same name, it is unknown which one is ours: all are ignored.
         """
         values: dict[str, set[str]] = defaultdict(set)
-        for name, value in _pairs(request.headers):
+        lines = [line for key, line in request.headers.items() if key == "cookie"]
+        for pair in ";".join(lines).split(";"):
+            name, _, value = pair.strip().partition("=")
             if name.startswith(self._prefix):
                 values[name.removeprefix(self._prefix)].add(value)
-        own = "; ".join(f"{name}={it.pop()}" for name, it in values.items() if len(it) == 1)
-        return PlainRequest(
-            request.method,
-            request.path,
-            request.query_string,
-            _WithCookies(request.headers, own),
-            request.client,
-        )
+        return {name: it.pop() for name, it in values.items() if len(it) == 1}
 
     def sent(self, response: Response) -> Response:
         """The response with prefixed cookies."""
@@ -67,29 +60,6 @@ class Cookies:
             for key, value in response.headers
         ]
         return response._replace(headers=headers)
-
-
-class _WithCookies:
-    """The headers of a request, with a replaced cookie line."""
-
-    def __init__(self, headers: HeaderLookup, cookies: str) -> None:
-        self._headers = headers
-        self._cookies = cookies or None
-
-    def get(self, key: str, /) -> str | None:
-        return self._cookies if key == "cookie" else self._headers.get(key)
-
-    def items(self) -> Iterable[tuple[str, str]]:
-        others = [(key, value) for key, value in self._headers.items() if key != "cookie"]
-        return others if self._cookies is None else [*others, ("cookie", self._cookies)]
-
-
-def _pairs(headers: HeaderLookup) -> Iterator[tuple[str, str]]:
-    for key, line in headers.items():
-        if key == "cookie":
-            for pair in line.split(";"):
-                name, _, value = pair.strip().partition("=")
-                yield name, value
 
 
 T = TypeVar("T")
@@ -106,5 +76,5 @@ def delete_cookie(services: Services, name: str) -> Header:
 
 
 def find_signed(services: Services, call: Call, name: str, shape: type[T]) -> T | None:
-    signed = cookie_of(call.request, name) or ""
+    signed = call.cookies.get(name, "")
     return read_signed(services.signing_key, signed, shape, services.store.now_ms())
