@@ -7,9 +7,9 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
-from widget_contract.addresses import SEARCH, WIDGETS, detail_path
 from widget_contract.names import is_name, is_widget_key
 from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.version_files import SEARCH, WIDGETS, detail_path
 from widget_contract.wire import Error, Registry, SearchResults, Settings, WidgetDetail
 from widget_contract.wire_running import (
     Changes,

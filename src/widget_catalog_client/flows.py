@@ -202,7 +202,6 @@ _IDLE_S = 45.0
 _MAX_PENDING_BYTES = 1 << 20
 # Number of polls before a stream that was rejected, or sent nothing, is tried again.
 _POLLS = 20
-_LONGEST_WAIT_S = 30.0
 _FAR = 10**17
 # A node may lag behind others, so its response must be repeated this often to be accepted.
 MAX_BEHIND, BEHIND_S = 5, 1.0

@@ -10,8 +10,14 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from .described import described, https_field
-from .patterns import HTTPS_ADDRESS, HTTPS_ADDRESS_MAX_LENGTH, KEYWORD, LANGUAGE
+from .described import (
+    HTTPS_ADDRESS,
+    HTTPS_ADDRESS_MAX_LENGTH,
+    KEYWORD,
+    LANGUAGE,
+    described,
+    https_field,
+)
 from .texts import line_error, name_error
 from .version_files import MAX_README_BYTES
 from .wire import Shape

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from .capabilities import parse_capabilities, with_capabilities
+from .described import FILE, ICON, PERMISSION
 from .errors import InvalidManifest, InvalidName
 from .manifest_details import (
     DETAIL_FIELDS,
@@ -25,7 +26,6 @@ from .manifest_details import (
 )
 from .manifest_texts import manifest_text_errors
 from .names import Scope, WidgetName, is_name
-from .patterns import FILE, ICON, PERMISSION
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_error, name_error, text_error
 from .version_files import MAX_README_BYTES

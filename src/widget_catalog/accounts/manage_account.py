@@ -17,7 +17,7 @@ from . import store as accounts
 from .attempts import count_attempt, forgive_attempts, record_failed_sign_in, remember_network
 from .oauth.store import find_grant, remove_grant, remove_grants
 from .permissions import list_organization_names, require_person
-from .second_factor.policy import refuse_program
+from .second_factor.proving import refuse_program
 from .second_factor.store import remove_factors
 from .sign_in import Lifetimes, hold_session, is_fresh, limits_asked_again
 from .store import Credentials, find_credentials, lock_account, remove_session, remove_sessions

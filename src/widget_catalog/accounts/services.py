@@ -10,11 +10,10 @@ from ..core.actors import Visitor
 from ..core.data_folder import DataFolder
 from ..core.http.call import COOKIE, Call, Services
 from ..core.http.routing import Route
-from .oauth.clients import parse_clients
 from .oauth.serving import OAuthConfig
 from .second_factor.passkeys import site_at
-from .second_factor.policy import FactorPolicy, require_second_factor, require_step_up
-from .settings import AccountSettings, RequiredOf
+from .second_factor.proving import FactorPolicy, require_second_factor, require_step_up
+from .settings import AccountSettings, RequiredOf, parse_clients
 from .sign_in import Browser, Lifetimes, identify_bearer, identify_session
 
 if TYPE_CHECKING:

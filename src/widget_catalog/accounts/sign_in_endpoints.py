@@ -12,8 +12,18 @@ from widget_contract.errors import CatalogError
 
 from ..core.clock import from_ms, iso
 from ..core.errors import AccountLocked, InvalidRequest, NotSignedIn, TooOften
-from ..core.http.call import COOKIE, Call, Services, csrf_token, done, reply
-from ..core.http.cookies import cookie_attributes, delete_cookie, find_signed, set_signed
+from ..core.http.call import (
+    COOKIE,
+    Call,
+    Services,
+    cookie_attributes,
+    csrf_token,
+    delete_cookie,
+    done,
+    find_signed,
+    reply,
+    set_signed,
+)
 from ..core.http.errors import status_of
 from ..core.http.http import Response
 from ..core.http.rendering import Header, local_path

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import structlog
 
@@ -48,15 +48,15 @@ from ..core import clock
 from ..core.clock import Clock, JumpWatch
 from ..core.current_settings import CurrentSettings
 from ..core.data_folder import DataFolder
-from ..core.db.connection_watch import ConnectionWatch
 from ..core.db.damage import DamageAlarm
 from ..core.db.engine import Store
 from ..core.db.file_lock import DEDICATED, SERVICE
+from ..core.db.postgresql import ConnectionWatch
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
-from ..core.http.accept_language import Languages
 from ..core.http.call import Services
+from ..core.http.conditional import Languages
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import Handler, Worker, WorkerStatus
 from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
@@ -77,9 +77,6 @@ from ..core.logs import report_clock_jump
 from ..core.settings import Settings
 from .readings import DamageWatch, list_readings
 from .site import Site
-
-if TYPE_CHECKING:
-    from ..catalog.replica.following import Follower
 
 C = TypeVar("C", bound=Closeable)
 K = TypeVar("K")
@@ -187,10 +184,9 @@ class _Parts:
             store, applied_seq = self._services.store, self.node.replica.applied_seq
             encode = self.close_later(BundleEncoder(store, bundles, folder, applied_seq)).ask
         self._cdn = self.close_later(Cdn(self._catalog, *files, self._damage.note_file, encode))
-        writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
-        self._readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
-        opened.callback(writers.shutdown)
-        opened.callback(self._readers.shutdown)
+        enter = opened.enter_context
+        writers = enter(ThreadPoolExecutor(_THREADS, thread_name_prefix="writers"))
+        self._readers = enter(ThreadPoolExecutor(_THREADS, thread_name_prefix="readers"))
         self._receiver = self.close_later(Receiver(settings.max_parallel_uploads))
         (authenticate,) = [it.authentication for it in installed() if it.authentication is not None]
         self._dispatcher = Dispatcher(
@@ -247,7 +243,7 @@ class _Parts:
         status = NodeStatus(DataFolder(self._settings.data).node_status)
         return self.close_later(ConnectionWatch(status.stale_before_s))
 
-    def _follow(self) -> "PeriodicJobs | Follower":
+    def _follow(self) -> Closeable:
         """Keeps the replica up to date with other processes and nodes."""
         settings, node, watch = self._settings, self.node, self._watch
         if node.status is None or watch is None:

@@ -31,7 +31,7 @@ from ..core.errors import FieldMessage, InvalidRequest, NotFound
 from ..core.http.call import Call, Paging, Services
 from ..core.http.http import Response
 from ..core.http.routing import Handler
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, own_form_page, own_page
+from ..core.http.sent_form import NOT_SENT, SentForm, forms_of, own_form_page, own_page
 from ..organizations.store import list_memberships
 
 ACCOUNTS = "/operate/accounts"
@@ -134,13 +134,11 @@ def post_program(services: Services, call: Call, _fields: Mapping[str, str]) -> 
         append(tx, call.actor, event)
 
 
-def post_reset_link(services: Services, call: Call) -> Response:
+@_form("reset-link")
+def post_reset_link(services: Services, call: Call, _fields: Mapping[str, str]) -> Response:
     """The link is shown only once, so there is no redirect."""
     name = call.params["username"]
-    try:
-        secret = make_reset_link(services.store, services.signing_key, call.actor, name)
-    except CORRECTABLE as refused:
-        return get_account(services, call, SentForm("reset-link", call.form(), refused))
+    secret = make_reset_link(services.store, services.signing_key, call.actor, name)
     return own_page(
         services,
         call,
@@ -160,22 +158,21 @@ def get_invitations(services: Services, call: Call, sent: SentForm = NOT_SENT) -
     return own_form_page(services, call, "operations/invitations.html", sent, _DONE, **more)
 
 
-def post_invitation(services: Services, call: Call) -> Response:
+_invitation_form = forms_of(get_invitations, lambda _call: INVITATIONS)
+
+
+@_invitation_form("invite", {"": "email"})
+def post_invitation(services: Services, call: Call, fields: Mapping[str, str]) -> Response:
     """The link is shown only once, so there is no redirect."""
-    fields = call.form()
-    email = fields.get("email", "").strip() or None
-    role = fields.get("role", AUTHOR)
-    try:
-        if role not in (AUTHOR, OPERATOR):
-            raise InvalidRequest(FieldMessage("role", "Choose a role: author or operator."))
-        if email is not None and (error := email_error(email)):
-            raise InvalidRequest(error)
-        if role == AUTHOR and _is_mirror(services):
-            sentence = "This catalog is a mirror: only operators can be invited."
-            raise InvalidRequest(FieldMessage("role", sentence))
-        secret = invite(services.store, role, email, actor=call.actor)
-    except CORRECTABLE as refused:
-        return get_invitations(services, call, SentForm("invite", fields, refused, {"": "email"}))
+    email, role = fields.get("email", "").strip() or None, fields.get("role", AUTHOR)
+    if role not in (AUTHOR, OPERATOR):
+        raise InvalidRequest(FieldMessage("role", "Choose a role: author or operator."))
+    if email is not None and (error := email_error(email)):
+        raise InvalidRequest(error)
+    if role == AUTHOR and _is_mirror(services):
+        sentence = "This catalog is a mirror: only operators can be invited."
+        raise InvalidRequest(FieldMessage("role", sentence))
+    secret = invite(services.store, role, email, actor=call.actor)
     return own_page(
         services,
         call,
@@ -188,7 +185,7 @@ def post_invitation(services: Services, call: Call) -> Response:
     )
 
 
-@forms_of(get_invitations, lambda _call: INVITATIONS)("withdraw")
+@_invitation_form("withdraw")
 def post_withdraw(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     with services.store.writing() as tx:
         require_operator_now(tx.connection, call.actor)

@@ -23,7 +23,7 @@ from ..catalog.node.context import (
     require_catalog,
     say,
 )
-from ..core.amounts import counted
+from ..core.clock import counted
 from ..core.load_settings import find_exposed_secrets, load_settings
 
 if TYPE_CHECKING:

@@ -51,5 +51,5 @@ FEATURE = Feature(
     tables=("widget_catalog.organizations.store",),
     settings=OrganizationSettings,
     hooks=_hooks,
-    routes=value_of("widget_catalog.organizations.routes:ROUTES"),
+    routes=value_of("widget_catalog.organizations.endpoints:ROUTES"),
 )

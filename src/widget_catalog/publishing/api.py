@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from widget_contract.addresses import file_path
-from widget_contract.version_files import BUNDLE, STYLE
+from widget_contract.version_files import BUNDLE, STYLE, file_path
 from widget_contract.wire import Published, PublishScope, UploadTargets
 
 from ..accounts.permissions import list_publishing_scopes

@@ -18,7 +18,6 @@ from ..core.http.sent_form import (
     forms_of,
     own_form_page,
     own_page,
-    take_form,
 )
 from ..core.http.sent_form import Change as FormChange
 from .api import Change
@@ -159,14 +158,11 @@ def post_publishers(services: Services, call: Call, fields: Mapping[str, str]) -
     name_publishers(services.store, call.actor, call.key, names, services.of(Quotas))
 
 
-def post_official(services: Services, call: Call) -> Response:
-    is_official = call.form().get("official") == "yes"
-
-    def change(_fields: Mapping[str, str]) -> None:
-        set_official(services.store, call.actor, call.key, is_official)
-
-    form = "official" if is_official else "unofficial"
-    return take_form(services, call, form, change, _widget_page, _place(call))
+@_widget_form("official")
+def post_official(services: Services, call: Call, fields: Mapping[str, str]) -> Response | None:
+    is_official = fields.get("official") == "yes"
+    set_official(services.store, call.actor, call.key, is_official)
+    return None if is_official else services.renderer.redirect(f"{_place(call)}?done=unofficial")
 
 
 def get_audit(services: Services, call: Call) -> Response:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
 import msgspec
 
 from ..core.errors import InvalidSnapshot
-from ..core.files.hashing import hash_stream
+from ..core.files.verified import hash_stream
 from . import layout
 from .keys import VerifyingKey
 from .layout import Header, padding_after

@@ -20,9 +20,9 @@ from ..core.http.sent_form import (
 )
 from ..publishing.quotas import Quotas
 from . import managing
+from .feature import WebhookSettings
 from .managing import IssuedWebhook
 from .model import TYPES, Delivery, shown_delivery, shown_webhook
-from .settings import WebhookSettings
 
 WEBHOOKS = "/account/webhooks"
 OPERATED = "/operate/webhooks"
@@ -195,8 +195,11 @@ def post_remove(services: Services, call: Call) -> Response:
     return services.renderer.redirect(f"{place}?done=remove")
 
 
+_form = forms_of(get_webhook_page, _place)
+
+
 def form_of(name: str, action: Action) -> Handler:
-    form = forms_of(get_webhook_page, _place)(name.rpartition("/")[2])
+    form = _form(name.rpartition("/")[2])
     return form(lambda services, call, _fields: action(services, call))
 
 

@@ -19,9 +19,8 @@ from ..errors import (
     sign_in_needed,
     wrong_usage,
 )
-from ..oauth import OAuth, OAuthError
 from ..options import CatalogOption, InsecureOption, JsonOption, in_insecure_session, in_session
-from ..session import Session, machine_token, opened
+from ..session import OAuth, OAuthError, Session, machine_token, opened
 from ..transport import Transport
 
 app = App(help="Manage your account: change the password, or close it.")

@@ -9,7 +9,6 @@ import pytest
 
 from accounts.oauth.program import CLIENTS, DEVICE_GRANT, WANTED, code_fields, refresh_fields
 from widget_catalog.accounts.create_account import create_account
-from widget_catalog.accounts.oauth.clients import parse_clients
 from widget_catalog.accounts.oauth.grants import forget_successors
 from widget_catalog.accounts.oauth.serving import (
     OAuthConfig,
@@ -19,6 +18,7 @@ from widget_catalog.accounts.oauth.serving import (
     exchange,
     start_device,
 )
+from widget_catalog.accounts.settings import parse_clients
 from widget_catalog.accounts.sign_in import identify_bearer
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.core import clock

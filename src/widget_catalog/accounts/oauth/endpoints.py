@@ -13,9 +13,9 @@ from ...core.http.rendering import leave
 from ...core.http.sent_form import code_page, done_page, own_page
 from ..permissions import require_person
 from ..services import AccountServices
+from ..settings import GRANTS, SCOPES
 from ..sign_in import identify_bearer
 from . import serving
-from .clients import GRANTS, SCOPES
 from .serving import Consent, OAuthConfig, OAuthResponse, Pairs, Refused
 
 _DEVICE = ("Sign in a device", "Enter the code shown on the device.")

@@ -30,9 +30,9 @@ from ...core.networks import network_of
 from ..attempts import count_attempt, forgive_attempts
 from ..events import AccessEnded, AccessGranted
 from ..permissions import require_person
+from ..settings import GRANTS, OAuthClient
 from ..sign_in import changing_own, hold_session, program_of
 from ..store import find_account_by_id
-from .clients import GRANTS, OAuthClient
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
 from .store import (
     Device,

@@ -7,8 +7,7 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ...core.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
-from ...core.http.call import Call, Services
-from ...core.http.cookies import delete_cookie, find_signed, set_signed
+from ...core.http.call import Call, Services, delete_cookie, find_signed, set_signed
 from ...core.http.http import Response
 from ...core.http.rendering import Header, leave, local_path
 from ...core.http.sent_form import SentForm, form_page, own_page

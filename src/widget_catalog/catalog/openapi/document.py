@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from widget_contract.patterns import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
+from widget_contract.described import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
 from widget_contract.version_files import PICTURE_FILE
 
 from ...core import release

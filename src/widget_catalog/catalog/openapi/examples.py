@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from widget_contract.addresses import file_path
 from widget_contract.manifest_details import DeclaredDetails
+from widget_contract.version_files import file_path
 from widget_contract.wire import CliVersion, ServiceVersion, Size, VersionEntry
 from widget_contract.wire_running import Change, Changes, PublishedFile, Revocation
 

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from widget_contract.addresses import WIDGETS
+from widget_contract.version_files import WIDGETS
 
 from .document import openapi
 

@@ -17,7 +17,7 @@ from widget_contract.version_files import kind_of
 from widget_contract.wire import VersionEntry, WidgetDetail
 
 from ...core.files.contract import Bundles
-from ...core.files.hashing import read_verified
+from ...core.files.verified import read_verified
 from ...core.http.content import AnyContent, Content, Packer
 from ...core.http.rendering import PageRenderer
 from ...core.jobs.bounded_work import BoundedWork

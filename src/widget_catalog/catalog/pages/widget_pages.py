@@ -14,7 +14,7 @@ from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
 
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
-from ...core.files.hashing import read_verified
+from ...core.files.verified import read_verified
 from ...core.http.content import AnyContent
 from ...core.http.rendering import PageRenderer
 from ...core.jobs.bounded_work import BoundedWork

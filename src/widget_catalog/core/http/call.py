@@ -1,8 +1,14 @@
 """What handlers work with: a Call, which is a request with its context and decoded body, and the
-Services of features; and the responses of the internal API.
+Services of features; the responses of the internal API; and cookies that only this service can have
+set.
+
+Handlers use plain cookie names. Over https browsers see them with the prefix `__Host-`, which they
+accept only from this host, over https, for all paths: another host of the same domain cannot set
+or replace them. Over plain http there is no such protection.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeVar
@@ -17,11 +23,11 @@ from ..credentials import hash_secret
 from ..db.engine import Store
 from ..errors import InvalidRequest, NotSignedIn
 from ..files.contract import Bundles, Uploads
-from ..keys import Keys, SigningKey
+from ..keys import Keys, SigningKey, read_signed, sign_value
 from ..settings import Settings
 from .http import NOSNIFF, Request, Response
 from .receiving import FormFile
-from .rendering import PageRenderer
+from .rendering import Header, PageRenderer
 
 S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
@@ -286,3 +292,64 @@ def _is_a(kind: Any, value: object) -> bool:
     except msgspec.ValidationError:
         return False
     return True
+
+
+_PREFIX = "__Host-"
+
+
+_THEME = re.compile(r"(?:\A|;)\s*theme=(light|dark)\s*(?:;|\Z)")
+
+
+def theme_of(request: Request) -> str:
+    """The colors that `site.js` stores; without a prefix, because nothing depends on them."""
+    found = _THEME.search(request.headers.get("cookie") or "")
+    return "" if found is None else found[1]
+
+
+def cookie_attributes(public_url: str) -> str:
+    """HttpOnly and SameSite: not readable by scripts, not sent by other sites."""
+    is_https = public_url.startswith("https:")
+    return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
+
+
+class Cookies:
+    def __init__(self, public_url: str) -> None:
+        self._prefix = _PREFIX if public_url.startswith("https:") else ""
+
+    def received(self, request: Request) -> dict[str, str]:
+        """Our own cookies, by their plain names.
+
+        If several have the same name, it is unknown which one is ours: all are ignored.
+        """
+        values: dict[str, set[str]] = defaultdict(set)
+        lines = [line for key, line in request.headers.items() if key == "cookie"]
+        for pair in ";".join(lines).split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name.startswith(self._prefix):
+                values[name.removeprefix(self._prefix)].add(value)
+        return {name: it.pop() for name, it in values.items() if len(it) == 1}
+
+    def sent(self, response: Response) -> Response:
+        """The response with prefixed cookies."""
+        if not self._prefix:
+            return response
+        headers = [
+            (key, self._prefix + value) if key == "set-cookie" else (key, value)
+            for key, value in response.headers
+        ]
+        return response._replace(headers=headers)
+
+
+def set_signed(services: Services, name: str, value: msgspec.Struct, lifetime_s: int) -> Header:
+    signed = sign_value(services.signing_key, value, services.store.now_ms(), lifetime_s)
+    attributes = cookie_attributes(services.settings.public_url)
+    return ("set-cookie", f"{name}={signed}; Max-Age={lifetime_s}{attributes}")
+
+
+def delete_cookie(services: Services, name: str) -> Header:
+    return ("set-cookie", f"{name}=; Max-Age=0{cookie_attributes(services.settings.public_url)}")
+
+
+def find_signed(services: Services, call: Call, name: str, shape: type[T]) -> T | None:
+    signed = call.cookies.get(name, "")
+    return read_signed(services.signing_key, signed, shape, services.store.now_ms())

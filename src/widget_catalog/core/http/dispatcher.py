@@ -22,8 +22,7 @@ from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
 from ..jobs.fair_turns import HashingPool
 from ..networks import network_of
 from ..tracing import current, part
-from .call import COOKIE, OAUTH_BASE, Call, Services, is_asked_by_program
-from .cookies import Cookies, theme_of
+from .call import COOKIE, OAUTH_BASE, Call, Cookies, Services, is_asked_by_program, theme_of
 from .errors import (
     STATUSES,
     TooLarge,

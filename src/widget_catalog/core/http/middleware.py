@@ -18,7 +18,7 @@ import structlog
 
 from widget_contract.texts import printable
 
-from ..amounts import format_duration
+from ..clock import format_duration
 from ..networks import is_this_machine, network_of
 from ..tracing import Trace, current
 from .errors import cors_of, error
@@ -170,7 +170,7 @@ class _Window:
         self.ends_at_s = ends_at_s
 
 
-_log = structlog.get_logger("widget_catalog.slow")
+_slow_log = structlog.get_logger("widget_catalog.slow")
 
 REQUEST_ID = "x-request-id"
 # What is safe in a log and in a header; others are replaced.
@@ -237,7 +237,7 @@ def traced(handler: Handler, slow_ms: int, *, identifies_all: bool = True) -> Ha
                 end(response.status)
             ms = (time.perf_counter() - began) * 1000
             if slow_ms and ms >= slow_ms and not isinstance(response.body, EventBody):
-                _log.warning(
+                _slow_log.warning(
                     "A request was slow.",
                     method=request.method,
                     path=printable(request.path),

@@ -3,14 +3,15 @@ shown again. Pages of signed-in users have CSRF tokens.
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
+
+import msgspec
 
 from widget_contract.errors import CatalogError, InvalidName
 
 from ..errors import Conflict, FieldMessage, InvalidAccount, InvalidRequest, TooOften
-from .call import Call, Services
+from .call import Call, Services, done
 from .errors import headers_of, status_of
 from .http import Response
 from .rendering import Header
@@ -74,57 +75,51 @@ class SentForm(NamedTuple):
 
 NOT_SENT = SentForm()
 Page = Callable[[Services, Call, SentForm], Response]
-Change = Callable[[Services, Call, Mapping[str, str]], object]
+Change = Callable[[Services, Call, Mapping[str, Any]], object]
 
 
-class FormNamed(Protocol):
-    """`at`: see `SentForm`."""
-
-    def __call__(
-        self, name: str, at: Mapping[str, str] = _NOTHING
-    ) -> Callable[[Change], Handler]: ...
-
-
-def take_form(
-    services: Services,
-    call: Call,
-    name: str,
-    change: Callable[[Mapping[str, str]], object],
-    page: Page,
-    next_: str,
-    *,
-    at: Mapping[str, str] = _NOTHING,
-    correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
-) -> Response:
-    """Make the change; `next_` gets the form's name as `done`."""
-    fields = call.form()
-    try:
-        change(fields)
-    except correctable as error:
-        return page(services, call, SentForm(name, fields, error, at))
-    return services.renderer.redirect(f"{next_}?done={name}")
+Form = Callable[[Change], Handler]
 
 
 def forms_of(
     page: Page,
     place: Callable[[Call], str],
     correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
-) -> FormNamed:
-    """A decorator for the forms of a page: makes a handler of a function that makes the change."""
+) -> Callable[..., Form]:
+    """A decorator for the forms of a page: makes a handler of a function that makes the change. It
+    redirects to `place`, with the form's name, if it has one, as `done`; unless the change made a
+    response. `at`: see `SentForm`.
+    """
 
-    def named(name: str, at: Mapping[str, str] = _NOTHING) -> Callable[[Change], Handler]:
+    def named(name: str, at: Mapping[str, str] = _NOTHING) -> Form:
         def handler_of(change: Change) -> Handler:
             def handle(services: Services, call: Call) -> Response:
-                done = partial(change, services, call)
-                return take_form(
-                    services, call, name, done, page, place(call), at=at, correctable=correctable
-                )
+                fields = call.form()
+                try:
+                    made = change(services, call, fields)
+                except correctable as error:
+                    return page(services, call, SentForm(name, fields, error, at))
+                if isinstance(made, Response):
+                    return made
+                query = f"?done={name}" if name else ""
+                return services.renderer.redirect(f"{place(call)}{query}")
 
             return handle
 
         return handler_of
 
     return named
+
+
+def by_api(change: Change, body: type[msgspec.Struct] | None = None) -> Handler:
+    """The same change with the fields of a JSON body."""
+
+    def handle(services: Services, call: Call) -> Response:
+        fields = {} if body is None else msgspec.structs.asdict(call.json(body))
+        change(services, call, fields)
+        return done()
+
+    return handle
 
 
 def form_page(
@@ -155,11 +150,11 @@ def own_form_page(
     call: Call,
     template: str,
     sent: SentForm,
-    done: Mapping[str, str],
+    sentences: Mapping[str, str],
     **values: Any,
 ) -> Response:
-    """A page with forms: with the errors of one that was sent, or a sentence of `done` about it."""
-    values["done"] = done.get(call.query().get("done", ""))
+    """With the errors of a form that was sent, or the sentence about one that is done."""
+    values["done"] = sentences.get(call.query().get("done", ""))
     return own_page(services, call, template, sent=sent, **values)
 
 
