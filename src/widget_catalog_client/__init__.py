@@ -16,8 +16,7 @@ from widget_contract.wire_running import (
 )
 
 from .async_catalog import AsyncCatalog
-from .catalog import Catalog
-from .errors import (
+from .calls import (
     CatalogUnavailable,
     ClientError,
     FeedExpired,
@@ -27,6 +26,7 @@ from .errors import (
     Revoked,
     UnexpectedAnswer,
 )
+from .catalog import Catalog
 
 __all__ = [
     "AsyncCatalog",

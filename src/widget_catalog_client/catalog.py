@@ -19,8 +19,7 @@ from widget_contract.wire_running import (
     VersionDetail,
 )
 
-from .calls import Call, Calls, Response
-from .errors import ClientError
+from .calls import Call, Calls, ClientError, Response
 from .flows import (
     Emit,
     Fetch,

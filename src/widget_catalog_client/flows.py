@@ -15,8 +15,19 @@ import msgspec
 from widget_contract.wire import VersionEntry
 from widget_contract.wire_running import Change, Changes, PublishedFile
 
-from .calls import Call, Calls, Request, Response, error_of, file_request
-from .errors import CatalogUnavailable, FeedExpired, IntegrityError, Revoked, UnexpectedAnswer
+from .calls import (
+    Call,
+    Calls,
+    CatalogUnavailable,
+    FeedExpired,
+    IntegrityError,
+    Request,
+    Response,
+    Revoked,
+    UnexpectedAnswer,
+    error_of,
+    file_request,
+)
 
 T = TypeVar("T")
 
