@@ -92,6 +92,10 @@ def test_an_author_yanks_and_the_operator_revokes(
     browser: Browser, people_service: Service
 ) -> None:
     with visiting(browser, people_service, "ann", PHONE) as page:
+        page.get_by_role("button", name="Menu").click()
+        page.get_by_role("navigation", name="Your pages").get_by_role(
+            "link", name="Widgets"
+        ).click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Your widgets")
         page.locator("a", has_text="Clock").first.click()
         page.get_by_role("link", name="1.0.0", exact=True).click()
@@ -108,7 +112,7 @@ def test_an_author_yanks_and_the_operator_revokes(
         expect(run).to_be_visible()
         page.goto(f"{people_service.url}/account")
         page.get_by_role("link", name="Operate").click()
-        page.get_by_role("navigation", name="Operate").get_by_role("link", name="Widgets").click()
+        page.get_by_role("group", name="Operate").get_by_role("link", name="Widgets").click()
         page.get_by_label("Scope, or scope/name").fill("acme/clock")
         page.get_by_role("button", name="Search", exact=True).click()
         page.get_by_role("link", name="1.0.0", exact=True).click()
