@@ -11,8 +11,9 @@ from ..accounts.administer_account import (
     set_disabled,
 )
 from ..accounts.create_account import AUTHOR, OPERATOR, invite
-from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
-from ..accounts.oauth.store import find_grant, list_grants, remove_grant
+from ..accounts.events import InvitationWithdrawn
+from ..accounts.manage_account import sign_out_program_of
+from ..accounts.oauth.store import list_grants
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
 from ..accounts.services import AccountServices
@@ -23,10 +24,11 @@ from ..accounts.store import (
     list_sessions,
     remove_invitation,
 )
-from ..accounts.tokens.store import list_tokens, remove_token
+from ..accounts.tokens.issue_token import revoke_token_of
+from ..accounts.tokens.store import list_tokens
 from ..catalog.store.events import append
-from ..core.actors import Actor, email_error
-from ..core.db.engine import Store
+from ..core.actors import Account, Actor, email_error
+from ..core.db.engine import Store, Transaction
 from ..core.errors import FieldMessage, InvalidRequest, NotFound
 from ..core.http.call import Call, Paging, Services
 from ..core.http.http import Response
@@ -108,30 +110,20 @@ post_demote = _change("demote", dismiss_operator)
 post_second_factor = _change("second-factor", reset_second_factor)
 
 
-@_form("token")
-def post_token(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    id_ = call.params["id"]
+def _end(
+    end: Callable[[Transaction, Actor, Account, str], None],
+    services: Services,
+    call: Call,
+    _fields: Mapping[str, str],
+) -> None:
     with services.store.writing() as tx:
         require_operator_now(tx.connection, call.actor)
         account = get_account_by_name(tx.connection, call.params["username"])
-        if not remove_token(tx, account.id, id_):
-            raise NotFound("There is no such token.")
-        append(tx, call.actor, TokenRevoked(scope=account.username, id=id_))
+        end(tx, call.actor, account, call.params["id"])
 
 
-@_form("program")
-def post_program(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    """End a program's sign-in, and revoke the access tokens it requested."""
-    id_ = call.params["id"]
-    with services.store.writing() as tx:
-        require_operator_now(tx.connection, call.actor)
-        account = get_account_by_name(tx.connection, call.params["username"])
-        grant = find_grant(tx.connection, id_)
-        if grant is None or grant.account_id != account.id:
-            raise NotFound("There is no such program.")
-        remove_grant(tx, id_)
-        event = AccessEnded(scope=account.username, grant=id_, program=grant.client_id)
-        append(tx, call.actor, event)
+post_token = _form("token")(partial(_end, revoke_token_of))
+post_program = _form("program")(partial(_end, sign_out_program_of))
 
 
 @_form("reset-link")

@@ -16,7 +16,7 @@ from ..services import AccountServices, browser_of
 from ..settings import AccountSettings
 from ..sign_in_endpoints import welcome
 from . import account_linking as linking
-from .account_linking import Newcomer, SignInBegun
+from .account_linking import Person, SignInBegun
 
 if TYPE_CHECKING:
     from .provider import Provider
@@ -62,20 +62,20 @@ def get_callback(services: Services, call: Call) -> Response:
         reserved=ours.reserved,
         next_=begun.next,
     )
-    if isinstance(came, Newcomer):
+    if isinstance(came, Person):
         return services.renderer.redirect("/join/name", _kept(services, came))
     next_ = local_path(begun.next) or ""
     return welcome(services, came, next_, delete_cookie(services, _COOKIE))
 
 
 def get_name(services: Services, call: Call) -> Response:
-    return _ask_for_name(services, _read_kept(services, call, Newcomer))
+    return _ask_for_name(services, _read_kept(services, call, Person))
 
 
 def post_name(services: Services, call: Call) -> Response:
     form, reserved = call.form(), services.of(AccountServices).reserved
     newcomer = msgspec.structs.replace(
-        _read_kept(services, call, Newcomer),
+        _read_kept(services, call, Person),
         username=form.get("username", "").strip(),
         email=form.get("email", "").strip(),
     )
@@ -89,7 +89,7 @@ def post_name(services: Services, call: Call) -> Response:
 
 
 def _ask_for_name(
-    services: Services, newcomer: Newcomer, error: CatalogError | None = None
+    services: Services, newcomer: Person, error: CatalogError | None = None
 ) -> Response:
     typed = {"username": newcomer.username, "email": newcomer.email}
     return form_page(
@@ -109,7 +109,7 @@ def provider_of(services: Services) -> "Provider":
     return provider
 
 
-def _kept(services: Services, value: SignInBegun | Newcomer) -> Header:
+def _kept(services: Services, value: SignInBegun | Person) -> Header:
     return set_signed(services, _COOKIE, value, LIFETIME_S)
 
 
