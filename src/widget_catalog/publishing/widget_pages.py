@@ -123,7 +123,7 @@ def _by_form(change: Change) -> FormChange:
         given = {it.name: form.get(it.name, "") for it in taken if it.required}
         optional = {it.name: form.get(it.name, "").strip() for it in taken if not it.required}
         given |= {name: text for name, text in optional.items() if text}
-        change.make(services, call, **given)
+        change.make(services, call, given)
 
     return make
 
