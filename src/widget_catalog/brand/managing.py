@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from datetime import date
 from urllib.parse import urlsplit
 
-from widget_contract.folding import fold
 from widget_contract.names import is_name
-from widget_contract.texts import line_error, name_error, text_error
+from widget_contract.texts import fold, line_error, name_error, text_error
 from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.permissions import require_operator_now

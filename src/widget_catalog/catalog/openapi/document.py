@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from widget_contract.declared_details import DeclaredDetails
-from widget_contract.patterns import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
+from widget_contract.described import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.version_files import PICTURE_FILE
 from widget_contract.wire import CliVersion, ServiceVersion
 
