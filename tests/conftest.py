@@ -39,6 +39,10 @@ settings.load_profile("catalog")
 
 install_features()
 
+# npm, TypeScript and Playwright are large: compiling them takes a quarter of their CPU time.
+_COMPILED = Path(__file__).parents[1] / ".cache" / "node"
+os.environ.setdefault("NODE_COMPILE_CACHE", str(_COMPILED))
+
 # Plain tracebacks, as in the service's log: those with the values of variables take 0.3 s each.
 _PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
