@@ -1,6 +1,7 @@
 """Folders that are made once in a test run, by the first of its processes that needs them."""
 
 import atexit
+import shutil
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -22,6 +23,7 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
             partial = folder.with_suffix(".part")
+            shutil.rmtree(partial, ignore_errors=True)  # Of an attempt that failed.
             make(partial)
             partial.rename(folder)
     return folder
