@@ -124,16 +124,17 @@ def test_the_action_validates_and_publishes_a_new_version_once(
     for expected in ("published", "already-published"):
         done = runner.run("Publish", author.home, token, **inputs)
         assert done.code == 0, done
-        assert runner.result()["status"] == expected
+        result = runner.result()
+        assert result["status"] == expected
         word = {"published": "published", "already-published": "unchanged"}[expected]
-        page = f"{open_service.url}/widgets/ann/clock"
-        row = f"| [ann/clock]({page}) | 0.1.0 | {word} |"
+        key = f"{result['scope']}/clock"
+        row = f"| [{key}]({open_service.url}/widgets/{key}) | 0.1.0 | {word} |"
         assert runner.summary() == [row]
         assert row in done.out
     (clock / "index.js").write_text("export function mount() {} // Changed.")
     refused = runner.run("Publish", author.home, token, **inputs)
     assert (refused.code, runner.result()["exitCode"]) == (6, 6)
-    assert "**failed**: ann/clock 0.1.0 is already published" in runner.summary()[0]
+    assert f"**failed**: {key} 0.1.0 is already published" in runner.summary()[0]
     edit(clock, version="one")
     assert runner.run("Validate", author.home, **inputs).code == 5
 
@@ -148,11 +149,11 @@ def test_the_action_publishes_all_widgets_of_a_repository(
     assert runner.run("Validate", author.home, **inputs).code == 0
     done = runner.run("Publish", author.home, token, **inputs)
     assert done.code == 0, done
-    published = {it["folder"]: it["status"] for it in runner.result()["widgets"]}
+    widgets = runner.result()["widgets"]
+    published = {it["folder"]: it["status"] for it in widgets}
     assert published == {"clock": "published", "weather": "published"}
-    assert [it.rpartition("| ")[0] for it in runner.summary()] == [
-        f"| [ann/{it}]({open_service.url}/widgets/ann/{it}) | 0.1.0 | published "
-        for it in ("clock", "weather")
+    assert runner.summary() == [
+        f"| [{it['scope']}/{it['name']}]({it['pageUrl']}) | 0.1.0 | published |" for it in widgets
     ]
 
 
@@ -180,7 +181,7 @@ def test_the_gitlab_component_validates_and_publishes_with_the_tool_of_the_catal
 ) -> None:
     author.begin("clock")
     author.begin("weather")
-    inputs = {"catalog": f"{open_service.url}/", "all": "true", "scope": "ann"}
+    inputs = {"catalog": f"{open_service.url}/", "all": "true"}
     header, body = GITLAB.read_text().split("\n---\n")
     declared = yaml.safe_load(header)["spec"]["inputs"]
     values = {
