@@ -194,9 +194,10 @@ class Catalog:
         self._follow()
         return self._seen
 
-    def list_permissions(self) -> list[str]:
+    def list_values(self, facet: str) -> list[str]:
+        """The values that listed widgets have of a facet, most frequent first."""
         self._follow()
-        return self._current_index().list_permissions()
+        return self._current_index().list_values(facet)
 
     def like(self, text: str, most: int) -> bytes:
         """Listed widgets with names similar to this text, as search results: a JSON array."""

@@ -20,7 +20,7 @@ from .rendering import CDN_MARK, Document
 from .rows import Place
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 17
+FORMAT = 18
 
 Bytes: TypeAlias = bytes | memoryview
 
