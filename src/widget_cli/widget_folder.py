@@ -113,7 +113,7 @@ def read_widget(
     if foreign is not None:
         command = command_for(folder, "widget migrate")
         about = f"{MANIFEST} is a manifest of another tool: {'; '.join(foreign.found)}."
-        remarks.append(f"{about} To convert it, run: {command}")
+        remarks.append(f"{about} To convert it, or to choose another name, run: {command}")
     warnings = list(remarks)
     bundle = style = None
     if main is not None:
