@@ -62,6 +62,12 @@ def find_foreign(folder: Path, text: str, name: str | None = None) -> ForeignMan
     return ForeignManifest(ours, tuple(found))
 
 
+def in_our_terms(folder: Path, text: str) -> str:
+    """The text of the manifest, converted if it is one of another tool."""
+    foreign = find_foreign(folder, text)
+    return text if foreign is None else foreign.text
+
+
 def is_foreign(stated: dict[str, Any]) -> bool:
     """Without a display name, and `name` is none of ours, or there is a `schema`."""
     name = stated.get("name")

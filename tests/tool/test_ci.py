@@ -109,6 +109,8 @@ def runner(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
     runner = Runner(python, tmp_path_factory.mktemp("temp"))
     installed = runner.run("Install the tool", runner.temp)
     assert installed.code == 0, installed
+    # Again in the same job: nothing to do.
+    assert runner.run("Install the tool", runner.temp) == Ran(0, "", "")
     return runner
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from support.service import Service
 from tool.tool import Tool
+from widget_cli.javascript import ModuleCheck
+from widget_cli.preview_server import PreviewedWidget
 
 THEIRS: dict[str, Any] = {
     "name": "World Clock",
@@ -51,6 +53,14 @@ def test_it_is_valid_as_it_is_and_what_was_found_is_said(tool: Tool, project: Pa
         f"Note: widget.json is a manifest of another tool: {'; '.join(FOUND)}. "
         f"To convert it, or to choose another name, run: widget migrate {project}\n"
     )
+
+
+def test_its_preview_has_its_settings_and_follows_what_is_built(project: Path) -> None:
+    widget = PreviewedWidget(project, ModuleCheck.FULL)
+    before = widget.state().document()["version"]
+    assert before["manifest"] == {"configSchema": THEIRS["schema"]}
+    (project / "dist" / "index.js").write_text("export function mount() {} // Again.\n")
+    assert widget.state().document()["version"]["sha256Hash"] != before["sha256Hash"]
 
 
 def test_the_name_in_package_json_comes_first(tool: Tool, project: Path) -> None:
