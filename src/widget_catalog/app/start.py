@@ -15,10 +15,10 @@ from rich.markup import escape
 
 from widget_contract.semver import SemVer
 
-from ..catalog.collections import Collection, add_collections
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
 from ..catalog.node.node import Node, choose_cache_bytes
+from ..catalog.operator_content import Collection, add_collections
 from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts

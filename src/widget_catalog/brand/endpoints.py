@@ -17,7 +17,7 @@ from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.own_page import own_form_page
 from ..accounts.permissions import read_as_operator
-from ..catalog.brand import LegalPage
+from ..catalog.operator_content import LegalPage
 from ..catalog.pages.markdown import render_markdown
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound

@@ -8,7 +8,7 @@ import msgspec
 
 from ..accounts.own_page import own_form_page
 from ..accounts.permissions import read_as_operator
-from ..catalog.collections import Collection
+from ..catalog.operator_content import Collection
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest
 from ..core.http.call import Call, done, reply

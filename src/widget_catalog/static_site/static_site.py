@@ -18,10 +18,16 @@ from widget_contract.version_files import BUNDLE, STYLE, kind_of
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
-from ..catalog.brand import LegalPage, read_brand, read_legal_page
 from ..catalog.catalog import Catalog
-from ..catalog.collections import Collection, read_collections
+from ..catalog.installs import read_trending
 from ..catalog.node.node import Node, open_catalog
+from ..catalog.operator_content import (
+    Collection,
+    LegalPage,
+    read_brand,
+    read_collections,
+    read_legal_page,
+)
 from ..catalog.pages.feeds import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
@@ -32,7 +38,6 @@ from ..catalog.pages.rendered_pages import (
     TrendingReader,
 )
 from ..catalog.store.scopes import Member, find_public_members
-from ..catalog.trending import read_trending
 from ..catalog.views import Views
 from ..core import release
 from ..core.current_settings import public_settings
