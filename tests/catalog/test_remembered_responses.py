@@ -75,7 +75,7 @@ asks = st.builds(
         st.sampled_from([None, None, "a"]),
         st.sampled_from([None, None, True]),
         runs_on=st.none() | st.none() | st.just(SemVer.parse("1.2.0")),
-        permission=st.none() | st.none() | st.just("network"),
+        facets=st.sampled_from([(), (), (("permission", "network"),)]),
         order=st.sampled_from(Order),
     ),
     st.sampled_from([None, None, "1.0.0", "3.0.0"]),

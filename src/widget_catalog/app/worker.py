@@ -28,7 +28,6 @@ from ..catalog.operator_content import read_brand, read_collections, read_legal_
 from ..catalog.pages.embeds import EmbedPages
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.preview import PreviewPages
 from ..catalog.pages.rendered_pages import (
     CollectionsReader,
     InstallsReader,
@@ -211,7 +210,6 @@ class _Parts:
             self._cdn,
             {prefix: handler for some in paths for prefix, handler in some.items()},
             self._dispatcher,
-            PreviewPages(self._catalog, services.renderer, cdn_url),
             embeds,
             pages,
             self._build_healthz(health),

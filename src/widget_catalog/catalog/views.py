@@ -129,9 +129,9 @@ class Views:
         """The set of `Field`s of each of these widgets with a word of this text."""
         return self._catalog.index.explain(fold(text), [it.id for it in widgets])
 
-    def permissions(self) -> list[str]:
-        """All permissions that widgets need, most frequent first."""
-        return self._catalog.index.list_permissions()
+    def list_values(self, facet: str) -> list[str]:
+        """The values that widgets have of a facet, most frequent first."""
+        return self._catalog.index.list_values(facet)
 
     def find_version(self, scope: str, name: str, version: str) -> VersionBeside:
         """Data of a listed version that is not in its entry; nothing if it is not listed."""

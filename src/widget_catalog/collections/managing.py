@@ -147,7 +147,7 @@ def delete_collection(store: Store, actor: Actor, slug: str) -> None:
 def _moved(items: Sequence[str], item: str, position: int) -> list[str]:
     """The items in an order with this one at a position, counted from 1."""
     others = [it for it in items if it != item]
-    others.insert(max(position - 1, 0), item)
+    others.insert(min(max(position - 1, 0), len(others)), item)
     return others
 
 

@@ -17,8 +17,8 @@ from widget_catalog.core.languages.pseudo import PSEUDO
 
 TRANSLATED = TAGS[1:]
 SOURCES = Path(widget_catalog.__file__).parent
-# In English for everybody: guides, the API reference, and the pages that only scripts fill.
-_ENGLISH = ("docs.html", "docs_search", "guide.html", "reference/", "preview/")
+# In English for everybody: guides and the API reference.
+_ENGLISH = ("docs.html", "docs_search", "guide.html", "reference/")
 _CATALOG = SOURCES / "catalog" / "templates"
 PUBLIC = sorted(
     [SOURCES / "core/http/templates" / it for it in ("base.html", "message.html")]

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 from widget_contract.manifest_schema import PATH as SCHEMA
@@ -35,7 +34,7 @@ from .guides import GuidePages
 from .icons import Icons
 from .link_pictures import LinkPictures
 from .listing_pages import ListingPages
-from .preview import panel_security_headers
+from .preview import PreviewPages, panel_security_headers
 from .reference import ReferencePages
 from .rendered_pages import (
     CollectionsReader,
@@ -43,6 +42,7 @@ from .rendered_pages import (
     LegalPageReader,
     MembersReader,
     PageRequest,
+    PublicRoute,
     RenderedPages,
     TrendingReader,
 )
@@ -85,15 +85,6 @@ _WRONG_METHOD = {
     "title": N_("Method not allowed"),
     "sentence": N_("Only GET and HEAD are allowed at this address."),
 }
-
-
-class PublicRoute(NamedTuple):
-    """`find` returns None if there is no page for these values."""
-
-    path: str
-    find: Callable[[PageRequest], Awaitable[AnyContent | Response | None]]
-    headers: Headers
-    method: str = "GET"
 
 
 class PublicPages:
@@ -156,6 +147,9 @@ class PublicPages:
             renderer, self._pages, catalog.packer, widgets.markdown, brand, legal
         )
         routes = self._page_routes(listings, widgets, cdn_url)
+        if not renderer.is_static:
+            previews = PreviewPages(catalog, self._views, self._pages)
+            routes += previews.routes(renderer, [HTML, vary, _REVALIDATED], cdn_url)
         files = [*self._file_routes(), *self._brand_routes()]
         self._routes = Routes([*routes, *self._feed_routes(), *files])
 

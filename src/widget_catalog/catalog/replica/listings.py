@@ -38,8 +38,7 @@ def listing_columns(records: Sequence[Bytes]) -> ListingColumns:
         created_ms=np.array([it.created_ms for it in rows], np.int64),
         released_ms=np.array([it.released_ms for it in rows], np.int64),
         names=[it.name for it in rows],
-        sdk_ranges=[it.sdk_ranges for it in rows],
-        permissions=[it.permissions for it in rows],
+        facets=[it.facets for it in rows],
         terms=[it.terms for it in rows],
         readmes=[it.readme for it in rows],
     )

@@ -18,7 +18,7 @@ from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 18
+FORMAT = 19
 
 Bytes: TypeAlias = bytes | memoryview
 

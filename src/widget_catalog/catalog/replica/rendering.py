@@ -15,9 +15,10 @@ from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
 from ..card_picture import CardPicture, choose_picture
+from ..query import join_facets
 from ..tokens import readme_tokens
 from ..widgets import Version, Widget
-from .rows import FACET_SEPARATOR, Listing
+from .rows import Listing
 
 # The marker for the CDN URL, which is a setting and filled in when a document is read. No text
 # contains an encoded NUL.
@@ -81,7 +82,6 @@ def render(widget: Widget) -> Document:
         if latest is None and not is_withdrawn:
             latest, place = version, (start, len(entry))
         start += len(entry) + 1
-    ranges = [it.sdk_version for it in widget.versions if not it.is_yanked]
     listing = Listing(
         id=0,
         changed_at=0,
@@ -93,8 +93,7 @@ def render(widget: Widget) -> Document:
         scope=scope,
         name=name,
         display_name=widget.display_name,
-        sdk_ranges=FACET_SEPARATOR.join(dict.fromkeys(ranges)),
-        permissions="" if latest is None else FACET_SEPARATOR.join(latest.permissions),
+        facets=join_facets(widget, latest),
         terms="" if latest is None else " ".join(searched_texts(latest)),
         readme="" if latest is None else _searched(latest),
         description=widget.description,

@@ -40,6 +40,10 @@ class Language:
     def ngettext(self, singular: str, plural: str, count: int) -> str:
         return self.forms(singular, plural)[self.plural_form(count)]
 
+    def script_texts(self, *scripts: str) -> Mapping[str, str]:  # noqa: ARG002
+        """What these files say in this language, by the English text; nothing for English."""
+        return {}
+
     def number(self, value: int) -> str:
         return f"{value:,}"
 
@@ -90,6 +94,10 @@ class Translated(Language):
     def plural_form(self, count: int) -> int:
         return self._catalog.plural_form(count)
 
+    def script_texts(self, *scripts: str) -> Mapping[str, str]:
+        texts = {text for it in scripts for text in self._catalog.scripts.get(it, ())}
+        return {text: self.gettext(text) for text in sorted(texts)}
+
     def number(self, value: int) -> str:
         return self._number(value)
 
@@ -120,17 +128,23 @@ class Translated(Language):
         with (CATALOGS / f"{self.tag}.po").open("rb") as file:
             read = read_po(file, locale=self._locale)
         messages: dict[str, Sequence[str]] = {}
+        scripts: dict[str, list[str]] = {}
         for it in read:
             key = it.id if isinstance(it.id, str) else it.id[0]
             forms = (it.string,) if isinstance(it.string, str) else tuple(it.string or ())
             if key and forms and all(forms):
                 messages[key] = forms
-        return _Catalog(messages, read.num_plurals, c2py(read.plural_expr))
+                for path, _ in it.locations:
+                    if path.endswith(".js"):
+                        scripts.setdefault(path.rpartition("/")[2], []).append(key)
+        return _Catalog(messages, scripts, read.num_plurals, c2py(read.plural_expr))
 
 
 class _Catalog(NamedTuple):
     messages: Mapping[str, Sequence[str]]
     """The translations in all plural forms, by the English text."""
+    scripts: Mapping[str, Sequence[str]]
+    """The English texts of scripts, by the names of their files."""
     forms: int
     plural_form: Callable[[int], int]
 

@@ -3,10 +3,10 @@ see which texts are not translated. Its tag is reserved for this purpose in CLDR
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
-from .language import Language
+from .language import Language, find_language
 
 _KEPT_OR_WORD = re.compile(r"(%\(\w+\)s|%%|<[^>]*>|&\w+;)|([^\W\d_]+)")
 # Right-to-left override, and its end.
@@ -23,6 +23,10 @@ class Pseudo(Language):
 
     def forms(self, singular: str, plural: str) -> Sequence[str]:
         return reverse(singular), reverse(plural)
+
+    def script_texts(self, *scripts: str) -> Mapping[str, str]:
+        known = find_language("de")
+        return {} if known is None else {it: reverse(it) for it in known.script_texts(*scripts)}
 
     def day(self, iso: str) -> str:
         return reverse(super().day(iso))
