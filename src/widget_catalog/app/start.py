@@ -31,7 +31,7 @@ from ..core.load_settings import find_exposed_secrets
 from ..core.release import CLI_LATEST
 from ..core.settings import Settings
 from ..operations.doctor import check_database
-from ..transfer.commands import import_file
+from ..transfer.feature import import_file
 
 if TYPE_CHECKING:
     from ..transfer.import_checks import ImportSummary
