@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from widget_catalog.catalog.openapi.document import openapi
-from widget_contract.addresses import WIDGETS
+from widget_contract.version_files import WIDGETS
 
 _HEADER = """\
 // Types of the public API. Generated from its OpenAPI document; do not edit.

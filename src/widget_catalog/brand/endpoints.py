@@ -15,19 +15,17 @@ from markupsafe import Markup
 from widget_contract.names import is_name
 from widget_contract.version_files import MAX_README_BYTES
 
-from ..accounts.own_page import own_form_page
 from ..accounts.permissions import read_as_operator
 from ..catalog.operator_content import LegalPage
 from ..catalog.pages.markdown import render_markdown
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.http.branding import Logo
-from ..core.http.call import Call, done, reply
+from ..core.http.call import Call, Services, done, reply
 from ..core.http.content import Content
 from ..core.http.http import Response
 from ..core.http.routing import Route, Who, page
-from ..core.http.sent_form import NOT_SENT, SentForm
-from ..core.http.services import Services
+from ..core.http.sent_form import NOT_SENT, SentForm, own_form_page
 from ..core.jobs.bounded_work import BoundedProcess
 from . import managing
 from . import store as stored
@@ -89,7 +87,7 @@ def put_brand(services: Services, call: Call) -> Response:
         except (LogoRefused, binascii.Error) as error:
             errors["logo"] = error.message if isinstance(error, LogoRefused) else "is not base64."
     links = "\n".join(" ".join(it.split()) for it in body.links)
-    typed = msgspec.structs.asdict(body) | {"links": links}
+    typed = msgspec.to_builtins(body) | {"links": links}
     new = managing.check_brand(typed, logo, errors, old)
     managing.save_brand(services.store, call.actor, new)
     return reply(_shown(new))

@@ -28,8 +28,7 @@ from widget_contract.semver import Range, SemVer
 from widget_contract.wire import Shape
 from widget_contract.wire_running import ResolveStatus
 
-from ..core.amounts import format_days
-from ..core.clock import iso
+from ..core.clock import format_days, iso
 from .replica.cache import CacheByWidget
 from .replica.documents import Documents, Reading
 from .replica.records import DocumentRecord, Outline, decode_outline

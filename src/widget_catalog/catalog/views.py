@@ -6,10 +6,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from widget_contract.capabilities import Permission, may_be_narrowed, requested
-from widget_contract.declared_details import DeclaredDetails
-from widget_contract.folding import fold
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
+from widget_contract.texts import fold
 from widget_contract.wire import Stats, VersionEntry, WidgetDetail
 from widget_contract.wire_running import PublishedFile, RevokedState
 

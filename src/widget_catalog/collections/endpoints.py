@@ -6,16 +6,14 @@ from typing import Any
 
 import msgspec
 
-from ..accounts.own_page import own_form_page
 from ..accounts.permissions import read_as_operator
 from ..catalog.operator_content import Collection
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest
-from ..core.http.call import Call, done, reply
+from ..core.http.call import Call, Services, done, reply
 from ..core.http.http import Response
 from ..core.http.routing import Route, Who, page
-from ..core.http.sent_form import NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import NOT_SENT, SentForm, forms_of, own_form_page
 from . import managing
 from .managing import MAX_TEXT, MAX_TITLE
 from .store import find_listed, list_all

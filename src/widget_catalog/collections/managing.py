@@ -5,9 +5,8 @@ public at once.
 import re
 from collections.abc import Callable, Sequence
 
-from widget_contract.folding import fold
 from widget_contract.names import is_name
-from widget_contract.texts import name_error, text_error
+from widget_contract.texts import fold, name_error, text_error
 
 from ..accounts.permissions import require_operator_now
 from ..catalog.events import Event

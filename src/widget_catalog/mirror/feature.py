@@ -25,7 +25,7 @@ from ..catalog.node.context import (
     seconds_of,
 )
 from ..core import clock
-from ..core.amounts import counted
+from ..core.clock import counted
 from ..core.commands import DATA, Command
 from ..core.errors import MirrorRefused
 from ..core.features import Feature, value_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from widget_catalog_client import Catalog
 
     from ..catalog.node.node import Node
-    from ..core.http.services import Services
+    from ..core.http.call import Services
     from .mirroring import Mirroring
 
 

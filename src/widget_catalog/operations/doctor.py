@@ -28,7 +28,7 @@ from ..core.db.damage import check_integrity, discard_other_pages
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Stored
-from ..core.files.hashing import Hashed, hash_stream, map_parallel
+from ..core.files.verified import Hashed, hash_stream, map_parallel
 from ..core.progress import Advance, Bar, no_bar
 from ..publishing.store import list_awaited_files
 

@@ -21,7 +21,7 @@ from ..catalog.node.context import (
     report,
     say,
 )
-from ..core.amounts import counted
+from ..core.clock import counted
 from ..core.commands import DATA, Command
 from ..core.features import Feature
 from ..core.load_settings import load_settings

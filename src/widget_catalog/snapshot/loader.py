@@ -23,7 +23,7 @@ from ..core.db.engine import Snapshot as Reading
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, SnapshotRefused
 from ..core.files.contract import Bundles, Kind
-from ..core.files.hashing import hash_stream
+from ..core.files.verified import hash_stream
 from ..core.progress import Bar
 from ..transfer.copied_widgets import save_difference
 from ..transfer.import_bundles import BundleImporter

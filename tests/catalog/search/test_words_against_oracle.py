@@ -14,7 +14,7 @@ from catalog.histories import Add, Played, adds, changes, crowds, playing, some
 from catalog.search.oracle import Key, Shown
 from widget_catalog.catalog.query import Order, Query, SearchRequest
 from widget_catalog.catalog.search.index import SearchIndex
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 # Some share a stem, or start with another; some are similar.
 VOCABULARY = [

@@ -9,9 +9,9 @@ from typing import Protocol
 
 import msgspec
 
-from widget_contract.addresses import CLI_VERSION, WIDGETS
 from widget_contract.names import is_name, is_widget_key
 from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.version_files import CLI_VERSION, WIDGETS
 from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
 
 from ...core import release

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import fields
 
-from widget_contract import declared_details, wire, wire_running
-from widget_contract.declared_details import DeclaredDetails
-from widget_contract.patterns import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
+from widget_contract import manifest_details, wire, wire_running
+from widget_contract.described import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.version_files import PICTURE_FILE
 from widget_contract.wire import CliVersion, ServiceVersion
 
@@ -232,7 +232,7 @@ def _schemas(described: Object) -> dict[str, Object]:
         wire_running.PublishedFile,
         wire_running.RevokedState,
         wire_running.Capability,
-        declared_details.Author,
+        manifest_details.Author,
         wire_running.Resolved,
         wire_running.ResolveResult,
         wire_running.Changes,

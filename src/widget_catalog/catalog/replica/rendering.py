@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from widget_contract.addresses import file_path
 from widget_contract.manifest_details import details_beside, searched_texts
+from widget_contract.version_files import file_path
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
