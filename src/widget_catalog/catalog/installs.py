@@ -4,7 +4,6 @@ chart; and trending widgets, whose installs grow most: the last two weeks agains
 
 import time
 from collections.abc import Mapping
-from datetime import date, timedelta
 from math import log, sqrt
 from typing import NamedTuple
 
@@ -14,7 +13,6 @@ from .store.downloads import add_installs, list_installs, list_most_installed, s
 
 CHART_DAYS = 90
 _DAY_MS = 86_400_000
-_FIRST_DAY = date(1970, 1, 1)
 _HEIGHT = 40
 WRITE_EVERY_S = 5.0
 
@@ -80,7 +78,6 @@ class Installs(NamedTuple):
     none.
     """
 
-    last_day: date
     counts: tuple[int, ...] = ()
 
     @property
@@ -108,7 +105,7 @@ class Installs(NamedTuple):
 
 def installs_of(today: int, counts: dict[int, int]) -> Installs:
     days = range(today - CHART_DAYS + 1, today + 1)
-    return Installs(_FIRST_DAY + timedelta(days=today), tuple(counts.get(it, 0) for it in days))
+    return Installs(tuple(counts.get(it, 0) for it in days))
 
 
 def read_chart(store: Store, widget_id: int) -> Installs:
