@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from widget_contract.folding import fold
+
+from widget_contract.described import NAME_MAX_LENGTH
 from widget_contract.manifests import DEFAULT_MAIN
 from widget_contract.names import is_name
-from widget_contract.patterns import NAME_MAX_LENGTH
 
 _KEYS = {"sdkVersion", "minSize", "maxSize"}  # Of these, any manifest of a widget has some.
 _BUILT = "dist"

@@ -13,17 +13,7 @@ from typing import Any
 import msgspec
 
 from .capabilities import MAX_CAPABILITIES
-from .declared_details import MAX_AUTHOR, MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
-from .manifests import (
-    DEFAULT_MAIN,
-    MAX_CELLS,
-    MAX_LICENSE,
-    MAX_MATCHED,
-    MAX_PERMISSIONS,
-    MAX_RELEASE_NOTES,
-    SAFE_INTEGER,
-)
-from .patterns import (
+from .described import (
     DOMAIN,
     DOMAIN_MAX_LENGTH,
     ENTITY,
@@ -37,6 +27,16 @@ from .patterns import (
     SEMVER,
     SEMVER_MAX_LENGTH,
     SERVICE,
+)
+from .manifest_details import MAX_AUTHOR, MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
+from .manifests import (
+    DEFAULT_MAIN,
+    MAX_CELLS,
+    MAX_LICENSE,
+    MAX_MATCHED,
+    MAX_PERMISSIONS,
+    MAX_RELEASE_NOTES,
+    SAFE_INTEGER,
 )
 from .version_files import MAX_README_BYTES
 

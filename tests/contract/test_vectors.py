@@ -11,7 +11,6 @@ import pytest
 
 import widget_contract
 from widget_contract import wire
-from widget_contract.addresses import detail_path, file_path, parse_file_path
 from widget_contract.capabilities import (
     Permission,
     covers,
@@ -22,12 +21,13 @@ from widget_contract.capabilities import (
     requested,
     with_capabilities,
 )
-from widget_contract.declared_details import DeclaredDetails
 from widget_contract.errors import InvalidManifest, InvalidName
-from widget_contract.folding import fold
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer, is_compatible
+from widget_contract.texts import fold
+from widget_contract.version_files import detail_path, file_path, parse_file_path
 from widget_contract.wire_running import Capability
 
 FOLDER = Path(widget_contract.__file__).parent / "vectors"

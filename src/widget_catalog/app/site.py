@@ -20,7 +20,7 @@ from ..core.errors import ReplicaDamaged, StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.errors import damaged, internal_error, rebuilding, unavailable
 from ..core.http.http import Body, Handler, Request, Response
-from ..core.http.request_ids import REQUEST_ID, begin_trace, identified, traced
+from ..core.http.middleware import REQUEST_ID, begin_trace, identified, traced
 from ..core.tracing import current
 
 _log = structlog.get_logger("widget_catalog.web")

@@ -12,8 +12,7 @@ from jinja2 import Environment
 
 import widget_catalog
 from widget_catalog.core.languages.extract import extract, updated
-from widget_catalog.core.languages.language import CATALOGS, TAGS, find_language
-from widget_catalog.core.languages.pseudo import PSEUDO
+from widget_catalog.core.languages.language import CATALOGS, PSEUDO, TAGS, find_language
 
 TRANSLATED = TAGS[1:]
 SOURCES = Path(widget_catalog.__file__).parent

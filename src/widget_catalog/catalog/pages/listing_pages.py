@@ -5,8 +5,8 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote_plus
 
-from widget_contract.folding import fold
 from widget_contract.names import is_name
+from widget_contract.texts import fold
 
 from ...core.http.content import AnyContent
 from ...core.languages.language import N_, Language

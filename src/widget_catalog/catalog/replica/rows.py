@@ -2,18 +2,12 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from .ordinals import Array
 
 # Separates joined texts. No text contains a NUL, which is rejected as input.
 TEXT_SEPARATOR = " \0 "
-
-
-class Place(NamedTuple):
-    """The position of a version in the entries of its widget, and its checksum."""
-
-    start: int
-    length: int
-    checksum: int
 
 
 class FeedEntry(NamedTuple):
@@ -42,12 +36,12 @@ class SummaryRow(NamedTuple):
     id: int
     head: bytes
     latest: bytes
-    place: Place
+    place: tuple[int, int]
     picture: bytes
     """Of its card, as JSON; nothing if it has none."""
 
 
-class Listing(NamedTuple):
+class Listing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The data of a widget for the search index. `id` and `changed_at` are 0 until it is written.
 
     `released_ms` is the latest version's, `facets` the values of `query.py: FACETS`. Only pages

@@ -11,7 +11,7 @@ from sys import getsizeof
 import numpy as np
 from pyroaring import BitMap
 
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 from ..query import Order, Query
 from ..replica.cache import ByteBoundedCache

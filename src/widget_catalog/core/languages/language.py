@@ -1,8 +1,9 @@
 """Language: texts, numbers and dates for people who read one language."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -155,8 +156,6 @@ TAGS = (ENGLISH.tag, *_TRANSLATED)
 
 
 def find_language(tag: str) -> Language | None:
-    from .pseudo import PSEUDO
-
     known: dict[str, Language] = {ENGLISH.tag: ENGLISH, PSEUDO.tag: PSEUDO, **_TRANSLATED}
     return known.get(tag)
 
@@ -168,3 +167,40 @@ def parse_languages(tags: str) -> Sequence[Language]:
     if not some or len(some) < len(found):
         raise ValueError(f"must be some of {' '.join(TAGS)}, separated by spaces.")
     return some
+
+
+_KEPT_OR_WORD = re.compile(r"(%\(\w+\)s|%%|<[^>]*>|&\w+;)|([^\W\d_]+)")
+# Right-to-left override, and its end.
+_START, _END = "\u202e", "\u202c"
+
+
+class Pseudo(Language):
+    """English that is written from right to left, to test the layout of such languages and to see
+    which texts are not translated. Its tag is reserved for this purpose in CLDR.
+    """
+
+    tag = "ar-XB"
+    name = "Pseudo"
+    direction = "rtl"
+
+    def gettext(self, message: str) -> str:
+        return reverse(message)
+
+    def forms(self, singular: str, plural: str) -> Sequence[str]:
+        return reverse(singular), reverse(plural)
+
+    def script_texts(self, *scripts: str) -> Mapping[str, str]:
+        known = find_language("de")
+        return {} if known is None else {it: reverse(it) for it in known.script_texts(*scripts)}
+
+    def day(self, iso: str) -> str:
+        return reverse(super().day(iso))
+
+
+@cache
+def reverse(message: str) -> str:
+    """Every word in reverse direction; placeholders and tags stay."""
+    return _KEPT_OR_WORD.sub(lambda found: found[1] or f"{_START}{found[2]}{_END}", message)
+
+
+PSEUDO = Pseudo()

@@ -1,7 +1,6 @@
 """The public API's schemas as TypeScript, for the JavaScript client.
 
-`python -m widget_catalog.catalog.openapi.typescript > clients/js/api.d.ts` writes the committed
-copy.
+`./dev run python clients/js/api_types.py > clients/js/api.d.ts` writes the committed copy.
 """
 
 import re
@@ -10,13 +9,12 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from widget_contract.addresses import WIDGETS
-
-from .document import openapi
+from widget_catalog.catalog.openapi.document import openapi
+from widget_contract.version_files import WIDGETS
 
 _HEADER = """\
 // Types of the public API. Generated from its OpenAPI document; do not edit.
-// ./dev run python -m widget_catalog.catalog.openapi.typescript > clients/js/api.d.ts
+// ./dev run python clients/js/api_types.py > clients/js/api.d.ts
 """
 _REFERENCE = "#/components/schemas/"
 _WIDTH = 96
