@@ -24,7 +24,7 @@ from catalog.histories import (
 )
 from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.query import Order, Query
+from widget_catalog.catalog.query import Order, Query, SearchRequest
 from widget_catalog.catalog.replica.cache import ByteBoundedCache
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity
@@ -75,7 +75,7 @@ asks = st.builds(
         st.sampled_from([None, None, "a"]),
         st.sampled_from([None, None, True]),
         runs_on=st.none() | st.none() | st.just(SemVer.parse("1.2.0")),
-        permission=st.none() | st.none() | st.just("network"),
+        facets=st.sampled_from([(), (), (("permission", "network"),)]),
         order=st.sampled_from(Order),
     ),
     st.sampled_from([None, None, "1.0.0", "3.0.0"]),
@@ -125,7 +125,10 @@ def _check(played: Played, asked: list[Ask]) -> None:
     for ask in asked:
         wanted = (ask.query, SemVer.parse(ask.sdk) if ask.sdk else None, ask.page, ask.limit)
         known = {id(it.content) for it in played.catalog._pages._responses.items.values()}
-        given, expected = played.catalog.search(*wanted), fresh.search(*wanted)
+        given, expected = (
+            played.catalog.search_page(SearchRequest(*wanted)),
+            fresh.search_page(SearchRequest(*wanted)),
+        )
         event("remembered" if id(given) in known else "rendered")
         assert (given.body, given.tag) == (expected.body, expected.tag)
     for body in DASHBOARDS:
