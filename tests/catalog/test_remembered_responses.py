@@ -24,6 +24,8 @@ from catalog.histories import (
 )
 from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.pages.cards import Cards
+from widget_catalog.catalog.pages.icons import Icons
 from widget_catalog.catalog.query import Order, Query
 from widget_catalog.catalog.replica.cache import ByteBoundedCache
 from widget_catalog.catalog.replica.documents import Documents
@@ -67,6 +69,9 @@ DASHBOARDS = [
 # Sent in every round, in addition to generated ones: most counts change one of them.
 ALWAYS = [Ask(Query()), Ask(Query("a"), limit=5), Ask(Query("b"), "1.0.0", "2", 2)]
 
+# It keeps what it has written with the cards.
+CARDS = Cards("", Icons(), "https://x")
+
 asks = st.builds(
     Ask,
     st.builds(
@@ -77,6 +82,7 @@ asks = st.builds(
         runs_on=st.none() | st.none() | st.just(SemVer.parse("1.2.0")),
         permission=st.none() | st.none() | st.just("network"),
         order=st.sampled_from(Order),
+        is_ranked=st.booleans(),
     ),
     st.sampled_from([None, None, "1.0.0", "3.0.0"]),
     st.sampled_from(["1", "1", "2"]),
@@ -128,6 +134,10 @@ def _check(played: Played, asked: list[Ask]) -> None:
         given, expected = played.catalog.search(*wanted), fresh.search(*wanted)
         event("remembered" if id(given) in known else "rendered")
         assert (given.body, given.tag) == (expected.body, expected.tag)
+        shown, new = played.catalog.cards(*wanted), fresh.cards(*wanted)
+        event("written before" if any(it.__dict__ for it in shown.widgets) else "all written")
+        assert shown == new
+        assert CARDS.list(shown.widgets) == CARDS.list(new.widgets)
     for body in DASHBOARDS:
         misses = _cached_results(played.catalog).misses
         given, expected = _resolved(played.catalog, body), _resolved(fresh, body)

@@ -6,6 +6,7 @@ dropped from the caches and, at the next search, updated in the index.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -15,6 +16,7 @@ from widget_contract.semver import SemVer
 from ..core import clock
 from ..core.clock import Clock, iso
 from ..core.http.content import AnyContent, Content, Packer
+from .card_picture import Card, CardResults
 from .changes import EventPage, encode_changes, encode_events
 from .details import (
     Detail,
@@ -153,21 +155,25 @@ class Catalog:
         """A page of results. `page` consists of decimal digits, of any number."""
         return self.search_page(SearchRequest(query, sdk, page, limit))
 
-    def cards(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
-        """The same, each with its number and the picture of its card."""
-        return self.search_page(SearchRequest(query, sdk, page, limit, is_for_pages=True))
+    def cards(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> CardResults:
+        """The same for pages."""
+        asked = SearchRequest(query, sdk, page, limit, is_for_pages=True)
+        found: CardResults = self._search(asked)
+        return found
 
     def search_page(self, asked: SearchRequest) -> AnyContent:
         """The same, for a request that is already parsed."""
+        found: AnyContent = self._search(asked)
+        return found
+
+    def _search(self, asked: SearchRequest) -> Any:
         if not self.is_behind:
             return self._pages.content(self._follower.index, asked, is_kept=True)
         index = self._current_index()
         return self._pages.content(index, asked, is_kept=not self._follower.is_behind)
 
-    def named(self, scope: str | None, name: str, most: int) -> bytes:
-        """The listed widgets of this name, in any scope if none is given, as search results: a
-        JSON array, most downloaded first.
-        """
+    def named(self, scope: str | None, name: str, most: int) -> tuple[Card, ...]:
+        """The listed widgets of this name, in any scope if none is given, most downloaded first."""
         self._follow()
         if scope is not None:
             detail = self._find(f"{scope}/{name}")
@@ -176,15 +182,13 @@ class Catalog:
             index = self._current_index()
             index.refresh()
             ids = index.list_named(name)[:most]
-        return self._pages.summaries(ids)
+        return self._pages.cards(ids)
 
-    def listed(self, keys: Sequence[str]) -> bytes:
-        """Those of these widgets, `scope/name`, that are listed, as search results: a JSON array in
-        the same order.
-        """
+    def listed(self, keys: Sequence[str]) -> tuple[Card, ...]:
+        """Those of these widgets, `scope/name`, that are listed, in the same order."""
         self._follow()
         found = [self._find(it) for it in keys]
-        return self._pages.summaries([it.id for it in found if it is not None and it.is_listed])
+        return self._pages.cards([it.id for it in found if it is not None and it.is_listed])
 
     @property
     def revision(self) -> int:
@@ -198,10 +202,10 @@ class Catalog:
         self._follow()
         return self._current_index().list_permissions()
 
-    def like(self, text: str, most: int) -> bytes:
-        """Listed widgets with names similar to this text, as search results: a JSON array."""
+    def like(self, text: str, most: int) -> tuple[Card, ...]:
+        """Listed widgets with names similar to this text."""
         self._follow()
-        return self._pages.summaries(self._current_index().list_like(text, most))
+        return self._pages.cards(self._current_index().list_like(text, most))
 
     def correct(self, text: str) -> str | None:
         """This folded text of a page's search with the words that are found in place of unknown

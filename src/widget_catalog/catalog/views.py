@@ -18,13 +18,10 @@ from .card_picture import Card, CardResults
 from .catalog import Catalog
 from .query import Query
 from .search.hits import Matches
-from .stored_files import FileRef
 
 T = TypeVar("T")
 
 _decode_stats = msgspec.json.Decoder(Stats).decode
-_decode_results = msgspec.json.Decoder(CardResults).decode
-_decode_summaries = msgspec.json.Decoder(tuple[Card, ...]).decode
 _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
 
 
@@ -69,8 +66,8 @@ class Views:
     def stats(self) -> View[Stats]:
         return View(self._catalog.stats(), _decode_stats)
 
-    def search(self, query: Query, sdk: SemVer | None, page: int, limit: int) -> View[CardResults]:
-        return View(self._catalog.cards(query, sdk, str(page), limit), _decode_results)
+    def search(self, query: Query, sdk: SemVer | None, page: int, limit: int) -> CardResults:
+        return self._catalog.cards(query, sdk, str(page), limit)
 
     async def find_widget(self, key: str) -> View[WidgetDetail] | None:
         """The listed widget with this `scope/name`, of any size."""
@@ -89,15 +86,15 @@ class Views:
             scope, name = "", scope
         if not is_name(name) or (slash and not is_name(scope)):
             return ()
-        return _decode_summaries(self._catalog.named(scope or None, name, most))
+        return self._catalog.named(scope or None, name, most)
 
     def list_keys(self, keys: Sequence[str]) -> tuple[Card, ...]:
         """The listed ones of these widgets, `scope/name`, in the same order."""
-        return _decode_summaries(self._catalog.listed(keys))
+        return self._catalog.listed(keys)
 
     def list_like(self, text: str, most: int) -> tuple[Card, ...]:
         """Widgets with names similar to a text without results."""
-        return _decode_summaries(self._catalog.like(fold(text), most))
+        return self._catalog.like(fold(text), most)
 
     def correct(self, text: str) -> str | None:
         """A text of a search with the words that are found in place of unknown ones; None if there
@@ -141,9 +138,6 @@ class Views:
     def find_number(self, key: str) -> int | None:
         """The number of the widget with this `scope/name`, listed or not."""
         return self._catalog.find_id(key)
-
-    def find_style(self, scope: str, name: str, version: str) -> FileRef | None:
-        return self._catalog.files.find_style(scope, name, version)
 
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
         """Scope, name and time of the last change of the listed widgets in a part."""

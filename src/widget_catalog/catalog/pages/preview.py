@@ -10,14 +10,14 @@ import msgspec
 
 from widget_contract.preview import FRAME_SOURCES
 from widget_contract.wire import VersionEntry
-from widget_contract.wire_running import VersionDetail
 
 from ...core.http.conditional import content_response
 from ...core.http.http import NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, PageRenderer
-from ..card_picture import CardPicture, choose_picture
+from ..card_picture import choose_picture
 from ..catalog import Catalog
-from ..views import Views
+from ..stored_files import StoredFiles
+from ..views import VersionBeside, Views
 
 _PREFIX = "/preview/"
 _DASHBOARD = "/dashboard"
@@ -26,8 +26,6 @@ _REVALIDATED = ("cache-control", "no-cache")
 _VARY = ("vary", "accept-encoding")
 # The keys of a manifest that the panel uses: form, initial values, and size.
 _OF_MANIFEST = ("configSchema", "defaultConfig", "defaultSize")
-
-_decode = msgspec.json.Decoder(VersionDetail).decode
 
 
 class PreviewPages:
@@ -66,19 +64,14 @@ class PreviewPages:
         version = await self._find_version(path)
         if version is None:
             return None
-        panel = panel_of(self._catalog, version)
+        beside = self._views.find_version(version.scope, version.name, version.version)
         return self._renderer.render(
             "catalog/preview/page.html",
             version=version,
-            preview=panel,
-            picture=self._choose_picture(version),
+            preview=panel_of(self._catalog.files, version, beside),
+            # The files of a revoked version are not served.
+            picture=None if beside.revoked else choose_picture(beside.files),
         )
-
-    def _choose_picture(self, version: VersionEntry) -> CardPicture | None:
-        content = self._catalog.version(f"{version.scope}/{version.name}/{version.version}")
-        detail = None if content is None else _decode(content.body)
-        # The files of a revoked version are not served.
-        return None if detail is None or detail.revoked else choose_picture(detail.files)
 
     async def _find_version(self, path: str) -> VersionEntry | None:
         if not path.startswith(_PREFIX):
@@ -91,18 +84,16 @@ class PreviewPages:
         return None
 
 
-def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
+def panel_of(
+    files: StoredFiles, version: VersionEntry, beside: VersionBeside
+) -> dict[str, Any] | None:
     """For `templates/preview/panel.html`. None if the version was revoked, or its bundle is hosted
     elsewhere: our pages load nothing from other hosts.
     """
-    scope, name, number = version.scope, version.name, version.version
-    content = catalog.version(f"{scope}/{name}/{number}")
-    if content is None or catalog.files.find_bundle(scope, name, number) is None:
+    is_here = files.find_bundle(version.scope, version.name, version.version) is not None
+    if not is_here or not beside.files or beside.revoked is not None:
         return None
-    detail = _decode(content.body)
-    if detail.revoked is not None:
-        return None
-    styles = [it.url for it in detail.files if it.path == "index.css"]
+    styles = [it.url for it in beside.files if it.path == "index.css"]
     return {
         "displayName": version.display_name,
         "bundleUrl": version.bundle_url,
@@ -111,7 +102,7 @@ def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
         "minSize": msgspec.to_builtins(version.min_size),
         "maxSize": msgspec.to_builtins(version.max_size),
         "permissions": version.permissions,
-        "manifest": of_manifest(detail.manifest or {}),
+        "manifest": of_manifest(beside.manifest or {}),
     }
 
 
