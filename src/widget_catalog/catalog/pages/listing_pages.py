@@ -22,7 +22,7 @@ from .rendered_pages import (
     TrendingReader,
     page_numbers,
 )
-from .result_facts import Choice, list_facets, show_facets, why_it_matches
+from .result_facts import Choice, show_facets, why_it_matches
 from .search_form import SearchForm, parse_sdk, parse_search_form
 
 _ON_FRONT_PAGE = 6
@@ -137,14 +137,14 @@ class ListingPages:
             counted = self.views.count_matches(query)
             corrected = self.views.correct(asked.q) if asked.q else None
             why = self.views.explain(asked.q, cards) if asked.q else ()
-            facets = list_facets(asked, total, counted, self._search_address)
-            all_keywords = self.pages.address("/keywords")
+            every = self.pages.address("/keywords")
+            facts = (asked, total, counted, self._search_address, every, language)
             fields = asked.query()
             return {
                 "asked": asked,
                 "cards": cards,
                 "why": [why_it_matches(language, it) for it in why],
-                "facets": show_facets(facets if cards else (), all_keywords, language),
+                "facets": show_facets(*facts) if cards else "",
                 "are_partial": counted.are_partial,
                 "corrected": corrected,
                 "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),
