@@ -120,11 +120,15 @@ class WidgetPages:
             version = await self._version(detail, shown, _README_BYTES, language)
 
         def values() -> dict[str, Any]:
+            rows = self._rows(detail, 0, _ROWS, revoked)
+            own = next((row for row in rows if row.it is shown), None)
+            if own is None and shown is not None:
+                own = self._row(detail, shown, revoked)
             return {
                 "page_path": f"/widgets/{request.key}",
                 "widget": _translated(detail.widget, version.get("details"), language),
-                "versions": self._rows(detail, 0, _ROWS, revoked),
-                "row": None if shown is None else self._row(detail, shown, revoked),
+                "versions": rows,
+                "row": own,
                 "version_count": len(detail.versions),
                 "contents": _contents(version, _WIDGET_SECTIONS, language),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, MutableMapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from jinja2 import (
     nodes,
 )
 from jinja2.bccache import Bucket
+from jinja2.filters import do_urlencode
 from markupsafe import Markup, escape
 
 from widget_contract.capabilities import in_words
@@ -126,9 +127,14 @@ def page_environment(
     environment.filters["bytes"] = language.bytes
     environment.filters["details_in_words"] = details_in_words
     environment.filters["short"] = short
+    # Mostly of versions, a dozen on a page, and everywhere the same ones.
+    environment.filters["urlencode"] = _url_encoded
     environment.filters["day"] = language.day
     environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
     return environment
+
+
+_url_encoded = lru_cache(2_000)(do_urlencode)
 
 
 def _chosen_theme() -> str:
