@@ -1,5 +1,5 @@
 // Types of the public API. Generated from its OpenAPI document; do not edit.
-// ./dev run python -m widget_catalog.catalog.openapi.typescript > clients/js/api.d.ts
+// ./dev run python clients/js/api_types.py > clients/js/api.d.ts
 
 /** What to search for; `Catalog.search` takes it. */
 export interface SearchQuery {

@@ -1,6 +1,6 @@
 """A client of Widget Catalog for servers: `Catalog`, and `AsyncCatalog` for asyncio.
 
-Both share the protocol code, which does no I/O: `calls.py`, `flows.py`, `watching.py`.
+Both share the protocol code, which does no I/O: `calls.py`, `flows.py`.
 """
 
 from widget_contract.wire import Registry, SearchResults, Settings, VersionEntry, WidgetDetail
@@ -16,8 +16,7 @@ from widget_contract.wire_running import (
 )
 
 from .async_catalog import AsyncCatalog
-from .catalog import Catalog
-from .errors import (
+from .calls import (
     CatalogUnavailable,
     ClientError,
     FeedExpired,
@@ -27,6 +26,7 @@ from .errors import (
     Revoked,
     UnexpectedAnswer,
 )
+from .catalog import Catalog
 
 __all__ = [
     "AsyncCatalog",

@@ -1,4 +1,4 @@
-"""The requests to a catalog as values, and how their responses are parsed. No I/O."""
+"""The requests to a catalog as values, how their responses are parsed, and the errors. No I/O."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -7,9 +7,10 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
-from widget_contract.addresses import SEARCH, WIDGETS, detail_path
+from widget_contract.errors import CatalogError
 from widget_contract.names import is_name, is_widget_key
 from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.version_files import SEARCH, WIDGETS, detail_path
 from widget_contract.wire import Error, Registry, SearchResults, Settings, WidgetDetail
 from widget_contract.wire_running import (
     Changes,
@@ -18,15 +19,6 @@ from widget_contract.wire_running import (
     ResolveRequest,
     Revocations,
     VersionDetail,
-)
-
-from .errors import (
-    CatalogUnavailable,
-    ClientError,
-    FeedExpired,
-    InvalidRequest,
-    NotFound,
-    UnexpectedAnswer,
 )
 
 T = TypeVar("T")
@@ -38,6 +30,46 @@ _SMALL_BYTES = 8 << 20
 _LARGE_BYTES = 256 << 20
 _RESPONSE_WITHIN_S = 60.0
 _ERROR = re.compile(r"(?<=[.!?]) (?=[\w\[\].]+: )")
+
+
+class ClientError(CatalogError):
+    """The base class of all errors of this package."""
+
+
+class InvalidRequest(ClientError, ValueError):
+    """The request is invalid. `faults` are the errors, one by one."""
+
+    def __init__(self, message: str, faults: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults or (message,)
+
+
+class NotFound(ClientError, LookupError):
+    """The widget, version, scope or file does not exist, or is unlisted."""
+
+
+class FeedExpired(ClientError):
+    """The catalog no longer has the changes after this number. Read everything again."""
+
+
+class Revoked(ClientError):
+    """The file belongs to a revoked version, and is not served."""
+
+
+class CatalogUnavailable(ClientError):
+    """No response, or one that asks to retry later. `retry_after` is in seconds, if given."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class UnexpectedAnswer(ClientError):
+    """A response that is not a catalog's: malformed, too large, or with an unknown encoding."""
+
+
+class IntegrityError(ClientError):
+    """A file does not have the size or the SHA-256 that the catalog states."""
 
 
 class Request(NamedTuple):

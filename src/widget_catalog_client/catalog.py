@@ -19,11 +19,21 @@ from widget_contract.wire_running import (
     VersionDetail,
 )
 
-from .calls import Call, Calls, Response
-from .errors import ClientError
-from .flows import Emit, Fetch, Flow, Listen, Pause, Receiver, Step, downloaded, fetched
+from .calls import Call, Calls, ClientError, Response
+from .flows import (
+    Emit,
+    Fetch,
+    Flow,
+    Listen,
+    Pause,
+    Receiver,
+    Step,
+    WatchOptions,
+    downloaded,
+    fetched,
+    watched,
+)
 from .transport import errors_named, headers_of, http_options, stream_timeout
-from .watching import WatchOptions, watched
 
 T = TypeVar("T")
 

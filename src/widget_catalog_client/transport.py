@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from .errors import CatalogUnavailable, InvalidRequest, UnexpectedAnswer
+from .calls import CatalogUnavailable, InvalidRequest, UnexpectedAnswer
 
 _MAX_CONNECTIONS = 64
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from .console import sized
-from .source_files import leads_out, read_file
+from .documents import leads_out, read_file
 
 MAX_READ_BYTES = 64 << 20
 _MAX_PARTS = 8

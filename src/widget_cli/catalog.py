@@ -2,9 +2,9 @@
 
 import msgspec
 
-from widget_contract.addresses import CLI_VERSION, SCOPES, detail_path, style_address
 from widget_contract.capabilities import Permission, may_be_narrowed, requested
 from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.version_files import CLI_VERSION, SCOPES, detail_path, style_address
 from widget_contract.wire import CliVersion, PublishScope
 
 from .addresses import WidgetKey, path_part

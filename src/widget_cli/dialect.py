@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from widget_contract.described import NAME_MAX_LENGTH
 from widget_contract.names import is_name
-from widget_contract.patterns import NAME_MAX_LENGTH
 
 _KEYS = {"version", "sdkVersion", "minSize", "maxSize"}
 _BUILT = "dist"

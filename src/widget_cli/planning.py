@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from widget_contract.addresses import style_address
 from widget_contract.capabilities import (
     Permission,
     PermissionChanges,
@@ -19,6 +18,7 @@ from widget_contract.manifest_details import DETAIL_FIELDS
 from widget_contract.manifests import Declared, Manifest
 from widget_contract.names import Scope
 from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.version_files import style_address
 from widget_contract.wire import PublishScope, Size
 
 from .addresses import WidgetKey

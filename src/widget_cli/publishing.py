@@ -8,16 +8,15 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from widget_contract.addresses import PUBLISH
-from widget_contract.version_files import CONTENT_TYPES, README, kind_of
+from widget_contract.version_files import CONTENT_TYPES, PUBLISH, README, kind_of
 from widget_contract.wire import FileToUpload, PublishRequest
 
 from .addresses import WidgetKey, is_same_origin
+from .documents import SourceFile
 from .errors import ExitCode, ToolError
 from .manifest_text import with_value
 from .responses import Upload, not_a_catalog, sentence_in, shaped
 from .session import Session
-from .source_files import SourceFile
 from .transport import SMALL_BYTES
 from .widget_folder import LocalWidget
 

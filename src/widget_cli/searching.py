@@ -9,11 +9,11 @@ import itertools
 import re
 from typing import Any, NamedTuple
 
-from widget_contract.addresses import SEARCH, detail_path
 from widget_contract.errors import InvalidName
-from widget_contract.folding import fold
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer, is_compatible
+from widget_contract.texts import fold
+from widget_contract.version_files import SEARCH, detail_path
 
 from .addresses import WidgetKey, parse_key
 from .errors import ExitCode, ToolError

@@ -19,8 +19,7 @@ from .addresses import login_command, path_part
 from .console import plain, say
 from .errors import ExitCode, ToolError, not_allowed, sign_in_needed
 from .loopback import waiting_for_browser
-from .oauth import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Tokens
-from .session import Session
+from .session import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Session, Tokens
 
 _BROWSER_TIMEOUT_S = 300.0
 # Upper limits for the total wait and for the polling interval, whatever the catalog says.

@@ -18,12 +18,11 @@ from widget_contract.manifests import (
 from .bundle_sizes import MAX_READ_BYTES, find_parts, show_parts
 from .console import sized
 from .dialect import find_foreign
-from .documents import find_pictures, find_readme
+from .documents import SourceFile, find_pictures, find_readme, leads_out, read_file
 from .errors import ToolError, invalid_widget
 from .javascript import ModuleCheck, check_module
 from .manifest_text import misspelled_keys
 from .npm_project import BUILD, RUN_BUILD, find_newer_source, npm_scripts
-from .source_files import SourceFile, leads_out, read_file
 
 MANIFEST = "widget.json"
 OTHER_MANIFEST = "manifest.json"  # Of some other tools.

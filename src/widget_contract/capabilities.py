@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from .patterns import ENTITY, SERVICE
+from .described import ENTITY, SERVICE
 from .wire_running import Capability
 
 MAX_CAPABILITIES = 32

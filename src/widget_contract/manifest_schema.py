@@ -13,17 +13,7 @@ from typing import Any
 import msgspec
 
 from .capabilities import MAX_CAPABILITIES
-from .declared_details import MAX_AUTHOR, MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
-from .manifests import (
-    DEFAULT_MAIN,
-    MAX_CELLS,
-    MAX_LICENSE,
-    MAX_MATCHED,
-    MAX_PERMISSIONS,
-    MAX_RELEASE_NOTES,
-    SAFE_INTEGER,
-)
-from .patterns import (
+from .described import (
     DOMAIN,
     DOMAIN_MAX_LENGTH,
     ENTITY,
@@ -37,6 +27,16 @@ from .patterns import (
     SEMVER,
     SEMVER_MAX_LENGTH,
     SERVICE,
+)
+from .manifest_details import MAX_AUTHOR, MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
+from .manifests import (
+    DEFAULT_MAIN,
+    MAX_CELLS,
+    MAX_LICENSE,
+    MAX_MATCHED,
+    MAX_PERMISSIONS,
+    MAX_RELEASE_NOTES,
+    SAFE_INTEGER,
 )
 from .version_files import MAX_README_BYTES
 
@@ -172,41 +172,41 @@ def _properties() -> Schema:
 
 
 def _details() -> Schema:
-    """The fields of `DeclaredDetails`, with what the parsers accept in addition."""
+    """The fields of `DeclaredDetails`, and what the parsers of some accept in addition."""
     (reference,), components = msgspec.json.schema_components(
         [DeclaredDetails], ref_template="{name}"
     )
-    found = components[reference["$ref"]]["properties"]
+    declared = components[reference["$ref"]]["properties"]
+    found = {key: _detail(schema) for key, schema in declared.items()}
     author = components["Author"]
     author["properties"]["url"] = _optional(_or_nothing(author["properties"]["url"]))
-    for schema in found.values():
-        schema.pop("default", None)
-        schema.pop("anyOf", None)
-    keyword = {"type": "string", "pattern": KEYWORD}
-    found["keywords"] |= {"type": "array", "uniqueItems": True, "items": keyword}
-    found["readme"] |= {"type": "string", "maxLength": MAX_README_BYTES}
-    found["homepage"] = _or_nothing(found["homepage"])
-    found["repository"] = _or_nothing(found["repository"], _GIT_ADDRESS, _REPOSITORY)
+    found["keywords"] |= {"uniqueItems": True, "items": {"type": "string", "pattern": KEYWORD}}
+    found["readme"]["maxLength"] = MAX_README_BYTES
+    found["repository"]["anyOf"] += [_GIT_ADDRESS, _REPOSITORY]
+    del found["author"]["type"]
     found["author"]["anyOf"] = [{"type": "string", "maxLength": MAX_AUTHOR}, author]
-    found["translations"] |= {
+    found["translations"]["additionalProperties"] = {
         "type": "object",
-        "additionalProperties": {
-            "type": "object",
-            "description": "The texts in this language.",
-            "minProperties": 1,
-            "additionalProperties": False,
-            "properties": components["Translation"]["properties"],
-        },
+        "description": "The texts in this language.",
+        "minProperties": 1,
+        "additionalProperties": False,
+        "properties": components["Translation"]["properties"],
     }
-    details: Schema = found
-    return details
+    return found
 
 
-def _or_nothing(schema: Schema, *others: Schema) -> Schema:
-    """An address, or "", which means absent."""
-    rules = {key: schema.pop(key) for key in ("pattern", "maxLength")}
-    schema.pop("type", None)
-    return {**schema, "anyOf": [{"type": "string", **rules}, *others, _EMPTY]}
+def _detail(schema: Schema) -> Schema:
+    """A declared field without its default; a text with a rule may be empty, which means absent."""
+    kind, *_ = schema.pop("anyOf", [{}])
+    schema = {**schema, **kind}
+    del schema["default"]
+    return _or_nothing(schema) if "pattern" in schema else schema
+
+
+def _or_nothing(schema: Schema) -> Schema:
+    """A text with a rule, or "", which means absent."""
+    rules = {key: schema.pop(key) for key in ("type", "pattern", "maxLength") if key in schema}
+    return {**schema, "anyOf": [rules, _EMPTY]}
 
 
 def _text(about: str, max_length: int | None, pattern: str | None = None) -> Schema:

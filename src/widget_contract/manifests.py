@@ -12,12 +12,20 @@ from typing import Any, TypeVar
 import msgspec
 
 from .capabilities import parse_capabilities, with_capabilities
-from .declared_details import MAX_DESCRIPTION, MAX_DISPLAY_NAME, DeclaredDetails
+from .described import FILE, ICON, PERMISSION
 from .errors import InvalidManifest, InvalidName
-from .manifest_details import DETAIL_FIELDS, DETAIL_KEYS, DETAIL_PARSERS, details_of, shown
+from .manifest_details import (
+    DETAIL_FIELDS,
+    DETAIL_KEYS,
+    DETAIL_PARSERS,
+    MAX_DESCRIPTION,
+    MAX_DISPLAY_NAME,
+    DeclaredDetails,
+    details_of,
+    shown,
+)
 from .manifest_texts import manifest_text_errors
 from .names import Scope, WidgetName, is_name
-from .patterns import FILE, ICON, PERMISSION
 from .semver import InvalidRange, InvalidVersion, Range, SemVer
 from .texts import joined_lines, line_error, name_error, text_error
 from .version_files import MAX_README_BYTES

@@ -1,4 +1,4 @@
-"""The files of a version: their paths, kinds and limits.
+"""The files of a version: their paths, kinds and limits; and the URLs of a catalog.
 
 Besides the bundle and the style sheet, a version may have a README and pictures. The catalog adds
 a thumbnail for each picture.
@@ -7,8 +7,9 @@ a thumbnail for each picture.
 import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
+from urllib.parse import urljoin
 
-from .patterns import SHA256
+from .described import SHA256
 
 FileKind = Literal["js", "css", "md", "png", "jpg", "webp"]
 
@@ -147,3 +148,45 @@ def _announced(at: str, stated: object, errors: list[str]) -> AnnouncedFile | No
         errors.append(f"{at}.sha256Hash: must be the SHA-256 of the file, 64 hexadecimal digits.")
         sha256_hash = ""
     return AnnouncedFile(path, size, sha256_hash)
+
+
+WIDGETS = "/api/v1/widgets/"
+SEARCH = f"{WIDGETS}search"
+CLI_VERSION = "/api/widgets/cli-version"
+SCOPES = "/api/widgets/scopes"
+PUBLISH = "/api/widgets/publish"
+
+
+class PublishedFile(NamedTuple):
+    """A file of a version, such as its bundle; `path` is relative to the version."""
+
+    scope: str
+    name: str
+    version: str
+    path: str
+
+    @property
+    def kind(self) -> FileKind:
+        return kind_of(self.path)
+
+
+def detail_path(scope: str, name: str) -> str:
+    return f"{WIDGETS}{scope}/{name}"
+
+
+def file_path(scope: str, name: str, version: str, path: str = BUNDLE) -> str:
+    """The path of a published file below the CDN's base URL."""
+    return f"/@{scope}/{name}/{version}/{path}"
+
+
+def parse_file_path(path: str) -> PublishedFile | None:
+    """The file for a path below the CDN's base URL, if the path is valid."""
+    match path.split("/", 4):
+        case ["", scope, name, version, file] if scope.startswith("@") and is_path(file):
+            return PublishedFile(scope[1:], name, version, file)
+    return None
+
+
+def style_address(bundle_address: str) -> str:
+    """The URL of a version's style sheet, which is next to its bundle."""
+    return urljoin(bundle_address, STYLE)

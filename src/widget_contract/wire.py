@@ -12,8 +12,16 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from .described import count_field, described, name_field, time_field, url_field, version_field
-from .patterns import API_VERSION, SHA256
+from .described import (
+    API_VERSION,
+    SHA256,
+    count_field,
+    described,
+    name_field,
+    time_field,
+    url_field,
+    version_field,
+)
 
 
 class Shape(Struct, frozen=True, rename="camel"):

@@ -5,9 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, UnsetType
 
-from .declared_details import DeclaredDetails
-from .described import count_field, described, time_field, url_field, version_field
-from .patterns import (
+from .described import (
     COMPAT_SDK,
     DOMAIN,
     DOMAIN_MAX_LENGTH,
@@ -15,7 +13,13 @@ from .patterns import (
     SEMVER_MAX_LENGTH,
     SHA256,
     WIDGET_ID,
+    count_field,
+    described,
+    time_field,
+    url_field,
+    version_field,
 )
+from .manifest_details import DeclaredDetails
 from .wire import Shape, VersionEntry, Widget
 
 ChangeType = Literal[

@@ -10,8 +10,11 @@ from support.at_once import outcomes
 from support.passwords import quick_passwords
 from widget_catalog.accounts.manage_account import check_password
 from widget_catalog.accounts.second_factor.passkeys import site_at
-from widget_catalog.accounts.second_factor.policy import FactorPolicy
-from widget_catalog.accounts.second_factor.proving import new_app_secret, prove_by_code
+from widget_catalog.accounts.second_factor.proving import (
+    FactorPolicy,
+    new_app_secret,
+    prove_by_code,
+)
 from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.accounts.settings import RequiredOf
 from widget_catalog.accounts.sign_in import Browser, Lifetimes, sign_in

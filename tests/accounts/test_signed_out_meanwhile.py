@@ -17,16 +17,14 @@ from widget_catalog.accounts.manage_account import (
     close_account,
     end_other_sessions,
 )
-from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.server import OAuthConfig
-from widget_catalog.accounts.oauth.serving import authorize
+from widget_catalog.accounts.oauth.serving import OAuthConfig, authorize
 from widget_catalog.accounts.oauth.store import Grant, add_grant
 from widget_catalog.accounts.oidc.account_linking import Person, connect_identity
 from widget_catalog.accounts.second_factor.managing import add_own_app, offer_app
 from widget_catalog.accounts.second_factor.passkeys import Site
-from widget_catalog.accounts.second_factor.policy import FactorPolicy
+from widget_catalog.accounts.second_factor.proving import FactorPolicy
 from widget_catalog.accounts.second_factor.store import has_factor
-from widget_catalog.accounts.settings import RequiredOf
+from widget_catalog.accounts.settings import RequiredOf, parse_clients
 from widget_catalog.accounts.store import (
     add_session,
     find_account_by_identity,

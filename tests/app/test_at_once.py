@@ -32,9 +32,9 @@ from widget_catalog.accounts.attempts import (
     list_attempts,
 )
 from widget_catalog.accounts.create_account import OPERATOR, invite
-from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
 from widget_catalog.accounts.oauth.serving import (
+    OAuthConfig,
+    OAuthResponse,
     authorize,
     exchange,
     find_device_request,
@@ -47,6 +47,7 @@ from widget_catalog.accounts.second_factor.store import (
     use_recovery_code,
     use_step,
 )
+from widget_catalog.accounts.settings import parse_clients
 from widget_catalog.accounts.sign_in import Browser, Lifetimes, SignedIn, sign_in
 from widget_catalog.accounts.store import (
     add_session,

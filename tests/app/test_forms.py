@@ -1,30 +1,19 @@
 """Every form: a rejected value is reported at its field, and what was typed is kept."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 import pytest
 
 from support.browsing import Browsing, browser_of
 from support.html import Element, Html
+from support.routes import Form, of_rooms
 from support.site_with_people import BuiltPeople, People
 
 VERSION = "/account/widgets/acme/clock/versions/1.0.0"
 ACME = "/account/organizations/acme"
 LONG = "too-long" * 80
 SECRET = "not the password at all"
-
-
-class Form(NamedTuple):
-    """`typed`: the fields and their values; `wrong`: the ids of those that are rejected."""
-
-    who: str
-    page: str
-    typed: dict[str, str]
-    wrong: tuple[str, ...]
-    action: str = ""
-    prefix: str = ""
 
 
 FORMS = {
@@ -34,12 +23,6 @@ FORMS = {
         "/join",
         {"username": "A b", "email": "me", "password": "x"},
         ("username", "email", "password"),
-    ),
-    "report": Form(
-        "",
-        "/report/acme/clock",
-        {"category": "none", "text": "", "version": "9.9.9", "contact": "x" * 300},
-        ("category", "text", "version", "contact"),
     ),
     "change the password": Form(
         "ann",
@@ -127,38 +110,6 @@ FORMS = {
         f"{VERSION}/deprecate",
         "deprecate-",
     ),
-    "revoke": Form(
-        "olly", VERSION, {"reason": ""}, ("revoke-reason",), f"{VERSION}/revoke", "revoke-"
-    ),
-    "revoke everywhere": Form(
-        "olly",
-        VERSION,
-        {"reason": ""},
-        ("revoke-everywhere-reason",),
-        f"{VERSION}/revoke-everywhere",
-        "revoke-everywhere-",
-    ),
-    "webhook": Form(
-        "ann",
-        "/account/webhooks",
-        {"url": "ftp://x", "scope": "acme", "type": "no"},
-        ("create-url",),
-        prefix="create-",
-    ),
-    "scope of a webhook": Form(
-        "ann",
-        "/account/webhooks",
-        {"url": "https://hooks.example/", "scope": "A b"},
-        ("create-scope",),
-        prefix="create-",
-    ),
-    "events of a webhook": Form(
-        "olly",
-        "/operate/webhooks",
-        {"url": "https://hooks.example/", "type": "no"},
-        ("create-type",),
-        prefix="create-",
-    ),
     "invite to the catalog": Form(
         "olly",
         "/operate/invitations",
@@ -173,29 +124,6 @@ FORMS = {
         ("invite-role",),
         prefix="invite-",
     ),
-    "reserve": Form(
-        "olly",
-        "/operate/scopes",
-        {"name": "A b"},
-        ("reserve-name",),
-        "/operate/scopes/reserve",
-        "reserve-",
-    ),
-    "release": Form(
-        "olly",
-        "/operate/scopes",
-        {"name": "free"},
-        ("release-name",),
-        "/operate/scopes/release",
-        "release-",
-    ),
-    "collection": Form(
-        "olly",
-        "/operate/collections",
-        {"title": "", "slug": "A b", "text": "x" * 3000},
-        ("create-title", "create-slug", "create-text"),
-        prefix="create-",
-    ),
     "accounts": Form("olly", "/operate/accounts", {"q": "a\u202eb"}, ("q",), "GET"),
     "widgets": Form("olly", "/operate/widgets", {"q": "A b"}, ("q",), "GET"),
     "audit log": Form(
@@ -206,6 +134,8 @@ FORMS = {
         "GET",
     ),
 }
+for _room in of_rooms("declared_routes"):
+    FORMS |= getattr(_room, "FORMS", {})
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from app.test_authorization_matrix import BODIES as RIGHT_BODIES
 from support.people import request_body
 from support.routes import API
 from support.site import Reply
@@ -26,7 +27,8 @@ KEYS = st.sampled_from(
     "username email password invitation name actions scopes widgets expiresInDays action scope "
     "versionId version displayName description icon minSize maxSize sdkVersion bundleSize "
     "sha256Hash cssSize cssSha256Hash manifestJson reason message isOfficial publishers slug role "
-    "secret currentPassword newPassword w h code passkey id response".split()
+    "secret currentPassword newPassword w h code passkey id response position links logo until "
+    "announcement accentLight title text isFeatured".split()
 )
 NASTY = st.sampled_from(
     ["", "\0", "ann", "acme", "clock", "acme/clock", "1.0.0", "../..", "\u202e", "\ufeff", "\u2028",
@@ -55,6 +57,7 @@ PARTS = st.sampled_from(
 def crowd(built_people: BuiltPeople, tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
     folder = tmp_path_factory.mktemp("hostile") / "data"
     with People(built_people, folder, registration="open") as made:
+        made.olly.post("/api/collections", {"title": "Acme", "widgets": ["acme/clock"]})
         yield made
 
 
@@ -65,12 +68,14 @@ def address_of(route: Route, value: str = "") -> str:
 
 
 def send(people: People, route: Route, body: bytes, address: str = "") -> Reply:
-    person = (
-        people.olly if route.path.endswith(("official", "revoke", "/api/audit")) else people.ann
-    )
-    kind = {"content_type": "application/json"}
+    """By an author; if it is for operators, by one."""
     where = address or address_of(route)
-    return people.site.request(route.method, where, body, **kind, **person.headers)
+    for person in (people.ann, people.olly):
+        headers = {"content_type": "application/json", **person.headers}
+        response = people.site.request(route.method, where, body, **headers)
+        if response.status != 403:
+            break
+    return response
 
 
 def assert_answered(response: Reply, *told: object) -> None:
@@ -90,7 +95,7 @@ def assert_answered(response: Reply, *told: object) -> None:
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_any_json_gets_an_response(crowd: People, route: Route) -> None:
+def test_any_json_gets_a_response(crowd: People, route: Route) -> None:
     @settings(max_examples=8)
     @given(BODIES)
     def check(body: Any) -> None:
@@ -101,18 +106,22 @@ def test_any_json_gets_an_response(crowd: People, route: Route) -> None:
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_one_wrong_value_in_a_right_body_gets_an_response(crowd: People, route: Route) -> None:
-    @settings(max_examples=8)
-    @given(KEYS, VALUES)
+def test_one_wrong_value_in_a_right_body_gets_a_response(crowd: People, route: Route) -> None:
+    declared = RIGHT_BODIES.get((route.method, route.path))
+    right = declared if isinstance(declared, dict) else VALID
+
+    @settings(max_examples=12)
+    @example("position", 2**70)
+    @given(st.sampled_from(sorted(right)), VALUES)
     def check(key: str, value: Any) -> None:
-        sent = json.dumps({**VALID, key: value}).encode()
+        sent = json.dumps({**right, key: value}).encode()
         assert_answered(send(crowd, route, sent), route, sent)
 
     check()
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.dictionaries(KEYS, VALUES, max_size=3))
-def test_any_manifest_gets_an_response(
+def test_any_manifest_gets_a_response(
     crowd: People, beside: dict[str, Any], said: dict[str, Any]
 ) -> None:
     body = request_body("ann/new", action="check")
@@ -138,7 +147,7 @@ RAW = [
 
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=[f"{it.method} {it.path}" for it in WITH_BODY])
-def test_any_bytes_get_an_response(crowd: People, route: Route) -> None:
+def test_any_bytes_get_a_response(crowd: People, route: Route) -> None:
     for body in RAW:
         assert_answered(send(crowd, route, body), route, body[:60])
 
@@ -161,7 +170,7 @@ def test_a_publish_request_may_hold_anything_anywhere(crowd: People, raw: str) -
 
 
 @pytest.mark.parametrize("route", TRIED, ids=[f"{it.method} {it.path}" for it in TRIED])
-def test_any_part_of_an_address_gets_an_response(crowd: People, route: Route) -> None:
+def test_any_part_of_an_address_gets_a_response(crowd: People, route: Route) -> None:
     if "{" not in route.path:
         return
 
@@ -181,7 +190,7 @@ def test_any_part_of_an_address_gets_an_response(crowd: People, route: Route) ->
     ["page=%00", "page=" + "9" * 5000, "page=1&page=x", "&".join(["page=1"] * 200), "=&=&", "%",
      "limit=\ufffd", "page=%F0%9F", "page=1e9", "limit=+1", "page= 1", "limit=0x10"],
 )  # fmt: skip
-def test_any_query_gets_an_response(crowd: People, query: str) -> None:
+def test_any_query_gets_a_response(crowd: People, query: str) -> None:
     for path in ("/api/audit", "/api/widgets/ann/clock/audit", "/api/organizations/acme/audit"):
         assert_answered(crowd.olly.get(f"{path}?{query}"), query)
 
@@ -207,7 +216,7 @@ def test_any_query_gets_an_response(crowd: People, query: str) -> None:
         {"sec_fetch_site": "\u00ff"},
     ],
 )
-def test_any_header_gets_an_response(crowd: People, headers: dict[str, str]) -> None:
+def test_any_header_gets_a_response(crowd: People, headers: dict[str, str]) -> None:
     for own in ({}, crowd.ann.headers):
         for method, path in [("GET", "/api/auth/session"), ("POST", "/api/auth/sign-out")]:
             given = own | headers

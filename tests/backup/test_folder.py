@@ -25,8 +25,7 @@ from widget_catalog.backup.restore import restore_backup
 from widget_catalog.backup.writer import back_up_to_file
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.store.downloads import add_downloads
-from widget_catalog.catalog.store.files import withdraw_files
-from widget_catalog.catalog.store.revocations import list_revoked_files
+from widget_catalog.catalog.store.files import list_revoked_files, withdraw_files
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.errors import BackupFailed, InvalidBackup, StoreUnavailable
 from widget_catalog.moderation.revoke_version import revoke_version

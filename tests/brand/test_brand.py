@@ -57,15 +57,15 @@ def test_an_operator_previews_and_saves_the_brand_and_loses_nothing(people: Peop
     olly.get(HERE)
     typed = {
         "name": "Kitchen",
-        "accent_light": "#701a75",
-        "accent_dark": "#701a75",
+        "accentLight": "#701a75",
+        "accentDark": "#701a75",
         "links": "Bad javascript:alert(1)",
         "announcement": "Hello",
         "until": "2000-01-01",
     }
     refused = olly.submit_files(HERE, {"logo": LOGO}, **typed, do="save")
     assert refused.status == 400
-    assert "Lacks contrast in the dark theme: #701a75 on #111514" in fault(olly, "accent_dark")
+    assert "Lacks contrast in the dark theme: #701a75 on #111514" in fault(olly, "accentDark")
     assert fault(olly, "links").startswith("Line 1: the address must begin with https://")
     assert fault(olly, "until") == "Is in the past."
     # Nothing is lost: also not the file, which no form can send again.
@@ -73,7 +73,7 @@ def test_an_operator_previews_and_saves_the_brand_and_loses_nothing(people: Peop
     assert "javascript:alert(1)" in olly.page.one("textarea", id="brand-links").text
     assert sum("aria-invalid" in it.attributes for it in olly.page.elements) == 3
 
-    typed |= {"accent_dark": "", "links": "Status https://status.example/", "until": ""}
+    typed |= {"accentDark": "", "links": "Status https://status.example/", "until": ""}
     shown = olly.submit(HERE, **typed, do="preview")
     assert shown.status == 200
     assert olly.page.one("section", class_="announcement").attributes["aria-label"]
@@ -257,8 +257,8 @@ def test_a_logo_is_rebuilt_without_what_drawing_programs_add() -> None:
         ({"links": ['A https://x.example/"onclick=']}, "links"),
         ({"links": ["https://no-label.example/"]}, "links"),
         ({"links": ["A /x"] * 9}, "links"),
-        ({"accentLight": "red"}, "accent_light"),
-        ({"accentDark": "#ffffff"}, "accent_light"),
+        ({"accentLight": "red"}, "accentLight"),
+        ({"accentDark": "#ffffff"}, "accentLight"),
         ({"announcement": "\u2066x"}, "announcement"),
         ({"until": "2030-1-1"}, "until"),
         ({"logo": "?"}, "logo"),

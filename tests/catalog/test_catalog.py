@@ -10,7 +10,7 @@ import pytest
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.query import Query
+from widget_catalog.catalog.query import Query, SearchRequest
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity
 from widget_catalog.catalog.store.downloads import add_downloads
@@ -34,7 +34,7 @@ def _catalog(node: Node, cache_bytes: int = 1 << 20) -> Catalog:
 
 def _search(catalog: Catalog, text: str = "", sdk: str | None = None) -> Any:
     wanted = SemVer.parse(sdk) if sdk else None
-    return json.loads(catalog.search(Query(text), wanted, "1", 100).body)
+    return json.loads(catalog.search_page(SearchRequest(Query(text), wanted, "1", 100)).body)
 
 
 def _names(catalog: Catalog, text: str = "") -> list[str]:
@@ -78,11 +78,11 @@ def test_the_same_response_is_given_while_nothing_changes(node: Node, catalog: C
     import_widgets(node, widget_line("acme/clock"), widget_line("acme/other"))
     first = (
         catalog.detail("acme/clock"), catalog.registry("acme"),
-        catalog.search(Query("clock"), None, "1", 20),
+        catalog.search_page(SearchRequest(Query("clock"), None, "1", 20)),
     )  # fmt: skip
     second = (
         catalog.detail("acme/clock"), catalog.registry("acme"),
-        catalog.search(Query("clock"), None, "1", 20),
+        catalog.search_page(SearchRequest(Query("clock"), None, "1", 20)),
     )  # fmt: skip
 
     for one, other in ((first[0], second[0]), (first[2], second[2])):
@@ -102,8 +102,8 @@ def test_two_readers_see_the_same(node: Node) -> None:
     late = _catalog(node)
 
     for text in ("", "clock", "a", "nothing"):
-        one = early.search(Query(text), None, "1", 20)
-        other = late.search(Query(text), None, "1", 20)
+        one = early.search_page(SearchRequest(Query(text), None, "1", 20))
+        other = late.search_page(SearchRequest(Query(text), None, "1", 20))
         assert (one.body, one.tag) == (other.body, other.tag)
     early.close()
     late.close()

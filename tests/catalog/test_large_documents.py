@@ -14,11 +14,9 @@ import zstandard
 
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.details import with_cdn_in_pieces
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.query import Query
+from widget_catalog.catalog.query import Query, SearchRequest
 from widget_catalog.catalog.replica.documents import Documents
-from widget_catalog.catalog.replica.rendering import with_cdn
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.core.files.contract import Encoding
 from widget_catalog.core.http.content import (
@@ -70,12 +68,13 @@ def _count(node: Node, widget_id: int) -> None:
         add_downloads(tx, {widget_id: 1})
 
 
-def test_a_large_detail_is_not_read_at_once_but_loaded(node: Node, catalog: Catalog) -> None:
+def test_a_large_detail_is_the_same_as_a_small_one_but_for_its_size(
+    node: Node, catalog: Catalog
+) -> None:
     import_widgets(node, large_widget("acme/big"), widget_line("acme/small"))
 
-    assert catalog.detail("acme/big") is None
     assert catalog.find_id("acme/big") == 1
-    content = _run(lambda: catalog.load_detail("acme/big"))
+    content = catalog.detail("acme/big")
 
     assert isinstance(content, LargeContent)
     assert content.size == len(content.body) > MAX_INLINE_BYTES
@@ -83,25 +82,27 @@ def test_a_large_detail_is_not_read_at_once_but_loaded(node: Node, catalog: Cata
     assert [it["version"] for it in shown["versions"]] == [f"1.{i}.0" for i in range(29, -1, -1)]
     assert shown["versions"][3]["releaseNotes"] == NOTES
     assert list(shown) == ["widget", "versions", "latestVersion"]
-    small = _run(lambda: catalog.load_detail("acme/small"))
+    small = catalog.detail("acme/small")
     assert isinstance(small, Content)
     assert json.loads(small.body).keys() == shown.keys()
-    assert _run(lambda: catalog.load_detail("acme/none")) is None
+    assert catalog.detail("acme/none") is None
 
 
 def test_a_large_detail_follows_counts_and_changes(node: Node, catalog: Catalog) -> None:
     import_widgets(node, large_widget("acme/big"))
     tags = set()
     for count in range(3):
-        content = _run(lambda: catalog.load_detail("acme/big"))
+        content = catalog.detail("acme/big")
+        assert content is not None
         assert json.loads(content.body)["widget"]["downloadCount"] == count
         tags.add(content.tag)
         _count(node, 1)
     newer = version_line("2.0.0", publishedAt="2026-02-01T00:00:00Z")
     import_widgets(node, widget_line("acme/big", versions=[newer]))
 
-    content = _run(lambda: catalog.load_detail("acme/big"))
+    content = catalog.detail("acme/big")
 
+    assert content is not None
     assert json.loads(content.body)["latestVersion"] == "2.0.0"
     assert len(tags | {content.tag}) == 4
 
@@ -115,7 +116,7 @@ def test_compressed_forms_follow_counts_and_take_their_place_in_the_cache(
     import_widgets(node, large_widget("acme/big"))
 
     async def read() -> tuple[bytes, int]:
-        content = await catalog.load_detail("acme/big")
+        content = catalog.detail("acme/big")
         assert isinstance(content, LargeContent)
         assert content.is_offered(encoding)
         packed = b"".join(await content.sent_pieces(encoding))
@@ -127,7 +128,7 @@ def test_compressed_forms_follow_counts_and_take_their_place_in_the_cache(
         forms, sizes = [], []
         for _ in range(4):
             forms.append(await read())
-            sizes.append(catalog._loader._kept._bytes)
+            sizes.append(catalog._details._bytes)
             _count(node, 1)
         return forms, sizes
 
@@ -141,17 +142,17 @@ def test_compressed_forms_follow_counts_and_take_their_place_in_the_cache(
     assert max(sizes) - min(sizes) < 100
 
 
-def test_all_who_wait_for_a_large_document_wait_for_one_reading(
+def test_all_who_wait_for_a_large_registry_wait_for_one_reading(
     node: Node, catalog: Catalog
 ) -> None:
     import_widgets(node, large_widget("acme/big"))
 
     async def many() -> list[Any]:
-        return await asyncio.gather(*(catalog.load_detail("acme/big") for _ in range(5)))
+        return await asyncio.gather(*(catalog.load_registry("acme") for _ in range(5)))
 
-    contents = _run(many)
+    registries = _run(many)
 
-    assert len({id(it) for it in contents}) == 1
+    assert len({id(it) for it in registries}) == 1
 
 
 def test_what_changes_while_it_is_read_is_not_kept(node: Node) -> None:
@@ -160,16 +161,17 @@ def test_what_changes_while_it_is_read_is_not_kept(node: Node) -> None:
     import_widgets(node, large_widget("acme/big"))
 
     async def race() -> Any:
-        early = asyncio.ensure_future(catalog.load_detail("acme/big"))
+        early = asyncio.ensure_future(catalog.load_registry("acme"))
         await asyncio.sleep(0)
         newer = version_line("2.0.0", publishedAt="2026-02-01T00:00:00Z")
         import_widgets(node, widget_line("acme/big", versions=[newer]))
-        late = await catalog.load_detail("acme/big")
+        late = await catalog.load_registry("acme")
         await early
-        return late, await catalog.load_detail("acme/big")
+        return late, await catalog.load_registry("acme")
 
-    for content in _run(race):
-        assert json.loads(content.body)["latestVersion"] == "2.0.0"
+    for registry in _run(race):
+        [widget] = json.loads(registry.content.body)["widgets"]
+        assert widget["latestVersion"] == "2.0.0"
     catalog.close()
 
 
@@ -203,7 +205,7 @@ def test_search_finds_the_fitting_version_of_a_large_document(node: Node, catalo
     import_widgets(node, large_widget("acme/big"))
 
     for sdk, fitting in (("7.1.0", "1.7.0"), ("29.0.0", "1.29.0"), ("99.0.0", None)):
-        content = catalog.search(Query(), SemVer.parse(sdk), "1", 20)
+        content = catalog.search_page(SearchRequest(Query(), SemVer.parse(sdk), "1", 20))
         [found] = json.loads(content.body)["widgets"]
         assert found["latestVersion"]["version"] == "1.29.0"
         compatible = found["latestCompatibleVersion"]
@@ -219,7 +221,7 @@ def test_results_of_megabytes_are_not_joined(node: Node, catalog: Catalog) -> No
         ),
     )
 
-    content = catalog.search(Query(), None, "1", 60)
+    content = catalog.search_page(SearchRequest(Query(), None, "1", 60))
 
     assert isinstance(content, LargeContent)
     assert content.size > PIECE_BYTES
@@ -235,25 +237,17 @@ def test_a_compressed_form_that_there_is_no_room_for_is_not_offered_again(node: 
     import_widgets(node, widget_line("acme/big", versions=versions))
     size = 9 * 11_000
     documents = Documents(node.folder.replica)
-    # Loaded documents have five sixteenths; a document may be there twice.
-    catalog = Catalog(documents, node.revision, node.counts, CDN, size * 11 // 5 * 16 // 5)
+    # Details have five sixteenths, of which one may take half; and it may be there twice.
+    catalog = Catalog(documents, node.revision, node.counts, CDN, size * 22 // 5 * 16 // 5)
 
     async def ask() -> None:
-        content = await catalog.load_detail("acme/big")
+        content = catalog.detail("acme/big")
         assert isinstance(content, LargeContent)
         assert content.is_offered("gzip")
         assert sum(map(len, await content.sent_pieces("gzip"))) > size // 3
-        again = await catalog.load_detail("acme/big")
+        again = catalog.detail("acme/big")
         assert again is content
         assert not again.is_offered("gzip")
 
     _run(ask)
     catalog.close()
-
-
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 64])
-def test_the_address_of_the_cdn_is_filled_in_wherever_a_piece_ends(size: int) -> None:
-    entries = b'[{"a":"\\u0000/x","b":"\\u0000","c":""},{"a":"\\u0000/\\u0000/","d":"q\\""}]' * 3
-    pieces = (entries[at : at + size] for at in range(0, len(entries), size))
-
-    assert b"".join(with_cdn_in_pieces(pieces, CDN)) == with_cdn(entries, CDN)

@@ -26,7 +26,7 @@ from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.pages.cards import Cards
 from widget_catalog.catalog.pages.icons import Icons
-from widget_catalog.catalog.query import Order, Query
+from widget_catalog.catalog.query import Order, Query, SearchRequest
 from widget_catalog.catalog.replica.cache import ByteBoundedCache
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity
@@ -80,7 +80,7 @@ asks = st.builds(
         st.sampled_from([None, None, "a"]),
         st.sampled_from([None, None, True]),
         runs_on=st.none() | st.none() | st.just(SemVer.parse("1.2.0")),
-        permission=st.none() | st.none() | st.just("network"),
+        facets=st.sampled_from([(), (), (("permission", "network"),)]),
         order=st.sampled_from(Order),
         is_ranked=st.booleans(),
     ),
@@ -131,10 +131,11 @@ def _check(played: Played, asked: list[Ask]) -> None:
     for ask in asked:
         wanted = (ask.query, SemVer.parse(ask.sdk) if ask.sdk else None, ask.page, ask.limit)
         known = {id(it.content) for it in played.catalog._pages._responses.items.values()}
-        given, expected = played.catalog.search(*wanted), fresh.search(*wanted)
+        search = SearchRequest(*wanted)
+        given, expected = played.catalog.search_page(search), fresh.search_page(search)
         event("remembered" if id(given) in known else "rendered")
         assert (given.body, given.tag) == (expected.body, expected.tag)
-        shown, new = played.catalog.cards(*wanted), fresh.cards(*wanted)
+        shown, new = played.catalog.card_page(search), fresh.card_page(search)
         event("written before" if any(it.__dict__ for it in shown.widgets) else "all written")
         assert shown == new
         assert CARDS.list(shown.widgets) == CARDS.list(new.widgets)

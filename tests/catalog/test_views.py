@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.node.node import Node, open_catalog
-from widget_catalog.catalog.query import Query
+from widget_catalog.catalog.query import Query, SearchRequest
 from widget_catalog.catalog.views import Views
 from widget_catalog.core.http.content import MAX_INLINE_BYTES
 from widget_catalog.core.load_settings import load_settings
@@ -42,7 +42,7 @@ def catalog(node: Node) -> Iterator[Catalog]:
 @pytest.mark.parametrize("key", ["acme/clock", "acme/empty", "acme/large"])
 def test_a_widget_is_what_its_detail_says(catalog: Catalog, key: str) -> None:
     async def check() -> None:
-        content = await catalog.load_detail(key)
+        content = catalog.detail(key)
         view = await Views(catalog).find_widget(key)
         assert content is not None
         assert view is not None
@@ -58,7 +58,7 @@ def test_there_is_no_view_of_what_is_not_there(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize("sdk", [None, SemVer.parse("1.0.0")], ids=str)
 def test_results_are_what_the_search_says(catalog: Catalog, sdk: SemVer | None) -> None:
-    content = catalog.search(Query(), sdk, "1", 10)
+    content = catalog.search_page(SearchRequest(Query(), sdk, "1", 10))
     results = Views(catalog).search(Query(), sdk, 1, 10)
     without_numbers = tuple(replace(it, id=0) for it in results.widgets)
     said = msgspec.json.decode(content.body)["widgets"]

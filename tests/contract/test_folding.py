@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 ODD = [
     "a", "é", "e\u0301", "\u0301", "\u0345", "\u034f", "\u0327", "¨", "\ufdfa", "İ", "ı", "ẞ", "ς",

@@ -6,8 +6,13 @@ from typing import Any
 import pytest
 
 from contract.manifests import LEAST, errors_of
-from widget_contract.declared_details import Author, DeclaredDetails
-from widget_contract.manifest_details import details_beside, details_in, details_of
+from widget_contract.manifest_details import (
+    Author,
+    DeclaredDetails,
+    details_beside,
+    details_in,
+    details_of,
+)
 from widget_contract.manifests import parse_manifest
 
 README = "# Clock\n\nThe time."

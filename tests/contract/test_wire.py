@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from widget_contract import wire, wire_running
-from widget_contract.addresses import (
+from widget_contract.manifest_details import DETAIL_FIELDS
+from widget_contract.manifests import Declared, declared, parse_manifest
+from widget_contract.version_files import (
     PublishedFile,
     detail_path,
     file_path,
     parse_file_path,
     style_address,
 )
-from widget_contract.manifest_details import DETAIL_FIELDS
-from widget_contract.manifests import Declared, declared, parse_manifest
 
 SHAPES = [
     it

@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_catalog.core.amounts import format_days, format_duration
+from widget_catalog.core.clock import format_days, format_duration
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ import pytest
 
 from support.demo import import_demo
 from support.site import InProcessSite, Reply
-from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.settings import AccountSettings
+from widget_catalog.accounts.settings import AccountSettings, parse_clients
 from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.core.load_settings import load_settings
 from widget_catalog.core.settings import PREFIX

@@ -141,8 +141,8 @@ def missing_names(page: Path) -> Iterator[str]:
     for code in _INLINE.findall(prose_of(page)):
         if found := _PLACE.match(code):
             file, name = found.groups()
-            place = next(it for it in (page.parent, ROOT, SOURCE) if (it / file).exists())
-            if name not in names_in(place / file):
+            places = [it / file for it in (page.parent, ROOT, SOURCE) if (it / file).exists()]
+            if not places or name not in names_in(places[0]):
                 yield code
         elif "/" in code and (_FILE.match(code) or _FOLDER.match(code)) and not exists(page, code):
             yield code

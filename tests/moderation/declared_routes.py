@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from support.routes import Form
 from widget_catalog.core.http.routing import StepUp
 
+_VERSION = "/account/widgets/acme/clock/versions/1.0.0"
 # For browser tests.
 PAGES = ("/operate/scopes", "/operate/reports")
 
@@ -50,3 +52,40 @@ POST /operate/reports/{id}/dismiss
 """,
     ),
 )
+
+# One that is rejected, of each form.
+FORMS = {
+    "report": Form(
+        "",
+        "/report/acme/clock",
+        {"category": "none", "text": "", "version": "9.9.9", "contact": "x" * 300},
+        ("category", "text", "version", "contact"),
+    ),
+    "revoke": Form(
+        "olly", _VERSION, {"reason": ""}, ("revoke-reason",), f"{_VERSION}/revoke", "revoke-"
+    ),
+    "revoke everywhere": Form(
+        "olly",
+        _VERSION,
+        {"reason": ""},
+        ("revoke-everywhere-reason",),
+        f"{_VERSION}/revoke-everywhere",
+        "revoke-everywhere-",
+    ),
+    "reserve": Form(
+        "olly",
+        "/operate/scopes",
+        {"name": "A b"},
+        ("reserve-name",),
+        "/operate/scopes/reserve",
+        "reserve-",
+    ),
+    "release": Form(
+        "olly",
+        "/operate/scopes",
+        {"name": "free"},
+        ("release-name",),
+        "/operate/scopes/release",
+        "release-",
+    ),
+}

@@ -16,7 +16,7 @@ from support.postgresql import execute
 from support.service import run_command, wait_for
 from support.site import SECRET_KEY
 from support.widgets import ndjson, widget_line
-from widget_catalog.core.db.postgresql import Listening
+from widget_catalog.core.db.listening import Listening
 
 JS = b"export function mount() {}\n"
 # The numbers of the advisory locks of earlier releases: for publishing and imports.

@@ -22,7 +22,7 @@ from widget_catalog_client import (
     PublishedFile,
     UnexpectedAnswer,
 )
-from widget_catalog_client.watching import EventParser
+from widget_catalog_client.flows import EventParser
 
 CHANGES = "/api/v1/widgets/changes"
 REVOCATIONS = "/api/v1/widgets/revocations"

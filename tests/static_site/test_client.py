@@ -22,7 +22,7 @@ from client.runtimes import (
 )
 from static_site.static_host import static_host
 from support.service import free_port, run_command
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 VECTORS = Path(__file__).parents[2] / "src" / "widget_contract" / "vectors"
 

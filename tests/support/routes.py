@@ -3,6 +3,7 @@
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from widget_catalog.accounts.routes import ROUTES as ACCOUNT_ROUTES
 from widget_catalog.app.features import install_features
@@ -15,6 +16,19 @@ install_features()
 _TESTS = Path(__file__).parents[1]
 # Python has a module of this name.
 _FOLDERS = {"collections": "widget_collections"}
+
+
+class Form(NamedTuple):
+    """A form that is rejected. `typed`: the fields and their values; `wrong`: the ids of those that
+    are rejected.
+    """
+
+    who: str
+    page: str
+    typed: dict[str, str]
+    wrong: tuple[str, ...]
+    action: str = ""
+    prefix: str = ""
 
 
 def of_rooms(file: str) -> list[ModuleType]:
@@ -39,3 +53,30 @@ ACCOUNT_PAGES = tuple(
 """The pages of a person's own account, and of signing in."""
 WORK_PAGES = tuple(it for it in ALL.all if it.auth is AuthMode.PAGE and it not in ACCOUNT_PAGES)
 """The pages of authors and of operators."""
+
+
+def list_own_pages() -> list[str]:
+    """The addresses of pages for signed-in people, for browser tests; operators can see all."""
+    clock = "/account/widgets/acme/clock"
+    return [
+        "/account",
+        "/account/widgets",
+        clock,
+        f"{clock}/versions/1.0.0",
+        f"{clock}/audit",
+        "/account/organizations",
+        "/account/organizations/acme",
+        "/account/second-factor",
+        "/account/publish",
+        "/account/tokens/new",
+        "/account/password",
+        "/account/close",
+        "/device",
+        "/operate",
+        "/operate/audit",
+        "/operate/accounts",
+        "/operate/accounts/ann",
+        "/operate/invitations",
+        "/operate/widgets",
+        *(it for room in of_rooms("declared_routes") for it in room.PAGES),
+    ]

@@ -25,7 +25,7 @@ from tool.tool import Tool
 from widget_cli.credentials import Credentials
 from widget_cli.errors import ExitCode, ToolError
 from widget_cli.loopback import Page, waiting_for_browser
-from widget_cli.oauth import OAuth
+from widget_cli.session import OAuth
 from widget_cli.signing_in import sign_in_with_device
 from widget_cli.transport import Transport
 

@@ -13,7 +13,7 @@ from widget_catalog.catalog.widgets import AttachedFile, Revocation, Style, Vers
 from widget_catalog.transfer.export_catalog import encode_line, name_files
 from widget_catalog.transfer.line_shapes import VersionLine
 from widget_catalog.transfer.ndjson import ImportedBundle, Rules, decode_line
-from widget_contract.declared_details import Author, Translation
+from widget_contract.manifest_details import Author, Translation
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer

@@ -23,7 +23,7 @@ from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.accounts.store import get_account
 from widget_catalog.accounts.tables import authenticator_apps
 from widget_catalog.catalog.node.opening import open_to_read
-from widget_catalog.core.db.postgresql import Listening
+from widget_catalog.core.db.listening import Listening
 from widget_catalog.core.errors import BundlesDown
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.core.files.local import LocalBundles

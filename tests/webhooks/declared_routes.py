@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from support.routes import Form
 from widget_catalog.core.http.routing import StepUp
 
 # For browser tests.
@@ -58,3 +59,28 @@ POST /account/webhooks/{id}/deliveries/{delivery}/replay
 """,
     ),
 )
+
+# One that is rejected, of each form.
+FORMS = {
+    "webhook": Form(
+        "ann",
+        "/account/webhooks",
+        {"url": "ftp://x", "scope": "acme", "type": "no"},
+        ("create-url",),
+        prefix="create-",
+    ),
+    "scope of a webhook": Form(
+        "ann",
+        "/account/webhooks",
+        {"url": "https://hooks.example/", "scope": "A b"},
+        ("create-scope",),
+        prefix="create-",
+    ),
+    "events of a webhook": Form(
+        "olly",
+        "/operate/webhooks",
+        {"url": "https://hooks.example/", "type": "no"},
+        ("create-type",),
+        prefix="create-",
+    ),
+}

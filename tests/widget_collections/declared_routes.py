@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from support.routes import Form
 from widget_catalog.core.http.routing import StepUp
 
 # For browser tests.
@@ -31,3 +32,14 @@ POST /operate/collections/{slug}/delete
 """,
     ),
 )
+
+# One that is rejected, of each form.
+FORMS = {
+    "collection": Form(
+        "olly",
+        "/operate/collections",
+        {"title": "", "slug": "A b", "text": "x" * 3000},
+        ("create-title", "create-slug", "create-text"),
+        prefix="create-",
+    ),
+}

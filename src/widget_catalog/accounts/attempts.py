@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from ..catalog.store.events import append
 from ..core.actors import Account, Anonymous
-from ..core.amounts import format_duration
+from ..core.clock import format_duration
 from ..core.credentials import hash_secret
 from ..core.db import rows
 from ..core.db.bulk import insert_into

@@ -237,7 +237,7 @@ def rotate(data: DataOption = None, config: ConfigOption = None) -> None:
 
 def _address(settings: "Settings", node: "Node") -> tuple[str, str]:
     """The public URL of the service, and where it comes from."""
-    from ..core.service_lock import FolderInUse, ServiceLock
+    from ..core.data_folder import FolderInUse, ServiceLock
 
     if settings.base_url:
         return settings.public_url, "base_url"

@@ -6,28 +6,22 @@ from collections.abc import Mapping
 
 import msgspec
 
-from widget_contract.errors import CatalogError
-
 from ..core.clock import from_ms, iso
 from ..core.errors import (
-    Conflict,
     FieldMessage,
     InvalidAccount,
     InvalidRequest,
     NotAllowed,
     TooOften,
 )
-from ..core.http.call import COOKIE, Call, cookie_of, csrf_token, done, email_for, reply
-from ..core.http.cookies import delete_cookie
+from ..core.http.call import COOKIE, Call, Services, delete_cookie, done, email_for, reply
 from ..core.http.errors import status_of
 from ..core.http.http import Response
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, form_page, forms_of, own_page
 from . import manage_account as managing
 from .administer_account import check_reset_link, use_reset_link
 from .create_account import OPERATOR, Registration, check_may_register, register
 from .oauth.store import list_grants
-from .own_page import form_page, own_page
 from .permissions import read_own
 from .second_factor.managing import list_factors, needs_factor
 from .services import AccountServices, browser_of
@@ -37,6 +31,7 @@ from .tokens.issue_token import revoke_token
 from .tokens.store import list_tokens
 
 _ENTRIES = 20
+_CORRECTABLE = (*CORRECTABLE, NotAllowed, TooOften)
 _DONE = {"password": "Your password was changed. You are signed out everywhere else."}
 
 
@@ -59,14 +54,13 @@ def post_register(services: Services, call: Call) -> Response:
     return reply_signed_in(services, _register(services, call, call.json(Registration)), status=201)
 
 
-def get_join(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+def get_join(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     given, is_open = given_in(call), services.of(AccountServices).is_open
     secret = given.get("invitation", "")
     try:
         invitation = check_may_register(services.store, secret, is_open=is_open)
     except NotAllowed as refusal:
         return _refused(services, secret, refusal)
-    typed = given if call.request.method == "POST" else {}
     invited = invitation.email if invitation is not None else None
     shown = {
         "invitation": secret,
@@ -74,19 +68,16 @@ def get_join(services: Services, call: Call, error: CatalogError | None = None) 
         "invited": invited or "",
         "is_operator": invitation is not None and invitation.role == OPERATOR,
     }
-    sent = SentForm("", typed, error, {"": "username"})
     return form_page(services, "accounts/join.html", sent=sent, **shown)
 
 
-def post_join(services: Services, call: Call) -> Response:
-    form = call.form()
-    name, email = form.get("username", "").strip(), form.get("email", "").strip()
-    secret = form.get("invitation", "")
+@forms_of(get_join, lambda call: call.request.path)("", {"": "username"})
+def post_join(services: Services, call: Call, fields: Mapping[str, str]) -> Response:
+    name, email = fields.get("username", "").strip(), fields.get("email", "").strip()
+    secret = fields.get("invitation", "")
+    given = Registration(name, email, fields.get("password", ""), secret)
     try:
-        given = Registration(name, email, form.get("password", ""), secret)
         signed_in = _register(services, call, given)
-    except (InvalidAccount, Conflict) as error:
-        return get_join(services, call, error)
     except NotAllowed as refusal:
         return _refused(services, secret, refusal)
     return welcome(services, signed_in, next_of(call))
@@ -97,20 +88,16 @@ def _refused(services: Services, secret: str, refusal: NotAllowed) -> Response:
     return services.renderer.message(status_of(refusal), title, refusal.message)
 
 
-def get_reset(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+def get_reset(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     link, template = given_in(call).get("link", ""), "accounts/reset_password.html"
     name = check_reset_link(services.store, services.signing_key, link).username
-    sent = SentForm(error=error, at={"": "password"})
     return form_page(services, template, sent=sent, link=link, username=name)
 
 
-def post_reset(services: Services, call: Call) -> Response:
-    form = call.form()
-    link, new = form.get("link", ""), form.get("password", "")
-    try:
-        use_reset_link(services.store, services.signing_key, link, new, call.address)
-    except InvalidAccount as error:
-        return get_reset(services, call, error)
+@forms_of(get_reset, lambda call: call.request.path, (InvalidAccount,))("", {"": "password"})
+def post_reset(services: Services, call: Call, fields: Mapping[str, str]) -> Response:
+    link, new = fields.get("link", ""), fields.get("password", "")
+    use_reset_link(services.store, services.signing_key, link, new, call.address)
     return services.renderer.redirect("/sign-in?next=/account")
 
 
@@ -170,7 +157,7 @@ def get_session(_services: Services, call: Call) -> Response:
             "widgets": limits.widgets,
         }
     if visitor.session is not None:
-        shown["csrfToken"] = csrf_token(cookie_of(call.request) or "")
+        shown["csrfToken"] = call.csrf_token
         shown["expiresAt"] = iso(from_ms(visitor.session.expires_at))
     return reply(shown)
 
@@ -231,12 +218,9 @@ def get_password(services: Services, call: Call, sent: SentForm = NOT_SENT) -> R
     return own_page(services, call, "accounts/password.html", sent=sent, **shown)
 
 
-_password_form = forms_of(
-    get_password, lambda _call: "/account", (*CORRECTABLE, NotAllowed, TooOften)
+@forms_of(get_password, lambda _call: "/account", _CORRECTABLE)(
+    "password", {"": "current", "password": "new"}
 )
-
-
-@_password_form("password", {"": "current", "password": "new"})
 def post_password_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     current, new = fields.get("current", ""), fields.get("new", "")
     keeps = fields.get("keep_tokens") == "yes"
@@ -249,20 +233,17 @@ def post_close(services: Services, call: Call) -> Response:
 
 
 def get_close(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
-    is_recent = is_fresh(services.store, call.visitor)
-    shown = {"account": call.actor.account, "is_fresh": is_recent}
+    if isinstance(sent.error, NotAllowed):
+        sent = sent._replace(at={"": "password"})
+    shown = {"account": call.actor.account, "is_fresh": is_fresh(services.store, call.visitor)}
     return own_page(services, call, "accounts/close_account.html", sent=sent, **shown)
 
 
-def post_close_form(services: Services, call: Call) -> Response:
-    fields = call.form()
-    try:
-        if fields.get("username", "").strip().removeprefix("@") != call.actor.name:
-            raise InvalidRequest(FieldMessage("username", "Enter your username to confirm."))
-        managing.close_account(services.store, call.visitor, fields.get("password", ""))
-    except (InvalidRequest, NotAllowed, Conflict, TooOften) as error:
-        at = {"": "password"} if isinstance(error, NotAllowed) else {}
-        return get_close(services, call, SentForm("", fields, error, at))
+@forms_of(get_close, lambda call: call.request.path, _CORRECTABLE)("")
+def post_close_form(services: Services, call: Call, fields: Mapping[str, str]) -> Response:
+    if fields.get("username", "").strip().removeprefix("@") != call.actor.name:
+        raise InvalidRequest(FieldMessage("username", "Enter your username to confirm."))
+    managing.close_account(services.store, call.visitor, fields.get("password", ""))
     return services.renderer.message(
         200,
         "Your account is closed",

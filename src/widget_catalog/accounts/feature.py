@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ..core.commands import PEOPLE, Command
 from ..core.features import Feature, Job, call_of, value_of
 from .commands import accounts, secrets
-from .oauth.clients import OWN_CLIENT
-from .settings import AccountSettings
+from .settings import OWN_CLIENT, AccountSettings
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.services import Services
+    from ..core.http.call import Services
     from ..core.settings import Settings
 
 

@@ -17,7 +17,7 @@ from . import store as accounts
 from .attempts import count_attempt, forgive_attempts, record_failed_sign_in, remember_network
 from .oauth.store import find_grant, remove_grant, remove_grants
 from .permissions import list_organization_names, require_person
-from .second_factor.policy import refuse_program
+from .second_factor.proving import refuse_program
 from .second_factor.store import remove_factors
 from .sign_in import Lifetimes, hold_session, is_fresh, limits_asked_again
 from .store import Credentials, find_credentials, lock_account, remove_session, remove_sessions
@@ -115,15 +115,19 @@ def end_other_sessions(store: Store, visitor: Visitor) -> None:
 
 
 def sign_out_program(store: Store, visitor: Visitor, grant_id: str) -> None:
-    """End a program's sign-in, and revoke the access tokens it requested."""
     account = require_person(visitor.actor)
     with store.writing() as tx:
-        grant = find_grant(tx.connection, grant_id)
-        if grant is None or grant.account_id != account.id:
-            raise NotFound("There is no such program.")
-        remove_grant(tx, grant_id)
-        name, program = account.username, grant.client_id
-        append(tx, visitor.actor, events.AccessEnded(scope=name, grant=grant_id, program=program))
+        sign_out_program_of(tx, visitor.actor, account, grant_id)
+
+
+def sign_out_program_of(tx: Transaction, actor: Actor, account: Account, grant_id: str) -> None:
+    """End a program's sign-in, and revoke the access tokens it requested."""
+    grant = find_grant(tx.connection, grant_id)
+    if grant is None or grant.account_id != account.id:
+        raise NotFound("There is no such program.")
+    remove_grant(tx, grant_id)
+    name, program = account.username, grant.client_id
+    append(tx, actor, events.AccessEnded(scope=name, grant=grant_id, program=program))
 
 
 def sign_out_everywhere(tx: Transaction, account: Account) -> None:

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..catalog.node.opening import open_secret_box
 from ..core.actors import Visitor
 from ..core.data_folder import DataFolder
-from ..core.http.call import Call, cookie_of
+from ..core.http.call import COOKIE, Call, Services
 from ..core.http.routing import Route
-from ..core.http.services import Services
-from .oauth.clients import parse_clients
-from .oauth.server import OAuthConfig
+from .oauth.serving import OAuthConfig
 from .second_factor.passkeys import site_at
-from .second_factor.policy import FactorPolicy, require_second_factor, require_step_up
-from .settings import AccountSettings, RequiredOf
+from .second_factor.proving import FactorPolicy, require_second_factor, require_step_up
+from .settings import AccountSettings, RequiredOf, parse_clients
 from .sign_in import Browser, Lifetimes, identify_bearer, identify_session
 
 if TYPE_CHECKING:
@@ -109,7 +107,7 @@ def browser_of(services: Services, call: Call) -> Browser:
     """The client that signs in, and the session it replaces."""
     label = browser_label(call.request.headers.get("user-agent"))
     lifetimes = services.of(AccountServices).lifetimes
-    return Browser(call.address, lifetimes, label, cookie_of(call.request))
+    return Browser(call.address, lifetimes, label, call.cookies.get(COOKIE))
 
 
 def _open_provider(settings: AccountSettings, public_url: str) -> "Provider | None":

@@ -141,10 +141,9 @@ def serve(
     from ..catalog.node.opening import make_folder, require_no_loss
     from ..core import clock
     from ..core.clock import iso
-    from ..core.data_folder import DataFolder
+    from ..core.data_folder import DataFolder, ServiceLock
     from ..core.logs import configure_logs
     from ..core.progress import counting
-    from ..core.service_lock import ServiceLock
     from . import start
     from .server import check_port
     from .server import serve as run_server

@@ -2,6 +2,7 @@
 its disk, and how much it has found.
 """
 
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -10,6 +11,7 @@ from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
+from ..catalog.replica.node_status import NodeStatus
 from ..catalog.replica.replica import Replica
 from ..core.data_folder import DataFolder
 from ..core.db.damage import bundle_alarm
@@ -17,7 +19,7 @@ from ..core.db.engine import Store
 from ..core.errors import DataDamaged
 from ..core.files.cache import StoreWatch
 from ..core.files.verified import Scrub, encoding_of, set_aside
-from ..core.http.metrics import Reading, process_counters, process_gauges
+from ..core.http.metrics import Reading, process_readings
 from ..core.http.receiving import Receiver
 from ..core.settings import Settings
 
@@ -70,8 +72,7 @@ def list_readings(
     store_watch: StoreWatch | None,
     damage: DamageWatch,
     streams: EventStreams,
-) -> tuple[list[Reading], list[Reading]]:
-    """Counters and gauges."""
+) -> list[Reading]:
 
     def count_misses() -> dict[str, int]:
         return catalog.cache_misses | {"cdn": cdn.fetches}
@@ -83,18 +84,19 @@ def list_readings(
     def count_damage() -> dict[str, int]:
         return {"replica": damage.found_in_replica, "bundles": damage.found_in_bundles}
 
-    counters = [
-        Reading(
+    counter_of = partial(Reading, is_counter=True)
+    return [
+        counter_of(
             "cache_misses", "Responses and bundles that were in no cache.", count_misses, "route"
         ),
-        Reading("downloads_counted", "Downloads that were counted.", lambda: counter.counted),
-        Reading("count_commits", "Commits that they were counted in.", lambda: counter.commits),
-        Reading("damage_found", "Damaged records and files that were read.", count_damage, "where"),
-        Reading(
+        counter_of("downloads_counted", "Downloads that were counted.", lambda: counter.counted),
+        counter_of("count_commits", "Commits that they were counted in.", lambda: counter.commits),
+        counter_of(
+            "damage_found", "Damaged records and files that were read.", count_damage, "where"
+        ),
+        counter_of(
             "bundles_scrubbed", "Bundles that were read to verify them.", lambda: damage.scrubbed
         ),
-    ]
-    gauges = [
         Reading("counts_waiting", "Downloads that are not committed yet.", lambda: counter.waiting),
         Reading("database_connections", "Connections to the database.", count_connections, "state"),
         Reading(
@@ -105,6 +107,17 @@ def list_readings(
             "Workers that the object store fails.",
             lambda: store_watch is not None and store_watch.is_failing,
         ),
+        Reading("event_streams", "Open event streams.", lambda: streams.count),
+        *process_readings(),
     ]
-    gauges += [Reading("event_streams", "Open event streams.", lambda: streams.count)]
-    return counters + process_counters(), gauges + process_gauges()
+
+
+def follower_readings(status: NodeStatus) -> list[Reading]:
+    """What a node knows about the database that it shares with others."""
+    behind = "For how long this node has been behind or cut off."
+    unapplied = "Changes of the catalog that are not applied yet."
+    return [
+        Reading("database_up", "1 while the database answers.", status.is_database_up),
+        Reading("lag_changes", unapplied, lambda: status.lag_changes),
+        Reading("lag_seconds", behind, lambda: status.lag_s),
+    ]

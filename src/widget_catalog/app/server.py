@@ -27,16 +27,15 @@ from widget_contract.errors import CatalogError
 from ..catalog.node.node import Node
 from ..catalog.replica.node_status import NodeStatus
 from ..core.data_folder import DataFolder
-from ..core.db.damage import DamageAlarm, bundle_alarm
 from ..core.features import installed
-from ..core.http.http import Worker
+from ..core.http.http import Worker, WorkerStatus
 from ..core.http.metrics import node_readings, prepare_metrics, serve_metrics
 from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
+from .readings import follower_readings
 from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker
-from .worker_status import WorkerStatus
 
 # Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
@@ -136,12 +135,12 @@ def serve(
     if settings.metrics_port:
         folder = DataFolder(settings.data)
         prepare_metrics(folder.metrics)
-        damage = DamageAlarm(folder.damage).current, bundle_alarm(folder.bundle_damage).current
-        node = NodeStatus(folder.node_status) if settings.database else None
-        host, port = settings.metrics_host, settings.metrics_port
-        shown = partial(serve_metrics, folder.metrics, host, port, status, *damage, node)
-        readings = [it for feature in installed() for it in feature.readings(folder)]
-        server.on_startup(partial(shown, [*node_readings(folder), *readings]))
+        shown = node_readings(folder, status)
+        if settings.database:
+            shown += follower_readings(NodeStatus(folder.node_status))
+        shown += [it for feature in installed() for it in feature.readings(folder)]
+        place = (settings.metrics_host, settings.metrics_port)
+        server.on_startup(partial(serve_metrics, folder.metrics, *place, shown))
     server.when_forked = partial(_when_it_responds, settings, on_ready)
     _let_signals_end_a_starting_worker()
     # Workers share these objects until they are written to, and garbage collection writes to them.

@@ -15,13 +15,12 @@ from ..catalog.api.health import PREFIX as HEALTHZ_PREFIX
 from ..catalog.api.health import Healthz
 from ..catalog.pages.embeds import EmbedPages
 from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.preview import PreviewPages
 from ..core.db.damage import DamageAlarm
 from ..core.errors import ReplicaDamaged, StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.errors import damaged, internal_error, rebuilding, unavailable
 from ..core.http.http import Body, Handler, Request, Response
-from ..core.http.request_ids import REQUEST_ID, begin_trace, identified, traced
+from ..core.http.middleware import REQUEST_ID, begin_trace, identified, traced
 from ..core.tracing import current
 
 _log = structlog.get_logger("widget_catalog.web")
@@ -33,7 +32,6 @@ class Site:
     cdn: Cdn
     others: Mapping[str, Handler]
     dispatcher: Dispatcher
-    previews: PreviewPages
     embeds: EmbedPages
     pages: PublicPages
     healthz: Healthz
@@ -81,11 +79,7 @@ class Site:
             await self.pages.brand.follow()
             if self.dispatcher.knows(request.path):
                 return await self.dispatcher.handle(request, body)
-            return (
-                await self.previews.handle(request)
-                or await self.embeds.handle(request)
-                or await self.pages.handle(request)
-            )
+            return await self.embeds.handle(request) or await self.pages.handle(request)
         except Exception as error:
             return self._fail(request, error)
 

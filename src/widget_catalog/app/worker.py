@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import structlog
 
@@ -29,7 +29,6 @@ from ..catalog.node.opening import files_of, open_keys
 from ..catalog.pages.embeds import EmbedPages
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.preview import PreviewPages
 from ..catalog.pages.rendered_pages import (
     CollectionsReader,
     InstallsReader,
@@ -48,32 +47,35 @@ from ..core import clock
 from ..core.clock import Clock, JumpWatch
 from ..core.current_settings import CurrentSettings
 from ..core.data_folder import DataFolder
-from ..core.db.connection_watch import ConnectionWatch
 from ..core.db.damage import DamageAlarm
 from ..core.db.engine import Store
 from ..core.db.file_lock import DEDICATED, SERVICE
+from ..core.db.postgresql import ConnectionWatch
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
-from ..core.http.accept_language import Languages
+from ..core.http.call import Services
+from ..core.http.conditional import Languages
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.http import Handler, Worker, WorkerCounts
+from ..core.http.http import Handler, Worker, WorkerStatus
 from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
-from ..core.http.middleware import access_logged, metered, rate_limited, remote_client_of
+from ..core.http.middleware import (
+    access_logged,
+    has_spans,
+    metered,
+    rate_limited,
+    remote_client_of,
+    traced,
+)
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
-from ..core.http.request_ids import has_spans, traced
 from ..core.http.routing import Route, Routes
-from ..core.http.services import Services
 from ..core.jobs.fair_turns import HashingPool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
 from .readings import DamageWatch, list_readings
 from .site import Site
-
-if TYPE_CHECKING:
-    from ..catalog.replica.following import Follower
 
 C = TypeVar("C", bound=Closeable)
 K = TypeVar("K")
@@ -99,7 +101,7 @@ def list_routes() -> Routes[Route]:
 def build_worker(
     settings: Settings,
     now: Clock = clock.now,
-    status: WorkerCounts | None = None,
+    status: WorkerStatus | None = None,
     finish_start: Callable[[Node], None] | None = None,
 ) -> Worker:
     """Builds a worker. `now` is the clock for people's actions; `status` is that of the other
@@ -137,14 +139,13 @@ class _Parts:
         opened: contextlib.ExitStack,
         settings: Settings,
         now: Clock,
-        status: WorkerCounts | None,
+        status: WorkerStatus | None,
     ) -> None:
         self._opened = opened
         self._settings = settings
         self._limits = settings.of(CatalogSettings)
         self._status = status
-        self._counters: list[Reading] = []
-        self._gauges: list[Reading] = []
+        self._readings: list[Reading] = []
         self._watch = self._watch_connections()
         # Counts must survive a killed process, but not a power failure: commits do not fsync.
         self.node = open_node(
@@ -166,7 +167,7 @@ class _Parts:
             self._store_watch = self.close_later(StoreWatch(bundles))
         self._services = self._build_services(now)
         self.metrics = open_metrics(folder.metrics) if settings.metrics_port else None
-        context = WorkerContext(self._services, folder, self._counters, self._gauges)
+        context = WorkerContext(self._services, folder, self._readings)
         for feature in installed():
             for part in feature.start(context):
                 self.close_later(part)
@@ -182,10 +183,9 @@ class _Parts:
             store, applied_seq = self._services.store, self.node.replica.applied_seq
             encode = self.close_later(BundleEncoder(store, bundles, folder, applied_seq)).ask
         self._cdn = self.close_later(Cdn(self._catalog, *files, self._damage.note_file, encode))
-        writers = ThreadPoolExecutor(_THREADS, thread_name_prefix="writers")
-        self._readers = ThreadPoolExecutor(_THREADS, thread_name_prefix="readers")
-        opened.callback(writers.shutdown)
-        opened.callback(self._readers.shutdown)
+        enter = opened.enter_context
+        writers = enter(ThreadPoolExecutor(_THREADS, thread_name_prefix="writers"))
+        self._readers = enter(ThreadPoolExecutor(_THREADS, thread_name_prefix="readers"))
         self._receiver = self.close_later(Receiver(settings.max_parallel_uploads))
         (authenticate,) = [it.authentication for it in installed() if it.authentication is not None]
         self._dispatcher = Dispatcher(
@@ -213,7 +213,6 @@ class _Parts:
             self._cdn,
             {prefix: handler for some in paths for prefix, handler in some.items()},
             self._dispatcher,
-            PreviewPages(self._catalog, services.renderer, cdn_url),
             embeds,
             pages,
             self._build_healthz(health),
@@ -224,7 +223,7 @@ class _Parts:
 
     def start_metrics(self, metrics: Metrics) -> WorkerMetrics:
         """Those of this worker besides requests."""
-        counters, gauges = list_readings(
+        readings = list_readings(
             (self.node.store, self._services.store),
             self._catalog,
             self._counter,
@@ -234,7 +233,7 @@ class _Parts:
             self._damage,
             self._streams,
         )
-        return WorkerMetrics(metrics.registry, counters + self._counters, gauges + self._gauges)
+        return WorkerMetrics(metrics.registry, [*readings, *self._readings])
 
     def _watch_connections(self) -> ConnectionWatch | None:
         if not self._settings.database:
@@ -242,13 +241,13 @@ class _Parts:
         status = NodeStatus(DataFolder(self._settings.data).node_status)
         return self.close_later(ConnectionWatch(status.stale_before_s))
 
-    def _follow(self) -> "PeriodicJobs | Follower":
+    def _follow(self) -> Closeable:
         """Keeps the replica up to date with other processes and nodes."""
         settings, node, watch = self._settings, self.node, self._watch
         if node.status is None or watch is None:
             return PeriodicJobs(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
         from ..catalog.replica.following import Follower
-        from ..core.db.postgresql import Listening
+        from ..core.db.listening import Listening
 
         # A separate node, independent of what the handlers have seen.
         own = open_node(settings.data, backends=settings.backends, watch=watch)

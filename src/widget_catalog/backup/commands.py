@@ -23,7 +23,7 @@ from ..catalog.node.context import (
     seconds_of,
 )
 from ..core import clock
-from ..core.amounts import counted
+from ..core.clock import counted
 from ..core.data_folder import DataFolder
 from ..core.errors import DataDamaged
 from ..core.load_settings import load_settings

@@ -5,7 +5,7 @@
                                           SHA256SUMS      the hash of each of its files
     bundles/ab/cdef….js                                   shared by all snapshots
 
-A `.tar.zst` file contains the same tree, with one snapshot, and a checksum over every byte.
+A `.tar.zst` file contains the same tree, with one snapshot.
 `sha256sum -c`, run at the top of the tree, verifies the list of hashes.
 """
 
@@ -40,12 +40,7 @@ LAST_BACKUP = Path("run", "last-backup")
 _SNAPSHOT = re.compile(r"(\d{6,})-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
 _CHUNK_BYTES = 1 << 20
-# Everything decompressed from one read is in memory at once, and text may expand a hundredfold.
-_PACKED_BYTES = 1 << 14
 _MODE = 0o600
-# The file ends with the hash of everything before it, in a skippable frame that other programs
-# ignore. The hash is needed because a flipped bit in a frame does not always change its content.
-_TRAILER = b"\x50\x2a\x4d\x18" + (32).to_bytes(4, "little")
 _BUNDLE = re.compile(r"bundles/([0-9a-f]{2})/([0-9a-f]{62})\.(" + "|".join(KINDS) + ")")
 
 
@@ -168,95 +163,33 @@ class ArchiveWriter:
 @contextlib.contextmanager
 def writing_archive(file: IO[bytes], at_s: int) -> Iterator[ArchiveWriter]:
     compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
-    hashed = _HashedFile(file)
-    sink: Any = hashed  # File-like enough for both libraries.
-    with compressor.stream_writer(sink, closefd=False) as packed:
-        written: Any = packed
-        with tarfile.open(fileobj=written, mode="w|", format=tarfile.PAX_FORMAT) as archive:
-            yield ArchiveWriter(archive, at_s)
-    file.write(_TRAILER + hashed.digest())
+    with (
+        compressor.stream_writer(file, closefd=False) as packed,
+        tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        yield ArchiveWriter(archive, at_s)
 
 
-class _HashedFile(io.RawIOBase):
-    """Writes to a file and hashes the written bytes."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._hash = hashlib.sha256()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, content: Any) -> int:
-        self._hash.update(content)
-        return self._file.write(content)
-
-    def digest(self) -> bytes:
-        return self._hash.digest()
-
-
-def read_archive(file: IO[bytes], name: str) -> Iterator[tuple[str, IO[bytes]]]:
-    """Every file of an archive with its path, to be read before the next one is requested.
-
-    Raises InvalidBackup if it is damaged or truncated, at the latest after the last file.
+@contextlib.contextmanager
+def reading_archive(file: IO[bytes], name: str) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
+    """Every file of an archive with its path, to be read before the next one is requested. Raises
+    InvalidBackup if it is damaged; `SHA256SUMS` tells what is missing.
     """
-    unpacked = io.BufferedReader(_Unpacked(file, name), _CHUNK_BYTES)
     try:
-        with tarfile.open(fileobj=unpacked, mode="r|") as archive:
-            for member in archive:
-                content = archive.extractfile(member) if member.isreg() else None
-                if content is None:
-                    raise InvalidBackup([f"{name} is not a backup: {member.name} is not a file."])
-                yield member.name, content
-        # Read the padding and the frame checksum after the last file.
-        while unpacked.read(_CHUNK_BYTES):
-            pass
-    except tarfile.TarError as error:
-        raise _damaged(name, error) from None
+        with (
+            zstandard.ZstdDecompressor().stream_reader(file, closefd=False) as unpacked,
+            tarfile.open(fileobj=unpacked, mode="r|") as archive,
+        ):
+            yield ((it.name, _content(archive, it, name)) for it in archive)
+            # The padding and the frame's checksum are after the last file.
+            while unpacked.read(_CHUNK_BYTES):
+                pass
+    except (tarfile.TarError, zstandard.ZstdError) as error:
+        raise InvalidBackup([f"{name} is damaged, or is not a backup ({error})."]) from None
 
 
-class _Unpacked(io.RawIOBase):
-    """The content of one Zstandard frame, which must be complete and the only one in the file."""
-
-    def __init__(self, file: IO[bytes], name: str) -> None:
-        self._file = file
-        self._name = name
-        self._frame = zstandard.ZstdDecompressor().decompressobj(write_size=_CHUNK_BYTES)
-        self._ready = memoryview(b"")
-        self._hash = hashlib.sha256()
-        self._is_over = False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._ready:
-            try:
-                self._ready = memoryview(self._unpack())
-            except (zstandard.ZstdError, EOFError) as error:
-                # Raised here because the archive's files are read through this method.
-                raise _damaged(self._name, error) from None
-        size = min(len(buffer), len(self._ready))
-        buffer[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
-
-    def _unpack(self) -> bytes:
-        """The next decompressed bytes; empty at the end."""
-        unpacked = b""
-        while not unpacked and not self._is_over:
-            packed = self._file.read(_PACKED_BYTES)
-            if not packed:
-                raise EOFError("it is cut off")
-            unpacked = self._frame.decompress(packed)
-            rest = self._frame.unused_data
-            self._hash.update(packed[: len(packed) - len(rest)])
-            if self._frame.eof:
-                self._is_over = True
-                if rest + self._file.read() != _TRAILER + self._hash.digest():
-                    raise EOFError("it does not end with its hash")
-        return unpacked
-
-
-def _damaged(name: str, error: Exception) -> InvalidBackup:
-    return InvalidBackup([f"{name} is damaged, or is not a backup ({error})."])
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> IO[bytes]:
+    content = archive.extractfile(member) if member.isreg() else None
+    if content is None:
+        raise InvalidBackup([f"{name} is not a backup: {member.name} is not a file."])
+    return content

@@ -258,9 +258,13 @@ def _read_folder(found: _Contents, folder: Path, name: str, bar: Bar) -> None:
 
 def _read_file(found: _Contents, source: Path, name: str | None, bar: Bar) -> None:
     size = source.stat().st_size
-    with source.open("rb") as packed, bar("Reading the backup", size) as advance:
+    with (
+        source.open("rb") as packed,
+        bar("Reading the backup", size) as advance,
+        layout.reading_archive(packed, source.name) as files,
+    ):
         at = 0
-        for path, content in layout.read_archive(packed, source.name):
+        for path, content in files:
             if path in found.hashes:
                 raise InvalidBackup([f"{path} is in the file twice."])
             found.take(path, content)

@@ -8,12 +8,12 @@ from ..core.features import Closeable, Feature, WorkerContext, value_of
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.services import Services
+    from ..core.http.call import Services
 
 
 def _hooks() -> "Hooks":
     from ..catalog.brand import find_brand, find_legal_page
-    from . import events  # noqa: F401 - so that the audit log can name its events.
+    from . import managing  # noqa: F401 - so that the audit log can name its events.
     from .store import find_page, find_shown
 
     return {find_brand: find_shown, find_legal_page: find_page}
@@ -43,7 +43,7 @@ FEATURE = Feature(
     texts={"operator_can": "change the brand"},
     tables=("widget_catalog.brand.store",),
     hooks=_hooks,
-    routes=value_of("widget_catalog.brand.routes:ROUTES"),
+    routes=value_of("widget_catalog.brand.endpoints:ROUTES"),
     start=_start,
     current_settings=_current_settings,
 )

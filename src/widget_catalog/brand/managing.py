@@ -1,19 +1,19 @@
-"""What an operator does with the brand. Every change is public at once."""
+"""What an operator does with the brand, and what the audit log says about it. Every change is
+public at once.
+"""
 
 import re
 from collections.abc import Mapping
 from datetime import date
 from urllib.parse import urlsplit
 
-import msgspec
-
-from widget_contract.folding import fold
 from widget_contract.names import is_name
-from widget_contract.texts import line_error, name_error, text_error
+from widget_contract.texts import fold, line_error, name_error, text_error
 from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.permissions import require_operator_now
 from ..catalog.brand import LegalPage
+from ..catalog.events import Event
 from ..catalog.store.events import append
 from ..core import clock
 from ..core.actors import Actor
@@ -21,7 +21,6 @@ from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.http.branding import Logo, contrast_error, parse_color
 from . import store as stored
-from .events import BrandChanged, LegalPageDeleted, LegalPageSaved
 from .store import Settings
 
 MAX_NAME = 60
@@ -36,6 +35,31 @@ _MAX_SLUG = 64
 _ADDRESS = re.compile(r"[!#-;=?-\[\]_a-z~]+")
 
 
+class BrandChanged(Event, frozen=True):
+    """The fields are what has changed."""
+
+    kind, action = "brand_changed", "change brand"
+    display_name: str | None = None
+    accent_light: str | None = None
+    accent_dark: str | None = None
+    links: tuple[str, ...] | None = None
+    announcement: str | None = None
+    until: str | None = None
+    logo: str | None = None
+
+
+class LegalPageSaved(Event, frozen=True):
+    kind, action = "legal_page_saved", "save legal page"
+    page: str
+    title: str
+
+
+class LegalPageDeleted(Event, frozen=True):
+    kind, action = "legal_page_deleted", "delete legal page"
+    page: str
+    title: str
+
+
 def check_brand(
     typed: Mapping[str, str], logo: Logo | None, errors: Mapping[str, str], old: Settings
 ) -> Settings:
@@ -44,16 +68,16 @@ def check_brand(
     """
     name, announcement = typed["name"].strip(), " ".join(typed["announcement"].split())
     links, link_error = _read_links(typed["links"])
-    light, light_error = _read_accent(typed["accent_light"], 0)
-    dark, dark_error = _read_accent(typed["accent_dark"], 1)
+    light, light_error = _read_accent(typed["accentLight"], 0)
+    dark, dark_error = _read_accent(typed["accentDark"], 1)
     if dark and not light and not light_error:
         light_error = "is needed if there is one for the dark theme."
     until = typed["until"].strip()
     found = {
         **errors,
         "name": name_error(name, MAX_NAME) if name else None,
-        "accent_light": light_error,
-        "accent_dark": dark_error,
+        "accentLight": light_error,
+        "accentDark": dark_error,
         "links": link_error,
         "announcement": line_error(announcement, MAX_ANNOUNCEMENT) if announcement else None,
         "until": _until_error(until) if until and until != old.until else None,
@@ -142,10 +166,14 @@ def delete_page(store: Store, actor: Actor, slug: str) -> None:
 
 
 def typed_values(it: Settings) -> dict[str, str]:
-    """As the form has them."""
+    """As the form has them, with the names that they have in the API."""
     return {
-        **{key: value for key, value in msgspec.structs.asdict(it).items() if key != "logo"},
+        "name": it.name,
+        "accentLight": it.accent_light,
+        "accentDark": it.accent_dark,
         "links": "\n".join(map(" ".join, it.links)),
+        "announcement": it.announcement,
+        "until": it.until,
     }
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 from msgspec import UnsetType
 
-from widget_contract.declared_details import Translation
+from widget_contract.manifest_details import Translation
 from widget_contract.version_files import is_picture, thumbnail_of
 from widget_contract.wire import WidgetSummary
 

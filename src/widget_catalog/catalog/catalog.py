@@ -11,26 +11,15 @@ from typing import Any
 import msgspec
 
 from widget_contract.names import is_widget_key
-from widget_contract.semver import SemVer
 
 from ..core import clock
 from ..core.clock import Clock, iso
-from ..core.http.content import AnyContent, Content, Packer
+from ..core.http.content import AnyContent, Content, LargeContent, Packer
 from .card_picture import Card, CardResults
 from .changes import EventPage, encode_changes, encode_events
-from .details import (
-    Detail,
-    LargeDetail,
-    Loader,
-    Registry,
-    SmallDetail,
-    UnloadedDetail,
-    read_detail,
-    read_registry,
-    registry_pieces,
-)
+from .details import Detail, LargeDetail, Registry, RegistryLoader, SmallDetail, registry_parts
 from .events import Revoked, Unrevoked
-from .query import Query, SearchRequest
+from .query import SearchRequest
 from .replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import RevokedVersion
@@ -39,7 +28,6 @@ from .resolve_responses import BoundedResponses, ResolveResponses
 from .resolving import Resolve, Resolver
 from .revocations import Revocations
 from .search.follower import IndexFollower, IndexSource
-from .search.hits import Matches
 from .search.index import SearchIndex
 from .search_pages import SearchPages
 from .stored_files import StoredFiles
@@ -49,8 +37,6 @@ from .version_details import VersionDetails
 _OVERHEAD_BYTES = 600
 _MANY_CHANGES = 10_000
 _REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
-# Widgets per part when all are listed.
-PART_OF_ALL = 1_000
 
 
 class Catalog:
@@ -66,7 +52,7 @@ class Catalog:
         now: Clock = clock.now,
         index_source: IndexSource | None = None,
     ) -> None:
-        self._documents = documents
+        self.documents = documents
         self._revision = revision
         self._counts = counts
         self._slots = counts.slots
@@ -78,7 +64,7 @@ class Catalog:
         self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share, room=room)
         self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share, room)
         self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share, room=room)
-        self._loader = Loader(documents, self.packer, 5 * share, room)
+        self._loader = RegistryLoader(documents, self.packer, cdn_url, 5 * share, room)
         self.files = StoredFiles(documents)
         self._revocations = Revocations(documents)
         self._versions = VersionDetails(
@@ -106,30 +92,14 @@ class Catalog:
         }
 
     def detail(self, key: str) -> AnyContent | None:
-        """The detail of the listed widget with this `scope/name`.
-
-        Also None if it is large: use `load_detail`.
-        """
+        """The detail of the listed widget with this `scope/name`."""
         detail = self._find(key)
-        if not isinstance(detail, SmallDetail) or not detail.is_listed:
+        if detail is None or not detail.is_listed:
             return None
         count = self._slots[detail.id]
         if count != detail.count:
             detail.show(count)
         return detail.content
-
-    async def load_detail(self, key: str) -> AnyContent | None:
-        """The same, however large."""
-        detail = self._find(key)
-        if not isinstance(detail, UnloadedDetail):
-            return self.detail(key)
-        loaded = await self._loader.load(key, partial(read_detail, key, self._cdn_url))
-        if not isinstance(loaded, LargeDetail):
-            return None
-        count = self._slots[loaded.id]
-        if count != loaded.count:
-            loaded.show(count)
-        return loaded.content
 
     def version(self, key: str) -> AnyContent | None:
         """Everything about the version with this `scope/name/version`, of a listed widget."""
@@ -151,19 +121,14 @@ class Catalog:
         detail = self._find(key)
         return None if detail is None else detail.id
 
-    def search(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> AnyContent:
-        """A page of results. `page` consists of decimal digits, of any number."""
-        return self.search_page(SearchRequest(query, sdk, page, limit))
-
-    def cards(self, query: Query, sdk: SemVer | None, page: str, limit: int) -> CardResults:
-        """The same for pages."""
-        asked = SearchRequest(query, sdk, page, limit, is_for_pages=True)
-        found: CardResults = self._search(asked)
+    def search_page(self, asked: SearchRequest) -> AnyContent:
+        """A page of results."""
+        found: AnyContent = self._search(asked)
         return found
 
-    def search_page(self, asked: SearchRequest) -> AnyContent:
-        """The same, for a request that is already parsed."""
-        found: AnyContent = self._search(asked)
+    def card_page(self, asked: SearchRequest) -> CardResults:
+        """The same for pages."""
+        found: CardResults = self._search(asked._replace(is_for_pages=True))
         return found
 
     def _search(self, asked: SearchRequest) -> Any:
@@ -172,23 +137,20 @@ class Catalog:
         index = self._current_index()
         return self._pages.content(index, asked, is_kept=not self._follower.is_behind)
 
-    def named(self, scope: str | None, name: str, most: int) -> tuple[Card, ...]:
-        """The listed widgets of this name, in any scope if none is given, most downloaded first."""
-        self._follow()
-        if scope is not None:
-            detail = self._find(f"{scope}/{name}")
-            ids = [detail.id] if detail is not None and detail.is_listed else []
-        else:
-            index = self._current_index()
-            index.refresh()
-            ids = index.list_named(name)[:most]
+    def find_listed(self, key: str) -> int | None:
+        """The number of the listed widget with this `scope/name`."""
+        detail = self._find(key)
+        return detail.id if detail is not None and detail.is_listed else None
+
+    def cards(self, ids: Sequence[int]) -> tuple[Card, ...]:
+        """These listed widgets, as pages show them."""
         return self._pages.cards(ids)
 
-    def listed(self, keys: Sequence[str]) -> tuple[Card, ...]:
-        """Those of these widgets, `scope/name`, that are listed, in the same order."""
+    @property
+    def index(self) -> SearchIndex:
+        """With all changes."""
         self._follow()
-        found = [self._find(it) for it in keys]
-        return self._pages.cards([it.id for it in found if it is not None and it.is_listed])
+        return self._current_index()
 
     @property
     def revision(self) -> int:
@@ -198,71 +160,28 @@ class Catalog:
         self._follow()
         return self._seen
 
-    def list_permissions(self) -> list[str]:
-        self._follow()
-        return self._current_index().list_permissions()
-
-    def like(self, text: str, most: int) -> tuple[Card, ...]:
-        """Listed widgets with names similar to this text."""
-        self._follow()
-        return self._pages.cards(self._current_index().list_like(text, most))
-
-    def correct(self, text: str) -> str | None:
-        """This folded text of a page's search with the words that are found in place of unknown
-        ones; None if there are none.
-        """
-        self._follow()
-        return self._current_index().correct(text)
-
-    def count_matches(self, query: Query) -> Matches:
-        """The results of a page's search in numbers."""
-        self._follow()
-        return self._current_index().count_matches(query)
-
-    def list_keywords(self, most: int) -> tuple[list[tuple[str, int]], int]:
-        self._follow()
-        return self._current_index().list_keywords(most)
-
-    def explain(self, text: str, widget_ids: Sequence[int]) -> list[int]:
-        """For each of these widgets, the set of `Field`s with a word of this folded text."""
-        self._follow()
-        return self._current_index().explain(text, widget_ids)
-
-    def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
-        """Scope, name and time of the latest release of the listed widgets in a part, by number."""
-        first = part * PART_OF_ALL + 1
-        rows = self._documents.list_listings(range(first, first + PART_OF_ALL))
-        return [(it.scope, it.name, it.released_ms or it.created_ms) for it in rows]
-
-    def count_parts(self) -> int:
-        return -(-self._documents.highest_id() // PART_OF_ALL)
-
     def registry(self, scope: str) -> Registry | None:
         """All listed widgets of a scope; None if there is no such scope.
 
         Also None if it is large and not cached: use `load_registry`.
         """
         self._follow()
-        registry = self._registries.items.get(scope) or self._loader.find_registry(scope)
+        registry = self._registries.items.get(scope) or self._loader.find(scope)
         if registry is None:
-            with self._documents.snapshot():
-                if self._documents.is_registry_large(scope):
+            with self.documents.snapshot():
+                if self.documents.is_registry_large(scope):
                     return None
-                changed_at = self._documents.find_scope_change(scope)
+                changed_at = self.documents.find_scope_change(scope)
                 if changed_at is None:
                     return None
-                pieces = registry_pieces(self._documents, scope, changed_at, self._cdn_url)
-                registry = Registry(self.packer.content(list(pieces)), changed_at)
+                parts = registry_parts(self.documents, scope, changed_at, self._cdn_url)
+                registry = Registry(self.packer.content(list(parts)), changed_at)
             self._registries.put(scope, registry, registry.content.size * 3 // 2)
         return registry
 
     async def load_registry(self, scope: str) -> Registry | None:
         """The same, however large."""
-        registry = self.registry(scope)
-        if registry is not None:
-            return registry
-        loaded = await self._loader.load(scope, partial(read_registry, scope, self._cdn_url))
-        return loaded if isinstance(loaded, Registry) else None
+        return self.registry(scope) or await self._loader.load(scope)
 
     def find_revocation(self, scope: str, name: str, version: str) -> RevokedVersion | None:
         self._follow()
@@ -280,12 +199,12 @@ class Catalog:
     def changes(self, after: int, limit: int) -> AnyContent | None:
         """The changes after this one; None if not all of them are retained."""
         self._follow()
-        page = encode_changes(self._documents, after, limit)
+        page = encode_changes(self.documents, after, limit)
         return None if page is None else self.packer.content([page])
 
     def change_events(self, after: int, limit: int) -> EventPage | None:
         """The same as server-sent events."""
-        return encode_events(self._documents, after, limit)
+        return encode_events(self.documents, after, limit)
 
     def stats(self) -> AnyContent:
         self._follow()
@@ -300,7 +219,7 @@ class Catalog:
 
     def check(self) -> None:
         """Raises StoreUnavailable if the read model cannot be read."""
-        self._documents.check()
+        self.documents.check()
 
     @property
     def is_behind(self) -> bool:
@@ -318,7 +237,7 @@ class Catalog:
         self._follower.close()
         self._loader.close()
         self.packer.close()
-        self._documents.close()
+        self.documents.close()
 
     def _find(self, key: str) -> Detail | None:
         if self._revision.current() != self._looked_at:
@@ -328,32 +247,43 @@ class Catalog:
     def _read(self, key: str) -> Detail | None:
         if not is_widget_key(key):
             return None
-        with self._documents.snapshot() as reading:
-            record = self._documents.find(reading, key)
+        with self.documents.snapshot() as reading:
+            record = self.documents.find(reading, key)
             if record is None:
                 return None
+            count = self._slots[record.id]
             if record.is_large:
-                large = UnloadedDetail(record.id, record.is_listed)
-                self._details.offer(key, large, _OVERHEAD_BYTES)
+                keep = partial(self._keep, key)
+                large = LargeDetail(record, self._cdn_url, count, self.packer, keep)
+                self._details.offer(key, large, large.size)
                 return large
-            detail = SmallDetail(record, self._cdn_url, self._slots[record.id])
+            detail = SmallDetail(record, self._cdn_url, count)
         # Including one compressed form, about a quarter of the size, which most clients request.
         self._details.offer(key, detail, detail.content.size * 5 // 4 + _OVERHEAD_BYTES)
         return detail
+
+    def _keep(self, key: str, content: LargeContent, more_bytes: int) -> bool:
+        """Whether a compressed form of a large detail may be cached as well."""
+        kept = self._details.items.get(key)
+        return (
+            kept is not None
+            and kept.content is content
+            and self._details.grow(key, kept, more_bytes)
+        )
 
     def _follow(self) -> None:
         """Invalidate what the feed says has changed."""
         looked_at = self._revision.current()
         if looked_at != self._looked_at:
-            self._documents.reopen_if_replaced()
+            self.documents.reopen_if_replaced()
             self._read_feed()
             self._looked_at = looked_at
 
     def _read_feed(self) -> None:
-        with self._documents.snapshot():
-            newest, identity = self._documents.latest_seq(), self._documents.identity
+        with self.documents.snapshot():
+            newest, identity = self.documents.latest_seq(), self.documents.identity
             is_known = identity == self._identity and newest - self._seen <= _MANY_CHANGES
-            changes = self._documents.list_changes(self._seen) if is_known else None
+            changes = self.documents.list_changes(self._seen) if is_known else None
         self._identity = identity
         if changes is None:
             # Dropping everything is cheaper than finding out what can be kept.
@@ -373,14 +303,14 @@ class Catalog:
             self._pages.forget(widget_id)
             self._registries.drop(scope)
             self._loader.drop(scope)
-            for of_widget in (self._details, self._versions, self._results, self._loader):
+            for of_widget in (self._details, self._versions, self._results):
                 of_widget.drop(key)
         self._seen = max(self._seen, newest)
 
     def _current_index(self) -> SearchIndex:
         if self._follower.is_behind:
             # In one snapshot, so that the index knows every widget that the reads find.
-            with self._documents.snapshot():
+            with self.documents.snapshot():
                 self._read_feed()
                 self._follower.follow()
         return self._follower.index

@@ -2,10 +2,27 @@
 finds it.
 """
 
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
 from widget_contract.semver import SemVer
+
+from .widgets import Version, Widget
+
+# Between the values of a facet, and between facets. No value contains them.
+_VALUES, _FACETS = "\1", "\2"
+
+FACETS: dict[str, Callable[[Widget, Version | None], Iterable[str]]] = {
+    "sdk_range": lambda widget, _: [it.sdk_version for it in widget.versions if not it.is_yanked],
+    "permission": lambda _, latest: latest.permissions if latest else (),
+    "keyword": lambda _, latest: latest.keywords if latest else (),
+}
+"""Facets are what pages filter by, besides words, scope and official: the values of a widget and
+its latest version, by the name of the facet.
+
+The form of the search page has a field of the same name, if people choose a value.
+"""
 
 # Represents everything that cannot be a scope, and so matches nothing.
 NO_SCOPE = "-"
@@ -27,18 +44,17 @@ class Order(StrEnum):
 class Query(NamedTuple):
     """A search query. The text is folded; an empty one matches all.
 
-    `runs_on`: a version that is not yanked admits this SDK. `permission`: the latest version
-    requires it. `keyword`: the latest version has it. `is_ranked`: search as pages do, in all texts
-    and by the words in them (search/ranking.py); otherwise as the API does.
+    `runs_on`: a version that is not yanked admits this SDK. `facets`: names and values of
+    `FACETS`, which all have to match. `is_ranked`: search as pages do, in all texts and
+    by the words in them (search/ranking.py); otherwise as the API does.
     """
 
     text: str = ""
     scope: str | None = None
     official: bool | None = None
     runs_on: SemVer | None = None
-    permission: str | None = None
+    facets: tuple[tuple[str, str], ...] = ()
     order: Order = Order.RELEVANCE
-    keyword: str | None = None
     is_ranked: bool = False
 
 
@@ -59,3 +75,18 @@ class SearchRequest(NamedTuple):
     def offset(self) -> int:
         # A page number of more than eighteen digits is always past the end.
         return (int(self.page) - 1) * self.limit if len(self.page) <= 18 else 1 << 62
+
+
+def join_facets(widget: Widget, latest: Version | None) -> str:
+    """The values of all facets, for a listing."""
+    values = (_VALUES.join(dict.fromkeys(of(widget, latest))) for of in FACETS.values())
+    return _FACETS.join(values)
+
+
+def split_facets(joined: str) -> list[str]:
+    """Of each facet, in order, the joined values."""
+    return joined.split(_FACETS)
+
+
+def split_values(joined: str) -> list[str]:
+    return joined.split(_VALUES) if joined else []

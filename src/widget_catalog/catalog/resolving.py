@@ -28,11 +28,10 @@ from widget_contract.semver import Range, SemVer
 from widget_contract.wire import Shape
 from widget_contract.wire_running import ResolveStatus
 
-from ..core.amounts import format_days
-from ..core.clock import iso
+from ..core.clock import format_days, iso
 from .replica.cache import CacheByWidget
 from .replica.documents import Documents, Reading
-from .replica.records import DocumentRecord
+from .replica.records import DocumentRecord, Outline, decode_outline
 from .replica.rendering import with_cdn
 from .replica.versions import find_manifest
 from .revocations import Revocations
@@ -70,10 +69,6 @@ class _Result(Shape, frozen=True):
     message: str = ""
 
 
-# The outline of a version: number, SDK range, whether it is yanked, and its place.
-_Outline = tuple[str, str, bool, int, int, int]
-
-_decode_outline = msgspec.json.Decoder(list[_Outline]).decode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
 _encode = msgspec.json.Encoder().encode
 
@@ -159,7 +154,7 @@ class Resolver:
         record = self.documents.find(reading, key)
         if record is None:
             return _Result(key, "unknown", message=f"This catalog does not know {key}.")
-        installed, offer, latest, entries_start = choice.look_at(record, asked)
+        installed, offer, latest = choice.look_at(record, asked)
         is_listed, revoked = record.is_listed, None
         if installed is not None and installed[2]:
             scope, _, name = key.partition("/")
@@ -172,11 +167,11 @@ class Resolver:
         status = "revoked" if revoked else _status(asked, installed, offer)
         entry = offered = None
         if installed is not None:
-            entry = record.entry(entries_start + installed[3], *installed[4:])
+            entry = record.entry(*installed[3:])
         if offer is installed:
             offered = entry
         elif offer is not None:
-            offered = record.entry(entries_start + offer[3], *offer[4:])
+            offered = record.entry(*offer[3:])
         changes = _NO_CHANGES
         if offer is not None and offered is not None and offered is not entry:
             old = _Asking(installed, b"[]" if entry is None else _listed(entry))
@@ -219,7 +214,7 @@ class Resolver:
 class _Asking(NamedTuple):
     """A version, if any, and its permissions as JSON."""
 
-    version: _Outline | None
+    version: Outline | None
     permissions: bytes
 
 
@@ -237,12 +232,12 @@ class _Choice:
 
     def look_at(
         self, record: DocumentRecord, asked: Installed
-    ) -> tuple[_Outline | None, _Outline | None, str | None, int]:
-        """The installed version, the newest compatible one, the number of the latest, and the
-        offset of the entries. The outline is sorted newest first.
+    ) -> tuple[Outline | None, Outline | None, str | None]:
+        """The installed version, the newest compatible one, and the number of the latest. The
+        outline is sorted newest first.
         """
-        outline, entries_start = record.outline_and_start
-        versions = _decode_outline(outline)
+        outline = record.outline
+        versions = decode_outline(outline)
         installed = None
         if asked.version is not None:
             identity = asked.version.text.partition("+")[0]
@@ -254,7 +249,7 @@ class _Choice:
         allowed, newest, runs = asked.range, self._newest, self._runs
         offer = latest = None
         for it in versions:
-            number, sdk_version, is_yanked, start, length, written = it
+            number, sdk_version, is_yanked, start, length = it
             if is_yanked:
                 continue
             if latest is None:
@@ -268,12 +263,12 @@ class _Choice:
             if allowed is not None and not allowed.admits(SemVer.parse(number)):
                 continue
             if newest is not None and it is not installed:
-                entry = record.entry(entries_start + start, length, written)
+                entry = record.entry(start, length)
                 if _published_at(entry) > newest:
                     continue
             offer = it
             break
-        return installed, offer, latest, entries_start
+        return installed, offer, latest
 
 
 def _published_at(entry: bytes) -> bytes:
@@ -281,7 +276,7 @@ def _published_at(entry: bytes) -> bytes:
     return entry[start : start + _PUBLISHED_BYTES]
 
 
-def _status(asked: Installed, installed: _Outline | None, offer: _Outline | None) -> ResolveStatus:
+def _status(asked: Installed, installed: Outline | None, offer: Outline | None) -> ResolveStatus:
     if installed is not None and installed[2]:
         return "yanked"
     if offer is None:
@@ -295,7 +290,7 @@ def _status(asked: Installed, installed: _Outline | None, offer: _Outline | None
     return "incompatible" if _is_older(offer, installed) else "update"
 
 
-def _is_older(offer: _Outline, installed: _Outline | None) -> bool:
+def _is_older(offer: Outline, installed: Outline | None) -> bool:
     """Published earlier, and with a lower number: 2.0.0 is no downgrade from a later 1.3.0."""
     if installed is None or offer[3] < installed[3]:  # Newer versions come first.
         return False
@@ -330,8 +325,8 @@ def _message(
     status: ResolveStatus,
     choice: _Choice,
     asked: Installed,
-    installed: _Outline | None,
-    offer: _Outline | None,
+    installed: Outline | None,
+    offer: Outline | None,
     latest: str | None,
 ) -> str:
     number = "" if asked.version is None else asked.version.text

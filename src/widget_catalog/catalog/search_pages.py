@@ -17,8 +17,8 @@ from .card_picture import Card, CardResults
 from .query import Order, SearchRequest
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents
-from .replica.records import DocumentRecord
-from .replica.rendering import Outline, with_cdn
+from .replica.records import DocumentRecord, decode_outline
+from .replica.rendering import with_cdn
 from .replica.revision import Counts
 from .replica.rows import SummaryRow
 from .search.hits import Hits
@@ -37,7 +37,6 @@ _LATEST = b',"latestVersion":'
 _COMPATIBLE = b',"latestCompatibleVersion":'
 _ID, _PICTURE = b',"id":', b',"picture":'
 
-_decode_outline = msgspec.json.Decoder(list[Outline]).decode
 _decode_card = msgspec.json.Decoder(Card).decode
 
 
@@ -279,11 +278,11 @@ class SearchPages:
         self, record: DocumentRecord, summary: _Summary, sdk: SemVer
     ) -> bytes | None:
         """None: it is the latest version, as usual."""
-        for it in _decode_outline(record.outline):
-            if runs_on(sdk, sdk_version=it.sdk_version, is_yanked=it.is_yanked):
-                if it.place == summary.place:
+        for _, sdk_version, is_yanked, *place in decode_outline(record.outline):
+            if runs_on(sdk, sdk_version=sdk_version, is_yanked=is_yanked):
+                if tuple(place) == summary.place:
                     return None
-                entry = with_cdn(record.entries_at(it.place), self._cdn_url)
+                entry = with_cdn(record.entry(*place), self._cdn_url)
                 # Avoids a second copy in memory.
                 return None if entry == summary.latest else entry
         return b"null"

@@ -9,7 +9,8 @@ from widget_contract.version_files import BUNDLE, STYLE
 
 from .replica.cache import ByteBoundedCache
 from .replica.documents import Documents
-from .replica.rendering import Outline, is_stored_here
+from .replica.records import decode_outline
+from .replica.rendering import is_stored_here
 from .replica.versions import find_attached
 from .widgets import AttachedFile
 
@@ -29,7 +30,6 @@ class _Bundle(msgspec.Struct, rename="camel"):
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
 _decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
-_decode_outline = msgspec.json.Decoder(list[Outline]).decode
 
 
 class StoredFiles:
@@ -59,9 +59,9 @@ class StoredFiles:
             record = self._documents.find(reading, key)
             if record is None:
                 return None
-            for it in _decode_outline(record.outline):
-                if it.version == version:
-                    bundle = _decode_bundle(record.entries_at(it.place))
+            for number, _, _, *place in decode_outline(record.outline):
+                if number == version:
+                    bundle = _decode_bundle(record.entry(*place))
                     if is_stored_here(bundle.bundle_url):
                         return FileRef(bundle.sha256_hash, bundle.bundle_size)
         return None

@@ -2,7 +2,7 @@
 
 import re
 
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 # Longer READMEs are searched by their beginning: what a widget does is said there.
 _README_CHARACTERS = 20_000

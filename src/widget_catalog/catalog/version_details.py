@@ -7,17 +7,15 @@ import msgspec
 import xxhash
 from msgspec import UNSET
 
-from widget_contract.addresses import file_path
 from widget_contract.capabilities import (
     capabilities_in,
     names_of,
     permission_changes,
     requested,
 )
-from widget_contract.declared_details import DeclaredDetails
-from widget_contract.manifest_details import details_in
+from widget_contract.manifest_details import DeclaredDetails, details_in
 from widget_contract.names import is_widget_key
-from widget_contract.version_files import BUNDLE, CONTENT_TYPES, STYLE
+from widget_contract.version_files import BUNDLE, CONTENT_TYPES, STYLE, file_path
 from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import MAX_INLINE_BYTES, AnyContent, Content, Packer

@@ -6,20 +6,23 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from widget_contract.capabilities import Permission, may_be_narrowed, requested
-from widget_contract.declared_details import DeclaredDetails
-from widget_contract.folding import fold
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
+from widget_contract.texts import fold
 from widget_contract.wire import Stats, VersionEntry, WidgetDetail
 from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import AnyContent
 from .card_picture import Card, CardResults
 from .catalog import Catalog
-from .query import Query
+from .query import Query, SearchRequest
 from .search.hits import Matches
 
 T = TypeVar("T")
+
+# Widgets per part when all are listed.
+_PART_OF_ALL = 1_000
 
 _decode_stats = msgspec.json.Decoder(Stats).decode
 _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
@@ -67,11 +70,11 @@ class Views:
         return View(self._catalog.stats(), _decode_stats)
 
     def search(self, query: Query, sdk: SemVer | None, page: int, limit: int) -> CardResults:
-        return self._catalog.cards(query, sdk, str(page), limit)
+        return self._catalog.card_page(SearchRequest(query, sdk, str(page), limit))
 
     async def find_widget(self, key: str) -> View[WidgetDetail] | None:
         """The listed widget with this `scope/name`, of any size."""
-        content = await self._catalog.load_detail(key)
+        content = self._catalog.detail(key)
         return None if content is None else View(content, _decode_detail)
 
     def revision(self) -> int:
@@ -86,37 +89,42 @@ class Views:
             scope, name = "", scope
         if not is_name(name) or (slash and not is_name(scope)):
             return ()
-        return self._catalog.named(scope or None, name, most)
+        if scope:
+            return self.list_keys([f"{scope}/{name}"])
+        index = self._catalog.index
+        index.refresh()  # Most downloaded first.
+        return self._catalog.cards(index.list_named(name)[:most])
 
     def list_keys(self, keys: Sequence[str]) -> tuple[Card, ...]:
         """The listed ones of these widgets, `scope/name`, in the same order."""
-        return self._catalog.listed(keys)
+        found = map(self._catalog.find_listed, keys)
+        return self._catalog.cards([it for it in found if it is not None])
 
     def list_like(self, text: str, most: int) -> tuple[Card, ...]:
         """Widgets with names similar to a text without results."""
-        return self._catalog.like(fold(text), most)
+        return self._catalog.cards(self._catalog.index.list_like(fold(text), most))
 
     def correct(self, text: str) -> str | None:
         """A text of a search with the words that are found in place of unknown ones; None if there
         are none.
         """
-        return self._catalog.correct(fold(text))
+        return self._catalog.index.correct(fold(text))
 
     def count_matches(self, query: Query) -> Matches:
         """The results of a page's search in numbers."""
-        return self._catalog.count_matches(query)
+        return self._catalog.index.count_matches(query)
 
     def list_keywords(self, most: int) -> tuple[list[tuple[str, int]], int]:
         """The most frequent keywords, and how many widgets have each; and the number of all."""
-        return self._catalog.list_keywords(most)
+        return self._catalog.index.list_keywords(most)
 
     def explain(self, text: str, widgets: Sequence[Card]) -> list[int]:
         """The set of `Field`s of each of these widgets with a word of this text."""
-        return self._catalog.explain(fold(text), [it.id for it in widgets])
+        return self._catalog.index.explain(fold(text), [it.id for it in widgets])
 
-    def permissions(self) -> list[str]:
-        """All permissions that widgets need, most frequent first."""
-        return self._catalog.list_permissions()
+    def list_values(self, facet: str) -> list[str]:
+        """The values that widgets have of a facet, most frequent first."""
+        return self._catalog.index.list_values(facet)
 
     def find_version(self, scope: str, name: str, version: str) -> VersionBeside:
         """Data of a listed version that is not in its entry; nothing if it is not listed."""
@@ -140,8 +148,10 @@ class Views:
         return self._catalog.find_id(key)
 
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
-        """Scope, name and time of the last change of the listed widgets in a part."""
-        return self._catalog.list_addresses(part)
+        """Scope, name and time of the latest release of the listed widgets in a part, by number."""
+        first = part * _PART_OF_ALL + 1
+        rows = self._catalog.documents.list_listings(range(first, first + _PART_OF_ALL))
+        return [(it.scope, it.name, it.released_ms or it.created_ms) for it in rows]
 
     def count_parts(self) -> int:
-        return self._catalog.count_parts()
+        return -(-self._catalog.documents.highest_id() // _PART_OF_ALL)

@@ -22,7 +22,7 @@ def list_(
 
     Operators create and change them in a browser, at /operate/collections.
     """
-    from .api import shown
+    from .endpoints import shown
     from .store import list_all
 
     with open_existing(data, config).store.reading() as connection:

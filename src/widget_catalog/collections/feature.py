@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def _hooks() -> "Hooks":
     from ..catalog.collections import add_collections, list_collections
-    from . import events  # noqa: F401 - so that the audit log can name its events.
+    from . import managing  # noqa: F401 - so that the audit log can name its events.
     from .store import add_all, list_all
 
     return {add_collections: add_all, list_collections: list_all}
@@ -27,5 +27,5 @@ FEATURE = Feature(
     tables=("widget_catalog.collections.store",),
     commands=(Command(collections, PEOPLE),),
     hooks=_hooks,
-    routes=value_of("widget_catalog.collections.routes:ROUTES"),
+    routes=value_of("widget_catalog.collections.endpoints:ROUTES"),
 )

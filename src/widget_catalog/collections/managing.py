@@ -1,26 +1,57 @@
-"""What an operator does with collections. Every change is public at once."""
+"""What an operator does with collections, and what the audit log says about it. Every change is
+public at once.
+"""
 
 import re
 from collections.abc import Callable, Sequence
 
-from widget_contract.folding import fold
 from widget_contract.names import is_name
-from widget_contract.texts import name_error, text_error
+from widget_contract.texts import fold, name_error, text_error
 
 from ..accounts.permissions import require_operator_now
 from ..catalog.collections import Collection
+from ..catalog.events import Event
 from ..catalog.store.events import append
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from . import store as stored
-from .events import CollectionChanged, CollectionCreated, CollectionDeleted, CollectionMoved
 
 MAX_COLLECTIONS = 50
 MAX_WIDGETS = 100
 MAX_TITLE = 80
 MAX_TEXT = 2_000
 _MAX_SLUG = 64
+
+
+class CollectionEvent(Event, frozen=True):
+    collection: str
+
+
+class CollectionCreated(CollectionEvent, frozen=True):
+    kind, action = "collection_created", "create collection"
+    title: str
+
+
+class CollectionChanged(CollectionEvent, frozen=True):
+    """The fields are what has changed; of the widgets, those that came or went."""
+
+    kind, action = "collection_changed", "change collection"
+    title: str | None = None
+    text: str | None = None
+    featured: bool | None = None
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+class CollectionMoved(CollectionEvent, frozen=True):
+    kind, action = "collection_moved", "move collection"
+    position: int
+
+
+class CollectionDeleted(CollectionEvent, frozen=True):
+    kind, action = "collection_deleted", "delete collection"
+    title: str
 
 
 def get_collection(connection: Snapshot, slug: str) -> Collection:
@@ -115,7 +146,7 @@ def delete_collection(store: Store, actor: Actor, slug: str) -> None:
 def _moved(items: Sequence[str], item: str, position: int) -> list[str]:
     """The items in an order with this one at a position, counted from 1."""
     others = [it for it in items if it != item]
-    others.insert(max(position - 1, 0), item)
+    others.insert(min(max(position - 1, 0), len(others)), item)
     return others
 
 

@@ -1,8 +1,10 @@
-"""The current time, and its format. No other module reads the clock.
+"""The current time, and its format; numbers and durations for people. No other module reads the
+clock.
 
 Times are whole milliseconds in UTC, as in the API.
 """
 
+import math
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -67,3 +69,32 @@ def iso(instant: datetime) -> str:
     """`2026-01-31T09:05:00.000Z`, from an instant in UTC."""
     text: str = msgspec.to_builtins(instant)  # Ten times as fast as isoformat().
     return f"{text[:19]}.000Z" if len(text) == 20 else f"{text[:23]}Z"
+
+
+_MINUTE_S = 60
+_HOUR_S = 60 * _MINUTE_S
+_DAY_S = 24 * _HOUR_S
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 widget`, `2 widgets`, `20,000 widgets`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def format_duration(seconds: float) -> str:
+    """In one unit, rounded up: `5 seconds`, `11 minutes`, `24 hours`, `3 days`."""
+    whole = max(1, math.ceil(seconds))
+    if whole < _MINUTE_S:
+        return counted(whole, "second")
+    minutes = math.ceil(whole / _MINUTE_S)
+    if minutes < 120 and minutes != 60:
+        return counted(minutes, "minute")
+    if whole <= 2 * _DAY_S:
+        return counted(math.ceil(whole / _HOUR_S), "hour")
+    return counted(math.ceil(whole / _DAY_S), "day")
+
+
+def format_days(days: float) -> str:
+    """As given, up to six decimal places: `1 day`, `30 days`, `0.5 days`."""
+    shown = f"{max(days, 1e-6):.6f}".rstrip("0").rstrip(".")
+    return f"{shown} day{'' if shown == '1' else 's'}"

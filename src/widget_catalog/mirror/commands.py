@@ -24,7 +24,7 @@ from ..catalog.node.context import (
     seconds_of,
 )
 from ..core import clock
-from ..core.amounts import counted
+from ..core.clock import counted
 from ..core.errors import MirrorRefused
 from ..core.load_settings import load_settings
 from ..core.setting_rules import check_networks

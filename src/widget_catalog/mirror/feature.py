@@ -8,7 +8,7 @@ from ..core.features import Feature, value_of
 from .commands import MirrorSettings, mirror
 
 if TYPE_CHECKING:
-    from ..core.http.services import Services
+    from ..core.http.call import Services
 
 
 def _current_settings(services: "Services") -> Mapping[str, Any]:

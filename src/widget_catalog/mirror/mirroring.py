@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from widget_catalog_client import Catalog, ClientError, FeedExpired, NotFound, Settings
-from widget_catalog_client.watching import BEHIND_S, MAX_BEHIND
+from widget_catalog_client.flows import BEHIND_S, MAX_BEHIND
 from widget_contract.names import is_widget_key
 from widget_contract.texts import printable
 

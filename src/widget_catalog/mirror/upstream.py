@@ -31,7 +31,7 @@ from ..catalog.widgets import MAX_REASON, Revocation, Version, Widget
 from ..core.clock import from_ms, iso
 from ..core.errors import BundleRefused
 from ..core.files.contract import Bundles, Kind
-from ..core.files.hashing import is_intact
+from ..core.files.verified import is_intact
 from ..transfer.export_catalog import name_files
 from ..transfer.ndjson import ImportedBundle, Rules, decode_line
 

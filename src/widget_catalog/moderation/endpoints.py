@@ -7,9 +7,6 @@ from functools import partial
 
 import msgspec
 
-from widget_contract.errors import CatalogError
-
-from ..accounts.own_page import form_page, own_form_page
 from ..accounts.permissions import read_as_operator
 from ..accounts.store import TakenScope, list_scopes
 from ..catalog.store.scopes import OwnerlessScope, list_ownerless_scopes
@@ -17,12 +14,19 @@ from ..core.actors import Actor, Right
 from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from ..core.files.contract import Bundles
-from ..core.http.call import Call, Paging, done, reply
+from ..core.http.call import Call, Paging, Services, reply
 from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.http import Response
 from ..core.http.routing import AuthMode, Route, StepUp, Who, page
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import (
+    CORRECTABLE,
+    NOT_SENT,
+    SentForm,
+    by_api,
+    form_page,
+    forms_of,
+    own_form_page,
+)
 from ..publishing.widget_pages import WIDGETS, version_form
 from . import manage_scopes as scopes
 from . import report_widget as reports
@@ -36,6 +40,7 @@ SCOPES = "/operate/scopes"
 _REPORTS_PER_PAGE = 20
 _SCOPES_PER_PAGE = 50
 _OWNERLESS = "ownerless"
+_CORRECTABLE = (InvalidRequest, Conflict, TooOften)
 _KINDS = ("reserved", "organization", "personal", _OWNERLESS)
 _DONE = {
     "resolve": "The report was resolved.",
@@ -56,7 +61,6 @@ _WORDS = {
     "offensive": "It is offensive",
     "other": "Something else",
 }
-_NOTHING = ReportForm("", "")
 
 
 class RevokeBody(msgspec.Struct, rename="camel"):
@@ -78,9 +82,8 @@ def post_revoke(services: Services, call: Call) -> Response:
     return reply({"success": True, "sameBundle": shared})
 
 
-def post_unrevoke(services: Services, call: Call) -> Response:
+def unrevoke(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     unrevoke_version(*_version(services, call))
-    return done()
 
 
 @version_form("revoke", {"": "reason"})
@@ -92,11 +95,6 @@ def post_revoke_form(services: Services, call: Call, fields: Mapping[str, str]) 
 def post_everywhere_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     agreed = [other for other in fields.get("sameBundle", "").split(",") if other]
     revoke_everywhere(*_version(services, call), fields.get("reason", ""), agreed)
-
-
-@version_form("unrevoke")
-def post_unrevoke_form(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    unrevoke_version(*_version(services, call))
 
 
 def get_reports(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
@@ -170,9 +168,7 @@ def _name_in(fields: Mapping[str, str], key: str) -> str:
     return fields.get(key, "").strip().removeprefix("@")
 
 
-def get_report(
-    services: Services, call: Call, said: ReportForm = _NOTHING, error: CatalogError | None = None
-) -> Response:
+def get_report(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     """It has a form, so it is separate from the widget's page, which may be cached. No account is
     needed.
     """
@@ -186,22 +182,18 @@ def get_report(
         "max_text": reports.MAX_TEXT,
         "is_done": call.request.method != "POST" and call.query().get("done") == "yes",
     }
-    sent = SentForm("", said._asdict(), error)
     return form_page(services, "moderation/report.html", sent=sent, **shown)
 
 
-def post_report(services: Services, call: Call) -> Response:
+@forms_of(get_report, lambda call: f"{call.request.path}?done=yes", _CORRECTABLE)("")
+def post_report(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     refuse_other_sites(services, call)
-    form = {key: value.strip() for key, value in call.form().items()}
+    form = {key: value.strip() for key, value in fields.items()}
     # Forms send CRLF line breaks.
     form["text"] = form.get("text", "").replace("\r\n", "\n")
     said = ReportForm(*(form.get(field, "") for field in ReportForm._fields))
     most = services.settings.of(ModerationSettings).max_reports
-    try:
-        reports.report_widget(services.store, call.address, *_place(call), said, most)
-    except (InvalidRequest, Conflict, TooOften) as error:
-        return get_report(services, call, said, error)
-    return services.renderer.redirect(f"{call.request.path}?done=yes")
+    reports.report_widget(services.store, call.address, *_place(call), said, most)
 
 
 def _place(call: Call) -> tuple[str, str]:
@@ -217,10 +209,10 @@ _visitor = partial(Route, needs=Who.ANYONE, auth=AuthMode.ANONYMOUS_PAGE)
 
 ROUTES = (
     Route("POST", _VERSION + "/revoke", post_revoke, Right.REVOKE),
-    Route("POST", _VERSION + "/unrevoke", post_unrevoke, Right.REVOKE),
+    Route("POST", _VERSION + "/unrevoke", by_api(unrevoke), Right.REVOKE),
     _revoking("POST", _VERSION_PAGE + "/revoke", post_revoke_form),
     _revoking("POST", _VERSION_PAGE + "/revoke-everywhere", post_everywhere_form),
-    _revoking("POST", _VERSION_PAGE + "/unrevoke", post_unrevoke_form),
+    _revoking("POST", _VERSION_PAGE + "/unrevoke", version_form("unrevoke")(unrevoke)),
     _operator("GET", SCOPES, get_scopes),
     _operator("POST", SCOPES + "/reserve", post_reserve),
     _operator("POST", SCOPES + "/release", post_release),

@@ -11,9 +11,9 @@ from ..accounts.administer_account import (
     set_disabled,
 )
 from ..accounts.create_account import AUTHOR, OPERATOR, invite
-from ..accounts.events import AccessEnded, InvitationWithdrawn, TokenRevoked
-from ..accounts.oauth.store import find_grant, list_grants, remove_grant
-from ..accounts.own_page import own_form_page, own_page
+from ..accounts.events import InvitationWithdrawn
+from ..accounts.manage_account import sign_out_program_of
+from ..accounts.oauth.store import list_grants
 from ..accounts.permissions import require_operator_now
 from ..accounts.second_factor.store import has_factor
 from ..accounts.services import AccountServices
@@ -24,16 +24,16 @@ from ..accounts.store import (
     list_sessions,
     remove_invitation,
 )
-from ..accounts.tokens.store import list_tokens, remove_token
+from ..accounts.tokens.issue_token import revoke_token_of
+from ..accounts.tokens.store import list_tokens
 from ..catalog.store.events import append
-from ..core.actors import Actor, email_error
-from ..core.db.engine import Store
+from ..core.actors import Account, Actor, email_error
+from ..core.db.engine import Store, Transaction
 from ..core.errors import FieldMessage, InvalidRequest, NotFound
-from ..core.http.call import Call, Paging
+from ..core.http.call import Call, Paging, Services
 from ..core.http.http import Response
 from ..core.http.routing import Handler
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.sent_form import NOT_SENT, SentForm, forms_of, own_form_page, own_page
 from ..organizations.store import list_memberships
 
 ACCOUNTS = "/operate/accounts"
@@ -110,39 +110,27 @@ post_demote = _change("demote", dismiss_operator)
 post_second_factor = _change("second-factor", reset_second_factor)
 
 
-@_form("token")
-def post_token(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    id_ = call.params["id"]
+def _end(
+    end: Callable[[Transaction, Actor, Account, str], None],
+    services: Services,
+    call: Call,
+    _fields: Mapping[str, str],
+) -> None:
     with services.store.writing() as tx:
         require_operator_now(tx.connection, call.actor)
         account = get_account_by_name(tx.connection, call.params["username"])
-        if not remove_token(tx, account.id, id_):
-            raise NotFound("There is no such token.")
-        append(tx, call.actor, TokenRevoked(scope=account.username, id=id_))
+        end(tx, call.actor, account, call.params["id"])
 
 
-@_form("program")
-def post_program(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
-    """End a program's sign-in, and revoke the access tokens it requested."""
-    id_ = call.params["id"]
-    with services.store.writing() as tx:
-        require_operator_now(tx.connection, call.actor)
-        account = get_account_by_name(tx.connection, call.params["username"])
-        grant = find_grant(tx.connection, id_)
-        if grant is None or grant.account_id != account.id:
-            raise NotFound("There is no such program.")
-        remove_grant(tx, id_)
-        event = AccessEnded(scope=account.username, grant=id_, program=grant.client_id)
-        append(tx, call.actor, event)
+post_token = _form("token")(partial(_end, revoke_token_of))
+post_program = _form("program")(partial(_end, sign_out_program_of))
 
 
-def post_reset_link(services: Services, call: Call) -> Response:
+@_form("reset-link")
+def post_reset_link(services: Services, call: Call, _fields: Mapping[str, str]) -> Response:
     """The link is shown only once, so there is no redirect."""
     name = call.params["username"]
-    try:
-        secret = make_reset_link(services.store, services.signing_key, call.actor, name)
-    except CORRECTABLE as refused:
-        return get_account(services, call, SentForm("reset-link", call.form(), refused))
+    secret = make_reset_link(services.store, services.signing_key, call.actor, name)
     return own_page(
         services,
         call,
@@ -162,22 +150,21 @@ def get_invitations(services: Services, call: Call, sent: SentForm = NOT_SENT) -
     return own_form_page(services, call, "operations/invitations.html", sent, _DONE, **more)
 
 
-def post_invitation(services: Services, call: Call) -> Response:
+_invitation_form = forms_of(get_invitations, lambda _call: INVITATIONS)
+
+
+@_invitation_form("invite", {"": "email"})
+def post_invitation(services: Services, call: Call, fields: Mapping[str, str]) -> Response:
     """The link is shown only once, so there is no redirect."""
-    fields = call.form()
-    email = fields.get("email", "").strip() or None
-    role = fields.get("role", AUTHOR)
-    try:
-        if role not in (AUTHOR, OPERATOR):
-            raise InvalidRequest(FieldMessage("role", "Choose a role: author or operator."))
-        if email is not None and (error := email_error(email)):
-            raise InvalidRequest(error)
-        if role == AUTHOR and _is_mirror(services):
-            sentence = "This catalog is a mirror: only operators can be invited."
-            raise InvalidRequest(FieldMessage("role", sentence))
-        secret = invite(services.store, role, email, actor=call.actor)
-    except CORRECTABLE as refused:
-        return get_invitations(services, call, SentForm("invite", fields, refused, {"": "email"}))
+    email, role = fields.get("email", "").strip() or None, fields.get("role", AUTHOR)
+    if role not in (AUTHOR, OPERATOR):
+        raise InvalidRequest(FieldMessage("role", "Choose a role: author or operator."))
+    if email is not None and (error := email_error(email)):
+        raise InvalidRequest(error)
+    if role == AUTHOR and _is_mirror(services):
+        sentence = "This catalog is a mirror: only operators can be invited."
+        raise InvalidRequest(FieldMessage("role", sentence))
+    secret = invite(services.store, role, email, actor=call.actor)
     return own_page(
         services,
         call,
@@ -190,7 +177,7 @@ def post_invitation(services: Services, call: Call) -> Response:
     )
 
 
-@forms_of(get_invitations, lambda _call: INVITATIONS)("withdraw")
+@_invitation_form("withdraw")
 def post_withdraw(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     with services.store.writing() as tx:
         require_operator_now(tx.connection, call.actor)

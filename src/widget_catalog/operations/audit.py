@@ -9,7 +9,6 @@ from functools import partial
 
 import msgspec
 
-from ..accounts.own_page import own_page
 from ..accounts.permissions import require_operator, require_operator_now
 from ..catalog.events import list_actions
 from ..catalog.store.audit import (
@@ -26,10 +25,9 @@ from ..core.actors import Actor
 from ..core.clock import to_ms
 from ..core.db.engine import Store
 from ..core.errors import FieldMessage, InvalidRequest
-from ..core.http.call import Call, Paging, reply
+from ..core.http.call import Call, Paging, Services, reply
 from ..core.http.http import NOSNIFF, Response, StreamBody
-from ..core.http.sent_form import SentForm
-from ..core.http.services import Services
+from ..core.http.sent_form import SentForm, own_page
 from ..organizations.organize import read_organization_audit
 from ..publishing.view_own import read_widget_audit
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from widget_contract.errors import CatalogError
 from widget_contract.names import is_name
 
-from ..accounts.own_page import own_page
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import count_accounts
 from ..catalog.store.events import count_open_reports
@@ -21,10 +20,9 @@ from ..catalog.store.widgets import (
 )
 from ..core.errors import InvalidRequest
 from ..core.features import installed
-from ..core.http.call import Call, Paging
+from ..core.http.call import Call, Paging, Services
 from ..core.http.http import Response
-from ..core.http.sent_form import SentForm
-from ..core.http.services import Services
+from ..core.http.sent_form import SentForm, own_page
 from ..core.settings import Settings, list_settings
 from ..publishing.widget_pages import WIDGETS
 

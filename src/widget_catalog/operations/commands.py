@@ -23,7 +23,7 @@ from ..catalog.node.context import (
     require_catalog,
     say,
 )
-from ..core.amounts import counted
+from ..core.clock import counted
 from ..core.load_settings import find_exposed_secrets, load_settings
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def doctor(
     from ..catalog.store.events import describe_copying
     from ..core.data_folder import DataFolder
     from ..core.db.damage import DamageAlarm, bundle_alarm
-    from ..core.db.postgresql import find_other_secrets
+    from ..core.db.listening import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher
     from ..core.progress import counting
     from .doctor import check_catalog

@@ -21,14 +21,14 @@ from widget_contract.version_files import PICTURE_KINDS
 
 from ..catalog.replica.comparison import check_replica
 from ..catalog.replica.replica import Replica
-from ..catalog.store.files import remove_unused, withdraw_files
+from ..catalog.store.files import list_stored_files, remove_unused, withdraw_files
 from ..catalog.store.rows import StoredFile
-from ..catalog.store.widgets import count_widgets, list_stored_files
+from ..catalog.store.widgets import count_widgets
 from ..core.db.damage import check_integrity, discard_other_pages
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Stored
-from ..core.files.hashing import Hashed, hash_stream, map_parallel
+from ..core.files.verified import Hashed, hash_stream, map_parallel
 from ..core.progress import Advance, Bar, no_bar
 from ..publishing.store import list_awaited_files
 

@@ -3,19 +3,29 @@ both do is in one function.
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 import msgspec
 
-from ..accounts.own_page import done_page, own_form_page, own_page
 from ..accounts.permissions import read_own
 from ..accounts.services import AccountServices
 from ..accounts.settings import AccountSettings
+from ..core.actors import Right
 from ..core.clock import from_ms, iso
 from ..core.errors import InvalidRequest, NotFound
-from ..core.http.call import Call, Paging, done, reply
+from ..core.http.call import Call, Paging, Services, reply
 from ..core.http.http import Response
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of
-from ..core.http.services import Services
+from ..core.http.routing import Route, StepUp, Who, page
+from ..core.http.sent_form import (
+    CORRECTABLE,
+    NOT_SENT,
+    SentForm,
+    by_api,
+    done_page,
+    forms_of,
+    own_form_page,
+    own_page,
+)
 from . import invite_member as inviting
 from . import organize
 from .feature import max_owned
@@ -24,7 +34,6 @@ from .store import Invitation, Membership, Organization, list_invitations_of
 ORGANIZATIONS = "/account/organizations"
 _ENTRIES_PER_PAGE = 50
 _CORRECTABLE = (*CORRECTABLE, NotFound)
-_INVITED = {"": "who", "username": "who", "email": "who"}
 _INVITATION_NOTE = (
     "Somebody without an account cannot use the link yet: they also need an invitation to the "
     "catalog, from an operator."
@@ -150,13 +159,9 @@ def get_audit(services: Services, call: Call) -> Response:
     return own_page(services, call, "author/audit.html", **shown)
 
 
-def _show_members(services: Services, call: Call, is_public: bool) -> None:
+def _show_members(services: Services, call: Call, fields: Mapping[str, bool]) -> None:
+    is_public = fields["members_public"]
     organize.show_members(services.store, call.actor, call.params["slug"], is_public=is_public)
-
-
-def put_settings(services: Services, call: Call) -> Response:
-    _show_members(services, call, call.json(SettingsBody).members_public)
-    return done()
 
 
 @_form("members-public")
@@ -164,35 +169,18 @@ def post_members_public(services: Services, call: Call, fields: Mapping[str, str
     choice = fields.get("public")
     if choice not in ("yes", "no"):
         raise InvalidRequest("Use the button to change the visibility of members.")
-    _show_members(services, call, choice == "yes")
+    _show_members(services, call, {"members_public": choice == "yes"})
 
 
-def _change_role(services: Services, call: Call, text: str) -> None:
-    member, role = (call.params["slug"], call.params["username"]), organize.parse_role(text)
-    organize.change_role(services.store, call.actor, *member, role, max_owned(services))
+def change_role(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    member, role = (call.params["slug"], call.params["username"]), fields.get("role", "")
+    what = (*member, organize.parse_role(role), max_owned(services))
+    organize.change_role(services.store, call.actor, *what)
 
 
-def put_member(services: Services, call: Call) -> Response:
-    _change_role(services, call, call.json(RoleBody).role)
-    return done()
-
-
-@_form("role")
-def post_role(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    _change_role(services, call, fields.get("role", ""))
-
-
-def _remove_member(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+def remove_member(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     slug, username = call.params["slug"], call.params["username"]
     organize.end_membership(services.store, call.actor, slug, username)
-
-
-def delete_member(services: Services, call: Call) -> Response:
-    _remove_member(services, call, {})
-    return done()
-
-
-post_remove = _form("remove")(_remove_member)
 
 
 @forms_of(get_organization_page, _list_place, _CORRECTABLE)("leave")
@@ -204,19 +192,13 @@ def post_leave(services: Services, call: Call, fields: Mapping[str, str]) -> Non
     organize.end_membership(services.store, call.actor, slug, call.actor.name)
 
 
-def _transfer(services: Services, call: Call, username: str) -> None:
+def transfer(services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    username = fields.get("username", "").strip().removeprefix("@")
     what = (call.params["slug"], username, max_owned(services))
     organize.transfer_organization(services.store, call.actor, *what)
 
 
-def post_transfer(services: Services, call: Call) -> Response:
-    _transfer(services, call, call.json(UsernameBody).username)
-    return done()
-
-
-@_form("transfer", {"": "username"})
-def post_transfer_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    _transfer(services, call, fields.get("username", "").strip().removeprefix("@"))
+post_transfer = _form("transfer", {"": "username"})(transfer)
 
 
 def get_organization_invitations(services: Services, call: Call) -> Response:
@@ -243,20 +225,16 @@ def post_invitation(services: Services, call: Call) -> Response:
     return reply({**_shown_invitation(invitation), **by_link}, status=201)
 
 
-def post_invite(services: Services, call: Call) -> Response:
+@_form("invite", {"": "who", "username": "who", "email": "who"})
+def post_invite(services: Services, call: Call, fields: Mapping[str, str]) -> Response | None:
     """By name: the person finds it here. By e-mail address: a link, which is shown only once."""
-    fields = call.form()
     who = fields.get("who", "").strip().removeprefix("@")
+    if not who:
+        raise InvalidRequest("Enter a username or an e-mail address.")
     named = {"email": who} if "@" in who else {"username": who}
-    try:
-        if not who:
-            raise InvalidRequest("Enter a username or an e-mail address.")
-        body = InvitationBody(fields.get("role", ""), **named)
-        _, link, note = _invite(services, call, body)
-    except _CORRECTABLE as error:
-        return get_organization_page(services, call, SentForm("invite", fields, error, _INVITED))
+    _, link, note = _invite(services, call, InvitationBody(fields.get("role", ""), **named))
     if link is None:
-        return services.renderer.redirect(f"{_place(call)}?done=invite")
+        return None
     shown = {
         "title": f"Invitation to {call.params['slug']}",
         "sentence": f"Send this link to {who}. It can be used once, within a week.",
@@ -267,17 +245,9 @@ def post_invite(services: Services, call: Call) -> Response:
     return own_page(services, call, "author/link.html", **shown)
 
 
-def _withdraw(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+def withdraw(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
     slug, id_ = call.params["slug"], call.params["id"]
     inviting.withdraw_invitation(services.store, call.actor, slug, id_)
-
-
-def delete_invitation(services: Services, call: Call) -> Response:
-    _withdraw(services, call, {})
-    return done()
-
-
-post_withdraw = _form("withdraw")(_withdraw)
 
 
 def get_invitations(services: Services, call: Call) -> Response:
@@ -289,14 +259,8 @@ def _response(services: Services, call: Call, id_: str, secret: str, *, is_accep
     return inviting.answer_invitation(services.store, call.actor, *what, is_accepted=is_accepted)
 
 
-def post_accept(services: Services, call: Call) -> Response:
-    _response(services, call, call.params["id"], call.json(SecretBody).secret, is_accepted=True)
-    return done()
-
-
-def post_decline(services: Services, call: Call) -> Response:
-    _response(services, call, call.params["id"], call.json(SecretBody).secret, is_accepted=False)
-    return done()
+def _by_id(is_accepted: bool, services: Services, call: Call, fields: Mapping[str, str]) -> None:
+    _response(services, call, call.params["id"], fields["secret"], is_accepted=is_accepted)
 
 
 def get_invitation(services: Services, call: Call) -> Response:
@@ -352,3 +316,43 @@ def _shown_invitation(invitation: Invitation) -> dict[str, object]:
         "invitedBy": invitation.invited_by,
         "expiresAt": iso(from_ms(invitation.expires_at)),
     }
+
+
+_API = "/api/organizations/{slug}"
+_PAGE = ORGANIZATIONS + "/{slug}"
+_MEMBER = _PAGE + "/members/{username}"
+
+_person = partial(Route, needs=Who.PERSON)
+_members = partial(Route, needs=Right.MANAGE_MEMBERS)
+_own = partial(Route, needs=Right.OWN)
+_members_form = partial(page, "POST", needs=Right.MANAGE_MEMBERS)
+_factor = StepUp.FACTOR
+
+ROUTES = (
+    _person("GET", "/api/organizations", get_organizations),
+    _person("POST", "/api/organizations", post_organization, step_up=_factor),
+    Route("GET", _API, get_organization, Right.VIEW),
+    _members("GET", _API + "/invitations", get_organization_invitations),
+    _members("POST", _API + "/invitations", post_invitation, step_up=_factor),
+    _members("DELETE", _API + "/invitations/{id}", by_api(withdraw)),
+    _members("PUT", _API + "/members/{username}", by_api(change_role, RoleBody), step_up=_factor),
+    _members("DELETE", _API + "/members/{username}", by_api(remove_member), step_up=_factor),
+    _own("PUT", _API + "/settings", by_api(_show_members, SettingsBody)),
+    _own("POST", _API + "/transfer", by_api(transfer, UsernameBody), step_up=_factor),
+    _person("GET", "/api/invitations", get_invitations),
+    _person("POST", "/api/invitations/{id}/accept", by_api(partial(_by_id, True), SecretBody)),
+    _person("POST", "/api/invitations/{id}/decline", by_api(partial(_by_id, False), SecretBody)),
+    page("GET", ORGANIZATIONS, get_organizations_page, Who.PERSON),
+    page("POST", ORGANIZATIONS, post_create, Who.PERSON, step_up=_factor),
+    page("GET", _PAGE, get_organization_page, Right.VIEW),
+    page("GET", _PAGE + "/audit", get_audit, Right.READ_AUDIT),
+    _members_form(_PAGE + "/invitations", post_invite, step_up=_factor),
+    _members_form(_PAGE + "/invitations/{id}", _form("withdraw")(withdraw)),
+    _members_form(_MEMBER, _form("role")(change_role), step_up=_factor),
+    _members_form(_MEMBER + "/remove", _form("remove")(remove_member), step_up=_factor),
+    page("POST", _PAGE + "/members-public", post_members_public, Right.OWN),
+    page("POST", _PAGE + "/leave", post_leave, Right.VIEW, step_up=_factor),
+    page("POST", _PAGE + "/transfer", post_transfer, Right.OWN, step_up=_factor),
+    page("GET", "/invitation", get_invitation, Who.ANYONE),
+    page("POST", "/invitation", post_answer, Who.PERSON),
+)

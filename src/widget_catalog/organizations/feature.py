@@ -10,7 +10,7 @@ from ..core.settings import FeatureSettings, setting
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.services import Services
+    from ..core.http.call import Services
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,5 +51,5 @@ FEATURE = Feature(
     tables=("widget_catalog.organizations.store",),
     settings=OrganizationSettings,
     hooks=_hooks,
-    routes=value_of("widget_catalog.organizations.routes:ROUTES"),
+    routes=value_of("widget_catalog.organizations.endpoints:ROUTES"),
 )

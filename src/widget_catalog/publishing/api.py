@@ -1,23 +1,20 @@
 """Handlers: scopes to publish in; request, check and confirm a version; published widgets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
-from widget_contract.addresses import file_path
-from widget_contract.version_files import BUNDLE, STYLE
+from widget_contract.version_files import BUNDLE, STYLE, file_path
 from widget_contract.wire import Published, PublishScope, UploadTargets
 
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.replica.rendering import render_detail
 from ..core.actors import Right
 from ..core.errors import InvalidRequest
-from ..core.http.call import Call, done, read_object, reply
+from ..core.http.call import Call, Services, done, read_object, reply
 from ..core.http.http import Response
-from ..core.http.routing import Handler
-from ..core.http.services import Services
 from .change_widget import (
     deprecate_version,
     list_widget,
@@ -66,7 +63,7 @@ class Change(NamedTuple):
     action: Callable[..., None]
     body: type[msgspec.Struct] | None = None
 
-    def make(self, services: Services, call: Call, **fields: Any) -> None:
+    def make(self, services: Services, call: Call, fields: Mapping[str, Any]) -> None:
         number = [call.params["version"]] if "version" in call.params else []
         quotas = services.of(Quotas)
         self.action(services.store, call.actor, call.key, *number, **fields, quotas=quotas)
@@ -82,15 +79,6 @@ VERSION_CHANGES = (
     Change("deprecate", Right.DEPRECATE, deprecate_version, MessageBody),
     Change("undeprecate", Right.DEPRECATE, undeprecate_version),
 )
-
-
-def handler_of(change: Change) -> Handler:
-    def handle(services: Services, call: Call) -> Response:
-        fields = {} if change.body is None else msgspec.structs.asdict(call.json(change.body))
-        change.make(services, call, **fields)
-        return done()
-
-    return handle
 
 
 def get_widget(services: Services, call: Call) -> Response:

@@ -85,7 +85,7 @@ def redate(widget: Key, data: DataOption = None, config: ConfigOption = None) ->
 
     The order of the versions stays the same. Check the clock first.
     """
-    from ..core.amounts import counted
+    from ..core.clock import counted
     from .change_widget import redate_widget
 
     redated = redate_widget(open_existing(data, config).store, widget)

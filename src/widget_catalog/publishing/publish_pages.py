@@ -16,17 +16,15 @@ from widget_contract.version_files import (
     kind_of,
 )
 
-from ..accounts.own_page import own_page
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.pages.facts import picture_in_words
 from ..catalog.pages.preview import of_manifest
 from ..core.errors import Conflict, FieldMessage, InvalidRequest, NotAllowed, NotFound, TooOften
-from ..core.http.call import Call
+from ..core.http.call import Call, Services
 from ..core.http.errors import headers_of, status_of
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.receiving import FormFile
-from ..core.http.sent_form import NOT_SENT, SentForm
-from ..core.http.services import Services
+from ..core.http.sent_form import NOT_SENT, SentForm, own_page
 from .module_notes import ModuleNotes
 from .publish_version import (
     PendingVersion,

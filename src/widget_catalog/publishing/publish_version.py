@@ -31,7 +31,7 @@ from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, InvalidRequest, NotFound, StoreUnavailable
 from ..core.files.contract import Bundles, Uploads
-from ..core.files.hashing import map_parallel
+from ..core.files.verified import map_parallel
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import Wanted, check_limits, plan_version
 from .store import (

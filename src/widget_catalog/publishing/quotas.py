@@ -22,11 +22,11 @@ from ..catalog.settings import CatalogSettings
 from ..catalog.store.audit import list_instants
 from ..catalog.widgets import Widget
 from ..core.actors import Actor
-from ..core.amounts import format_duration
+from ..core.clock import format_duration
 from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import InvalidRequest, TooOften
 from ..core.settings import Settings
-from .settings import PublishingSettings
+from .feature import PublishingSettings
 from .store import (
     LIFETIME_MS,
     add_publication,

@@ -4,6 +4,7 @@ from widget_contract.manifests import MAX_MANIFEST_TEXT_BYTES
 
 from ..core.actors import Right
 from ..core.http.routing import Route, StepUp, Who, page
+from ..core.http.sent_form import by_api
 from . import api, publish_pages, widget_pages
 
 _WIDGET = "/api/widgets/{scope}/{name}"
@@ -35,11 +36,11 @@ API = (
         step_up=StepUp.FACTOR,
     ),
     *(
-        Route("POST", f"{_WIDGET}/{it.name}", api.handler_of(it), it.right)
+        Route("POST", f"{_WIDGET}/{it.name}", by_api(it.make, it.body), it.right)
         for it in api.WIDGET_CHANGES
     ),
     *(
-        Route("POST", f"{_VERSION}/{it.name}", api.handler_of(it), it.right)
+        Route("POST", f"{_VERSION}/{it.name}", by_api(it.make, it.body), it.right)
         for it in api.VERSION_CHANGES
     ),
 )

@@ -20,7 +20,7 @@ from ..catalog.widgets import AttachedFile, in_order
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Uploads
-from ..core.files.hashing import hash_stream
+from ..core.files.verified import hash_stream
 from .store import FileSpec, PublishRequest, add_requested_files
 
 _WHAT = {BUNDLE: "bundle", STYLE: "style sheet", README: "README"}

@@ -6,15 +6,20 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..accounts.own_page import own_form_page, own_page
 from ..catalog.installs import installs_of
 from ..core.errors import TooOften
-from ..core.http.call import Call, Paging
+from ..core.http.call import Call, Paging, Services
 from ..core.http.http import Response
 from ..core.http.routing import Handler
-from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, forms_of, take_form
+from ..core.http.sent_form import (
+    CORRECTABLE,
+    NOT_SENT,
+    SentForm,
+    forms_of,
+    own_form_page,
+    own_page,
+)
 from ..core.http.sent_form import Change as FormChange
-from ..core.http.services import Services
 from .api import Change
 from .change_widget import name_publishers, set_official
 from .quotas import Quotas
@@ -118,7 +123,7 @@ def _by_form(change: Change) -> FormChange:
         given = {it.name: form.get(it.name, "") for it in taken if it.required}
         optional = {it.name: form.get(it.name, "").strip() for it in taken if not it.required}
         given |= {name: text for name, text in optional.items() if text}
-        change.make(services, call, **given)
+        change.make(services, call, given)
 
     return make
 
@@ -153,14 +158,11 @@ def post_publishers(services: Services, call: Call, fields: Mapping[str, str]) -
     name_publishers(services.store, call.actor, call.key, names, services.of(Quotas))
 
 
-def post_official(services: Services, call: Call) -> Response:
-    is_official = call.form().get("official") == "yes"
-
-    def change(_fields: Mapping[str, str]) -> None:
-        set_official(services.store, call.actor, call.key, is_official)
-
-    form = "official" if is_official else "unofficial"
-    return take_form(services, call, form, change, _widget_page, _place(call))
+@_widget_form("official")
+def post_official(services: Services, call: Call, fields: Mapping[str, str]) -> Response | None:
+    is_official = fields.get("official") == "yes"
+    set_official(services.store, call.actor, call.key, is_official)
+    return None if is_official else services.renderer.redirect(f"{_place(call)}?done=unofficial")
 
 
 def get_audit(services: Services, call: Call) -> Response:

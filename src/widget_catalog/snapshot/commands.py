@@ -19,7 +19,7 @@ from ..catalog.node.context import (
     report,
     say,
 )
-from ..core.amounts import counted
+from ..core.clock import counted
 from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ changes to existing widgets, in batches: their text, and the states yanked, depr
 listed and official. If this is interrupted, loading the same snapshot again completes it.
 """
 
+import io
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, cast
 
@@ -22,7 +23,7 @@ from ..core.db.engine import Snapshot as Reading
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, SnapshotRefused
 from ..core.files.contract import Bundles, Kind
-from ..core.files.hashing import hash_stream
+from ..core.files.verified import hash_stream
 from ..core.progress import Bar
 from ..transfer.copied_widgets import save_difference
 from ..transfer.import_bundles import BundleImporter
@@ -126,14 +127,13 @@ class _PartImporter(BundleImporter):
 
     def store_part(self, snapshot: Snapshot, part: Part, sha256_hash: str) -> None:
         kind = cast(Kind, part.path.rpartition(".")[2])
-        with snapshot.open(part) as content:
-            if kind in ("js", "css"):
-                self._put(content, sha256_hash, kind)
-            elif self.bundles.stat(sha256_hash, kind) is None:  # Not verified yet.
-                most = max_bytes_of(kind, 0)
-                if part.size_bytes > most:
-                    raise BundleRefused(f"{part.path} has more than {most:,} bytes.")
-                self._put_attached(part.path, content.read(), sha256_hash, kind)
+        if kind in ("js", "css"):
+            self._put(io.BytesIO(snapshot.read(part)), sha256_hash, kind)
+        elif self.bundles.stat(sha256_hash, kind) is None:  # Not verified yet.
+            most = max_bytes_of(kind, 0)
+            if part.size_bytes > most:
+                raise BundleRefused(f"{part.path} has more than {most:,} bytes.")
+            self._put_attached(part.path, snapshot.read(part), sha256_hash, kind)
 
     def add(self, name: str, kind: Kind) -> ImportedBundle:
         sha256_hash = name.removeprefix("bundles/").removesuffix(f".{kind}")

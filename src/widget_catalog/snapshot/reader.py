@@ -4,17 +4,15 @@ Every error names the file in the archive. Nothing is unpacked, so there is no p
 """
 
 import contextlib
-import io
-import os
+import hashlib
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
+from typing import BinaryIO, NamedTuple, NoReturn
 
 import msgspec
 
 from ..core.errors import InvalidSnapshot
-from ..core.files.hashing import hash_stream
 from . import layout
 from .keys import VerifyingKey
 from .layout import Header, padding_after
@@ -43,7 +41,7 @@ class Part(NamedTuple):
 class Snapshot:
     """An open snapshot. Its signature and list of hashes are verified; `verify` checks the rest."""
 
-    def __init__(self, path: Path, file: "_File", header: Header, sums: Part) -> None:
+    def __init__(self, path: Path, file: BinaryIO, header: Header, sums: Part) -> None:
         self.header = header
         self.path = path
         self._file = file
@@ -57,11 +55,11 @@ class Snapshot:
         errors = []
         try:
             for part, sha256_hash in self.parts():
-                if self._file.hash(part) != sha256_hash:
+                if _hash(self._file, part) != sha256_hash:
                     errors.append(
                         f"{part.path} was changed: it does not have the hash it must have."
                     )
-                if not self._file.is_padded(part):
+                if not _is_zero(self._file, part.stop, part.end):
                     errors.append(f"The padding after {part.path} was changed.")
                 progress(1)
         except InvalidSnapshot as error:
@@ -73,35 +71,33 @@ class Snapshot:
         """Every file after SHA256SUMS with its expected hash, in that order."""
         at = self._sums.end
         for it in self._sums_lines():
-            part = self._file.part_at(at, it.path)
+            part = _part_at(self._file, at, it.path)
             yield part, it.sha256_hash
             at = part.end
-        zeros = layout.end_of(at)
-        if not self._file.is_zero(at, zeros):
+        stop = at + layout.end_of(at)
+        if not _is_zero(self._file, at, stop):
             _refuse("The end of the file was changed, or is cut off.")
-        if self._file.size_bytes != at + zeros:
+        if _read(self._file, stop, 1):
             _refuse("Something was added to the end of the file.")
 
-    def open(self, part: Part) -> BinaryIO:
-        return self._file.open(part)
+    def read(self, part: Part) -> bytes:
+        return _read(self._file, part.start, part.size_bytes)
 
     def catalog(self) -> Iterator[bytes]:
         """The lines of the widgets."""
-        with self.open(self._file.part_at(self._sums.end, layout.CATALOG)) as lines:
-            yield from lines
+        return _lines(self._file, _part_at(self._file, self._sums.end, layout.CATALOG))
 
     def _sums_lines(self) -> Iterator[layout.Sum]:
         """The catalog first, then bundles and style sheets, none twice."""
         last: str | None = None
-        with self.open(self._sums) as lines:
-            while line := lines.readline(layout.LONGEST_SUMS_LINE):
-                found = layout.parse_sums_line(line)
-                if found is None or (found.path == layout.CATALOG) != (last is None):
-                    _refuse(f"{layout.SUMS} names what does not belong into a snapshot.")
-                if last is not None and last != layout.CATALOG and found.path <= last:
-                    _refuse(f"{layout.SUMS} is not in order.")
-                yield found
-                last = found.path
+        for line in _lines(self._file, self._sums, layout.LONGEST_SUMS_LINE):
+            found = layout.parse_sums_line(line)
+            if found is None or (found.path == layout.CATALOG) != (last is None):
+                _refuse(f"{layout.SUMS} names what does not belong into a snapshot.")
+            if last is not None and last != layout.CATALOG and found.path <= last:
+                _refuse(f"{layout.SUMS} is not in order.")
+            yield found
+            last = found.path
         if last is None:
             _refuse(f"{layout.SUMS} is empty.")
 
@@ -116,45 +112,42 @@ def open_snapshot(path: Path, key: VerifyingKey | None) -> Iterator[Snapshot]:
         raise InvalidSnapshot([f"{path} is not a file."])
     with _opened(path) as file:
         header, at = _checked_header(file, key)
-        sums = file.part_at(at, layout.SUMS)
-        if file.hash(sums) != header.sums_sha256:
+        sums = _part_at(file, at, layout.SUMS)
+        if _hash(file, sums) != header.sums_sha256:
             _refuse(
                 f"{layout.SUMS} was changed: it does not have the hash that {layout.HEADER} says."
             )
-        file.check_padding(sums)
+        _check_padding(file, sums)
         yield Snapshot(path, file, header, sums)
 
 
 def read_header(path: Path) -> Header:
     """The header of a snapshot; its signature is not verified. Raises InvalidSnapshot."""
     with _opened(path) as file:
-        return _decoded(file.read_whole(file.part_at(0, layout.HEADER, layout.MAX_HEADER_BYTES)))
+        return _decoded(_read_small(file, 0, layout.HEADER, layout.MAX_HEADER_BYTES)[0])
 
 
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator["_File"]:
+def _opened(path: Path) -> BinaryIO:
     try:
-        opened = path.open("rb")
+        return path.open("rb")
     except OSError as error:
         raise InvalidSnapshot([f"{path} cannot be read: {error.strerror}."]) from None
-    with opened:
-        yield _File(opened.fileno())
 
 
-def _checked_header(file: "_File", key: VerifyingKey | None) -> tuple[Header, int]:
+def _checked_header(file: BinaryIO, key: VerifyingKey | None) -> tuple[Header, int]:
     """Also returns the position after header and signature."""
-    first = file.part_at(0, layout.HEADER, layout.MAX_HEADER_BYTES)
-    content = file.read_whole(first)
-    if file.name_at(first.end) == layout.SIGNATURE:
-        part = file.part_at(first.end, layout.SIGNATURE, layout.SIGNATURE_BYTES)
-        _check_signature(content, file.read_whole(part), key)
-        return _decoded(content), part.end
+    content, at = _read_small(file, 0, layout.HEADER, layout.MAX_HEADER_BYTES)
+    member = _member(_read(file, at, layout.BLOCK_BYTES))
+    if member is not None and member.name == layout.SIGNATURE:
+        signature, at = _read_small(file, at, layout.SIGNATURE, layout.SIGNATURE_BYTES)
+        _check_signature(content, signature, key)
+        return _decoded(content), at
     header = _decoded(content)
     if header.key is not None:
         _refuse(f"{layout.SIGNATURE} is missing: the signature was removed.")
     if key is not None:
         _refuse("It is not signed, so nobody can say who made it.")
-    return header, first.end
+    return header, at
 
 
 def _check_signature(content: bytes, signature: bytes, key: VerifyingKey | None) -> None:
@@ -185,63 +178,22 @@ def _refuse(sentence: str) -> NoReturn:
     raise InvalidSnapshot([sentence])
 
 
-class _File:
-    """Reads at given positions, so that several readers do not affect each other."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self.size_bytes = os.fstat(descriptor).st_size
-
-    def name_at(self, at: int) -> str | None:
-        member = _member(self._read(at, layout.BLOCK_BYTES))
-        return None if member is None else member.name
-
-    def part_at(self, at: int, path: str, max_bytes: int | None = None) -> Part:
-        """The file whose header is at this position; the header must be exactly as we would write
-        it.
-        """
-        block = self._read(at, layout.BLOCK_BYTES)
-        no_snapshot = "It is not a snapshot, or is damaged. " if at == 0 else ""
-        if len(block) < layout.BLOCK_BYTES:
-            _refuse(f"{no_snapshot}It is cut off: {path} is missing.")
-        member = _member(block)
-        if member is None or block != layout.tar_header(path, member.size):
-            _refuse(f"{no_snapshot}The header of {path} was changed.")
-        part = Part(path, at + layout.BLOCK_BYTES, member.size)
-        if max_bytes is not None and part.size_bytes > max_bytes:
-            _refuse(f"The header of {path} was changed: the file would be too large.")
-        missing = part.stop - self.size_bytes
-        if missing > 0:
-            _refuse(f"It is cut off: the last {missing:,} bytes of {path} are missing.")
-        return part
-
-    def read_whole(self, part: Part) -> bytes:
-        """For a small file."""
-        self.check_padding(part)
-        return self._read(part.start, part.size_bytes)
-
-    def check_padding(self, part: Part) -> None:
-        if not self.is_padded(part):
-            _refuse(f"The padding after {part.path} was changed.")
-
-    def is_padded(self, part: Part) -> bool:
-        return self.is_zero(part.stop, part.end - part.stop)
-
-    def is_zero(self, at: int, size_bytes: int) -> bool:
-        return self._read(at, size_bytes) == bytes(size_bytes)
-
-    def hash(self, part: Part) -> str:
-        with self.open(part) as content:
-            return hash_stream(content).sha256_hash
-
-    def open(self, part: Part) -> BinaryIO:
-        section = io.BufferedReader(_Section(self._descriptor, part), _CHUNK_BYTES)
-        return cast(BinaryIO, section)
-
-    def _read(self, at: int, size_bytes: int) -> bytes:
-        """Fewer bytes only at the end of the file."""
-        with self.open(Part("", at, size_bytes)) as content:
-            return content.read()
+def _part_at(file: BinaryIO, at: int, path: str, max_bytes: int | None = None) -> Part:
+    """The file whose header is at this position, which must be exactly as we would write it."""
+    block = _read(file, at, layout.BLOCK_BYTES)
+    no_snapshot = "It is not a snapshot, or is damaged. " if at == 0 else ""
+    if len(block) < layout.BLOCK_BYTES:
+        _refuse(f"{no_snapshot}It is cut off: {path} is missing.")
+    member = _member(block)
+    if member is None or block != layout.tar_header(path, member.size):
+        _refuse(f"{no_snapshot}The header of {path} was changed.")
+    if max_bytes is not None and member.size > max_bytes:
+        _refuse(f"The header of {path} was changed: the file would be too large.")
+    part = Part(path, at + layout.BLOCK_BYTES, member.size)
+    missing = part.stop - file.seek(0, 2)
+    if missing > 0:
+        _refuse(f"It is cut off: the last {missing:,} bytes of {path} are missing.")
+    return part
 
 
 def _member(block: bytes) -> tarfile.TarInfo | None:
@@ -252,28 +204,41 @@ def _member(block: bytes) -> tarfile.TarInfo | None:
     return member if member.size >= 0 else None
 
 
-class _Section(io.RawIOBase):
-    """A file in the snapshot as a seekable stream."""
+def _read_small(file: BinaryIO, at: int, path: str, max_bytes: int) -> tuple[bytes, int]:
+    """A whole file, and the position after it."""
+    part = _part_at(file, at, path, max_bytes)
+    _check_padding(file, part)
+    return _read(file, part.start, part.size_bytes), part.end
 
-    def __init__(self, descriptor: int, part: Part) -> None:
-        self._descriptor = descriptor
-        self._part = part
-        self._at = 0
 
-    def readable(self) -> bool:
-        return True
+def _check_padding(file: BinaryIO, part: Part) -> None:
+    if not _is_zero(file, part.stop, part.end):
+        _refuse(f"The padding after {part.path} was changed.")
 
-    def seekable(self) -> bool:
-        return True
 
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._part.size_bytes}
-        self._at = origin[whence] + offset
-        return self._at
+def _is_zero(file: BinaryIO, start: int, stop: int) -> bool:
+    return _read(file, start, stop - start) == bytes(stop - start)
 
-    def readinto(self, buffer: Any) -> int:
-        wanted = min(len(buffer), max(0, self._part.size_bytes - self._at))
-        found = os.pread(self._descriptor, wanted, self._part.start + self._at)
-        buffer[: len(found)] = found
-        self._at += len(found)
-        return len(found)
+
+def _hash(file: BinaryIO, part: Part) -> str:
+    digest = hashlib.sha256()
+    for at in range(part.start, part.stop, _CHUNK_BYTES):
+        digest.update(_read(file, at, min(_CHUNK_BYTES, part.stop - at)))
+    return digest.hexdigest()
+
+
+def _lines(file: BinaryIO, part: Part, most_bytes: int = -1) -> Iterator[bytes]:
+    """Its lines; longer ones in pieces. The position in the file may be moved meanwhile."""
+    at = part.start
+    while at < part.stop:
+        file.seek(at)
+        left = part.stop - at
+        line = file.readline(left if most_bytes < 0 else min(most_bytes, left))
+        at += len(line)
+        yield line
+
+
+def _read(file: BinaryIO, at: int, size_bytes: int) -> bytes:
+    """Fewer bytes only at the end of the file."""
+    file.seek(at)
+    return file.read(size_bytes)

@@ -20,7 +20,7 @@ from ..core.db.engine import Snapshot as Reading
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, DataDamaged, SnapshotRefused
 from ..core.files.contract import Bundles
-from ..core.files.hashing import Hashed, hash_stream
+from ..core.files.verified import Hashed, hash_stream
 from ..core.progress import Advance, Bar
 from ..transfer.export_catalog import export_widgets, named_by_hash, replacing
 from . import layout

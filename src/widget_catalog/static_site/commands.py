@@ -32,7 +32,7 @@ def site(
     are removed at the end. The folder must be new, empty, or created by this command. If
     cdn_base_url is set, bundles are linked from there and not copied. The service may be running.
     """
-    from ..core.amounts import counted
+    from ..core.clock import counted
     from ..core.progress import counting
     from .static_site import SiteFolder, build_static_site
 

@@ -13,8 +13,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from widget_contract.addresses import WIDGETS, file_path
-from widget_contract.version_files import BUNDLE, STYLE, kind_of
+from widget_contract.version_files import BUNDLE, STYLE, WIDGETS, file_path, kind_of
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
@@ -39,7 +38,7 @@ from ..core.current_settings import public_settings
 from ..core.errors import FolderUnusable
 from ..core.features import list_contributions
 from ..core.files.contract import Bundles
-from ..core.files.hashing import copy_verified
+from ..core.files.verified import copy_verified
 from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
 from ..core.progress import Advance
@@ -229,7 +228,7 @@ class StaticSite:
 
     async def _widget(self, scope: str, name: str) -> None:
         key = f"{scope}/{name}"
-        content = await self._catalog.load_detail(key)
+        content = self._catalog.detail(key)
         if content is None:
             return  # Unlisted meanwhile.
         detail = _decode_detail(content.body)

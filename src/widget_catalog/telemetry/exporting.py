@@ -24,7 +24,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from ..core import release
 from ..core.http.http import Request
 from ..core.http.metrics import route_of
-from ..core.http.request_ids import use_request_spans
+from ..core.http.middleware import use_request_spans
 from ..core.tracing import DELIVERY, Trace, observe_parts, use_outgoing_headers, use_spans
 
 _EXPORT_EVERY_MS = 15_000

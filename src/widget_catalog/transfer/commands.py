@@ -20,7 +20,7 @@ from ..catalog.node.context import (
     require_catalog,
     say,
 )
-from ..core.amounts import counted
+from ..core.clock import counted
 from ..core.data_folder import DataFolder
 from ..core.load_settings import load_settings
 from ..core.settings import Backends, Settings
@@ -58,7 +58,7 @@ def import_(
     be running. Exit code 1: the errors are listed, nothing was imported.
     """
     from ..catalog.node.opening import undone_on_failure
-    from ..core.amounts import counted
+    from ..core.clock import counted
 
     settings = load_settings({"data": data}, config)
     source = None if file == "-" else Path(file)
@@ -86,7 +86,7 @@ def import_(
 
 
 def _is_served(node: "Node") -> bool:
-    from ..core.service_lock import FolderInUse, ServiceLock
+    from ..core.data_folder import FolderInUse, ServiceLock
 
     try:
         ServiceLock(node.folder.path, node.folder.service_lock).check()
@@ -210,7 +210,7 @@ def move(
     resume an interrupted move. In the end, source and target are compared. The setting secret_key
     must be the one that the nodes will use.
     """
-    from ..core.db.postgresql import find_nodes
+    from ..core.db.listening import find_nodes
     from ..core.progress import counting
     from .move_catalog import move_bundles, move_tables
 
@@ -238,7 +238,7 @@ def _folder(settings: Settings, *, is_new: bool) -> "Location":
     from ..catalog.node.node import prepare_node
     from ..catalog.node.opening import open_secret_box
     from ..catalog.replica.file import discard
-    from ..core.service_lock import ServiceLock
+    from ..core.data_folder import ServiceLock
     from .move_catalog import Location
 
     alone = replace(settings, database="", bundles="")

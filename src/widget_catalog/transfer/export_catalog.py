@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from widget_contract.addresses import file_path
 from widget_contract.errors import CatalogError
 from widget_contract.manifests import declared_json
+from widget_contract.version_files import file_path
 
 from ..catalog.store.downloads import get_counts
 from ..catalog.store.rows import StoredWidget
@@ -22,7 +22,7 @@ from ..core.clock import iso
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import FolderUnusable
 from ..core.files.contract import Bundles
-from ..core.files.hashing import copy_verified, hash_file
+from ..core.files.verified import copy_verified, hash_file
 
 FilesOf = Callable[[Widget, Version], dict[str, Any]]
 """How the files of a version that are stored here are named in a line: keys and values."""

@@ -17,14 +17,14 @@ from sqlalchemy.engine import Connection
 from widget_contract.errors import CatalogError
 
 from ..catalog.store.downloads import downloads
-from ..catalog.store.widgets import list_stored_files
+from ..catalog.store.files import list_stored_files
 from ..core.db.bulk import insert_rows
 from ..core.db.engine import Store
 from ..core.db.schema import SEALED, channels, leaders, metadata, schema_support
 from ..core.db.tables import load_tables
 from ..core.errors import StoreUnavailable
 from ..core.files.contract import Bundles, FileKey
-from ..core.files.hashing import hash_stream, map_parallel
+from ..core.files.verified import hash_stream, map_parallel
 from ..core.keys import SecretBox
 from ..core.progress import Advance, Bar
 from .export_catalog import export_catalog, named_by_hash

@@ -6,7 +6,6 @@ import msgspec
 import typer
 
 from ..addresses import is_private, login_command, parse_url
-from ..app import App
 from ..catalog import check_cli_version, get_account, get_settings, list_scopes
 from ..console import ask_line, ask_secret, out, plain, say, shows_json, warn
 from ..credentials import Credentials
@@ -19,9 +18,15 @@ from ..errors import (
     sign_in_needed,
     wrong_usage,
 )
-from ..oauth import OAuth, OAuthError
-from ..options import CatalogOption, InsecureOption, JsonOption, in_insecure_session, in_session
-from ..session import Session, machine_token, opened
+from ..options import (
+    App,
+    CatalogOption,
+    InsecureOption,
+    JsonOption,
+    in_insecure_session,
+    in_session,
+)
+from ..session import OAuth, OAuthError, Session, machine_token, opened
 from ..transport import Transport
 
 app = App(help="Manage your account: change the password, or close it.")

@@ -11,9 +11,9 @@ from widget_contract.names import is_name
 
 from ..console import out, plain, require_agreement, say, shows_json
 from ..dialect import find_foreign
+from ..documents import read_file
 from ..errors import ToolError, invalid_widget, wrong_usage
 from ..options import JsonOption, YesOption
-from ..source_files import read_file
 from ..widget_folder import MANIFEST, OTHER_MANIFEST, command_for, read_manifest_text
 from .developing import FolderArgument
 

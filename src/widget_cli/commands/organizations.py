@@ -6,11 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from ..addresses import path_part
-from ..app import App
 from ..catalog import get_account
 from ..console import out, plain, require_agreement, say, show_done, show_table, shows_json, warn
 from ..errors import wrong_usage
-from ..options import YesOption, in_session
+from ..options import App, YesOption, in_session
 from ..responses import not_a_catalog
 from ..session import Session
 

@@ -7,10 +7,9 @@ import msgspec
 import typer
 
 from ..addresses import parse_key, parse_scope, path_part
-from ..app import App
 from ..catalog import require_scopes
 from ..console import counted, say, show_done, show_table, shows_json
-from ..options import in_session
+from ..options import App, in_session
 from ..responses import not_a_catalog, shaped
 from ..session import Session
 

@@ -7,11 +7,10 @@ import msgspec
 import typer
 
 from ..addresses import parse_scope, path_part
-from ..app import App
 from ..catalog import get_account
 from ..console import plain, require_agreement, say, show_done, show_table, shows_json
 from ..errors import ToolError
-from ..options import YesOption, in_session
+from ..options import App, YesOption, in_session
 from ..responses import not_a_catalog, shaped
 from ..session import Session
 

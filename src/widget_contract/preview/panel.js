@@ -2,6 +2,9 @@
 // A page has one or more elements `[data-preview]`, each with a JSON block that describes what
 // to run; the rest is built here, because none of it works without scripts.
 
+// On a page in another language, the page translates what is said here.
+const _ = globalThis.translate ?? ((text) => text);
+
 const CELL_PX = 96;
 const USUAL = { w: 4, h: 3 };
 const MOST_CELLS = 24;
@@ -31,8 +34,8 @@ class Panel {
     if (still !== null) this.stage.classList.add(...[...still.classList].filter((it) => /^t\d$/.test(it)));
     this.status = make("p", { className: "preview-status", role: "status" });
     this.side = make("div", { className: "preview-side", hidden: true });
-    this.stop = button("Stop", () => this.end());
-    this.again = button("Run again", () => this.run());
+    this.stop = button(_("Stop"), () => this.end());
+    this.again = button(_("Run again"), () => this.run());
     this.stop.hidden = this.again.hidden = true;
     this.element = make("div", { className: "preview" }, [
       make("div", { className: "preview-bar" }, [
@@ -45,9 +48,9 @@ class Panel {
   }
 
   #poster(still) {
-    const run = button("Run the preview", () => this.run());
+    const run = button(_("Run the preview"), () => this.run());
     run.className = "preview-run";
-    const about = "The widget runs in a sandbox with sample data: no network, no access to this page.";
+    const about = _("The widget runs in a sandbox with sample data: no network, no access to this page.");
     const inside = make("div", { className: "preview-start" }, [run, make("p", { textContent: about })]);
     return make("div", { className: "preview-poster" }, still === null ? [inside] : [still, inside]);
   }
@@ -58,11 +61,11 @@ class Panel {
       import("./widget-frame.js"), import("./settings-form.js"),
     ]);
     this.#frame ??= new WidgetFrame(this.holder, {
-      onState: (state, sentence) => this.#show(state, sentence),
+      onState: (state, sentence) => this.#show(state, sentence), translate: _,
     });
     if (this.#form === null) this.#drawSettings(SettingsForm, presets);
     await this.#frame.run({
-      ...this.#version, title: `Preview: ${this.#version.displayName}`,
+      ...this.#version, title: `${_("Preview")}: ${this.#version.displayName}`,
       config: this.#form.config, scheme: this.#scheme,
     });
   }
@@ -80,9 +83,9 @@ class Panel {
 
   #drawSettings(SettingsForm, presets) {
     const manifest = Object(this.#version.manifest);
-    this.#form = new SettingsForm(manifest, (config) => this.#frame.update(config));
+    this.#form = new SettingsForm(manifest, (config) => this.#frame.update(config), _);
     const given = presets(manifest);
-    const summary = make("summary", { textContent: "Settings" });
+    const summary = make("summary", { textContent: _("Settings") });
     const hasForm = manifest.configSchema !== undefined;
     const details = make("details", { open: hasForm }, [summary]);
     this.side.classList.toggle("preview-below", !hasForm);
@@ -93,7 +96,7 @@ class Panel {
   }
 
   #presets(given) {
-    const buttons = given.map((config, index) => button(`Example ${index + 1}`, () => {
+    const buttons = given.map((config, index) => button(`${_("Example")} ${index + 1}`, () => {
       this.#form.fill(config);
       this.#frame.update(config);
     }));
@@ -123,13 +126,15 @@ class Panel {
     this.#size = usual;
     const free = { ...usual };
     const sliders = make("span", { className: "preview-free", hidden: true },
-      [["w", "Columns"], ["h", "Rows"]].map(([axis, name]) => slider(name, free[axis], (cells) => {
+      [["w", _("Columns")], ["h", _("Rows")]].map(([axis, name]) => slider(name, free[axis], (cells) => {
         free[axis] = cells;
         this.#resize(free);
       })));
-    const sizes = [["Smallest", minSize], ["Default", usual], ["Largest", maxSize], ["Free", null]];
-    const choices = choose("Size", sizes.map(([name, size]) => ({
-      name, note: size && `${size.w} × ${size.h}`, isChosen: name === "Default",
+    const sizes = [
+      [_("Smallest"), minSize], [_("Default"), usual], [_("Largest"), maxSize], [_("Free"), null],
+    ];
+    const choices = choose(_("Size"), sizes.map(([name, size]) => ({
+      name, note: size && `${size.w} × ${size.h}`, isChosen: size === usual,
       onChoose: () => {
         sliders.hidden = size !== null;
         this.#resize(size ?? free);
@@ -139,8 +144,8 @@ class Panel {
   }
 
   #schemes() {
-    return choose("Colors", ["light", "dark"].map((scheme) => ({
-      name: scheme === "light" ? "Light" : "Dark", isChosen: scheme === this.#scheme,
+    return choose(_("Colors"), ["light", "dark"].map((scheme) => ({
+      name: scheme === "light" ? _("Light") : _("Dark"), isChosen: scheme === this.#scheme,
       onChoose: () => {
         this.#scheme = scheme;
         this.#frame?.show(scheme);

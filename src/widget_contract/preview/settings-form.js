@@ -1,6 +1,5 @@
 // A form for a widget's settings, from the JSON Schema in its manifest; or a field for JSON.
 
-const LINES = "One on each line.";
 const MOST_FIELDS = 60;
 
 /** The default settings of a manifest. */
@@ -20,10 +19,12 @@ export function presets({ configSchema }) {
 export class SettingsForm {
   #schema;
   #onChange;
+  #translate;
   #config;
   element = document.createElement("form");
 
-  constructor(manifest, onChange) {
+  constructor(manifest, onChange, translate = (text) => text) {
+    this.#translate = translate;
     this.#schema = Object(manifest.configSchema);
     this.#onChange = onChange;
     this.element.className = "preview-settings";
@@ -36,11 +37,12 @@ export class SettingsForm {
   }
 
   fill(config) {
+    const _ = this.#translate;
     this.#config = { ...config };
     const fields = fieldsOf(this.#schema);
     this.element.replaceChildren(...(fields.length > 0
       ? fields.map(([key, it]) => this.#field(key, it))
-      : [this.#jsonField("Settings as JSON", this.#config, (value) => this.#replace(value))]));
+      : [this.#jsonField(_("Settings as JSON"), this.#config, (value) => this.#replace(value))]));
   }
 
   #replace(config) {
@@ -54,6 +56,7 @@ export class SettingsForm {
   }
 
   #field(key, schema) {
+    const _ = this.#translate;
     const label = typeof schema.title === "string" ? schema.title : words(key);
     const value = this.#config[key];
     const set = (next) => this.#set(key, next);
@@ -64,26 +67,27 @@ export class SettingsForm {
     }
     if (schema.type === "string") return described(label, schema, text(schema, value, set));
     if (schema.type === "array" && Object(schema.items).type === "string") {
-      return described(label, { ...schema, hint: LINES }, lines(value, set));
+      return described(label, { ...schema, hint: _("One on each line.") }, lines(value, set));
     }
     return this.#jsonField(label, value, set, schema);
   }
 
   #jsonField(label, value, set, schema = {}) {
+    const _ = this.#translate;
     const area = make("textarea", { rows: 4, spellcheck: false, className: "preview-code" });
     area.value = value === undefined ? "" : JSON.stringify(value, null, 2);
     area.addEventListener("input", () => {
-      const isFine = check(area, () => (area.value.trim() ? JSON.parse(area.value) : {}));
+      const isFine = check(area, () => (area.value.trim() ? JSON.parse(area.value) : {}), _);
       if (isFine) set(isFine.value);
     });
     return described(label, schema, area);
   }
 }
 
-function check(area, parse) {
+function check(area, parse, _) {
   try {
     const value = parse();
-    if (!isObject(value) && !Array.isArray(value)) throw new Error("Write an object: { … }");
+    if (!isObject(value) && !Array.isArray(value)) throw new Error(_("Write an object: { … }"));
     area.setCustomValidity("");
     return { value };
   } catch (fault) {

@@ -13,23 +13,25 @@ const START_WITHIN_MS = 10_000;
 const MESSAGES_A_SECOND = 100;
 const KEPT_CHARACTERS = 100_000;
 
+const N_ = (text) => text; // Marks a text that is translated elsewhere.
 const SENTENCES = {
-  offline: "The widget's files could not be fetched.",
-  load: "The widget's module could not be loaded.",
-  contract: "This module is made for another kind of dashboard: it does not export mount().",
-  mount: "The widget could not start.",
-  fault: "The widget reported an error.",
-  unseen: "The widget is running, but is invisible: its frame has no size.",
-  silent: "The widget stopped answering, so it was ended.",
-  flood: "The widget sent too many messages, so it was ended.",
-  frames: "The widget opened a frame, which is not allowed in a preview, so it was ended.",
-  left: "The widget tried to leave its frame, so it was ended.",
+  offline: N_("The widget's files could not be fetched."),
+  load: N_("The widget's module could not be loaded."),
+  contract: N_("This module is made for another kind of dashboard: it does not export mount()."),
+  mount: N_("The widget could not start."),
+  fault: N_("The widget reported an error."),
+  unseen: N_("The widget is running, but is invisible: its frame has no size."),
+  silent: N_("The widget stopped answering, so it was ended."),
+  flood: N_("The widget sent too many messages, so it was ended."),
+  frames: N_("The widget opened a frame, which is not allowed in a preview, so it was ended."),
+  left: N_("The widget tried to leave its frame, so it was ended."),
 };
 
 export class WidgetFrame {
   #place;
   #onState;
   #onKeep;
+  #translate;
   #frame = null;
   #port = null;
   #timer = 0;
@@ -37,11 +39,13 @@ export class WidgetFrame {
   #received = 0;
 
   /** onState receives "loading", "running", "stopped" or "failed", and a message;
-   *  onKeep receives what the widget stores: a key and JSON, to be passed as `kept`. */
-  constructor(place, { onState = () => {}, onKeep = () => {} } = {}) {
+   *  onKeep receives what the widget stores: a key and JSON, to be passed as `kept`;
+   *  translate receives an English message, and returns it in another language. */
+  constructor(place, { onState = () => {}, onKeep = () => {}, translate = (text) => text } = {}) {
     this.#place = place;
     this.#onState = onState;
     this.#onKeep = onKeep;
+    this.#translate = translate;
   }
 
   get isRunning() {
@@ -56,7 +60,7 @@ export class WidgetFrame {
     this.stop();
     const frame = document.createElement("iframe");
     this.#frame = frame;
-    this.#onState("loading", "Loading …");
+    this.#onState("loading", this.#translate(N_("Loading …")));
     frame.setAttribute("sandbox", "allow-scripts");
     frame.title = title;
     frame.src = new URL("frame.html", import.meta.url);
@@ -96,7 +100,7 @@ export class WidgetFrame {
   stop() {
     if (this.#frame === null) return;
     this.#remove();
-    this.#onState("stopped", "Stopped.");
+    this.#onState("stopped", this.#translate(N_("Stopped.")));
   }
 
   #remove() {
@@ -109,7 +113,13 @@ export class WidgetFrame {
 
   #fail(reason, message = "") {
     this.#remove();
-    this.#onState("failed", sentence(reason, message));
+    this.#onState("failed", this.#sentence(reason, message));
+  }
+
+  #sentence(reason, message) {
+    const text = this.#translate(SENTENCES[reason]);
+    const detail = String(message ?? "").slice(0, 300);
+    return detail ? `${text} ${this.#translate(N_("It says:"))} ${detail}` : text;
   }
 
   /** Ends a widget that does not respond, such as one in an endless loop, if the browser runs the
@@ -151,9 +161,9 @@ export class WidgetFrame {
     if (this.#isTooMuch()) return;
     this.#heardAt = performance.now();
     const { type, reason, message, key, text } = Object(data);
-    if (type === "mounted") this.#onState("running", this.#isUnseen() ? SENTENCES.unseen : "Running.");
+    if (type === "mounted") this.#onState("running", this.#translate(this.#isUnseen() ? SENTENCES.unseen : N_("Running.")));
     if (type === "failed") this.#fail(Object.hasOwn(SENTENCES, reason) ? reason : "load", message);
-    if (type === "fault") this.#onState("running", sentence("fault", message));
+    if (type === "fault") this.#onState("running", this.#sentence("fault", message));
     if (type === "kept" && typeof key === "string" && typeof text === "string") {
       if (key.length + text.length < KEPT_CHARACTERS) this.#onKeep(key, text);
     }
@@ -169,8 +179,3 @@ async function read(url, sha256Hash = "", credentials = "omit") {
 
 const base64 = (hex) =>
   btoa(hex.match(/../g).map((pair) => String.fromCharCode(parseInt(pair, 16))).join(""));
-
-function sentence(reason, message) {
-  const detail = String(message ?? "").slice(0, 300);
-  return detail ? `${SENTENCES[reason]} It says: ${detail}` : SENTENCES[reason];
-}

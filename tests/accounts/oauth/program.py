@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from support.browsing import Browsing
 from support.site import InProcessSite, Reply
-from widget_catalog.accounts.oauth.clients import OWN_CLIENTS
+from widget_catalog.accounts.settings import OWN_CLIENTS
 
 BASE = "/api/auth/oauth2"
 CALLBACK = "http://127.0.0.1:43210/callback"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_catalog.accounts.oauth.clients import OWN_CLIENTS, OAuthClient, parse_clients
+from widget_catalog.accounts.settings import OWN_CLIENTS, OAuthClient, parse_clients
 
 OWN = parse_clients(OWN_CLIENTS)["widget-cli"]
 OTHER = OAuthClient("other", "Other Tool", ("https://other.example/back?a=1", "http://localhost"))

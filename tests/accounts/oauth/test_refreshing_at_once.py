@@ -8,9 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from accounts.oauth.program import CLIENTS, WANTED, code_fields, refresh_fields
-from widget_catalog.accounts.oauth.clients import parse_clients
-from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
-from widget_catalog.accounts.oauth.serving import authorize, exchange
+from widget_catalog.accounts.oauth.serving import OAuthConfig, OAuthResponse, authorize, exchange
 from widget_catalog.accounts.oauth.store import (
     find_pair_by_refresh,
     has_successors,
@@ -18,6 +16,7 @@ from widget_catalog.accounts.oauth.store import (
     remove_successors,
     rotate_pair,
 )
+from widget_catalog.accounts.settings import parse_clients
 from widget_catalog.accounts.sign_in import identify_bearer
 from widget_catalog.accounts.store import add_account, take_scope
 from widget_catalog.core.actors import Account, Actor, Via, Visitor

@@ -9,10 +9,16 @@ import pytest
 
 from accounts.oauth.program import CLIENTS, DEVICE_GRANT, WANTED, code_fields, refresh_fields
 from widget_catalog.accounts.create_account import create_account
-from widget_catalog.accounts.oauth.clients import parse_clients
 from widget_catalog.accounts.oauth.grants import forget_successors
-from widget_catalog.accounts.oauth.server import OAuthConfig, OAuthResponse
-from widget_catalog.accounts.oauth.serving import authorize, decide_device, exchange, start_device
+from widget_catalog.accounts.oauth.serving import (
+    OAuthConfig,
+    OAuthResponse,
+    authorize,
+    decide_device,
+    exchange,
+    start_device,
+)
+from widget_catalog.accounts.settings import parse_clients
 from widget_catalog.accounts.sign_in import identify_bearer
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.core import clock

@@ -15,7 +15,7 @@ from support.browsing import Browsing
 from support.people import PASSWORD, a_person
 from support.site import InProcessSite, Reply
 from widget_catalog.accounts.administer_account import set_disabled
-from widget_catalog.accounts.oidc.account_linking import Newcomer
+from widget_catalog.accounts.oidc.account_linking import Person
 from widget_catalog.catalog.node.opening import open_keys
 from widget_catalog.core.keys import sign_value
 from widget_catalog.mirror.store import Mirror, save_mirror
@@ -87,7 +87,7 @@ def test_a_copy_of_the_database_signs_nothing_that_counts_here(
 def _sealed(site: InProcessSite, username: str) -> str:
     """The signed value in a newcomer's browser, with the keys of this site's folder."""
     store = site.node.store
-    newcomer = Newcomer("https://provider.example", "1", username, f"{username}@example.org")
+    newcomer = Person("https://provider.example", "1", username, f"{username}@example.org")
     keys = open_keys(site.node.folder, store, site.settings)
     return sign_value(keys.for_purpose("signing in"), newcomer, store.now_ms())
 

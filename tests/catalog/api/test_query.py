@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from widget_catalog.catalog.api.query import parse_search
 from widget_catalog.core.errors import InvalidQuery
-from widget_contract.folding import fold
 from widget_contract.names import is_name
+from widget_contract.texts import fold
 
 characters = st.characters(exclude_categories=["Cs"])
 

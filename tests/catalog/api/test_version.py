@@ -12,6 +12,7 @@ from support.passwords import quick_passwords
 from support.people import BUNDLE, Person, a_person, manifest
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
+from widget_contract.manifest_details import DETAIL_KEYS
 
 CSS = b".clock { color: red }\n"
 CLOCK = "/api/v1/widgets/ann/clock"
@@ -65,8 +66,7 @@ def test_it_has_the_whole_manifest_and_what_detail_says(shop: InProcessSite) -> 
 
     assert list(found) == [
         "widget", "version", "manifest", "files", "permissionsAdded", "permissionsRemoved",
-        "previousVersion", "revoked", "capabilities", "keywords",
-        "readme", "homepage", "repository", "author", "translations",
+        "previousVersion", "revoked", "capabilities", *DETAIL_KEYS.values(),
     ]  # fmt: skip
     assert found["widget"] == detail["widget"]
     assert found["version"] == detail["versions"][1]

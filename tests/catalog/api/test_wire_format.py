@@ -8,7 +8,7 @@ import pytest
 from support.demo import import_demo
 from support.site import InProcessSite, Reply
 from widget_contract import wire
-from widget_contract.addresses import CLI_VERSION, SEARCH, detail_path
+from widget_contract.version_files import CLI_VERSION, SEARCH, detail_path
 
 
 @pytest.fixture(scope="module")

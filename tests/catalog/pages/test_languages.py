@@ -25,6 +25,8 @@ EVERY_PAGE = (
     f"{WIDGET}/2.0.0",
     f"{WIDGET}/1.0.0",
     f"{WIDGET}/compare",
+    "/preview/acme/clock/2.0.0",
+    "/dashboard",
     "/widgets/acme/clocks",
     "/nothing/here",
 )
@@ -34,7 +36,7 @@ EVERY_PAGE = (
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
     """Read-only. Whatever is data in it is lower-case, in an element of its own."""
     folder = tmp_path_factory.mktemp("languages") / "data"
-    with InProcessSite(folder, languages="en de ja ar-XB") as site:
+    with InProcessSite(folder, languages="en de ja ar-XB", dashboard=True) as site:
         old = version_line("1.0.0", yanked=True, permissions=["network"], license="mit")
         new = version_line("2.0.0", permissions=["camera"], deprecationMessage="old")
         site.add(widget_line("acme/clock", downloadCount=1234, versions=[new, old]))

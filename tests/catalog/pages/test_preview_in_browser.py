@@ -90,6 +90,26 @@ def wait_until(frame: Frame, condition: str) -> None:
         assert time.monotonic() < deadline, condition
 
 
+def test_the_preview_and_the_dashboard_speak_the_language_of_the_page(
+    browser: Browser, demo_service: Service
+) -> None:
+    context = browser.new_context(locale="de-DE")
+    page = context.new_page()
+    complaints = complaints_of(page)
+    page.goto(f"{demo_service.url}/preview/home/weather/2.1.0")
+    page.get_by_role("button", name="Vorschau starten").click()
+    expect(status(page)).to_have_text("Läuft.")
+    for name in ("Größte 6 × 6", "Dunkel"):
+        expect(page.get_by_role("radio", name=name)).to_be_attached()
+    page.get_by_role("button", name="Anhalten").click()
+    expect(status(page)).to_have_text("Angehalten.")
+    page.goto(f"{demo_service.url}/dashboard")
+    page.get_by_role("button", name="Clock hinzufügen", exact=True).click()
+    expect(status(page)).to_have_text("Clock wurde hinzugefügt.")
+    assert complaints == []
+    context.close()
+
+
 def test_a_widget_runs_at_every_size_in_light_and_dark_and_stops(
     context: BrowserContext, demo_service: Service
 ) -> None:

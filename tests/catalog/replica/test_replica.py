@@ -127,7 +127,7 @@ def test_damage_is_found_and_mended(node: Node) -> None:
     found = check_replica(node.store, node.replica)
 
     assert found.mended == [
-        "the document of acme/clock was damaged.",
+        "the document of acme/clock differed from the database.",
         "the document of acme/bare was missing.",
     ]
     assert before == contents(node.folder.path)

@@ -21,7 +21,7 @@ from transfer.importing import interrupted_import
 from widget_catalog.catalog.accepted_import import finish_import
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.query import Query
+from widget_catalog.catalog.query import Query, SearchRequest
 from widget_catalog.catalog.replica.comparison import check_replica
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import file as index_file
@@ -190,7 +190,7 @@ def test_while_thousands_are_imported_details_are_answered_and_searches_wait(
             answered += 1
             await asyncio.sleep(0.001)
         await waiting
-        found = catalog.search(Query(), None, "1", 1)
+        found = catalog.search_page(SearchRequest(Query(), None, "1", 1))
         return answered, json.loads(found.body)["total"]
 
     answered, total = asyncio.run(play())
@@ -287,5 +287,5 @@ def test_while_an_import_is_carried_out_searches_wait_for_nothing(
 
 
 def _total(catalog: Catalog, query: Query) -> int:
-    total: int = json.loads(catalog.search(query, None, "1", 20).body)["total"]
+    total: int = json.loads(catalog.search_page(SearchRequest(query, None, "1", 20)).body)["total"]
     return total

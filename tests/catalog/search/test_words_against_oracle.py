@@ -12,9 +12,9 @@ from Stemmer import Stemmer
 
 from catalog.histories import Add, Played, adds, changes, crowds, playing, some
 from catalog.search.oracle import Key, Shown
-from widget_catalog.catalog.query import Order, Query
+from widget_catalog.catalog.query import Order, Query, SearchRequest
 from widget_catalog.catalog.search.index import SearchIndex
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 # Some share a stem, or start with another; some are similar.
 VOCABULARY = [
@@ -85,10 +85,10 @@ def _matches(played: Played, ask: Ask) -> set[Key]:
 
 
 def _search(played: Played, ask: Ask) -> None:
-    body = json.loads(played.catalog.search(ask.query, None, "1", 100).body)
+    body = json.loads(played.catalog.search_page(SearchRequest(ask.query, None, "1", 100)).body)
     found = [(it["scope"], it["name"]) for it in body["widgets"]]
     # A word like "a" is ignored beside others, and an unknown one replaced by a similar one.
-    is_plain = not {"a"} & set(_words(ask.q)) and played.catalog.correct(fold(ask.q)) is None
+    is_plain = not {"a"} & set(_words(ask.q)) and played.catalog.index.correct(fold(ask.q)) is None
     # In a small catalog of words that mean the same, clocks are found for "Uhr", and vice versa.
     means_more = any(it.startswith(("clock", "uhr", "weather", "meteo")) for it in _words(ask.q))
     if is_plain:

@@ -12,12 +12,12 @@ from support.values import a_version, a_widget
 from widget_catalog.catalog.events import Unlisted, Yanked
 from widget_catalog.catalog.store.downloads import get_counts
 from widget_catalog.catalog.store.feed import list_changes
+from widget_catalog.catalog.store.files import list_stored_files
 from widget_catalog.catalog.store.widgets import (
     add_widgets,
     count_widgets,
     find_widget,
     get_widgets,
-    list_stored_files,
     replace_widget,
     stream_widgets,
 )

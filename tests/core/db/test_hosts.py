@@ -9,8 +9,8 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from support.postgresql import execute, new_database
-from widget_catalog.core.db.hosts import begin_with
-from widget_catalog.core.db.postgresql import Listening, is_read_only, postgresql_engine
+from widget_catalog.core.db.listening import Listening
+from widget_catalog.core.db.postgresql import begin_with, is_read_only, postgresql_engine
 
 # Waiting for a host that does not respond takes longer than a test may take.
 FOR_EVER = {"connect_timeout": "3600", "sslmode": "disable"}

@@ -23,10 +23,10 @@ from widget_catalog.core.files.contract import (
     Kind,
     Uploads,
 )
-from widget_catalog.core.files.hashing import is_intact, read_verified
 from widget_catalog.core.files.local import LocalBundles, LocalUploads
 from widget_catalog.core.files.s3 import S3Bundles, S3Uploads
 from widget_catalog.core.files.s3_client import Bucket
+from widget_catalog.core.files.verified import is_intact, read_verified
 
 CONTENT = b"export function mount() {}\n" * 10_000
 HASH = hashlib.sha256(CONTENT).hexdigest()

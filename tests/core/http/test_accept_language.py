@@ -2,7 +2,7 @@
 
 import pytest
 
-from widget_catalog.core.http.accept_language import Languages, without_language
+from widget_catalog.core.http.conditional import Languages, without_language
 from widget_catalog.core.http.http import PlainRequest
 from widget_catalog.core.languages.language import parse_languages
 

@@ -8,7 +8,7 @@ import structlog
 
 from support.site import InProcessSite
 from support.widgets import widget_line
-from widget_catalog.core.amounts import format_duration
+from widget_catalog.core.clock import format_duration
 from widget_catalog.core.http.http import PlainRequest
 from widget_catalog.core.http.middleware import client_of
 

@@ -12,13 +12,12 @@ from jinja2 import Environment
 
 import widget_catalog
 from widget_catalog.core.languages.extract import extract, updated
-from widget_catalog.core.languages.language import CATALOGS, TAGS, find_language
-from widget_catalog.core.languages.pseudo import PSEUDO
+from widget_catalog.core.languages.language import CATALOGS, PSEUDO, TAGS, find_language
 
 TRANSLATED = TAGS[1:]
 SOURCES = Path(widget_catalog.__file__).parent
-# In English for everybody: guides, the API reference, and the pages that only scripts fill.
-_ENGLISH = ("docs.html", "docs_search", "guide.html", "reference/", "preview/")
+# In English for everybody: guides and the API reference.
+_ENGLISH = ("docs.html", "docs_search", "guide.html", "reference/")
 _CATALOG = SOURCES / "catalog" / "templates"
 PUBLIC = sorted(
     [SOURCES / "core/http/templates" / it for it in ("base.html", "message.html")]

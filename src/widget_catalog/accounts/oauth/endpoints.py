@@ -6,19 +6,17 @@ from urllib.parse import urlsplit
 
 from ...core.db.engine import Store
 from ...core.errors import InvalidRequest, NotFound, NotSignedIn, TooOften
-from ...core.http.call import OAUTH_BASE, Call, email_for, is_asked_by_program, reply
+from ...core.http.call import OAUTH_BASE, Call, Services, email_for, is_asked_by_program, reply
 from ...core.http.errors import error, oauth_failure
 from ...core.http.http import Response
 from ...core.http.rendering import leave
-from ...core.http.services import Services
-from ..own_page import code_page, done_page, own_page
+from ...core.http.sent_form import code_page, done_page, own_page
 from ..permissions import require_person
 from ..services import AccountServices
+from ..settings import GRANTS, SCOPES
 from ..sign_in import identify_bearer
 from . import serving
-from .clients import GRANTS, SCOPES
-from .server import OAuthConfig, OAuthResponse, Pairs
-from .serving import Consent, Refused
+from .serving import Consent, OAuthConfig, OAuthResponse, Pairs, Refused
 
 _DEVICE = ("Sign in a device", "Enter the code shown on the device.")
 

@@ -23,9 +23,9 @@ from ...core import credentials
 from ...core.actors import Account
 from ...core.credentials import hash_secret, new_id, new_secret
 from ...core.db.engine import Store, Transaction
+from ..settings import OAuthClient
 from ..store import find_account_by_id
 from . import store as oauth_store
-from .clients import OAuthClient
 from .store import Code, Device, Grant, TokenPair
 
 _CODE_MS = 120_000

@@ -1,31 +1,247 @@
-"""What the OAuth server does, in one transaction each: consent, exchange, revoke; and the device
-grant, where a person authorizes a device without a browser, by the code it shows.
+"""Server: Authlib's interface to this service, one instance per request; and what it does, in one
+transaction each: consent, exchange, revoke, and the device grant, for devices without a browser.
 """
 
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from authlib.oauth2 import OAuth2Error
+from authlib.common.urls import add_params_to_uri
+from authlib.oauth2 import OAuth2Error, rfc6749
+from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Request
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
+from authlib.oauth2.rfc6750 import BearerTokenGenerator
 
-from ...core.actors import Visitor
-from ...core.credentials import plain_code, shown_code
+from ...catalog.events import Event
+from ...catalog.store.events import append
+from ...core.actors import Account, Visitor
+from ...core.credentials import (
+    OAUTH_PREFIX,
+    REFRESH_PREFIX,
+    hash_secret,
+    new_id,
+    new_secret,
+    plain_code,
+    shown_code,
+)
 from ...core.db.engine import Snapshot, Store, Transaction
 from ...core.errors import NotFound
 from ...core.networks import network_of
 from ..attempts import count_attempt, forgive_attempts
+from ..events import AccessEnded, AccessGranted
 from ..permissions import require_person
-from ..sign_in import changing_own, hold_session
+from ..settings import GRANTS, OAuthClient
+from ..sign_in import changing_own, hold_session, program_of
+from ..store import find_account_by_id
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
-from .server import (
-    NO_CLIENT_ID,
-    OAuthConfig,
-    OAuthResponse,
-    Pairs,
-    Parameters,
-    Server,
-    message_of,
-    shown_id,
+from .store import (
+    Device,
+    Grant,
+    TokenPair,
+    add_grant,
+    add_pair,
+    decide_waiting,
+    find_device_by_user_code,
+    find_grant,
+    remove_device,
+    remove_grant,
 )
-from .store import Device, decide_waiting, find_device_by_user_code
+
+Pairs = Sequence[tuple[str, str]]
+
+ACCESS_SECONDS = 3600
+_REFRESH_MS = 60 * 86_400_000
+
+_SHOWN_CHARACTERS = 80
+
+# If these parameters were repeated, it would be ambiguous which value counts.
+_ONCE = frozenset(
+    "client_id client_secret code code_challenge code_challenge_method code_verifier device_code "
+    "grant_type redirect_uri refresh_token response_type scope state token".split()
+)
+NO_CLIENT_ID = "client_id is missing."
+_SENTENCES = {
+    "access_denied": "The person has not agreed.",
+    "authorization_pending": "The person has not agreed yet. Ask again later.",
+    "expired_token": "This device code has expired. Start again.",
+    "invalid_client": "There is no such client here.",
+    "invalid_grant": "This code or token is unknown, expired, used or revoked, or what was sent "
+    "along does not belong to it. Sign in again.",
+    "invalid_scope": "This is more than was agreed to.",
+    "slow_down": "You ask too often. Wait longer between two questions.",
+    "unauthorized_client": "This code or token was given to another client.",
+    "unsupported_grant_type": f"grant_type must be one of {', '.join(GRANTS)}.",
+    "unsupported_response_type": "response_type must be code.",
+}
+
+
+class OAuthConfig(NamedTuple):
+    """Registered clients, the issuer URL, and the maximum lifetime of a program's sign-in."""
+
+    clients: Mapping[str, OAuthClient]
+    issuer: str
+    grant_ms: int
+
+
+class OAuthResponse(NamedTuple):
+    """The response to the client; `location`, if set, is where to redirect the person."""
+
+    status: int
+    body: dict[str, Any]
+    location: str | None = None
+
+
+class Server(rfc6749.AuthorizationServer):
+    def __init__(
+        self, config: OAuthConfig, tx: Transaction | None = None, address: str = ""
+    ) -> None:
+        """`address` is where the request comes from, for the audit log."""
+        super().__init__()
+        self.config = config
+        self.address = address
+        self._tx = tx
+        self._client_id: str | None = None
+        generator = BearerTokenGenerator(
+            lambda **_: new_secret(OAUTH_PREFIX),
+            lambda **_: new_secret(REFRESH_PREFIX),
+            ACCESS_SECONDS,
+        )
+        self.register_token_generator("default", generator)
+
+    @property
+    def tx(self) -> Transaction:
+        if self._tx is None:
+            raise RuntimeError("Nothing can be written here.")
+        return self._tx
+
+    def query_client(self, client_id: str) -> OAuthClient | None:
+        return self.config.clients.get(client_id)
+
+    def save_token(self, token: dict[str, Any], request: Any) -> None:
+        grant = self._grant(token, request)
+        ends_at = grant.created_at + self.config.grant_ms
+        pair = TokenPair(
+            access_hash=hash_secret(token["access_token"]),
+            refresh_hash=hash_secret(token["refresh_token"]),
+            grant_id=grant.id,
+            issued_at=self.tx.at_ms,
+            access_expires_at=self.tx.at_ms + ACCESS_SECONDS * 1000,
+            refresh_expires_at=min(self.tx.at_ms + _REFRESH_MS, ends_at),
+            rotated_at=None,
+        )
+        add_pair(self.tx, pair)
+
+    def _grant(self, token: dict[str, Any], request: Any) -> Grant:
+        """The sign-in of a new pair, created here for the first pair."""
+        if request.refresh_token is not None:
+            known: Grant = request.refresh_token.grant
+            return known
+        code, device = request.authorization_code, request.credential
+        if device is not None:
+            remove_device(self.tx, device.device.device_hash)
+        grant_id = code.grant_id if code is not None else new_id()
+        user: Account = request.user
+        client_id, scope = request.client.get_client_id(), token.get("scope", "")
+        grant = Grant(grant_id, user.id, client_id, scope, self.tx.at_ms)
+        add_grant(self.tx, grant)
+        way = "device" if device is not None else "browser"
+        self._record(grant, user, AccessGranted(scope=user.username, grant=grant.id, way=way))
+        return grant
+
+    def end_grant(self, grant_id: str, reason: str) -> None:
+        """End a sign-in with all its tokens."""
+        grant = find_grant(self.tx.connection, grant_id)
+        user = find_account_by_id(self.tx.connection, grant.account_id) if grant else None
+        if grant is not None and user is not None:
+            remove_grant(self.tx, grant_id)
+            event = AccessEnded(scope=user.username, grant=grant.id, reason=reason)
+            self._record(grant, user, event)
+
+    def _record(self, grant: Grant, user: Account, event: Event) -> None:
+        append(self.tx, program_of(user, grant.client_id, self.address), event)
+
+    def send_signal(self, name: str, *args: object, **values: object) -> None:
+        pass
+
+    def create_oauth2_request(self, request: "OAuth2Request | Parameters") -> OAuth2Request:
+        if isinstance(request, OAuth2Request):
+            return request
+        self._client_id = dict(request.pairs).get("client_id")
+        return _Request(request)
+
+    def handle_response(self, status: int, body: Any, headers: Pairs) -> OAuthResponse:
+        location = dict(headers).get("Location")
+        if location is None:
+            return OAuthResponse(status, body if isinstance(body, dict) else {})
+        return OAuthResponse(status, {}, add_params_to_uri(location, [("iss", self.config.issuer)]))
+
+    def handle_error_response(self, _request: Any, error: OAuth2Error) -> OAuthResponse:
+        """An OAuth error with a message, for the client directly or by redirect."""
+        sentence = self._sentence_of(error)
+        if not error.redirect_uri:
+            return OAuthResponse(400, {"error": error.error, "error_description": sentence})
+        parameters = [("error", error.error), ("error_description", sentence)]
+        if error.state:
+            parameters.append(("state", error.state))
+        location = add_params_to_uri(error.redirect_uri, parameters)
+        return self.handle_response(302, "", [("Location", location)])
+
+    def _sentence_of(self, error: OAuth2Error) -> str:
+        client_id = self._client_id
+        if error.error != "invalid_client" or client_id in self.config.clients:
+            return message_of(error)
+        if not client_id:
+            return NO_CLIENT_ID
+        return (
+            f"No program with the client id {shown_id(client_id)} is registered here. "
+            "The operator registers programs with the setting oauth_clients."
+        )
+
+
+class Parameters(NamedTuple):
+    method: str
+    pairs: Pairs
+
+
+class _Payload(BasicOAuth2Payload):
+    @property
+    def response_type(self) -> str:
+        """Only what is allowed in an error: Authlib quotes it there, and fails otherwise."""
+        return "code" if self.data.get("response_type") == "code" else "another"
+
+
+class _Request(OAuth2Request):
+    """The parameters of a request, from its query or body, and nothing else."""
+
+    def __init__(self, given: Parameters) -> None:
+        # Authlib rejects addresses without TLS, but only the proxy in front knows whether TLS is
+        # used.
+        super().__init__(given.method, "https://catalog.invalid/")
+        counted = Counter(name for name, _ in given.pairs)
+        for name in sorted(_ONCE):
+            if counted[name] > 1:
+                raise InvalidRequestError(f"{name} is there more than once.")
+        # A parameter without a value is treated as omitted (RFC 6749, 3.1).
+        self._fields = {name: value for name, value in given.pairs if value}
+        self.payload = _Payload(self._fields)
+
+    @property
+    def form(self) -> dict[str, str]:
+        return self._fields
+
+
+def shown_id(client_id: str) -> str:
+    """Short, and without characters that could deceive a reader."""
+    shown = ascii(client_id)
+    if len(shown) <= _SHOWN_CHARACTERS:
+        return shown
+    return f"{shown[:_SHOWN_CHARACTERS]}…{shown[-1]}"
+
+
+def message_of(error: OAuth2Error) -> str:
+    """Our own message, except for invalid requests, where Authlib's is more specific."""
+    return str(_SENTENCES.get(error.error) or error.description or "This cannot be understood.")
+
 
 _DEVICES_PER_ADDRESS = 30
 _CODES_PER_ACCOUNT = 10
@@ -41,10 +257,7 @@ class Consent(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A request that cannot be redirected back, because its client is unknown or invalid.
-
-    `is_unknown_client`: the operator has not registered it.
-    """
+    """A request that cannot be redirected back, because its client is unknown or invalid."""
 
     sentence: str
     is_unknown_client: bool = False
@@ -102,10 +315,8 @@ def start_device(store: Store, config: OAuthConfig, pairs: Pairs, address: str) 
 def _respond(
     store: Store, config: OAuthConfig, pairs: Pairs, address: str, endpoint: str | None
 ) -> OAuthResponse:
-    """Of an endpoint; of that for tokens, if none is named.
-
-    Errors are ordinary responses here, so their changes are committed: reuse of a code or token
-    has ended its sign-in.
+    """Of an endpoint; of that for tokens, if none is named. Errors are ordinary responses here, so
+    their changes are committed: reuse of a code or token has ended its sign-in.
     """
     given = Parameters("POST", pairs)
     with store.writing() as tx:

@@ -6,9 +6,9 @@ could choose someone else's.
 
 import re
 from collections.abc import Set
-from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from ...catalog.store.events import append
 from ...core.actors import Account, Visitor
@@ -33,17 +33,10 @@ class SignInBegun(msgspec.Struct, frozen=True):
     connects: int | None = None
 
 
-class Person(NamedTuple):
-    """The person according to the provider. Only `subject` is permanent."""
-
-    issuer: str
-    subject: str
-    username: str
-    email: str
-
-
-class Newcomer(msgspec.Struct, frozen=True):
-    """A person without an account, who has to choose a name; stored in the browser, signed."""
+class Person(msgspec.Struct, frozen=True):
+    """The person according to the provider. Only `subject` is permanent. One without an account,
+    who has to choose a name, is stored in the browser, signed.
+    """
 
     issuer: str
     subject: str
@@ -60,24 +53,23 @@ def sign_in_identity(
     may_create: bool,
     reserved: Set[str],
     next_: str = "",
-) -> SignedIn | Newcomer:
+) -> SignedIn | Person:
     """Sign in a known person, replacing the browser's session; create an account for an unknown
     one, or ask for its name.
 
     A person whose e-mail address belongs to an account is asked, too: that page also explains how
     to connect an existing account.
     """
-    issuer, subject, username, email = person
     with store.writing() as tx:
-        account = find_account_by_identity(tx.connection, issuer, subject)
+        account = find_account_by_identity(tx.connection, person.issuer, person.subject)
         if account is not None:
             accounts.lock_account(tx, account.id)
             now = accounts.find_account_by_id(tx.connection, account.id)
             return _open(tx, now or account, browser)
-        may_have_one = accounts.is_email_used(tx.connection, email)
+        may_have_one = accounts.is_email_used(tx.connection, person.email)
     if not may_create:
         raise NotAllowed("You have no account here. Ask the operator for one.")
-    newcomer = Newcomer(issuer, subject, _name_from(username), email, next_)
+    newcomer = replace(person, username=_name_from(person.username), next=next_)
     if may_have_one:
         return newcomer
     try:
@@ -87,7 +79,7 @@ def sign_in_identity(
 
 
 def sign_in_newcomer(
-    store: Store, newcomer: Newcomer, browser: Browser, reserved: Set[str]
+    store: Store, newcomer: Person, browser: Browser, reserved: Set[str]
 ) -> SignedIn:
     """Create the account; InvalidAccount or Conflict if the name or e-mail cannot be used."""
     issuer, subject, email = newcomer.issuer, newcomer.subject, newcomer.email

@@ -7,19 +7,16 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ...core.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
-from ...core.http.call import Call
-from ...core.http.cookies import delete_cookie, find_signed, set_signed
+from ...core.http.call import Call, Services, delete_cookie, find_signed, set_signed
 from ...core.http.http import Response
 from ...core.http.rendering import Header, leave, local_path
-from ...core.http.sent_form import SentForm
-from ...core.http.services import Services
+from ...core.http.sent_form import SentForm, form_page, own_page
 from ...core.keys import LIFETIME_S
-from ..own_page import form_page, own_page
 from ..services import AccountServices, browser_of
 from ..settings import AccountSettings
 from ..sign_in_endpoints import welcome
 from . import account_linking as linking
-from .account_linking import Newcomer, SignInBegun
+from .account_linking import Person, SignInBegun
 
 if TYPE_CHECKING:
     from .provider import Provider
@@ -65,20 +62,20 @@ def get_callback(services: Services, call: Call) -> Response:
         reserved=ours.reserved,
         next_=begun.next,
     )
-    if isinstance(came, Newcomer):
+    if isinstance(came, Person):
         return services.renderer.redirect("/join/name", _kept(services, came))
     next_ = local_path(begun.next) or ""
     return welcome(services, came, next_, delete_cookie(services, _COOKIE))
 
 
 def get_name(services: Services, call: Call) -> Response:
-    return _ask_for_name(services, _read_kept(services, call, Newcomer))
+    return _ask_for_name(services, _read_kept(services, call, Person))
 
 
 def post_name(services: Services, call: Call) -> Response:
     form, reserved = call.form(), services.of(AccountServices).reserved
     newcomer = msgspec.structs.replace(
-        _read_kept(services, call, Newcomer),
+        _read_kept(services, call, Person),
         username=form.get("username", "").strip(),
         email=form.get("email", "").strip(),
     )
@@ -92,7 +89,7 @@ def post_name(services: Services, call: Call) -> Response:
 
 
 def _ask_for_name(
-    services: Services, newcomer: Newcomer, error: CatalogError | None = None
+    services: Services, newcomer: Person, error: CatalogError | None = None
 ) -> Response:
     typed = {"username": newcomer.username, "email": newcomer.email}
     return form_page(
@@ -112,7 +109,7 @@ def provider_of(services: Services) -> "Provider":
     return provider
 
 
-def _kept(services: Services, value: SignInBegun | Newcomer) -> Header:
+def _kept(services: Services, value: SignInBegun | Person) -> Header:
     return set_signed(services, _COOKIE, value, LIFETIME_S)
 
 

@@ -20,8 +20,15 @@ from ..sign_in import changing_own
 from ..store import confirm_session
 from . import store as factors
 from .passkeys import check_new, creation_options, new_challenge
-from .policy import FactorPolicy, is_required
-from .proving import WRONG_CODE, find_step, hash_recovery_code, new_app_secret, new_recovery_codes
+from .proving import (
+    WRONG_CODE,
+    FactorPolicy,
+    find_step,
+    hash_recovery_code,
+    is_required,
+    new_app_secret,
+    new_recovery_codes,
+)
 from .store import Factors, Passkey, find_factors
 
 MAX_PASSKEYS = 20

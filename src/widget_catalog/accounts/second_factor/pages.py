@@ -10,23 +10,18 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from widget_contract.errors import CatalogError
-
 from ...core.errors import Conflict, InvalidRequest, NotAllowed, NotSignedIn, TooOften
 from ...core.features import installed
-from ...core.http.call import Call
+from ...core.http.call import Call, Services
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
-from ...core.http.sent_form import SentForm
-from ...core.http.services import Services
+from ...core.http.sent_form import NOT_SENT, SentForm, forms_of, own_page
 from ...core.keys import read_signed, sign_value
-from ..own_page import own_page
 from ..services import AccountServices
 from . import managing
 from .managing import AppOffered, PasskeyOffered
 from .passkeys import new_challenge
-from .policy import FactorPolicy
-from .proving import setup_address
+from .proving import FactorPolicy, setup_address
 from .signing_in import Given, PasskeyAsked, confirm, ways_with
 
 T = TypeVar("T")
@@ -71,9 +66,8 @@ def _next(call: Call) -> str:
     return local_path(given.get("next", "")) or ""
 
 
-def get_factors(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+def get_factors(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     policy = _policy(services)
-    sent = SentForm("rename", {"name": _name(call)} if error else {}, error)
     shown = {
         "sent_id": call.params.get("id"),
         "factors": managing.list_factors(services.store, call.visitor),
@@ -84,7 +78,14 @@ def get_factors(services: Services, call: Call, error: CatalogError | None = Non
     return own_page(services, call, "accounts/second_factor.html", sent=sent, **shown)
 
 
-def get_new_passkey(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+def _here(_call: Call) -> str:
+    return _HERE
+
+
+_form = forms_of(get_factors, _here, (InvalidRequest, Conflict))
+
+
+def get_new_passkey(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     policy = _policy(services)
     offered, options = managing.offer_passkey(services.store, policy, call.visitor)
     shown = {
@@ -94,46 +95,31 @@ def get_new_passkey(services: Services, call: Call, error: CatalogError | None =
         "site": policy.site,
         "next": _next(call),
     }
-    sent = SentForm("", {"name": _name(call)}, error)
     return own_page(services, call, "accounts/new_passkey.html", sent=sent, **shown)
 
 
-def post_new_passkey(services: Services, call: Call) -> Response:
-    form, policy = call.form(), _policy(services)
-    try:
-        offered = _read_signed_field(services, form, PasskeyOffered)
-        what = (offered, credential_in(form) or {}, _name(call))
-        codes = managing.add_own_passkey(services.store, policy, call.visitor, *what)
-    except (InvalidRequest, Conflict) as error:
-        return get_new_passkey(services, call, error)
+@forms_of(get_new_passkey, _here, (InvalidRequest, Conflict))("")
+def post_new_passkey(services: Services, call: Call, form: Mapping[str, str]) -> Response:
+    offered = _read_signed_field(services, form, PasskeyOffered)
+    what = (offered, credential_in(form) or {}, form.get("name", "").strip())
+    codes = managing.add_own_passkey(services.store, _policy(services), call.visitor, *what)
     return _added(services, call, codes)
 
 
-def post_passkey(services: Services, call: Call) -> Response:
+@_form("")
+def post_passkey(services: Services, call: Call, form: Mapping[str, str]) -> None:
     """Rename a passkey, or remove it."""
-    id_ = call.params["id"]
-    try:
-        if call.form().get("do") == "remove":
-            managing.remove_own_passkey(services.store, _policy(services), call.visitor, id_)
-        else:
-            managing.rename_own_passkey(services.store, call.visitor, id_, _name(call))
-    except (InvalidRequest, Conflict) as error:
-        return get_factors(services, call, error)
-    return services.renderer.redirect(_HERE)
+    store, id_ = services.store, call.params["id"]
+    if form.get("do") == "remove":
+        managing.remove_own_passkey(store, _policy(services), call.visitor, id_)
+    else:
+        managing.rename_own_passkey(store, call.visitor, id_, form.get("name", "").strip())
 
 
-def _name(call: Call) -> str:
-    """What the person calls a passkey."""
-    return call.form().get("name", "").strip()
-
-
-def get_new_app(
-    services: Services,
-    call: Call,
-    offered: AppOffered | None = None,
-    error: CatalogError | None = None,
-) -> Response:
-    offered = offered or managing.offer_app(call.visitor)
+def get_new_app(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
+    offered = managing.offer_app(call.visitor)
+    if sent.error is not None:
+        offered = _read_signed_field(services, sent.fields, AppOffered)
     address = setup_address(offered.secret, call.actor.name, services.settings.service_name)
     shown = {
         "asked": _signed_field(services, offered),
@@ -141,7 +127,6 @@ def get_new_app(
         "next": _next(call),
         "qr": qr_code(address),
     }
-    sent = SentForm(error=error, at={"": "code"})
     return own_page(services, call, "accounts/new_app.html", sent=sent, **shown)
 
 
@@ -153,30 +138,22 @@ def qr_code(text: str) -> str:
     return address
 
 
-def post_new_app(services: Services, call: Call) -> Response:
-    form, policy = call.form(), _policy(services)
+@forms_of(get_new_app, _here, (InvalidRequest, TooOften))("", {"": "code"})
+def post_new_app(services: Services, call: Call, form: Mapping[str, str]) -> Response:
     offered, code = _read_signed_field(services, form, AppOffered), form.get("code", "").strip()
-    try:
-        codes = managing.add_own_app(services.store, policy, call.visitor, offered, code)
-    except (InvalidRequest, TooOften) as error:
-        return get_new_app(services, call, offered, error)
+    policy = _policy(services)
+    codes = managing.add_own_app(services.store, policy, call.visitor, offered, code)
     return _added(services, call, codes)
 
 
-def post_remove_app(services: Services, call: Call) -> Response:
-    try:
-        managing.remove_own_app(services.store, _policy(services), call.visitor)
-    except Conflict as error:
-        return get_factors(services, call, error)
-    return services.renderer.redirect(_HERE)
+@_form("")
+def post_remove_app(services: Services, call: Call, _fields: Mapping[str, str]) -> None:
+    managing.remove_own_app(services.store, _policy(services), call.visitor)
 
 
-def post_recovery_codes(services: Services, call: Call) -> Response:
-    try:
-        codes = managing.make_recovery_codes(services.store, call.visitor)
-    except Conflict as error:
-        return get_factors(services, call, error)
-    return _added(services, call, codes)
+@_form("")
+def post_recovery_codes(services: Services, call: Call, _fields: Mapping[str, str]) -> Response:
+    return _added(services, call, managing.make_recovery_codes(services.store, call.visitor))
 
 
 def _added(services: Services, call: Call, codes: list[str]) -> Response:
@@ -187,10 +164,11 @@ def _added(services: Services, call: Call, codes: list[str]) -> Response:
     return own_page(services, call, "accounts/recovery_codes.html", codes=codes, next=next_)
 
 
-def get_confirm(services: Services, call: Call, error: CatalogError | None = None) -> Response:
+def get_confirm(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Response:
     asked = PasskeyAsked(new_challenge(), call.actor.account_id)
     factors, policy = managing.list_factors(services.store, call.visitor), _policy(services)
     ways = ways_with(policy, factors, asked.challenge, verifies_user=True)
+    error = sent.error
     shown = {
         "status": 429 if isinstance(error, TooOften) else 400 if error is not None else 200,
         "has_script": ways.passkey_options is not None,
@@ -204,8 +182,7 @@ def get_confirm(services: Services, call: Call, error: CatalogError | None = Non
         "purpose": _purpose(services, call),
     }
     field = "password" if isinstance(error, NotAllowed) else "code" if factors.has_any else ""
-    is_by_passkey = error is not None and bool(call.form().get("credential"))
-    sent = SentForm(error=error, at={"": "" if is_by_passkey else field})
+    sent = sent._replace(at={"": "" if sent.fields.get("credential") else field})
     return own_page(services, call, "accounts/confirm.html", sent=sent, **shown)
 
 
@@ -220,13 +197,10 @@ def _purpose(services: Services, call: Call) -> str:
     return next((it.purposes[place] for it in installed() if place in it.purposes), "continue")
 
 
-def post_confirm(services: Services, call: Call) -> Response:
-    form, policy = call.form(), _policy(services)
-    try:
-        asked = _read_signed_field(services, form, PasskeyAsked)
-        given = Given(form.get("code", "").strip(), credential_in(form))
-        password = form.get("password", "")
-        confirm(services.store, policy, call.visitor, asked, given, password)
-    except (NotSignedIn, NotAllowed, InvalidRequest, TooOften) as error:
-        return get_confirm(services, call, error)
+@forms_of(get_confirm, _here, (NotSignedIn, NotAllowed, InvalidRequest, TooOften))("")
+def post_confirm(services: Services, call: Call, form: Mapping[str, str]) -> Response:
+    asked = _read_signed_field(services, form, PasskeyAsked)
+    given = Given(form.get("code", "").strip(), credential_in(form))
+    password = form.get("password", "")
+    confirm(services.store, _policy(services), call.visitor, asked, given, password)
     return services.renderer.redirect(_next(call) or _HERE)

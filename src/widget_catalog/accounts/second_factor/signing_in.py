@@ -19,8 +19,7 @@ from ..permissions import require_person
 from ..sign_in import Browser, FactorNeeded, SignedIn
 from ..store import confirm_session, find_account_by_id, find_credentials, lock_account
 from .passkeys import new_challenge, request_options
-from .policy import FactorPolicy
-from .proving import Factor, Proof, prove_by_code, prove_by_passkey
+from .proving import Factor, FactorPolicy, Proof, prove_by_code, prove_by_passkey
 from .store import Factors, find_factors, has_factor
 
 _HALF_SIGNED_IN_MS = 5 * 60_000

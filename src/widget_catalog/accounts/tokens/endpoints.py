@@ -6,11 +6,9 @@ from ...core.actors import TOKEN_RIGHTS, Right
 from ...core.clock import from_ms, iso
 from ...core.credentials import shown_code
 from ...core.errors import InvalidRequest, NotFound
-from ...core.http.call import Call, done, reply
+from ...core.http.call import Call, Services, done, reply
 from ...core.http.http import Response
-from ...core.http.sent_form import SentForm
-from ...core.http.services import Services
-from ..own_page import code_page, done_page, own_page
+from ...core.http.sent_form import SentForm, code_page, done_page, forms_of, own_page
 from ..permissions import list_publishing_scopes, read_own, require_person
 from ..services import AccountServices
 from . import issue_token as issuing
@@ -22,6 +20,7 @@ _CONFIRM = ("Confirm an access token", "Enter the code shown by the program.")
 _PLACES = "Scopes and widgets"
 _CALLED = FieldNames("Name", "Permissions", "Days", _PLACES, _PLACES)
 _FIELDS = {"Name": "name", "Permissions": "may", "Days": "days", _PLACES: "places"}
+_EMPTY = SentForm("", {"days": "90"})
 _WORDS = {
     Right.PUBLISH: "publish versions",
     Right.YANK: "yank and unyank versions",
@@ -120,27 +119,32 @@ def _show(services: Services, call: Call, code: str) -> Response:
     return own_page(services, call, "accounts/token_request.html", **shown)
 
 
-def get_new_token(services: Services, call: Call) -> Response:
-    return _form(services, call, {"days": "90"}, {Right.PUBLISH})
+def get_new_token(services: Services, call: Call, sent: SentForm = _EMPTY) -> Response:
+    chosen = [Right.PUBLISH] if sent.error is None else _chosen(call)
+    shown = {
+        "actions": [(right.value, _WORDS[right], right in chosen) for right in TOKEN_RIGHTS],
+        "scopes": [scope.name for scope in list_publishing_scopes(services.store, call.actor)],
+        "max_days": MAX_DAYS,
+    }
+    return own_page(services, call, "accounts/new_token.html", sent=sent, **shown)
 
 
-def post_new_token(services: Services, call: Call) -> Response:
-    typed = call.form()
-    actions = [value for key, value in call.form_pairs() if key == "may"]
+def _chosen(call: Call) -> list[str]:
+    return [value for key, value in call.form_pairs() if key == "may"]
+
+
+@forms_of(get_new_token, lambda call: call.request.path, (InvalidRequest,))("", _FIELDS)
+def post_new_token(services: Services, call: Call, typed: Mapping[str, str]) -> Response:
     places = typed.get("places", "").replace(",", " ").replace("@", " ").split()
     form = TokenForm(
         name=typed.get("name", "").strip(),
-        actions=actions,
+        actions=_chosen(call),
         scopes=[place for place in places if "/" not in place],
         widgets=[place for place in places if "/" in place],
         expires_in_days=_whole_number(typed.get("days", "")),
     )
-    try:
-        wanted = issuing.parse_wanted(services.store, call.actor, form, _CALLED)
-        issued = issuing.issue_token(services.store, call.visitor, wanted)
-    except InvalidRequest as error:
-        chosen = {right for right in TOKEN_RIGHTS if right.value in actions}
-        return _form(services, call, typed, chosen, error)
+    wanted = issuing.parse_wanted(services.store, call.actor, form, _CALLED)
+    issued = issuing.issue_token(services.store, call.visitor, wanted)
     shown = {"script_rules": "", "secret": issued.secret, "token": issued.token}
     return own_page(services, call, "accounts/made_token.html", **shown)
 
@@ -148,19 +152,3 @@ def post_new_token(services: Services, call: Call) -> Response:
 def _whole_number(text: str) -> int:
     """Invalid numbers become 0, which is rejected."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else 0
-
-
-def _form(
-    services: Services,
-    call: Call,
-    typed: Mapping[str, str],
-    chosen: set[Right],
-    error: InvalidRequest | None = None,
-) -> Response:
-    shown = {
-        "actions": [(right.value, _WORDS[right], right in chosen) for right in TOKEN_RIGHTS],
-        "scopes": [scope.name for scope in list_publishing_scopes(services.store, call.actor)],
-        "max_days": MAX_DAYS,
-    }
-    sent = SentForm("", typed, error, _FIELDS)
-    return own_page(services, call, "accounts/new_token.html", sent=sent, **shown)

@@ -97,9 +97,13 @@ def _add(
 def revoke_token(store: Store, actor: Actor, id_: str) -> None:
     account = require_person(actor)
     with store.writing() as tx:
-        if not tokens.remove_token(tx, account.id, id_):
-            raise NotFound("There is no such token.")
-        append(tx, actor, events.TokenRevoked(scope=account.username, id=id_))
+        revoke_token_of(tx, actor, account, id_)
+
+
+def revoke_token_of(tx: Transaction, actor: Actor, account: Account, id_: str) -> None:
+    if not tokens.remove_token(tx, account.id, id_):
+        raise NotFound("There is no such token.")
+    append(tx, actor, events.TokenRevoked(scope=account.username, id=id_))
 
 
 def forget_tokens(store: Store) -> None:

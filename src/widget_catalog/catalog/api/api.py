@@ -9,9 +9,9 @@ from typing import Protocol
 
 import msgspec
 
-from widget_contract.addresses import CLI_VERSION, WIDGETS
 from widget_contract.names import is_name, is_widget_key
 from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.version_files import CLI_VERSION, WIDGETS
 from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
 
 from ...core import release
@@ -163,8 +163,7 @@ class PublicApi:
         if not is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", CORS)
         if method == "GET" or method == "HEAD":
-            content = await self._catalog.load_detail(key)
-            return _no_widget(key) if content is None else content_response(request, content, _OPEN)
+            return _no_widget(key)
         if method == "POST":
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)

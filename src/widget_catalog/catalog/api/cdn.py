@@ -12,8 +12,7 @@ from pathlib import Path
 
 import structlog
 
-from widget_contract.addresses import parse_file_path
-from widget_contract.version_files import CONTENT_TYPES, PICTURE_KINDS
+from widget_contract.version_files import CONTENT_TYPES, PICTURE_KINDS, parse_file_path
 
 from ...core.errors import BundleNotFound, StoreUnavailable
 from ...core.files.contract import (

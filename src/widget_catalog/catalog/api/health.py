@@ -13,7 +13,7 @@ from widget_contract.errors import CatalogError
 from ...core.errors import DatabaseDown, DatabaseReadOnly, DataDamaged, StoreUnavailable
 from ...core.http.conditional import content_response
 from ...core.http.content import Content
-from ...core.http.http import NOSNIFF, Headers, Request, Response, WorkerCounts
+from ...core.http.http import NOSNIFF, Headers, Request, Response, WorkerStatus
 from ..catalog import Catalog
 
 # A large import or doctor may write for some seconds; anything longer is unhealthy.
@@ -52,7 +52,7 @@ class Health:
     find_bundle_damage: Callable[[], str | None]
     find_delay: Callable[[], str | None]
     is_rebuilding: Callable[[], bool]
-    workers: WorkerCounts | None
+    workers: WorkerStatus | None
 
     def handle(self, request: Request) -> Response:
         checks = {"database": "ok", "bundles": "ok"}

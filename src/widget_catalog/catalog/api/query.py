@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
-from widget_contract.folding import fold
 from widget_contract.names import is_name
 from widget_contract.semver import InvalidVersion, SemVer
+from widget_contract.texts import fold
 
 from ...core.errors import InvalidQuery
 from ..query import NO_SCOPE, Query, SearchRequest

@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...core import clock
 from ...core.clock import Clock
 from ...core.data_folder import DataFolder
-from ...core.db.connection_watch import ConnectionWatch
 from ...core.db.damage import DamageAlarm
 from ...core.db.engine import Store
 from ...core.db.file_lock import COMMAND, WaitPolicy
+from ...core.db.listening import require_notifications
 from ...core.db.migrate import is_new, migrate
-from ...core.db.pooler import require_notifications
-from ...core.db.postgresql import FEW_CONNECTIONS, postgresql_engine, transaction_horizon
+from ...core.db.postgresql import (
+    FEW_CONNECTIONS,
+    ConnectionWatch,
+    postgresql_engine,
+    transaction_horizon,
+)
 from ...core.db.sqlite import sqlite_engine
 from ...core.errors import BundlesUnusable, DatabaseDown, FolderUnusable, StoreUnavailable
 from ...core.files.contract import Bundles, Uploads

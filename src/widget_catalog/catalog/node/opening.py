@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from widget_contract.errors import CatalogError
 
-from ...core.data_folder import DataFolder, sync
+from ...core.data_folder import DataFolder, FolderInUse, ServiceLock, sync
 from ...core.db.engine import Snapshot, Store
 from ...core.db.file_lock import WriterLock
 from ...core.db.migrate import check_schema, is_new
@@ -32,7 +32,6 @@ from ...core.files.contract import Bundles, Fetch, LocalFiles, Uploads
 from ...core.files.local import LocalBundles, LocalUploads
 from ...core.hooks import extension_point
 from ...core.keys import KeyFile, Keys, SharedKeys
-from ...core.service_lock import FolderInUse, ServiceLock
 from ...core.settings import Backends, Settings
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document of the public API, for `/openapi.json` and `/docs/api`.
 
-`public_api.toml` describes the API in words. The schemas are generated from the types on the wire.
+`public_api.toml` describes the API in words, `examples.json` has an example for each body. The
+schemas are generated from the types on the wire.
 `docs/openapi.json` is the committed copy; `python -m widget_catalog.catalog.openapi` prints it.
 """
 
@@ -10,16 +11,21 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from widget_contract.patterns import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
+import msgspec
+
+from widget_contract.described import COMPAT_SDK, NAME, NAME_MAX_LENGTH, SEMVER, SEMVER_MAX_LENGTH
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.version_files import PICTURE_FILE
+from widget_contract.wire import CliVersion, ServiceVersion
 
 from ...core import release
-from .examples import examples
+from ..settings import CatalogSettings
 from .schemas import ref, schemas
 
 Object = dict[str, Any]
 
 _WORDS = Path(__file__).with_name("public_api.toml")
+_EXAMPLES = Path(__file__).with_name("examples.json")
 _JSON = "application/json"
 # A line break inside a paragraph, but not before an item of a list.
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|\d\. )")
@@ -72,7 +78,7 @@ def printed(document: Object) -> str:
 
 def _paths(operations: Object, base_url: str) -> Object:
     paths: Object = {}
-    shown = examples(base_url)
+    shown = _examples(base_url)
     for operation_id, it in operations.items():
         method = "get" if "get" in it else "post"
         path = it[method]
@@ -80,6 +86,42 @@ def _paths(operations: Object, base_url: str) -> Object:
         item = paths.setdefault(path, {"parameters": in_path} if in_path else {})
         item[method] = _operation(operation_id, method, it, base_url, shown)
     return paths
+
+
+def _examples(base_url: str) -> Object:
+    """By the name of their schema. Those of responses have a summary each; that of a request is the
+    value alone.
+    """
+    found = json.loads(_EXAMPLES.read_text(encoding="utf-8").replace("{base_url}", base_url))
+    version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
+    cli_version = CliVersion(CatalogSettings.min_cli_version, release.CLI_LATEST)
+    parts = {
+        **found["parts"],
+        "service_version": json.loads(msgspec.json.encode(version)),
+        "cli_version": json.loads(msgspec.json.encode(cli_version)),
+        "api_versions": list(release.API_VERSIONS),
+    }
+
+    def filled(value: Any) -> Any:
+        """With the parts that it names as `@part`."""
+        if isinstance(value, dict):
+            return {key: filled(it) for key, it in value.items()}
+        if isinstance(value, list):
+            return [filled(it) for it in value]
+        return parts[value[1:]] if isinstance(value, str) and value.startswith("@") else value
+
+    found["responses"]["VersionDetail"] |= {
+        it.encode_name: example
+        for it in msgspec.structs.fields(DeclaredDetails)
+        for meta in it.type.__metadata__
+        for example in meta.examples or ()
+    }
+    shown = {
+        name: {"answer": {"summary": "Example response", "value": it}}
+        for name, it in found["responses"].items()
+    }
+    examples: Object = filled({**found["requests"], "SearchResults": found["searches"], **shown})
+    return examples
 
 
 def _operation(operation_id: str, method: str, it: Object, base_url: str, shown: Object) -> Object:

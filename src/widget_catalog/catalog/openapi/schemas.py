@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import fields
 
-from widget_contract import declared_details, wire, wire_running
+from widget_contract import manifest_details, wire, wire_running
 
 Schema = dict[str, Any]
 
@@ -32,7 +32,7 @@ def schemas() -> dict[str, Schema]:
         wire_running.PublishedFile,
         wire_running.RevokedState,
         wire_running.Capability,
-        declared_details.Author,
+        manifest_details.Author,
         wire_running.Resolved,
         wire_running.ResolveResult,
         wire_running.Changes,

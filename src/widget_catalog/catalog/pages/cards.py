@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol
 from jinja2 import Environment, pass_environment
 from markupsafe import Markup
 
-from widget_contract.addresses import file_path
-from widget_contract.declared_details import Translation
+from widget_contract.manifest_details import Translation
+from widget_contract.version_files import file_path
 from widget_contract.wire import VersionEntry
 
 from ...core.http.page_templates import PageEnvironment, escape_output, short

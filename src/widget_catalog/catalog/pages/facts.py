@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from widget_contract.addresses import file_path
 from widget_contract.capabilities import Permission, in_words, name_of, permission_changes
-from widget_contract.version_files import is_picture, is_thumbnail, thumbnail_of
+from widget_contract.version_files import file_path, is_picture, is_thumbnail, thumbnail_of
 from widget_contract.wire import Size, VersionEntry, WidgetDetail
 from widget_contract.wire_running import PublishedFile
 

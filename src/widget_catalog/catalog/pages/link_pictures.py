@@ -10,14 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from widget_contract.declared_details import Author
 from widget_contract.errors import CatalogError
+from widget_contract.manifest_details import Author
 from widget_contract.names import is_name
 from widget_contract.version_files import kind_of
 from widget_contract.wire import VersionEntry, WidgetDetail
 
 from ...core.files.contract import Bundles
-from ...core.files.hashing import read_verified
+from ...core.files.verified import read_verified
 from ...core.http.content import AnyContent, Content, Packer
 from ...core.http.rendering import PageRenderer
 from ...core.jobs.bounded_work import BoundedWork

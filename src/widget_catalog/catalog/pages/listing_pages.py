@@ -5,8 +5,8 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote_plus
 
-from widget_contract.folding import fold
 from widget_contract.names import is_name
+from widget_contract.texts import fold
 
 from ...core.http.content import AnyContent
 from ...core.languages.language import N_, Language
@@ -115,9 +115,8 @@ class ListingPages:
             (asked.scope if is_name(asked.scope) else NO_SCOPE) if asked.scope else None,
             asked.official or None,
             sdk,
-            asked.permission or None,
+            asked.facets,
             asked.sort,
-            asked.keyword or None,
             is_ranked=True,
         )
         found = self.views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
@@ -167,7 +166,8 @@ class ListingPages:
         """
         if self._counted[0] != revision:
             keywords = [*map(self._keyword, self.views.list_keywords(_POPULAR_KEYWORDS)[0])]
-            self._counted = revision, self.views.permissions()[:_MAX_PERMISSIONS], keywords
+            permissions = self.views.list_values("permission")[:_MAX_PERMISSIONS]
+            self._counted = revision, permissions, keywords
         return self._counted
 
     def _near(self, asked: SearchForm) -> tuple[Card, ...]:

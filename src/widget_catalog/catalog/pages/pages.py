@@ -5,7 +5,6 @@ import importlib
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 from widget_contract.manifest_schema import PATH as SCHEMA
@@ -13,12 +12,11 @@ from widget_contract.manifest_schema import printed as printed_schema
 
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
-from ...core.http.accept_language import A_YEAR_S, SWITCH, Languages, without_language
-from ...core.http.accept_language import COOKIE as LANGUAGE_COOKIE
 from ...core.http.branding import ACCENTS, LOGO_TYPES, LOGOS, Brand
-from ...core.http.conditional import content_response
+from ...core.http.call import cookie_attributes
+from ...core.http.conditional import A_YEAR_S, SWITCH, Languages, content_response, without_language
+from ...core.http.conditional import COOKIE as LANGUAGE_COOKIE
 from ...core.http.content import AnyContent
-from ...core.http.cookies import cookie_attributes
 from ...core.http.errors import cors_of, failure_page, message_of
 from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
@@ -36,7 +34,7 @@ from .guides import GuidePages
 from .icons import Icons
 from .link_pictures import LinkPictures
 from .listing_pages import ListingPages
-from .preview import panel_security_headers
+from .preview import PreviewPages, panel_security_headers
 from .reference import ReferencePages
 from .rendered_pages import (
     CollectionsReader,
@@ -44,6 +42,7 @@ from .rendered_pages import (
     LegalPageReader,
     MembersReader,
     PageRequest,
+    PublicRoute,
     RenderedPages,
     TrendingReader,
 )
@@ -86,15 +85,6 @@ _WRONG_METHOD = {
     "title": N_("Method not allowed"),
     "sentence": N_("Only GET and HEAD are allowed at this address."),
 }
-
-
-class PublicRoute(NamedTuple):
-    """`find` returns None if there is no page for these values."""
-
-    path: str
-    find: Callable[[PageRequest], Awaitable[AnyContent | Response | None]]
-    headers: Headers
-    method: str = "GET"
 
 
 class PublicPages:
@@ -157,6 +147,9 @@ class PublicPages:
             renderer, self._pages, catalog.packer, widgets.markdown, brand, legal
         )
         routes = self._page_routes(listings, widgets, cdn_url)
+        if not renderer.is_static:
+            previews = PreviewPages(catalog, self._views, self._pages)
+            routes += previews.routes(renderer, [HTML, vary, _REVALIDATED], cdn_url)
         files = [*self._file_routes(), *self._brand_routes()]
         self._routes = Routes([*routes, *self._feed_routes(), *files])
 
@@ -222,29 +215,16 @@ class PublicPages:
         renderer, file = self._renderer, self._file
         robots = _ROBOTS + f"Sitemap: {renderer.public_url}/sitemap.xml\n".encode()
         icon = (STATIC / "favicon.svg").read_bytes()
-        scripts = [
-            (renderer.script_path, renderer.script),
-            (renderer.site_script_path, renderer.site_script),
-            (renderer.docs_script_path, renderer.docs_script),
-            (renderer.suggest_script_path, renderer.suggest_script),
-            (renderer.publish_script_path, renderer.publish_script),
-        ]
-        if renderer.is_static:
-            scripts.append((renderer.static_search_path, renderer.static_search))
-        styles = [
-            (renderer.style_path, renderer.style),
-            (renderer.docs_style_path, renderer.docs_style),
-            (renderer.people_style_path, renderer.people_style),
-            (renderer.dashboard_style_path, renderer.dashboard_style),
-        ]
         return [
             file("/openapi.json", lambda: printed(self._document()).encode(), _JSON, _REVALIDATED),
             file(SCHEMA, lambda: printed_schema().encode(), _JSON, _A_WHILE, _ANY_ORIGIN, CORS),
             file("/favicon.svg", lambda: icon, _SVG, _A_DAY),
             file("/favicon.ico", lambda: icon, _SVG, _A_DAY),
             file("/robots.txt", lambda: robots, _TEXT, _A_DAY),
-            *(file(path, partial(bytes, style), _CSS, _FOR_GOOD) for path, style in styles),
-            *(file(path, partial(bytes, script), _JS, _FOR_GOOD) for path, script in scripts),
+            *(
+                file(path, partial(bytes, content), _JS if path.endswith("js") else _CSS, _FOR_GOOD)
+                for path, content in renderer.files.values()
+            ),
         ]
 
     def _brand_routes(self) -> list[PublicRoute]:

@@ -1,8 +1,6 @@
-"""`/preview/{scope}/{name}/{version}`: a running version on a separate page; `/dashboard`:
-several; and the files of all previews, under a path that changes with them.
-"""
+"""A running version on a separate page, and several on `/dashboard`."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,77 +9,68 @@ import msgspec
 from widget_contract.preview import FRAME_SOURCES
 from widget_contract.wire import VersionEntry
 
-from ...core.http.conditional import content_response
-from ...core.http.http import NOSNIFF, Headers, Request, Response
-from ...core.http.rendering import HTML, PageRenderer
+from ...core.http.content import AnyContent
+from ...core.http.http import Headers
+from ...core.http.rendering import PageRenderer
 from ..card_picture import choose_picture
 from ..catalog import Catalog
 from ..stored_files import StoredFiles
 from ..views import VersionBeside, Views
+from .rendered_pages import PageRequest, PublicRoute, RenderedPages
 
-_PREFIX = "/preview/"
-_DASHBOARD = "/dashboard"
-_FOR_GOOD = ("cache-control", "public, max-age=31536000, immutable")
-_REVALIDATED = ("cache-control", "no-cache")
-_VARY = ("vary", "accept-encoding")
+_LASTING = (
+    ("vary", "accept-encoding"),
+    ("cache-control", "public, max-age=31536000, immutable"),
+)
 # The keys of a manifest that the panel uses: form, initial values, and size.
 _OF_MANIFEST = ("configSchema", "defaultConfig", "defaultSize")
 
 
 class PreviewPages:
-    def __init__(self, catalog: Catalog, renderer: PageRenderer, cdn_url: str) -> None:
+    def __init__(self, catalog: Catalog, views: Views, pages: RenderedPages) -> None:
         self._catalog = catalog
-        self._views = Views(catalog)
-        self._renderer = renderer
-        policy = panel_security_headers(renderer, cdn_url)
-        self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
-        self._files = {
-            f"{renderer.preview_path}/{name}": (
-                catalog.packer.content([file.content]),
-                [*file.headers, _VARY, _FOR_GOOD],
-            )
-            for name, file in renderer.preview_files.items()
-        }
+        self._views = views
+        self._pages = pages
 
-    async def handle(self, request: Request) -> Response | None:
-        """None: there is no such page."""
-        found = self._files.get(request.path)
-        if found is None:
-            page = await self._render(request.path)
-            if page is None:
-                return None
-            found = self._catalog.packer.content([page]), self._html
-        if request.method not in ("GET", "HEAD"):
-            sentence = "Only GET and HEAD are allowed at this address."
-            allowed = ("allow", "GET, HEAD")
-            return self._renderer.message(405, "Method not allowed", sentence, allowed, NOSNIFF)
-        return content_response(request, *found)
+    async def dashboard(self, request: PageRequest) -> AnyContent:
+        template = "catalog/preview/dashboard.html"
+        return self._pages.get("dashboard", (), template, dict, request.language)
 
-    async def _render(self, path: str) -> bytes | None:
-        if path == _DASHBOARD:
-            is_there = self._renderer.has_dashboard
-            return self._renderer.render("catalog/preview/dashboard.html") if is_there else None
-        version = await self._find_version(path)
+    async def version(self, request: PageRequest) -> AnyContent | None:
+        scope, name, number = (request.params[it] for it in ("scope", "name", "number"))
+        widget = await self._views.find_widget(f"{scope}/{name}")
+        versions = () if widget is None else widget.read().versions
+        version = next((it for it in versions if it.version == number), None)
         if version is None:
             return None
-        beside = self._views.find_version(version.scope, version.name, version.version)
-        return self._renderer.render(
+        beside = self._views.find_version(scope, name, number)
+        return self._pages.render(
             "catalog/preview/page.html",
+            request.language,
             version=version,
             preview=panel_of(self._catalog.files, version, beside),
             # The files of a revoked version are not served.
             picture=None if beside.revoked else choose_picture(beside.files),
         )
 
-    async def _find_version(self, path: str) -> VersionEntry | None:
-        if not path.startswith(_PREFIX):
-            return None
-        match path[len(_PREFIX) :].split("/"):
-            case [scope, name, number]:
-                widget = await self._views.find_widget(f"{scope}/{name}")
-                versions = () if widget is None else widget.read().versions
-                return next((it for it in versions if it.version == number), None)
-        return None
+    def routes(self, renderer: PageRenderer, headers: Headers, cdn_url: str) -> list[PublicRoute]:
+        """These pages, and the files of all previews, under a path that changes with them."""
+        headers = [*headers, *panel_security_headers(renderer, cdn_url)]
+        routes = [PublicRoute("/preview/{scope}/{name}/{number}", self.version, headers)]
+        if renderer.has_dashboard:
+            routes.append(PublicRoute("/dashboard", self.dashboard, headers))
+        for name, file in renderer.preview_files.items():
+            path = f"{renderer.preview_path}/{name}"
+            routes.append(PublicRoute(path, self._file(file.content), [*file.headers, *_LASTING]))
+        return routes
+
+    def _file(self, content: bytes) -> Callable[[PageRequest], Awaitable[AnyContent]]:
+        packed = self._catalog.packer.content([content])
+
+        async def find(_: PageRequest) -> AnyContent:
+            return packed
+
+        return find
 
 
 def panel_of(

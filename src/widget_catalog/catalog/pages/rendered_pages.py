@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 
 from ...core.errors import StoreUnavailable
 from ...core.http.content import AnyContent, Packer
+from ...core.http.http import Headers, Response
 from ...core.http.rendering import PageRenderer
 from ...core.languages.language import ENGLISH, Language
 from ..brand import LegalPage
@@ -56,6 +57,15 @@ class PageRequest(NamedTuple):
     def key(self) -> str:
         """The widget in the path."""
         return f"{self.params['scope']}/{self.params['name']}"
+
+
+class PublicRoute(NamedTuple):
+    """`find` returns None if there is no page for these values."""
+
+    path: str
+    find: Callable[[PageRequest], Awaitable[AnyContent | Response | None]]
+    headers: Headers
+    method: str = "GET"
 
 
 class RenderedPages:

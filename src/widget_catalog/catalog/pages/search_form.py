@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from widget_contract.semver import InvalidVersion, SemVer
 
-from ..query import Order
+from ..query import FACETS, Order
 
 _MAX_CHARACTERS = 256
 _MAX_FIELDS = 30
@@ -25,8 +25,13 @@ class SearchForm(NamedTuple):
     page: int = 1
 
     @property
+    def facets(self) -> tuple[tuple[str, str], ...]:
+        """The chosen values, by the name of the facet."""
+        return tuple([(it, value) for it in FACETS if (value := getattr(self, it, ""))])
+
+    @property
     def has_filter(self) -> bool:
-        return any((self.scope, self.official, self.sdk, self.permission, self.keyword))
+        return any((self.scope, self.official, self.sdk, self.facets))
 
     def query(self) -> str:
         """As a query string, without the page; empty fields are omitted."""

@@ -4,8 +4,8 @@ import base64
 import re
 from typing import NamedTuple
 
-from widget_contract.addresses import detail_path, style_address
 from widget_contract.semver import SemVer, is_compatible
+from widget_contract.version_files import detail_path, style_address
 from widget_contract.wire import VersionEntry
 from widget_contract.wire_running import PublishedFile
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
-from widget_contract.folding import fold
 from widget_contract.names import is_name
+from widget_contract.texts import fold
 
 from ...core.http.content import AnyContent
 from ..card_picture import Card

@@ -8,14 +8,14 @@ from urllib.parse import quote
 import msgspec
 
 from widget_contract.capabilities import permission_changes
-from widget_contract.declared_details import DeclaredDetails
 from widget_contract.errors import CatalogError
+from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.version_files import STYLE
 from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
 
 from ...core.errors import Busy
 from ...core.files.contract import Bundles
-from ...core.files.hashing import read_verified
+from ...core.files.verified import read_verified
 from ...core.http.content import AnyContent
 from ...core.http.rendering import PageRenderer
 from ...core.jobs.bounded_work import BoundedWork

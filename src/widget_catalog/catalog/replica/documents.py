@@ -128,7 +128,7 @@ class Documents:
         with self._snapshot as reading:
             found = [self.document(reading, it) for it in ids]
             return [
-                SummaryRow(it.id, it.head, it.entries_at(it.place), it.place, it.picture)
+                SummaryRow(it.id, it.head, it.entry(*it.place), it.place, it.picture)
                 for it in found
             ]
 
@@ -257,7 +257,7 @@ class Documents:
 
     def find_listing(self, reading: Reading, widget_id: int) -> Listing | None:
         found = reading.get(number_key(widget_id), db=self.file.listings)
-        it = None if found is None else decode_listing(bytes(found))
+        it = None if found is None else decode_listing(found)
         if it is not None and it.id != widget_id:
             raise damaged(f"the listing of widget {widget_id}")
         return it

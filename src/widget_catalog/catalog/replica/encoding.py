@@ -10,7 +10,7 @@ import msgspec
 
 from ..store.rows import Row, WidgetRows, slice_of
 from ..widgets import Widget
-from .listings import encode_listing, numbered_listing
+from .listings import decode_listing, encode_listing
 from .records import encode_document, numbered_document
 from .rendering import Document, render
 
@@ -56,7 +56,7 @@ def numbered(it: Records, widget_id: int, changed_at: int) -> Records:
         it.name,
         it.is_listed,
         changed_at,
-        numbered_listing(it.listing, widget_id, changed_at),
+        encode_listing(decode_listing(it.listing), widget_id, changed_at),
         numbered_document(it.document, widget_id),
         it.revocations,
         it.beside,
@@ -70,7 +70,7 @@ def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
         it.listing.name,
         it.listing.is_listed,
         changed_at,
-        encode_listing(widget_id, changed_at, it.listing),
+        encode_listing(it.listing, widget_id, changed_at),
         encode_document(widget_id, it),
         it.revocations,
         it.beside,

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import structlog
 
-from ...core.db.connection_watch import ConnectionWatch
 from ...core.db.engine import Store
+from ...core.db.listening import Listening, ReadOnlyServer, describe_strangers
 from ...core.db.migrate import SCHEMA, migrate
-from ...core.db.postgresql import Listening, ReadOnlyServer, describe_strangers, transaction_horizon
+from ...core.db.postgresql import ConnectionWatch, transaction_horizon
 from ...core.db.table_locks import LockHolder
 from ...core.errors import StoreUnavailable
 from .node_status import NodeStatus

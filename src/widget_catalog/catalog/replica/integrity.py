@@ -11,7 +11,6 @@ import operator
 import os
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
@@ -19,13 +18,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import lmdb
-import numpy as np
 import structlog
 
 from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable
+from .documents import Documents
 from .file import ReplicaFile, errors_named, find_current
-from .listings import count_listed
-from .records import KEYS, LISTED, SCOPE, DocumentRecord, member_key, scope_checksum
+from .records import FORMAT, DocumentRecord
 
 Reading: TypeAlias = "lmdb.Transaction[bytes]"
 
@@ -49,9 +47,12 @@ def is_intact(folder: Path, *, is_thorough: bool = False) -> bool:
 
 def _walk_all(path: Path, *, is_thorough: bool) -> int:
     try:
-        file = ReplicaFile(path)
-        with errors_named(), file.environment.begin() as reading:
-            _walk(file, reading, is_thorough=is_thorough)
+        documents = Documents(path.parent)
+        if documents.state().format != FORMAT:
+            return _INTACT  # It is rebuilt anyway.
+        with errors_named(), documents.file.environment.begin() as reading:
+            _walk(documents.file, reading, is_thorough=is_thorough)
+        documents.check_listings()
     except (StoreUnavailable, OSError) as error:
         # Other errors, such as a full disk, are not damage.
         return _DAMAGED if isinstance(error, DataDamaged) else _UNKNOWN
@@ -68,48 +69,9 @@ def _walk(file: ReplicaFile, reading: Reading, *, is_thorough: bool) -> None:
             count, last = count + len(keys), keys[-1]
         if count != reading.stat(table)["entries"]:
             raise ValueError("There are keys missing.")
-    _check_scopes(file, reading)
-    _check_listings(file, reading)
     if is_thorough:
         for record in reading.cursor(file.documents).iternext(keys=False, values=True):
-            it = DocumentRecord(record)
-            _ = it.styles, it.picture, it.outline, it.entries
-
-
-def are_scopes_intact(file: ReplicaFile) -> bool:
-    try:
-        with errors_named(), file.environment.begin() as reading:
-            _check_scopes(file, reading)
-        return True
-    except ValueError:
-        return False
-
-
-def _check_scopes(file: ReplicaFile, reading: Reading) -> None:
-    """Raises ValueError if a scope does not have its recorded number of widgets."""
-    counts: Counter[bytes] = Counter()
-    for keys in _chunks(reading.cursor(file.keys).iternext(keys=True, values=False)):
-        counts.update([key[: key.index(0)] for key in keys])
-    for scope, value in reading.cursor(file.scopes):
-        changed_at, count, written = SCOPE.unpack(value)
-        if counts.pop(scope, 0) != count or scope_checksum(scope, changed_at, count) != written:
-            raise ValueError(f"The scope {scope!r} is damaged.")
-        if reading.get(member_key(scope), db=file.members) is None:
-            raise ValueError(f"The scope {scope!r} is lost.")
-    if counts:
-        raise ValueError("A scope is missing.")
-
-
-def _check_listings(file: ReplicaFile, reading: Reading) -> None:
-    """Raises ValueError if listings are missing, and DataDamaged."""
-    listed = 0
-    for records in _chunks(reading.cursor(file.listings).iternext(keys=False, values=True)):
-        listed += count_listed(records)
-    for values in _chunks(reading.cursor(file.keys).iternext(keys=False, values=True)):
-        flags = np.frombuffer(b"".join(values), KEYS)["flags"]
-        listed -= int(np.count_nonzero(flags & LISTED))
-    if listed:
-        raise ValueError("The table of names is damaged.")
+            DocumentRecord(record).verify()
 
 
 def _chunks(them: Iterator[bytes]) -> Iterator[list[bytes]]:

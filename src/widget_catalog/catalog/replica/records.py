@@ -1,12 +1,11 @@
 """Records: the binary format of a widget in the replica, with checksums.
 
 A widget has two: its listing (`listings.py`) and its document, from which readers slice what they
-need. Every part has a checksum, and lengths are validated first: a damaged file may return any
-bytes, and any number of them.
+need. Everything is covered by a checksum: a damaged file may return any bytes, and any number of
+them.
 """
 
 import struct
-from collections.abc import Iterator
 from typing import TypeAlias
 
 import msgspec
@@ -17,10 +16,9 @@ from ...core.db.damage import checksum
 from ...core.errors import DataDamaged, ReplicaDamaged
 from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document
-from .rows import Place
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 17
+FORMAT = 18
 
 Bytes: TypeAlias = bytes | memoryview
 
@@ -28,21 +26,25 @@ Bytes: TypeAlias = bytes | memoryview
 full_hash = xxhash.xxh3_64_intdigest
 
 # A document: its header, the text of its detail without the count, style sheets, the picture of
-# its card, outline. The header, which every reader needs: the checksum of everything up to the
-# place of the count, number, flags, the hashes of the key and of the text, the length of the text,
-# and of its part before the count.
-_DOCUMENT = struct.Struct("<IqBQQII")
-# Lengths of the text between the count and the entries, of the entries, of the style sheets, and
-# of the picture; the place of the latest version in the entries; checksums of it, the style sheets,
-# the picture and the outline.
-_PARTS = struct.Struct("<IIIIIIIIII")
+# its card, outline. The header: the checksum of everything up to the place of the count, the hash
+# of everything after it, number, flags, the hashes of the key and of the text, the lengths of the
+# text and of its part before the count.
+_DOCUMENT = struct.Struct("<IQqBQQII")
+# The lengths of the text between the count and the entries, of the entries, of the style sheets,
+# and of the picture; the place of the latest version in the entries.
+_PARTS = struct.Struct("<IIIIII")
 CHECKSUM_BYTES = 4
+_NUMBER_AT = CHECKSUM_BYTES + 8
 _TEXT_AT = _DOCUMENT.size + _PARTS.size
-_NUMBER_ENDS = CHECKSUM_BYTES + 8
 _BEFORE_HEAD, _BEFORE_COUNT = b'{"widget":', b',"downloadCount":'
 _BEFORE_CREATED, _BEFORE_ENTRIES = b',"createdAt":"', b'"},"versions":'
 _BEFORE_LATEST = b',"latestVersion":'
 _NULL = b"null"
+
+Outline: TypeAlias = tuple[str, str, bool, int, int]
+"""Of a version: its number and SDK range, whether it is yanked, and its place in the entries."""
+# Plain tuples, because named ones take twice the time.
+decode_outline = msgspec.json.Decoder(list[Outline]).decode
 
 # The entry of a key: the widget's number, and whether it is listed, or damaged in the store.
 KEY = struct.Struct("<qB")
@@ -83,28 +85,29 @@ def encode_document(number: int, it: Document) -> bytes:
     # Searching for one byte is almost free.
     flags |= (b"\\" in it.entries and CDN_MARK in it.entries) * _MARKED
     key = key_of(it.listing.scope, it.listing.name)
+    after_count = b"".join((text[len(before) :], it.styles, it.picture, it.outline))
+    hashes = full_hash(key), full_hash(text)
     header = _DOCUMENT.pack(
-        0, number, flags, full_hash(key), full_hash(text), len(text), len(before)
+        0, full_hash(after_count), number, flags, *hashes, len(text), len(before)
     )[CHECKSUM_BYTES:] + _PARTS.pack(
-        len(between),
-        len(it.entries),
-        len(it.styles),
-        len(it.picture),
-        *it.latest,
-        checksum(it.styles),
-        checksum(it.picture),
-        checksum(it.outline),
+        len(between), len(it.entries), len(it.styles), len(it.picture), *it.latest
     )
     written = checksum(header + before).to_bytes(CHECKSUM_BYTES, "little")
-    return b"".join((written, header, text, it.styles, it.picture, it.outline))
+    return b"".join((written, header, before, after_count))
 
 
 def numbered_document(record: bytes, number: int) -> bytes:
     """A document of `encode_document` for the widget with this number."""
-    before = _DOCUMENT.unpack_from(record)[-1]
-    head = number.to_bytes(8, "little") + record[_NUMBER_ENDS : _TEXT_AT + before]
+    count_at = _TEXT_AT + _DOCUMENT.unpack_from(record)[-1]
+    head = b"".join(
+        (
+            record[CHECKSUM_BYTES:_NUMBER_AT],
+            number.to_bytes(8, "little"),
+            record[_NUMBER_AT + 8 : count_at],
+        )
+    )
     written = checksum(head).to_bytes(CHECKSUM_BYTES, "little")
-    return b"".join((written, head, record[_TEXT_AT + before :]))
+    return b"".join((written, head, record[count_at:]))
 
 
 class DocumentRecord:
@@ -113,17 +116,30 @@ class DocumentRecord:
     It is a view of the file: not usable after its transaction.
     """
 
-    __slots__ = ("_count_at", "_end", "_record", "flags", "hash", "id", "key_hash")
+    __slots__ = (
+        "_count_at",
+        "_end",
+        "_is_verified",
+        "_record",
+        "_rest_hash",
+        "flags",
+        "hash",
+        "id",
+        "key_hash",
+    )
 
     def __init__(self, record: Bytes) -> None:
         """Raises DataDamaged if this is not what was written."""
         if len(record) < _TEXT_AT:
             raise damaged("a document")
         fields: tuple[int, ...] = _DOCUMENT.unpack_from(record)
-        written, self.id, self.flags, self.key_hash, self.hash, text, before = fields
+        written, self._rest_hash, self.id, self.flags, self.key_hash, self.hash, text, before = (
+            fields
+        )
         self._count_at = count_at = _TEXT_AT + before
         self._end = _TEXT_AT + text
         self._record = record
+        self._is_verified = False
         if checksum(record[CHECKSUM_BYTES:count_at]) != written:
             raise self._damaged()
 
@@ -141,21 +157,17 @@ class DocumentRecord:
         """Whether it is too large to be read on the event loop."""
         return self._end - self._count_at > MAX_INLINE_BYTES
 
+    def verify(self) -> None:
+        """Raises DataDamaged if any part is damaged."""
+        if full_hash(self._record[self._count_at :]) != self._rest_hash:
+            raise self._damaged()
+        self._is_verified = True
+
     @property
     def text(self) -> "tuple[Bytes, Bytes]":
         """The detail: the parts before and after the count."""
-        record = self._record
-        if full_hash(record[_TEXT_AT : self._end]) != self.hash:
-            raise self._damaged()
-        return record[_TEXT_AT : self._count_at], record[self._count_at : self._end]
-
-    @property
-    def around(self) -> tuple[bytes, bytes, bytes]:
-        """The detail without the count and the entries; the last two parts are not verified."""
-        start, stop = self._entries_place
-        places = ((_TEXT_AT, self._count_at), (self._count_at, start), (stop, self._end))
-        before, between, after = [bytes(self._record[start:stop]) for start, stop in places]
-        return before, between, after
+        self.verify()
+        return self._record[_TEXT_AT : self._count_at], self._record[self._count_at : self._end]
 
     @property
     def head(self) -> bytes:
@@ -167,82 +179,43 @@ class DocumentRecord:
 
     @property
     def created_at(self) -> str:
-        _, between, _ = self.around
+        between = self._part(self._count_at, self._entries_place[0])
         return between[len(_BEFORE_CREATED) : -len(_BEFORE_ENTRIES)].decode()
 
     @property
     def latest_version(self) -> bytes:
         """As JSON."""
-        _, _, after = self.around
-        return after[len(_BEFORE_LATEST) : -1]
+        return self._part(self._entries_place[1], self._end)[len(_BEFORE_LATEST) : -1]
 
     @property
-    def place(self) -> Place:
-        """The place of the latest version."""
-        return Place(*self._parts[4:7])
+    def place(self) -> tuple[int, int]:
+        """The place of the latest version in the entries."""
+        *_, start, length = self._parts
+        return start, length
 
     @property
     def entries(self) -> bytes:
-        _, rest = self.text
-        start, stop = self._entries_place
-        return bytes(rest[start - self._count_at : stop - self._count_at])
+        return self._part(*self._entries_place)
 
-    def entries_at(self, place: Place) -> bytes:
+    def entry(self, start: int, length: int) -> bytes:
         """A part of the entries."""
-        start = self._entries_place[0] + place.start
-        return self._part(start, start + place.length, place.checksum)
-
-    def stream_entries(self, piece_bytes: int) -> Iterator[bytes]:
-        """All entries, in chunks. They are verified at the end: use nothing before that."""
-        start, stop = self._entries_place
-        hashing = xxhash.xxh3_64(self._record[_TEXT_AT:start])
-        for at in range(start, stop, piece_bytes):
-            piece = bytes(self._record[at : min(at + piece_bytes, stop)])
-            hashing.update(piece)
-            yield piece
-        hashing.update(self._record[stop : self._end])
-        if hashing.intdigest() != self.hash:
-            raise self._damaged()
+        start += self._entries_place[0]
+        return self._part(start, start + length)
 
     @property
     def styles(self) -> bytes:
-        return self._part(self._end, self._end + self._parts[2], self._parts[7])
+        return self._part(self._end, self._end + self._parts[2])
 
     @property
     def picture(self) -> bytes:
-        _, _, styles, length, _, _, _, _, written, _ = self._parts
-        start = self._end + styles
-        return self._part(start, start + length, written) if length else b""
+        _, _, styles, length, _, _ = self._parts
+        return self._part(self._end + styles, self._end + styles + length) if length else b""
 
     @property
     def outline(self) -> bytes:
-        _, _, styles, picture, *_, written = self._parts
-        return self._part(self._end + styles + picture, len(self._record), written)
-
-    @property
-    def outline_and_start(self) -> tuple[bytes, int]:
-        """The outline, and the offset of the entries, for `entry`: reading several versions of
-        many widgets decodes the lengths only once.
-        """
-        record = self._record
-        between, _, styles, picture, _, _, _, _, _, written = _PARTS.unpack_from(
-            record, _DOCUMENT.size
-        )
-        outline = bytes(record[self._end + styles + picture :])
-        if checksum(outline) != written:
-            raise self._damaged()
-        return outline, self._count_at + between
-
-    def entry(self, start: int, length: int, written: int) -> bytes:
-        """A part of the entries; `start` is their offset in the record."""
-        part = bytes(self._record[start : start + length])
-        if checksum(part) != written:
-            raise self._damaged()
-        return part
-
-    def verify(self) -> None:
-        """Raises DataDamaged if any part is damaged."""
-        _ = self.text, self.styles, self.picture, self.outline
+        """For `decode_outline`."""
+        _, _, styles, picture, _, _ = self._parts
+        return self._part(self._end + styles + picture, len(self._record))
 
     @property
     def _parts(self) -> tuple[int, ...]:
@@ -254,11 +227,10 @@ class DocumentRecord:
         start = self._count_at + between
         return start, start + entries
 
-    def _part(self, start: int, stop: int, written: int) -> bytes:
-        part = bytes(self._record[start:stop])
-        if len(part) != stop - start or checksum(part) != written:
-            raise self._damaged()
-        return part
+    def _part(self, start: int, stop: int) -> bytes:
+        if not self._is_verified:
+            self.verify()
+        return bytes(self._record[start:stop])
 
     def _damaged(self) -> DataDamaged:
         return damaged(f"the document of widget {self.id}")

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from widget_contract.addresses import file_path
 from widget_contract.manifest_details import details_beside, searched_texts
+from widget_contract.version_files import file_path
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
-from ...core.db.damage import checksum
 from ..card_picture import CardPicture, choose_picture
+from ..query import join_facets
 from ..tokens import readme_tokens
 from ..widgets import Version, Widget
-from .rows import FACET_SEPARATOR, Listing, Place
+from .rows import Listing
 
 # The marker for the CDN URL, which is a setting and filled in when a document is read. No text
 # contains an encoded NUL.
@@ -35,13 +35,14 @@ class Document(NamedTuple):
     `beside` has what a version declares beside its entry, by the version's identity: its details
     and `files`, an array of `AttachedFile`, as JSON; a line break; and the manifest it was
     published with.
-    `outline` has the place of each version in `entries`: JSON, an array of `Outline`.
+    `outline` has the place of each version in `entries`: JSON, an array of `records.Outline`;
+    `latest` is that of the latest version.
     """
 
     listing: Listing
     created_at: str
     latest_version: str | None
-    latest: Place
+    latest: tuple[int, int]
     head: bytes
     styles: bytes
     picture: bytes
@@ -63,21 +64,6 @@ class RevokedVersion(NamedTuple):
     at: str
 
 
-class Outline(NamedTuple):
-    """What decides whether a version matches, its place among the entries, and its checksum."""
-
-    version: str
-    sdk_version: str
-    is_yanked: bool
-    start: int
-    length: int
-    checksum: int
-
-    @property
-    def place(self) -> Place:
-        return Place(self.start, self.length, self.checksum)
-
-
 # The fields of an entry after the texts that a version may share with its widget.
 _after_texts = attrgetter(*VersionEntry.__struct_fields__[14:])
 _encode = msgspec.json.Encoder().encode
@@ -87,18 +73,15 @@ def render(widget: Widget) -> Document:
     scope, name = str(widget.scope), str(widget.name)
     entries, outline = [], []
     latest, start = None, 1
-    place = Place(0, 0, checksum(b""))
+    place = (0, 0)
     for version in widget.versions:
         number, is_withdrawn = version.number, version.is_withdrawn
         entry = _encode(_entry(scope, name, number, is_withdrawn, widget, version))
         entries.append(entry)
-        length, written = len(entry), checksum(entry)
-        # A plain tuple, because an import creates millions of these.
-        outline.append((number, version.sdk_version, is_withdrawn, start, length, written))
+        outline.append((number, version.sdk_version, is_withdrawn, start, len(entry)))
         if latest is None and not is_withdrawn:
-            latest, place = version, Place(start, length, written)
-        start += length + 1
-    ranges = [it.sdk_version for it in widget.versions if not it.is_yanked]
+            latest, place = version, (start, len(entry))
+        start += len(entry) + 1
     listing = Listing(
         id=0,
         changed_at=0,
@@ -110,8 +93,7 @@ def render(widget: Widget) -> Document:
         scope=scope,
         name=name,
         display_name=widget.display_name,
-        sdk_ranges=FACET_SEPARATOR.join(dict.fromkeys(ranges)),
-        permissions="" if latest is None else FACET_SEPARATOR.join(latest.permissions),
+        facets=join_facets(widget, latest),
         terms="" if latest is None else " ".join(searched_texts(latest)),
         readme="" if latest is None else _searched(latest),
         description=widget.description,
@@ -236,7 +218,8 @@ def with_cdn(entries: bytes, cdn_url: str) -> bytes:
     """Fill in the CDN URL. `cdn_url` has no trailing slash."""
     if b"\\" not in entries:  # No marker; searching for one byte is almost free.
         return entries
-    return entries.replace(CDN_MARK, b'"' + cdn_url.encode() + b"/")
+    # Several times as fast as `replace`.
+    return (b'"%b/' % cdn_url.encode()).join(entries.split(CDN_MARK))
 
 
 def is_stored_here(bundle_url: str) -> bool:

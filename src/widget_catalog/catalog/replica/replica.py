@@ -283,23 +283,35 @@ class Replica:
     # Rebuilding
 
     def rebuild(
-        self, store: Store, bar: Bar = no_bar, is_needed: Callable[[Store], bool] = lambda _: True
+        self,
+        store: Store,
+        bar: Bar = no_bar,
+        is_needed: Callable[[Store], bool] = lambda _: True,
+        is_wanted: Callable[[ReplicaFile, list[str]], bool] = lambda _file, _damage: True,
     ) -> None:
-        """Build a new replica next to the current one, which is used until the new one is ready."""
+        """Build a new replica next to the current one, which is used until the new one is ready.
+        `is_wanted`: whether it is used, given what is damaged in the store.
+        """
         with self.locked(_REBUILD_TIMEOUT_S, self._rebuild_lock_file):
             if not is_needed(store):  # Another process has built it meanwhile.
                 return
             remove_others(self.path)
             try:
-                self._make(new_path(self.path), store, bar)
-            except BaseException:
+                self._make(new_path(self.path), store, bar, is_wanted)
+            finally:
                 remove_others(self.path)
-                raise
 
-    def _make(self, path: Path, store: Store, bar: Bar) -> None:
+    def _make(
+        self,
+        path: Path,
+        store: Store,
+        bar: Bar,
+        is_wanted: Callable[[ReplicaFile, list[str]], bool],
+    ) -> None:
         file = ReplicaFile(path, is_new=True)
         try:
-            for sentence in fill(file, store, bar):
+            damage = fill(file, store, bar)
+            for sentence in damage:
                 self._report_damage(sentence)
             file.sync()
         finally:
@@ -309,8 +321,9 @@ class Replica:
             file = open_shared(path)
             try:
                 self.apply_to(file, store)
-                make_current(path)
-                self._show(file)
+                if is_wanted(file, damage):
+                    make_current(path)
+                    self._show(file)
             finally:
                 file.close()
 

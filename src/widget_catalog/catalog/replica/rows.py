@@ -2,20 +2,12 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from .ordinals import Array
 
-# Separates the items of a list in a listing; no text contains it.
-FACET_SEPARATOR = "\1"
 # Separates joined texts. No text contains a NUL, which is rejected as input.
 TEXT_SEPARATOR = " \0 "
-
-
-class Place(NamedTuple):
-    """The position of a version in the entries of its widget, and its checksum."""
-
-    start: int
-    length: int
-    checksum: int
 
 
 class FeedEntry(NamedTuple):
@@ -44,17 +36,17 @@ class SummaryRow(NamedTuple):
     id: int
     head: bytes
     latest: bytes
-    place: Place
+    place: tuple[int, int]
     picture: bytes
     """Of its card, as JSON; nothing if it has none."""
 
 
-class Listing(NamedTuple):
+class Listing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The data of a widget for the search index. `id` and `changed_at` are 0 until it is written.
 
-    `released_ms` and `permissions` are the latest version's, `sdk_ranges` those of all versions
-    that are not yanked; the lists are joined by FACET_SEPARATOR. Only pages search `terms`, the
-    keywords of the latest version, and `readme`, words of its README, both joined by spaces.
+    `released_ms` is the latest version's, `facets` the values of `query.py: FACETS`. Only pages
+    search `terms`, texts of the latest version such as keywords, and `readme`, words of its README,
+    both joined by spaces.
     """
 
     id: int
@@ -67,8 +59,7 @@ class Listing(NamedTuple):
     scope: str
     name: str
     display_name: str
-    sdk_ranges: str
-    permissions: str
+    facets: str
     terms: str
     readme: str
     description: str | None
@@ -92,7 +83,6 @@ class ListingColumns(NamedTuple):
     created_ms: Array
     released_ms: Array
     names: list[str]
-    sdk_ranges: list[str]
-    permissions: list[str]
+    facets: list[str]
     terms: list[str]
     readmes: list[str]

@@ -6,10 +6,8 @@ import msgspec
 
 from ..widgets import AttachedFile
 from .documents import Documents, Reading
-from .records import unseal, version_key
+from .records import decode_outline, unseal, version_key
 
-# `rendering.Outline` as plain tuples, which takes half the time.
-_decode_outline = msgspec.json.Decoder(list[tuple[str, str, bool, int, int, int]]).decode
 _decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 
 
@@ -49,12 +47,11 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
         it = documents.find(reading, key)
         if it is None or not it.is_listed:
             return None
-        outline, entries_start = it.outline_and_start
-        versions = iter(_decode_outline(outline))
+        versions = iter(decode_outline(it.outline))
         found = next((one for one in versions if one[0].partition("+")[0] == identity), None)
         if found is None:
             return None
-        number, _, _, start, length, written = found
+        number = found[0]
         # The versions after it in the list were published earlier.
         before = next((one for one in versions if not one[2]), None)
         styles = it.styles
@@ -66,8 +63,8 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
             bytes(it.text[0]),
             it.created_at,
             number,
-            it.entry(entries_start + start, length, written),
-            None if before is None else it.entry(entries_start + before[3], *before[4:]),
+            it.entry(*found[3:]),
+            None if before is None else it.entry(*before[3:]),
             None if style is None else StyleRow(*style),
             details,
             manifest,
@@ -79,7 +76,7 @@ def find_attached(documents: Documents, key: str, number: str) -> tuple[Attached
     """The attached files of this version; its widget may be unlisted."""
     with documents.snapshot() as reading:
         it = documents.find(reading, key)
-        if it is None or all(one[0] != number for one in _decode_outline(it.outline)):
+        if it is None or all(one[0] != number for one in decode_outline(it.outline)):
             return ()
         return attached_in(_find_beside(documents, reading, it.id, number.partition("+")[0])[0])
 

@@ -10,7 +10,7 @@ from ...core.db.transaction import PreparedBatch
 from ..store.feed import Change
 from .encoding import Records, decode_prepared
 from .file import ReplicaFile, State
-from .listings import decode_key
+from .listings import decode_listing
 from .records import (
     CHANGE,
     KEY,
@@ -113,7 +113,10 @@ class ReplicaWriter:
     def _key_of(self, widget_id: int) -> bytes:
         """The key of a widget that was not written, because it is damaged in the store."""
         found = self._transaction.get(number_key(widget_id), db=self._file.listings)
-        return b"\0" if found is None else decode_key(found)
+        if found is None:
+            return b"\0"
+        it = decode_listing(found)
+        return key_of(it.scope, it.name)
 
     def _forget_before(self, seq: int) -> None:
         with self._transaction.cursor(self._file.changes) as cursor:

@@ -1,80 +1,54 @@
 """Facets: other filters and sort keys than words: SDK, permission, time, exact name."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 from pyroaring import BitMap
 
 from widget_contract.semver import SemVer, is_compatible
 
+from ..query import FACETS, split_facets, split_values
 from ..replica.ordinals import Array, Groups, Rows, radix_argsort, set_of
-from ..replica.rows import FACET_SEPARATOR, Listing, ListingColumns
+from ..replica.rows import Listing, ListingColumns
 from .texts import Texts
 
-
-class FacetParts(NamedTuple):
-    """The components of `Facets`, as flat arrays: times by ordinal, sorted names and their
-    ordinals, and groups by SDK range, by permission and by keyword.
-    """
-
-    created_ms: Array
-    released_ms: Array
-    names: Array
-    name_starts: Array
-    named: Array
-    ranges: Array
-    range_starts: Array
-    ranged: Array
-    ranged_starts: Array
-    permissions: Array
-    permission_starts: Array
-    permitted: Array
-    permitted_starts: Array
-    keywords: Array
-    keyword_starts: Array
-    described: Array
-    described_starts: Array
+FacetParts = tuple[Array, ...]
+"""The components of `Facets`, as flat arrays: times of creation and of release by ordinal; sorted
+names (characters and starts) and their ordinals; for each facet its values (characters and starts)
+and their members (ordinals and starts).
+"""
 
 
 class FacetsBuilder:
     def __init__(self) -> None:
         self._created, self._released = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         self._names: list[str] = []
-        self._ranges: list[str] = []
-        self._permissions: list[str] = []
-        self._keywords: list[str] = []
+        self._values: list[str] = []
 
     def add(self, some: ListingColumns) -> None:
         self._created.append(some.created_ms)
         self._released.append(some.released_ms)
         self._names += some.names
-        self._ranges += some.sdk_ranges
-        self._permissions += some.permissions
-        self._keywords += [it.replace(" ", FACET_SEPARATOR) for it in some.terms]
+        self._values += some.facets
 
     def build(self) -> FacetParts:
-        return FacetParts(
-            np.concatenate(self._created),
-            np.concatenate(self._released),
-            *_in_order(self._names),
-            *_grouped(self._ranges),
-            *_grouped(self._permissions),
-            *_grouped(self._keywords),
-        )
+        rows = [split_facets(it) for it in self._values]
+        columns = zip(*rows, strict=True) if rows else [()] * len(FACETS)
+        grouped = chain.from_iterable(map(_grouped, columns))
+        times = np.concatenate(self._created), np.concatenate(self._released)
+        return *times, *_in_order(self._names), *grouped
 
 
 class Facets:
     def __init__(self, parts: FacetParts) -> None:
-        self._times = [parts.created_ms, parts.released_ms]
+        created, released, names, name_starts, self._named, *grouped = parts
+        self._times = [created, released]
         self._new_times: list[list[int]] = [[], []]
-        self._names = Texts(parts.names, parts.name_starts)
-        self._named = parts.named
+        self._names = Texts(names, name_starts)
         self._new_names: dict[str, list[int]] = {}
-        self._ranges = _groups(*parts[5:9])
-        self._permissions = _groups(*parts[9:13])
-        self.keywords = _groups(*parts[13:17])
+        self.groups = {it: _groups(*grouped[4 * n : 4 * n + 4]) for n, it in enumerate(FACETS)}
+        """By facet and value, the widgets that have it."""
         self._admitting: dict[SemVer, list[str]] = {}
 
     def add(self, row: Listing, ordinal: int) -> None:
@@ -82,11 +56,9 @@ class Facets:
         self._new_times[0].append(row.created_ms)
         self._new_times[1].append(row.released_ms)
         self._new_names.setdefault(row.name, []).append(ordinal)
-        for group, joined in ((self._ranges, row.sdk_ranges), (self._permissions, row.permissions)):
-            for item in _items(joined):
-                group.add(item, ordinal)
-        for keyword in row.terms.split():
-            self.keywords.add(keyword, ordinal)
+        for group, joined in zip(self.groups.values(), split_facets(row.facets), strict=True):
+            for value in split_values(joined):
+                group.add(value, ordinal)
         self._admitting.clear()
 
     def created_ms(self) -> Array:
@@ -113,25 +85,21 @@ class Facets:
             *(it[1] for it in new),
         ]
 
-    def permitted(self, permission: str) -> BitMap:
-        """Widgets whose latest version needs this permission."""
-        return self._permissions.of(permission)
-
     def running_on(self, sdk: SemVer) -> BitMap:
         """Widgets with a version, not yanked, that admits this SDK."""
         ranges = self._admitting.get(sdk)
         if ranges is None:
             if len(self._admitting) >= _REMEMBERED_SDKS:
                 self._admitting.clear()
-            ranges = [it for it in self._ranges.names() if is_compatible(it, sdk)]
+            ranges = [it for it in self.groups["sdk_range"].names() if is_compatible(it, sdk)]
             self._admitting[sdk] = ranges
-        return BitMap.union(BitMap(), *map(self._ranges.of, ranges))
+        return BitMap.union(BitMap(), *map(self.groups["sdk_range"].of, ranges))
 
-    def permissions(self, among: BitMap) -> list[str]:
-        """The permissions that any of these need, most frequent first."""
-        of = self._permissions.of
-        few = self._permissions.names()[:_MAX_PERMISSIONS]
-        counts = {name: of(name).intersection_cardinality(among) for name in few}
+    def values(self, facet: str, among: BitMap) -> list[str]:
+        """The values that any of these have, most frequent first."""
+        group = self.groups[facet]
+        few = group.names()[:_MAX_VALUES]
+        counts = {name: group.of(name).intersection_cardinality(among) for name in few}
         return sorted((name for name, n in counts.items() if n), key=lambda it: (-counts[it], it))
 
     def _time(self, which: int) -> Array:
@@ -142,11 +110,7 @@ class Facets:
 
 
 _REMEMBERED_SDKS = 64
-_MAX_PERMISSIONS = 200
-
-
-def _items(joined: str) -> Collection[str]:
-    return joined.split(FACET_SEPARATOR) if joined else ()
+_MAX_VALUES = 200
 
 
 def _in_order(names: Sequence[str]) -> tuple[Array, Array, Array]:
@@ -160,7 +124,7 @@ def _grouped(columns: Sequence[str]) -> tuple[Array, Array, Array, Array]:
     numbers: dict[str, int] = {}
     # Most widgets have the same few, so each text is split only once.
     numbers_in = {
-        joined: [numbers.setdefault(it, len(numbers)) for it in _items(joined)]
+        joined: [numbers.setdefault(it, len(numbers)) for it in split_values(joined)]
         for joined in dict.fromkeys(columns)
     }
     items = [numbers_in[it] for it in columns]

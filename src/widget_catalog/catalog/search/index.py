@@ -11,7 +11,7 @@ from sys import getsizeof
 import numpy as np
 from pyroaring import BitMap
 
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 from ..query import Order, Query
 from ..replica.cache import ByteBoundedCache
@@ -41,7 +41,7 @@ _MAX_AT_ONCE = 2_000
 # With fewer results that have every word of a query, those with some of them follow.
 _FEW = 10
 _REMEMBERED_COUNTS = 64
-_NO_FILTERS = (None,) * 5
+_NO_FILTERS = (None, None, None, ())
 # Keywords and scopes that are counted for a page.
 _MAX_COUNTED = 12
 # Limit of names that are compared with a text that matches nothing.
@@ -139,7 +139,7 @@ class SearchIndex:
         if counted is None:
             terms, matching = self._matched(query)
             counted = Matches(
-                self._facets.keywords.frequent(matching, _MAX_COUNTED),
+                self._facets.groups["keyword"].frequent(matching, _MAX_COUNTED),
                 self._scopes.frequent(matching, _MAX_COUNTED),
                 matching.intersection_cardinality(self._official),
                 len(terms) > 1 and any(not matching.issubset(it.anywhere) for it in terms),
@@ -153,7 +153,7 @@ class SearchIndex:
         """The most frequent keywords, and how many listed widgets have each; and the number of all
         keywords.
         """
-        return self._facets.keywords.largest(self._all, most)
+        return self._facets.groups["keyword"].largest(self._all, most)
 
     def explain(self, text: str, widget_ids: Sequence[int]) -> list[int]:
         """For each of these widgets, the set of `Field`s with a word of this text."""
@@ -198,8 +198,9 @@ class SearchIndex:
         among = self._facets.named(name) & self._all
         return self._popularity.ids_at(self._popularity.window(among, 0, len(among)))
 
-    def list_permissions(self) -> list[str]:
-        return self._facets.permissions(self._all)
+    def list_values(self, facet: str) -> list[str]:
+        """The values that listed widgets have of a facet, most frequent first."""
+        return self._facets.values(facet, self._all)
 
     def list_like(self, text: str, most: int) -> list[int]:
         """The numbers of listed widgets with names similar to this folded text."""
@@ -307,10 +308,8 @@ class SearchIndex:
             matching = matching & self._official if is_in else matching - self._official
         if query.runs_on is not None:
             matching = matching & self._facets.running_on(query.runs_on)
-        if query.permission is not None:
-            matching = matching & self._facets.permitted(query.permission)
-        if query.keyword is not None:
-            matching = matching & self._facets.keywords.of(query.keyword)
+        for facet, value in query.facets:
+            matching = matching & self._facets.groups[facet].of(value)
         if query.is_ranked:
             words = self._matching_words(query.text, matching)
             self._last_matched = query, words
@@ -376,7 +375,7 @@ class SearchIndex:
         Of the sets before the offset, only the largest is computed.
         """
         # Without filters, all widgets with the terms in their names are results.
-        filters = (query.scope, query.official, query.runs_on, query.permission, query.keyword)
+        filters = (query.scope, query.official, query.runs_on, query.facets)
         is_filtered = filters != _NO_FILTERS
         in_name = matching & terms[0].in_name if is_filtered else terms[0].in_name
         for it in terms[1:]:

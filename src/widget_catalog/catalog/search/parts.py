@@ -51,7 +51,7 @@ class IndexParts(NamedTuple):
         plain = list(islice(each, len(IndexParts._fields) - 5))
         words = [WordsParts(*islice(each, len(WordsParts._fields))) for _ in range(3)]
         ranking = RankingParts(*islice(each, len(RankingParts._fields)))
-        return IndexParts._make([*plain, *words, ranking, FacetParts(*each)])
+        return IndexParts._make([*plain, *words, ranking, tuple(each)])
 
 
 def build_parts(documents: Documents) -> IndexParts:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from pyroaring import BitMap
 
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 from ..replica.ordinals import Array, Rows, members_of, set_of, sorted_set
 from ..replica.rows import Listing

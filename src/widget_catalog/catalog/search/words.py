@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from pyroaring import BitMap
 
-from widget_contract.folding import fold
+from widget_contract.texts import fold
 
 from ..replica.ordinals import Array, Rows, radix_argsort, set_of, sorted_set
 from ..replica.rows import TEXT_SEPARATOR

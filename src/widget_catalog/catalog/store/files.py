@@ -7,23 +7,25 @@ long as a file is marked, no version can begin to refer to it. Marks of a killed
 the files are removed again.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple, cast
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 from sqlalchemy import BigInteger, Column, Table, Text
 from sqlalchemy.engine import Connection
 
+from widget_contract.version_files import BUNDLE, STYLE, kind_of
+
 from ...core.db.bulk import insert_rows
 from ...core.db.engine import Snapshot, Store, Transaction
 from ...core.db.schema import metadata
 from ...core.files.contract import Bundles, FileKey, Kind
-from ...core.files.hashing import map_parallel
-from .attached_files import find_attached
+from ...core.files.verified import map_parallel
 from .feed import Change
-from .revocations import is_needed, list_revoked_files
+from .revocations import IS_REVOKED
+from .rows import StoredFile
 from .staging import list_staged_files
-from .tables import versions
+from .tables import revocations, version_files, versions, widgets
 
 # Files that are being removed: no version may refer to them until that is done.
 file_removals = Table(
@@ -79,22 +81,92 @@ def _delete(tx: Transaction, files: Iterable[FileKey], *which: sa.ColumnElement[
     tx.connection.execute(sa.delete(file_removals).where(key.in_(list(files)), *which))
 
 
-def find_referred_to(connection: Connection, files: Iterable[FileKey]) -> set[FileKey]:
-    """Which of these stored files any version refers to."""
+class _Source(NamedTuple):
+    """Where versions refer to files: a query of version, path, hash and size; and the hash."""
+
+    query: sa.Select[Any]
+    sha256_hash: sa.ColumnElement[str]
+
+
+def _source(
+    path: sa.ColumnElement[str],
+    sha256_hash: sa.ColumnElement[str],
+    size_bytes: sa.ColumnElement[int],
+    condition: sa.ColumnElement[bool],
+) -> _Source:
+    columns = (path.label("path"), sha256_hash.label("hash"), size_bytes.label("size"))
+    query = sa.select(versions.c.widget_id, versions.c.version, *columns)
+    return _Source(query.where(condition), sha256_hash)
+
+
+_MODULES = _source(
+    sa.literal(BUNDLE),
+    versions.c.sha256_hash,
+    versions.c.bundle_size,
+    versions.c.bundle_url.is_(None),
+)
+_STYLES = _source(
+    sa.literal(STYLE),
+    versions.c.css_sha256_hash,
+    versions.c.css_size,
+    versions.c.css_size.is_not(None),
+)
+_ATTACHED = _source(
+    version_files.c.path,
+    version_files.c.sha256_hash,
+    version_files.c.size_bytes,
+    (versions.c.widget_id == version_files.c.widget_id)
+    & (versions.c.identity == version_files.c.identity),
+)
+
+
+_SOURCES = (_MODULES, _STYLES, _ATTACHED)
+
+
+def _source_of(kind: Kind) -> _Source:
+    return {"js": _MODULES, "css": _STYLES}.get(kind, _ATTACHED)
+
+
+def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
+    """The stored files of every version.
+
+    Including those of an accepted import, before its versions are written.
+    """
+    for it in _SOURCES:
+        yield from _list_files(connection, it.query)
+    yield from list_staged_files(connection)
+
+
+def list_revoked_files(connection: Connection) -> Iterator[StoredFile]:
+    """The files of revoked versions that are stored here, withdrawn or not."""
+    # There are few: without the first condition, all versions would be read.
+    is_concerned = versions.c.widget_id.in_(sa.select(revocations.c.widget_id))
+    for it in _SOURCES:
+        yield from _list_files(connection, it.query.where(is_concerned, IS_REVOKED))
+
+
+def _list_files(connection: Connection, query: sa.Select[Any]) -> Iterator[StoredFile]:
+    whose = query.add_columns(widgets.c.scope, widgets.c.name)
+    whose = whose.where(widgets.c.id == versions.c.widget_id)
+    for it in connection.execute(whose, execution_options={"yield_per": 1000}):
+        yield StoredFile(it.scope, it.name, it.version, kind_of(it.path), it.hash, it.size)
+
+
+def find_referred_to(
+    connection: Connection, files: Collection[FileKey], *, only_served: bool = False
+) -> set[FileKey]:
+    """Which of these stored files any version refers to; or any that is not revoked."""
     found: set[FileKey] = set()
-    kinds: tuple[Kind, ...] = ("js", "css")
-    keys = list(files)
-    for kind in kinds:
-        column = versions.c.css_sha256_hash if kind == "css" else versions.c.sha256_hash
-        hashes = [sha256_hash for sha256_hash, its_kind in keys if its_kind == kind]
+    for source in _SOURCES:
+        hashes = sorted({it for it, kind in files if _source_of(kind) is source})
+        query = source.query.with_only_columns(*source.query.selected_columns["hash", "path"])
+        if only_served:
+            query = query.where(~IS_REVOKED)
         for start in range(0, len(hashes), _HASHES_PER_QUERY):
-            some = hashes[start : start + _HASHES_PER_QUERY]
-            query = sa.select(column).distinct().where(column.in_(some))
-            if kind == "js":
-                query = query.where(versions.c.bundle_url.is_(None))
-            found |= {(it, kind) for it in connection.execute(query).scalars()}
-    attached = {it for it in keys if it[1] not in kinds}
-    return found | find_attached(connection, attached)
+            some = source.sha256_hash.in_(hashes[start : start + _HASHES_PER_QUERY])
+            rows = connection.execute(query.where(some).distinct())
+            found |= {(it.hash, kind_of(it.path)) for it in rows}
+    return found & set(files)
 
 
 def list_files_of(connection: Connection, changed: Collection[Change]) -> dict[FileKey, int]:
@@ -103,20 +175,12 @@ def list_files_of(connection: Connection, changed: Collection[Change]) -> dict[F
     """
     whole = {it.widget_id for it in changed if it.version is None}
     named = {(it.widget_id, it.version) for it in changed}
-    table = versions.c
-    query = (
-        sa.select(table.widget_id, table.version, table.bundle_url)
-        .add_columns(table.sha256_hash, table.bundle_size, table.css_sha256_hash, table.css_size)
-        .where(table.widget_id.in_({it.widget_id for it in changed}))
-        .where(table.bundle_url.is_(None) | table.css_size.is_not(None))
-    )
     files: dict[FileKey, int] = {}
-    for row in connection.execute(query):
-        if row.widget_id in whole or (row.widget_id, row.version) in named:
-            if row.bundle_url is None:
-                files[row.sha256_hash, "js"] = row.bundle_size
-            if row.css_size is not None:
-                files[row.css_sha256_hash, "css"] = row.css_size
+    for source in (_MODULES, _STYLES):
+        which = versions.c.widget_id.in_({it.widget_id for it in changed})
+        for it in connection.execute(source.query.where(which)):
+            if it.widget_id in whole or (it.widget_id, it.version) in named:
+                files[it.hash, kind_of(it.path)] = it.size
     return files
 
 
@@ -160,5 +224,10 @@ def withdraw_files(store: Store, bundles: Bundles) -> None:
     with store.publishing() as tx:
         revoked = {it.key for it in list_revoked_files(tx.connection)}
         for file in served:
-            if file.key in revoked and not is_needed(tx.connection, file):
+            if file.key in revoked and not is_needed(tx.connection, file.key):
                 bundles.withdraw(*file.key)
+
+
+def is_needed(connection: Connection, file: FileKey) -> bool:
+    """Whether a version that is not revoked has this file."""
+    return bool(find_referred_to(connection, {file}, only_served=True))

@@ -1,6 +1,6 @@
-"""Revocations: versions that must not run, and their files that no other version needs."""
+"""Revocations: versions that must not run, and bytes that nobody may publish."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 from sqlalchemy import BigInteger, Column, Table, Text
@@ -12,8 +12,6 @@ from ...core.db.damage import row_checksum
 from ...core.db.engine import Transaction
 from ...core.db.schema import metadata
 from ..widgets import Version, Widget
-from .attached_files import find_attached, list_attached
-from .rows import StoredFile
 from .tables import revocations, versions, widgets
 
 # Bundles that nobody may publish, by the operator's choice.
@@ -28,6 +26,8 @@ revoked_bytes = Table(
 _SAME = (versions.c.widget_id == revocations.c.widget_id) & (
     versions.c.identity == revocations.c.identity
 )
+# Of a version in a query.
+IS_REVOKED = sa.exists().where(_SAME).correlate(versions)
 
 
 def save_revocation(tx: Transaction, widget_id: int, version: Version) -> None:
@@ -107,34 +107,3 @@ def list_same_bundle(connection: Connection, widget: Widget, version: Version) -
     """The other versions with its bundle that are not revoked, as `scope/name version`."""
     this = f"{widget.scope}/{widget.name} {version.number}"
     return [it for it in list_sharing(connection, version.sha256_hash) if it != this]
-
-
-def list_revoked_files(connection: Connection) -> Iterator[StoredFile]:
-    """The files of revoked versions that are stored here, withdrawn or not."""
-    query = (
-        sa.select(widgets.c.scope, widgets.c.name, versions)
-        .join_from(revocations, versions, _SAME)
-        .join(widgets, widgets.c.id == versions.c.widget_id)
-    )
-    for row in connection.execute(query).all():
-        whose = (row.scope, row.name, row.version)
-        if row.bundle_url is None:
-            yield StoredFile(*whose, "js", row.sha256_hash, row.bundle_size)
-        if row.css_size is not None:
-            yield StoredFile(*whose, "css", row.css_sha256_hash, row.css_size)
-    yield from list_attached(connection, only_revoked=True)
-
-
-def is_needed(connection: Connection, file: StoredFile) -> bool:
-    """Whether a version that is not revoked has this file, too."""
-    if file.kind not in ("js", "css"):
-        return file.key in find_attached(connection, {file.key}, only_served=True)
-    is_it = versions.c.css_sha256_hash == file.sha256_hash
-    if file.kind == "js":
-        is_it = (versions.c.sha256_hash == file.sha256_hash) & versions.c.bundle_url.is_(None)
-    query = (
-        sa.select(versions.c.widget_id)
-        .join_from(versions, revocations, _SAME, isouter=True)
-        .where(is_it, revocations.c.widget_id.is_(None))
-    )
-    return connection.execute(query.limit(1)).first() is not None

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from widget_contract.declared_details import DeclaredDetails
-from widget_contract.manifest_details import DETAIL_FIELDS, details_beside
+from widget_contract.manifest_details import DETAIL_FIELDS, DeclaredDetails, details_beside
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
 from widget_contract.version_files import kind_of

@@ -11,12 +11,11 @@ from widget_contract.names import Scope, WidgetName
 
 from ...core.actors import COMMAND_LINE, Actor
 from ...core.db.bulk import driver_key_parameters, insert_rows, key_parameters, keys_looked_up
-from ...core.db.damage import any_text, is_damage
+from ...core.db.damage import any_text, is_damage, row_checksum
 from ...core.db.engine import Transaction
 from ...core.errors import NotFound
 from ..events import Imported, PublicEvent, Revoked, TextChanged
 from ..widgets import Totals, Version, Widget
-from .attached_files import add_attached, list_attached, save_attached
 from .downloads import downloads as counts
 from .downloads import set_counts
 from .events import append_public, require_changeable
@@ -25,16 +24,15 @@ from .rows import (
     Draft,
     Row,
     Slice,
-    StoredFile,
     StoredWidget,
     WidgetRows,
+    attached_rows,
     draft,
     slice_of,
     stored_widget,
     version_row,
     widget_row,
 )
-from .staging import list_staged_files
 from .tables import revocations, version_files, versions, widgets
 
 Key = tuple[str, str]
@@ -204,29 +202,6 @@ def highest_id(connection: Connection) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def list_stored_files(connection: Connection) -> Iterator[StoredFile]:
-    """The stored files of every version.
-
-    Including those of an accepted import, before its versions are written.
-    """
-    whose = (widgets.c.scope, widgets.c.name, versions.c.version)
-    bundles = (
-        sa.select(*whose, sa.literal("js"), versions.c.sha256_hash, versions.c.bundle_size)
-        .join_from(versions, widgets)
-        .where(versions.c.bundle_url.is_(None))
-    )
-    styles = (
-        sa.select(*whose, sa.literal("css"), versions.c.css_sha256_hash, versions.c.css_size)
-        .join_from(versions, widgets)
-        .where(versions.c.css_size.is_not(None))
-    )
-    for query in (bundles, styles):
-        for row in connection.execute(query, execution_options={"yield_per": 1000}):
-            yield StoredFile(*row)
-    yield from list_attached(connection)
-    yield from list_staged_files(connection)
-
-
 def add_widget(
     tx: Transaction, new: Widget, by: Actor, event: PublicEvent, *, prepared: bytes | None = None
 ) -> None:
@@ -265,7 +240,7 @@ def _add(
     insert_rows(tx.connection, versions, rows)
     set_counts(tx, {number: it.downloads for number, it in numbered})
     add_revocations(tx, [(number, *why) for number, it in numbered for why in it.revocations])
-    add_attached(tx, [(number, *row) for number, it in numbered for row in it.attached])
+    _add_attached(tx, [(number, *row) for number, it in numbered for row in it.attached])
     pairs = zip(numbered, events, strict=True)
     latest_seq = append_public(tx, by, [(number, it) for (number, _), its in pairs for it in its])
     records = [(number, it.prepared) for number, it in numbered]
@@ -298,7 +273,7 @@ def replace_widget(
             if before.revocation != version.revocation:
                 save_revocation(tx, old.id, version)
             if before.attached != version.attached:
-                save_attached(tx, old.id, version)
+                _save_attached(tx, old.id, version)
     if known:
         raise ValueError(f"A published version is never removed: {', '.join(known)}")
     rows = [(old.id, *version_row(scope, name, it)) for it in added]
@@ -307,11 +282,24 @@ def replace_widget(
         if version.revocation is not None:
             save_revocation(tx, old.id, version)
         if version.attached:
-            save_attached(tx, old.id, version)
+            _save_attached(tx, old.id, version)
     if old.widget.text != new.text:
         events = (*events, TextChanged(scope=new.scope, name=new.name))
     latest_seq = append_public(tx, by, [(old.id, event) for event in events])
     tx.saved([(old.id, tx.prepare(new) if prepared is None else prepared)], latest_seq)
+
+
+def _add_attached(tx: Transaction, rows: Sequence[Row]) -> None:
+    """Rows of `attached_rows`, after the number of the widget."""
+    insert_rows(tx.connection, version_files, [(*row, row_checksum(row)) for row in rows])
+
+
+def _save_attached(tx: Transaction, widget_id: int, version: Version) -> None:
+    """Store the files of a version, and no others."""
+    table = version_files.c
+    is_it = (table.widget_id == widget_id) & (table.identity == version.identity)
+    tx.connection.execute(sa.delete(version_files).where(is_it))
+    _add_attached(tx, [(widget_id, *row) for row in attached_rows(version)])
 
 
 @functools.cache

@@ -28,10 +28,9 @@ from ..errors import (
     WriterBusy,
 )
 from ..tracing import PART, part
-from .connection_watch import ConnectionWatch
 from .damage import is_damage
 from .file_lock import BUSY, COMMAND, WaitPolicy, WriterLock
-from .postgresql import is_read_only, notify
+from .postgresql import ConnectionWatch, is_read_only, notify
 from .sqlite import check_file_is_there, overwrite, withdraw, write_something
 from .table_locks import acquire_publishing_lock, is_waiting_over, limit_waiting
 from .transaction import Listener, Prepare, PreparedRecords, SqliteWrite, Write, prepare_nothing

@@ -1,79 +1,28 @@
-"""PostgreSQL: connections, notification of other nodes' writes, and which nodes use a database.
+"""PostgreSQL: connections, and ids of transactions.
 
-A node's follower sends a fingerprint of its secrets as its application name. So running nodes know
-about each other, and nothing is stored. Any user of the server can choose such a name, so only
-those who may write to the catalog count.
+libpq tries the hosts of an address in order, each with the connection timeout. A lost machine
+refuses nothing: a connection to it fails only after the timeout. So all connections of a node start
+with the host that its follower has found.
 """
 
 import contextlib
-import hmac
-import secrets as random
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+import os
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from .hosts import begin_with, find_host
 from .schema import channels
-from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
 
 if TYPE_CHECKING:
+    import psycopg
+
     from .engine import Store
-
-
-_FOLLOWER = "widget-catalog follower"
-# PostgreSQL truncates application names to 63 characters.
-_SHOWN = 4
-
-OTHER_FOLLOWERS = f"""
-    SELECT application_name, coalesce(host(client_addr), 'the machine of the database')
-    FROM pg_stat_activity
-    WHERE datname = current_database() AND starts_with(application_name, '{_FOLLOWER} ')
-        AND has_table_privilege(usesysid, to_regclass('changes'), 'INSERT')
-    ORDER BY 2, 1
-"""  # noqa: S608
-
-
-# The last query of a node says what it has applied: other nodes of the same user can read it there,
-# and it costs no query of its own.
-_APPLIED = "/* applied {} */ "
-_APPLIED_BY_OTHERS = f"""
-    SELECT max(substring(query FROM 'applied ([0-9]{{1,18}})')::bigint) FROM pg_stat_activity
-    WHERE datname = current_database() AND starts_with(application_name, '{_FOLLOWER} ')
-        AND has_table_privilege(usesysid, to_regclass('changes'), 'INSERT')
-        AND pid <> pg_backend_pid() AND starts_with(query, '/* applied ')
-"""  # noqa: S608
-
-
-def follower_name(secrets: Sequence[str]) -> str:
-    return f"{_FOLLOWER} {','.join(_fingerprints(secrets))}"
-
-
-def find_strangers(followers: Iterable[Sequence[str]], secrets: Sequence[str]) -> list[str]:
-    """The addresses of nodes that do not accept this one's signatures, or vice versa.
-
-    `followers` are rows of `OTHER_FOLLOWERS`.
-    """
-    own = _fingerprints(secrets)
-    found = set()
-    for name, address in followers:
-        theirs = name.removeprefix(_FOLLOWER).strip().split(",")
-        if own[0] not in theirs or theirs[0] not in own:
-            found.add(address)
-    return sorted(found)
-
-
-def describe_strangers(addresses: Sequence[str]) -> str:
-    return (
-        f"There is a node with another secret_key at {', '.join(addresses)}. Uploads, sign-ins and "
-        "codes of authenticator apps that change nodes are refused until all nodes have the same."
-    )
-
-
-def _fingerprints(secrets: Sequence[str]) -> list[str]:
-    """Short, and useless for finding the secret, which is random."""
-    return [hmac.digest(it.encode(), b"fingerprint", "sha256").hex()[:8] for it in secrets[:_SHOWN]]
 
 
 # Defaults, unless the URL sets them. A host that does not respond is given up soon, and so is a
@@ -95,29 +44,11 @@ FEW_CONNECTIONS = 4
 # How long to wait for one of the connections of a pool.
 _POOL_TIMEOUT_S = 5
 
-# NOTIFY has no permissions, so the channel is random, and only those who can read our tables know
-# it. The first listener chooses it.
-_CHOOSE_CHANNEL = (
-    "INSERT INTO channels (id, name) VALUES (1, 'widget_catalog_' || %s) ON CONFLICT DO NOTHING"
-)
-_READ_CHANNEL = "SELECT name FROM channels"
-# Not a change, but counts: see `Listening.notify_counts`.
-_COUNTS = "counts"
 # The server serializes notifying transactions, of all users: do not wait for them for long.
 _NOTIFY = sa.select(
     sa.func.set_config("lock_timeout", "1s", True), sa.func.pg_notify(channels.c.name, "")
 )
-_READ_STATE = (
-    "SELECT (SELECT coalesce(max(seq), 0) FROM changes), version_num, "
-    "current_setting('transaction_read_only') FROM alembic_version"
-)
-_READ_OLDEST_WRITER = (
-    "SELECT coalesce((SELECT oldest_writer FROM schema_support), version_num) FROM alembic_version"
-)
 _READ_ONLY = "25006"
-# Settings that the server reports when they change, since PostgreSQL 14.
-_REPORTED = ("default_transaction_read_only", "in_hot_standby")
-_BECAME_READ_ONLY = "The server has become read-only."
 # libpq's message for a server rejected by target_session_attrs=read-write. It has no error code.
 _NOT_CONNECTED = "session is read-only"
 
@@ -211,126 +142,41 @@ def notify(connection: Connection) -> None:
         connection.execution_options(isolation_level="AUTOCOMMIT").execute(_NOTIFY)
 
 
-class ReadOnlyServer(Exception):
-    """It was demoted or made read-only; another server may take over."""
+_LISTS = ("host", "hostaddr", "port")
 
 
-class Heard(NamedTuple):
-    """What other nodes, or this one, have notified of."""
+def begin_with(address: str, host: int) -> str:
+    """The same address, with the hosts in order, but starting with this one."""
+    from psycopg.conninfo import make_conninfo
 
-    changes: bool
-    counts: bool
+    hosts = _hosts(address)
+    first = host % len(hosts)
+    hosts = [*hosts[first:], *hosts[:first]]
+    return make_conninfo(
+        address, **{key: ",".join(it[key] for it in hosts) for key in _LISTS if key in hosts[0]}
+    )
 
 
-class Listening:
-    """A connection that receives a notification for every change, and now and then for counts."""
+def find_host(address: str, connection: "psycopg.Connection[Any]") -> int:
+    """The number of the host that this is connected to."""
+    hosts = _hosts(address)
+    found = (connection.info.host, str(connection.info.port))
+    for number, it in enumerate(hosts):
+        if (it.get("host") or it.get("hostaddr"), it.get("port", found[1])) == found:
+            return number
+    return 0
 
-    def __init__(self, url: str, secrets: Sequence[str], first_host: int = 0) -> None:
-        """`host` is then the one that it is connected to. Raises ReadOnlyServer if a host
-        responds, but none accepts writes.
-        """
-        import psycopg  # Slow to load.
 
-        self._secrets = secrets
-        self._channel = ""
-        address = connection_string(url, follower_name(secrets))
-        try:
-            self.connection = psycopg.connect(begin_with(address, first_host), autocommit=True)
-        except psycopg.Error as error:
-            if is_read_only(error):
-                raise ReadOnlyServer(str(error)) from error
-            raise
-        self.host = find_host(address, self.connection)
+def _hosts(address: str) -> list[dict[str, str]]:
+    """The parts of the address for each host; one without any if libpq would reject it."""
+    from psycopg.conninfo import conninfo_to_dict
 
-    def check(self) -> None:
-        """Return if the server responds; it costs no transaction. Raises ReadOnlyServer if it has
-        become read-only: the server reports that by itself, together with its response.
-        """
-        ping(self.connection)
-        if any(self.connection.info.parameter_status(it) == "on" for it in _REPORTED):
-            raise ReadOnlyServer(_BECAME_READ_ONLY)
-
-    def one_transaction(self) -> contextlib.AbstractContextManager[object]:
-        """For several of the following. Not with BEGIN and COMMIT: the last query is read by other
-        nodes.
-        """
-        return self.connection.pipeline()
-
-    def read_state(self, applied_seq: int) -> tuple[int, str]:
-        """The end of the feed, and the schema. Tells other nodes what this one has applied, until
-        the next query. Raises ReadOnlyServer if the server takes no writes.
-        """
-        query = (_APPLIED.format(applied_seq) + _READ_STATE).encode()
-        found = self.connection.execute(query, prepare=False).fetchone()
-        newest, schema, is_read_only = found or (0, "", "off")
-        if is_read_only == "on":
-            raise ReadOnlyServer(_BECAME_READ_ONLY)
-        return int(newest), str(schema)
-
-    def read_oldest_writer(self) -> str:
-        """The oldest schema whose releases may write; only a newer schema is sure to have it."""
-        row = self.connection.execute(_READ_OLDEST_WRITER).fetchone() or ("",)
-        return str(row[0])
-
-    def find_strangers(self) -> list[str]:
-        """The addresses of other nodes with another secret."""
-        found = self.connection.execute(OTHER_FOLLOWERS).fetchall()
-        return find_strangers(found, self._secrets)
-
-    def find_applied_by_others(self) -> int:
-        """The newest change that any other node has applied, as far as known; 0 if none is."""
-        ((found,),) = self.connection.execute(_APPLIED_BY_OTHERS).fetchall()
-        return int(found or 0)
-
-    def find_publisher(self) -> LockHolder | None:
-        """Who publishes at the moment."""
-        return holder_in(self.connection.execute(FIND_PUBLISHER).fetchall())
-
-    def start(self) -> bool:
-        """Receive notifications from now on. The database has the schema of this release. Whether
-        it did not before: then it has missed those of changes since the last look.
-        """
-        if self._channel:
-            return False
-        from psycopg import sql  # Slow to load.
-
-        self.connection.execute(_CHOOSE_CHANNEL, [random.token_hex(16)])
-        ((self._channel,),) = self.connection.execute(_READ_CHANNEL).fetchall()
-        self.connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
-        # From here on it only notifies: nothing is lost if such a commit is.
-        self.connection.execute("SET synchronous_commit = off; SET lock_timeout = '1s'")
-        return True
-
-    def wait(self, timeout_s: float) -> Heard:
-        """Return on a notification, or after this long."""
-        found = [it.payload for it in self.connection.notifies(timeout=timeout_s, stop_after=1)]
-        return Heard(any(it != _COUNTS for it in found), _COUNTS in found)
-
-    def notify_counts(self, applied_seq: int) -> bool:
-        """Notify all nodes that counts have grown, and tell them what `read_state` does. False if
-        the server refuses it for now.
-        """
-        if not self._channel:
-            return False
-        import psycopg  # Slow to load.
-
-        try:
-            query = (_APPLIED.format(applied_seq) + "SELECT pg_notify(%s, %s)").encode()
-            self.connection.execute(query, [self._channel, _COUNTS], prepare=False)
-        except psycopg.Error:
-            if self.connection.broken:
-                raise
-            return False
-        return True
-
-    def close(self) -> None:
-        self.connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    given = conninfo_to_dict(address)
+    lists = {key: str(given[key]).split(",") for key in _LISTS if key in given}
+    count = max((len(it) for key, it in lists.items() if key != "port"), default=1)
+    if any(len(it) not in (1, count) for it in lists.values()):
+        return [{}]
+    return [{key: it[i % len(it)] for key, it in lists.items()} for i in range(count)]
 
 
 def current_transaction(connection: Connection) -> int | None:
@@ -358,20 +204,75 @@ def transaction_horizon(store: "Store") -> int:
         return oldest_transaction(connection)
 
 
-def find_nodes(store: "Store") -> list[str]:
-    """Addresses of running nodes; none on SQLite."""
-    if store.engine.dialect.name != "postgresql":
-        return []
-    with store.reading() as connection:
-        followers = connection.exec_driver_sql(OTHER_FOLLOWERS).fetchall()
-    return sorted({address for _, address in followers})
+_LOOK_EVERY_S = 0.5
+# No transaction of a request takes this long.
+LONGEST_S = 20.0
 
 
-def find_other_secrets(store: "Store", secrets: Sequence[str]) -> list[str]:
-    """A message if running nodes have other secrets than these; none on SQLite."""
-    if not secrets:
-        return []
-    with store.reading() as connection:
-        followers = connection.exec_driver_sql(OTHER_FOLLOWERS).fetchall()
-    strangers = find_strangers([tuple(it) for it in followers], secrets)
-    return [describe_strangers(strangers)] if strangers else []
+class ConnectionWatch:
+    """Closes connections that are stuck. A server whose processes hang still acknowledges packets,
+    so TCP timeouts do not help; and a commit may wait for a lost standby. When a connection is shut
+    down, the thread that waits on it gets an error immediately.
+
+    One per process, with its own thread. Connections opened before `stale_before_s`, a time of
+    the monotonic clock, will never respond.
+    """
+
+    def __init__(self, stale_before_s: Callable[[], float]) -> None:
+        self._stale_before_s = stale_before_s
+        self._lock = threading.Lock()
+        self._made_at: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
+        self._deadlines: dict[object, tuple[float, Any]] = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="connections", daemon=True)
+        self._thread.start()
+
+    def watch(self, engine: Engine) -> None:
+        """Watch all new connections of this engine, from their first statement."""
+
+        @sa.event.listens_for(engine, "connect", insert=True)
+        def add(made: Any, _record: Any) -> None:
+            self.add(made)
+
+    def add(self, made: Any) -> None:
+        """A connection of the driver."""
+        with self._lock:
+            self._made_at[made] = time.monotonic()
+
+    @contextlib.contextmanager
+    def limited(self, connection: Connection) -> Iterator[None]:
+        """Shut this connection down if the block takes too long."""
+        mark = object()
+        until = time.monotonic() + LONGEST_S
+        with self._lock:
+            self._deadlines[mark] = (until, connection.connection.dbapi_connection)
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._deadlines[mark]
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ended.wait(_LOOK_EVERY_S):
+            now = time.monotonic()
+            with self._lock:
+                late = [it for until, it in self._deadlines.values() if until < now]
+                before = self._stale_before_s()
+                late += [it for it, at in self._made_at.items() if at < before]
+            for made in late:
+                _shut_down(made)
+
+
+def _shut_down(made: Any) -> None:
+    """Called from another thread than the connection's, which is responsible for closing it."""
+    if made.closed:
+        return
+    with (
+        contextlib.suppress(Exception),  # It may just have been closed.
+        socket.socket(fileno=os.dup(made.fileno())) as duplicate,
+    ):
+        duplicate.shutdown(socket.SHUT_RDWR)

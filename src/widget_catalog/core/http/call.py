@@ -1,7 +1,16 @@
-"""Call: a request to the internal API with its context, its decoded body, and responses."""
+"""What handlers work with: a Call, which is a request with its context and decoded body, and the
+Services of features; the responses of the internal API; and cookies that only this service can have
+set.
+
+Handlers use plain cookie names. Over https browsers see them with the prefix `__Host-`, which they
+accept only from this host, over https, for all paths: another host of the same domain cannot set
+or replace them. Over plain http there is no such protection.
+"""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -11,11 +20,17 @@ from widget_contract.texts import find_similar
 
 from ..actors import Actor, Via, Visitor
 from ..credentials import hash_secret
+from ..db.engine import Store
 from ..errors import InvalidRequest, NotSignedIn
+from ..files.contract import Bundles, Uploads
+from ..keys import Keys, SigningKey, read_signed, sign_value
+from ..settings import Settings
 from .http import NOSNIFF, Request, Response
 from .receiving import FormFile
+from .rendering import Header, PageRenderer
 
 S = TypeVar("S", bound=msgspec.Struct)
+T = TypeVar("T")
 
 COOKIE = "session"
 OAUTH_BASE = "/api/auth/oauth2"
@@ -24,6 +39,37 @@ _NO_STORE = ("cache-control", "no-store")
 _MAX_FIELDS = 100
 # The encoder does not know our subclasses of str.
 _encode = msgspec.json.Encoder(enc_hook=str).encode
+
+
+@dataclass(eq=False, kw_only=True)
+class Services:
+    store: Store
+    bundles: Bundles
+    check_bundles: Callable[[], None]
+    """Raises FolderUnusable or BundlesDown, without waiting for the object store."""
+    uploads: Uploads
+    settings: Settings
+    keys: Keys
+    renderer: PageRenderer
+    applied_seq: Callable[[], int]
+    """The newest change that this node shows to readers."""
+    notifications: Callable[[], int] | None = None
+    """A number that differs once any node has changed something. None: there are no nodes."""
+    _provided: dict[type, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def signing_key(self) -> SigningKey:
+        """Signs values that browsers keep for some minutes."""
+        return self.keys.for_purpose("signing in")
+
+    def provide(self, service: object) -> None:
+        """Make a feature's service available to handlers, by its type."""
+        self._provided[type(service)] = service
+
+    def of(self, kind: type[T]) -> T:
+        """The service of this type. Its feature is installed, or its handlers would not run."""
+        service: T = self._provided[kind]
+        return service
 
 
 class Call:
@@ -36,6 +82,7 @@ class Call:
         params: Mapping[str, str],
         body: bytes,
         visitor: Visitor | None,
+        cookies: Mapping[str, str],
         files: Sequence[FormFile] = (),
     ) -> None:
         """`files` are closed when the handler returns."""
@@ -43,6 +90,7 @@ class Call:
         self.address = address
         self.params = params
         self.body = body
+        self.cookies = cookies
         self.files = files
         self._visitor = visitor
 
@@ -96,7 +144,7 @@ class Call:
     @property
     def csrf_token(self) -> str:
         """For the forms of a page; empty without a session."""
-        return csrf_token(cookie_of(self.request) or "") if self._visitor else ""
+        return csrf_token(self.cookies.get(COOKIE, "")) if self._visitor else ""
 
     def page(self) -> tuple[int, int]:
         """`page` and `limit` of a list, as in the public API."""
@@ -117,17 +165,6 @@ def is_asked_by_program(request: Request) -> bool:
     """Whether the client of an /api/ path that has pages wants no HTML."""
     wants_page = "text/html" in (request.headers.get("accept") or "")
     return request.path.startswith("/api/") and not wants_page
-
-
-def cookie_of(request: Request, name: str = COOKIE) -> str | None:
-    """The cookie with this name. `Cookies` has removed duplicates."""
-    for key, line in request.headers.items():
-        if key == "cookie":
-            for pair in line.split(";"):
-                found, _, value = pair.strip().partition("=")
-                if found == name:
-                    return value
-    return None
 
 
 def csrf_token(session_secret: str) -> str:
@@ -239,10 +276,10 @@ def read_fields(body: bytes, shape: type[S]) -> S:
     found = read_object(body)
     fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
     errors = unknown_keys(found, fields)
-    for name, field in fields.items():
-        if name in found and not _is_a(field.type, found[name]):
-            errors.append(f"{name}: {_RULES[field.type]}")
-        elif name not in found and field.required:
+    for name, it in fields.items():
+        if name in found and not _is_a(it.type, found[name]):
+            errors.append(f"{name}: {_RULES[it.type]}")
+        elif name not in found and it.required:
             errors.append(f"{name}: is missing.")
     if errors:
         raise InvalidRequest(sentence_of(errors))
@@ -255,3 +292,64 @@ def _is_a(kind: Any, value: object) -> bool:
     except msgspec.ValidationError:
         return False
     return True
+
+
+_PREFIX = "__Host-"
+
+
+_THEME = re.compile(r"(?:\A|;)\s*theme=(light|dark)\s*(?:;|\Z)")
+
+
+def theme_of(request: Request) -> str:
+    """The colors that `site.js` stores; without a prefix, because nothing depends on them."""
+    found = _THEME.search(request.headers.get("cookie") or "")
+    return "" if found is None else found[1]
+
+
+def cookie_attributes(public_url: str) -> str:
+    """HttpOnly and SameSite: not readable by scripts, not sent by other sites."""
+    is_https = public_url.startswith("https:")
+    return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
+
+
+class Cookies:
+    def __init__(self, public_url: str) -> None:
+        self._prefix = _PREFIX if public_url.startswith("https:") else ""
+
+    def received(self, request: Request) -> dict[str, str]:
+        """Our own cookies, by their plain names.
+
+        If several have the same name, it is unknown which one is ours: all are ignored.
+        """
+        values: dict[str, set[str]] = defaultdict(set)
+        lines = [line for key, line in request.headers.items() if key == "cookie"]
+        for pair in ";".join(lines).split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name.startswith(self._prefix):
+                values[name.removeprefix(self._prefix)].add(value)
+        return {name: it.pop() for name, it in values.items() if len(it) == 1}
+
+    def sent(self, response: Response) -> Response:
+        """The response with prefixed cookies."""
+        if not self._prefix:
+            return response
+        headers = [
+            (key, self._prefix + value) if key == "set-cookie" else (key, value)
+            for key, value in response.headers
+        ]
+        return response._replace(headers=headers)
+
+
+def set_signed(services: Services, name: str, value: msgspec.Struct, lifetime_s: int) -> Header:
+    signed = sign_value(services.signing_key, value, services.store.now_ms(), lifetime_s)
+    attributes = cookie_attributes(services.settings.public_url)
+    return ("set-cookie", f"{name}={signed}; Max-Age={lifetime_s}{attributes}")
+
+
+def delete_cookie(services: Services, name: str) -> Header:
+    return ("set-cookie", f"{name}=; Max-Age=0{cookie_attributes(services.settings.public_url)}")
+
+
+def find_signed(services: Services, call: Call, name: str, shape: type[T]) -> T | None:
+    signed = call.cookies.get(name, "")
+    return read_signed(services.signing_key, signed, shape, services.store.now_ms())

@@ -5,6 +5,7 @@ handler in a thread.
 import asyncio
 import contextvars
 import hmac
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -21,8 +22,7 @@ from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
 from ..jobs.fair_turns import HashingPool
 from ..networks import network_of
 from ..tracing import current, part
-from .call import OAUTH_BASE, Call, cookie_of, is_asked_by_program
-from .cookies import Cookies, theme_of
+from .call import COOKIE, OAUTH_BASE, Call, Cookies, Services, is_asked_by_program, theme_of
 from .errors import (
     STATUSES,
     TooLarge,
@@ -38,7 +38,6 @@ from .http import Body, Request, Response
 from .middleware import client_of
 from .receiving import FormFile, MultipartForm, MultipartReader, Receiver, boundary_of
 from .routing import AuthMode, Route, Routes, Who, allowed
-from .services import Services
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _TIMEOUT_S = 30
@@ -83,10 +82,10 @@ class Dispatcher:
     async def handle(self, request: Request, body: Body) -> Response:
         if (trace := current.get()) is not None:
             trace.theme = theme_of(request)
-        response = await self._handle(self._cookies.received(request), body)
-        return self._cookies.sent(response)
+        cookies = self._cookies.received(request)
+        return self._cookies.sent(await self._handle(request, body, cookies))
 
-    async def _handle(self, request: Request, body: Body) -> Response:
+    async def _handle(self, request: Request, body: Body, cookies: Mapping[str, str]) -> Response:
         found = self.routes.find(request.path)
         method = "GET" if request.method == "HEAD" else request.method
         route = found.methods.get(method) if found is not None else None
@@ -108,7 +107,7 @@ class Dispatcher:
                     back = self._page_at(request)
                     return failure_page(self.services.renderer, request, error, back)
 
-        if not is_open and not has_credentials(request):
+        if not is_open and COOKIE not in cookies and request.headers.get("authorization") is None:
             return fail(NotSignedIn(_CLOSED))
         params = found.params if found is not None else {}
         address = client_address(self.services, request)
@@ -118,7 +117,7 @@ class Dispatcher:
             try:
                 boundary = boundary_of(content_type_of(request)) if route.takes_files else None
                 if boundary is not None:
-                    form = await self._receive_form(request, body, boundary, auth, address)
+                    form = await self._receive_form(request, body, boundary, auth, cookies)
                     sent, files = form.urlencoded, form.files
                 else:
                     reading = read_whole(request, body, route.max_body)
@@ -130,7 +129,7 @@ class Dispatcher:
 
         def work() -> Response:
             try:
-                visitor = identify(self.authentication, request, auth, address)
+                visitor = identify(self.authentication, request, auth, address, cookies)
                 # First of all, so that anonymous clients cannot find out what exists.
                 if visitor is None and not is_open:
                     raise NotSignedIn(_CLOSED)
@@ -146,7 +145,7 @@ class Dispatcher:
                 if isinstance(sent, CatalogError):
                     raise sent
                 check_content_type(request, route, sent)
-                call = Call(request, address, params, sent, visitor, files)
+                call = Call(request, address, params, sent, visitor, cookies, files)
                 check_csrf(self.services, call, route)
                 if visitor is not None:
                     self.authentication.check(visitor, route)
@@ -186,14 +185,20 @@ class Dispatcher:
         return ""
 
     async def _receive_form(
-        self, request: Request, body: Body, boundary: str, auth: AuthMode, address: str
+        self,
+        request: Request,
+        body: Body,
+        boundary: str,
+        auth: AuthMode,
+        cookies: Mapping[str, str],
     ) -> MultipartForm:
         """Receive a form with files; of authenticated senders only, and not from other sites."""
         services, receiver, in_thread = self.services, self.receiver, self.receiver.in_thread
-        visitor = await in_thread(identify, self.authentication, request, auth, address)
+        address = client_address(services, request)
+        visitor = await in_thread(identify, self.authentication, request, auth, address, cookies)
         if visitor is None:
             raise NotSignedIn(_CLOSED)
-        refuse_other_sites(services, Call(request, address, {}, b"", visitor))
+        refuse_other_sites(services, Call(request, address, {}, b"", visitor, cookies))
         large = max(services.settings.max_bundle_bytes, MAX_MANIFEST_TEXT_BYTES)
         folder = DataFolder(services.settings.data).uploads
         kept = _LARGE_FILES * large + MAX_PICTURES * MAX_PICTURE_BYTES
@@ -212,12 +217,12 @@ class Dispatcher:
                 raise
 
 
-def has_credentials(request: Request) -> bool:
-    return request.headers.get("authorization") is not None or cookie_of(request) is not None
-
-
 def identify(
-    authentication: Authentication, request: Request, auth: AuthMode, address: str
+    authentication: Authentication,
+    request: Request,
+    auth: AuthMode,
+    address: str,
+    cookies: Mapping[str, str],
 ) -> Visitor | None:
     """Authenticate the request; raises NotSignedIn for an invalid or expired bearer token."""
     if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.ANONYMOUS_PAGE):
@@ -228,10 +233,8 @@ def identify(
         if scheme.lower() != "bearer" or not token:
             raise NotSignedIn("Authorization must be `Bearer` and a token.")
         return authentication.by_token(token.strip(), address)
-    secret = cookie_of(request)
-    if secret is None:
-        return None
-    return authentication.by_session(secret, address)
+    secret = cookies.get(COOKIE)
+    return None if secret is None else authentication.by_session(secret, address)
 
 
 def check_csrf(services: Services, call: Call, route: Route) -> None:

@@ -5,8 +5,8 @@ from typing import cast
 import msgspec
 import structlog
 
-from widget_contract.addresses import WIDGETS
 from widget_contract.errors import CatalogError, InvalidManifest, InvalidName
+from widget_contract.version_files import WIDGETS
 from widget_contract.wire import Error
 
 from ..errors import (

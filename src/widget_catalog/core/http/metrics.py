@@ -12,15 +12,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import structlog
 
 from .. import release
 from ..data_folder import DataFolder, allocate
+from ..db.damage import DamageAlarm, bundle_alarm
 from ..db.migrate import SCHEMA
 from ..tracing import observe_parts
-from .http import Request, WorkerCounts
+from .http import Request, WorkerStatus
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -39,18 +40,6 @@ _EVERY_S = 1.0
 _KINDS = ("counter", "histogram", GAUGES)
 
 
-class SharedDatabase(Protocol):
-    """What a node knows about the database that it shares with others."""
-
-    def is_database_up(self) -> bool: ...
-
-    @property
-    def lag_changes(self) -> int: ...
-
-    @property
-    def lag_s(self) -> float: ...
-
-
 def prepare_metrics(folder: Path) -> None:
     """Empty the folder the workers write to. Must come before anything imports the library."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -58,53 +47,26 @@ def prepare_metrics(folder: Path) -> None:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 
 
-def serve_metrics(
-    folder: Path,
-    host: str,
-    port: int,
-    counts: WorkerCounts,
-    find_damage: Callable[[], str | None],
-    find_bundle_damage: Callable[[], str | None],
-    node: SharedDatabase | None = None,
-    readings: Sequence["Reading"] = (),
-) -> None:
-    """Serve `/metrics` from a thread of the parent process; `readings` are gauges of the node."""
+def serve_metrics(folder: Path, host: str, port: int, readings: Sequence["Reading"]) -> None:
+    """Serve `/metrics` from a thread of the parent process, with these of the node."""
     from prometheus_client import CollectorRegistry, start_http_server
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
     from prometheus_client.multiprocess import MultiProcessCollector
     from prometheus_client.registry import Collector
 
-    def gauge(name: str, about: str, value: float) -> Metric:
-        return GaugeMetricFamily(f"widget_catalog_{name}", about, value=value)
-
-    class Workers(Collector):
+    class Node(Collector):
         def collect(self) -> Iterator[Metric]:
             forget_ended(folder)
-            yield gauge("workers_missing", "Workers that died and are not back.", counts.missing)
-            yield CounterMetricFamily(
-                "widget_catalog_worker_deaths", "Workers that died unexpectedly.", counts.deaths
-            )
             for it in readings:
-                shown = GaugeMetricFamily(
-                    f"widget_catalog_{it.name}", it.about, labels=[it.label] if it.label else []
-                )
+                kind = CounterMetricFamily if it.is_counter else GaugeMetricFamily
+                shown = kind(f"widget_catalog_{it.name}", it.about, labels=it.labels)
                 for key, value in it.values().items():
                     shown.add_metric([key] if it.label else [], value)
                 yield shown
-            is_damaged = find_damage() is not None
-            yield gauge("damaged", "1 while the database is known to be damaged.", is_damaged)
-            are_damaged = find_bundle_damage() is not None
-            yield gauge("bundles_damaged", "1 while a stored bundle is damaged.", are_damaged)
-            if node is not None:
-                yield gauge("database_up", "1 while the database answers.", node.is_database_up())
-                about = "Changes of the catalog that are not applied yet."
-                yield gauge("lag_changes", about, node.lag_changes)
-                about = "For how long this node has been behind or cut off."
-                yield gauge("lag_seconds", about, node.lag_s)
 
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    registry.register(Workers())
+    registry.register(Node())
     start_http_server(port, addr=host, registry=registry)
 
 
@@ -198,12 +160,18 @@ def route_of(path: str) -> str:
 
 
 class Reading(NamedTuple):
-    """A metric of a worker; with a `label`, one for each of its values."""
+    """A metric of a worker or of the node; with a `label`, one for each of its values."""
 
     name: str
     about: str
     read: Callable[[], float | Mapping[str, float]]
     label: str = ""
+    is_counter: bool = False
+    """Otherwise it is a gauge."""
+
+    @property
+    def labels(self) -> list[str]:
+        return [self.label] if self.label else []
 
     def values(self) -> Mapping[str, float]:
         found = self.read()
@@ -211,18 +179,17 @@ class Reading(NamedTuple):
 
 
 class WorkerMetrics:
-    def __init__(
-        self, registry: "CollectorRegistry", counters: Sequence[Reading], gauges: Sequence[Reading]
-    ) -> None:
+    def __init__(self, registry: "CollectorRegistry", readings: Sequence[Reading]) -> None:
         from prometheus_client import Counter, Gauge
 
-        def about(it: Reading) -> tuple[str, str, tuple[str, ...]]:
-            return f"widget_catalog_{it.name}", it.about, (it.label,) if it.label else ()
-
-        self._counters = [(it, Counter(*about(it), registry=registry)) for it in counters]
-        self._gauges = [
-            (it, Gauge(*about(it), registry=registry, multiprocess_mode=LIVE_SUM)) for it in gauges
-        ]
+        self._metrics: list[tuple[Reading, Any]] = []
+        for it in readings:
+            about = (f"widget_catalog_{it.name}", it.about, it.labels)
+            if it.is_counter:
+                self._metrics.append((it, Counter(*about, registry=registry)))
+            else:
+                gauge = Gauge(*about, registry=registry, multiprocess_mode=LIVE_SUM)
+                self._metrics.append((it, gauge))
         self._before: dict[tuple[str, str], float] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="metrics", daemon=True)
@@ -240,14 +207,14 @@ class WorkerMetrics:
             _worker_log.exception("The metrics of this worker are no longer read.")
 
     def _note(self) -> None:
-        for it, counter in self._counters:
+        for it, metric in self._metrics:
             for key, value in it.values().items():
-                one = counter.labels(key) if it.label else counter
-                one.inc(value - self._before.get((it.name, key), 0))
+                one = metric.labels(key) if it.label else metric
+                if it.is_counter:
+                    one.inc(value - self._before.get((it.name, key), 0))
+                else:
+                    one.set(value)
                 self._before[it.name, key] = value
-        for it, gauge in self._gauges:
-            for key, value in it.values().items():
-                (gauge.labels(key) if it.label else gauge).set(value)
 
 
 def forget_ended(folder: Path) -> None:
@@ -272,27 +239,38 @@ def _is_alive(pid: int) -> bool:
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-def process_counters() -> list[Reading]:
-    return [Reading("process_cpu_seconds", "CPU time of the workers.", time.process_time)]
-
-
-def process_gauges() -> list[Reading]:
+def process_readings() -> list[Reading]:
     return [
+        Reading(
+            "process_cpu_seconds", "CPU time of the workers.", time.process_time, is_counter=True
+        ),
         Reading("process_resident_bytes", "Resident memory of the workers.", _resident_bytes),
         Reading("process_open_files", "Open files and connections of the workers.", _open_files),
     ]
 
 
-def node_readings(folder: DataFolder) -> list[Reading]:
+def node_readings(folder: DataFolder, workers: WorkerStatus) -> list[Reading]:
     """Of the whole node; read when they are asked for."""
+    damage, bundles = DamageAlarm(folder.damage), bundle_alarm(folder.bundle_damage)
 
     def disk_free() -> float:
         return shutil.disk_usage(folder.path).free
 
+    def is_damaged() -> bool:
+        return damage.current() is not None
+
+    def are_bundles_damaged() -> bool:
+        return bundles.current() is not None
+
+    missing, died = "Workers that died and are not back.", "Workers that died unexpectedly."
     return [
+        Reading("workers_missing", missing, lambda: workers.missing),
+        Reading("worker_deaths", died, lambda: workers.deaths, is_counter=True),
         Reading("disk_free_bytes", "Space left on the disk of the data folder.", disk_free),
         Reading("build_info", "1, by release.", lambda: {release.VERSION: 1}, "version"),
         Reading("schema_info", "1, by schema of the release.", lambda: {SCHEMA: 1}, "schema"),
+        Reading("damaged", "1 while the database is known to be damaged.", is_damaged),
+        Reading("bundles_damaged", "1 while a stored bundle is damaged.", are_bundles_damaged),
     ]
 
 

@@ -22,6 +22,22 @@ _NO_STORE = ("cache-control", "no-store")
 
 Header = tuple[str, str]
 
+# The style sheets and scripts of pages, and the files that each consists of. A style sheet also has
+# that of the preview.
+_SOURCES = {
+    "site.css": ("site.css", "cards.css", "browse.css", "widget.css"),
+    "docs.css": ("site.css", "browse.css", "widget.css", "fields.css", "reference.css"),
+    "people.css": ("site.css", "people.css", "browse.css", "widget.css", "fields.css"),
+    "dashboard.css": ("site.css", "dashboard.css"),
+    "search.js": ("static-search.js",),
+    **{it: (it,) for it in ("passkeys.js", "site.js", "docs.js", "suggest.js", "publish.js")},
+}
+
+
+class StaticFile(NamedTuple):
+    path: str
+    content: bytes
+
 
 class Contributions(NamedTuple):
     """What features contribute to the pages of others: see `features.py`."""
@@ -56,32 +72,13 @@ class PageRenderer:
         """`is_static`: pages become files, so there is no sign-in, and queries have no effect."""
         self.service_name = self._own_name = service_name
         self.public_url = public_url
-        self.style = _style("site", "cards", "browse", "widget")
-        self.style_path = f"/static/site.{Content(self.style).tag}.css"
-        self.docs_style = _style("site", "browse", "widget", "fields", "reference")
-        self.docs_style_path = f"/static/docs.{Content(self.docs_style).tag}.css"
-        self.people_style = _style("site", "people", "browse", "widget", "fields")
-        self.people_style_path = f"/static/people.{Content(self.people_style).tag}.css"
-        self.dashboard_style = _style("site", "dashboard")
-        self.dashboard_style_path = f"/static/dashboard.{Content(self.dashboard_style).tag}.css"
-        self.script = (STATIC / "passkeys.js").read_bytes()
-        self.script_path = f"/static/passkeys.{Content(self.script).tag}.js"
+        self.files = _static_files()
         self.mark = self._own_mark = (STATIC / "favicon.svg").read_bytes()
-        self.site_script = (STATIC / "site.js").read_bytes()
-        self.site_script_path = f"/static/site.{Content(self.site_script).tag}.js"
-        self.docs_script = (STATIC / "docs.js").read_bytes()
-        self.docs_script_path = f"/static/docs.{Content(self.docs_script).tag}.js"
-        self.suggest_script = (STATIC / "suggest.js").read_bytes()
-        self.suggest_script_path = f"/static/suggest.{Content(self.suggest_script).tag}.js"
-        self.publish_script = (STATIC / "publish.js").read_bytes()
-        self.publish_script_path = f"/static/publish.{Content(self.publish_script).tag}.js"
         own = ("dashboard.js", "cards.js")
         scripts = {it: preview_file(it, (STATIC / it).read_bytes()) for it in own}
         # They import each other by relative URLs, so they share one folder, whose name changes.
         self.preview_files = preview_files() | scripts
         self.preview_path = f"/static/preview-{preview_tag(self.preview_files)}"
-        self.static_search = (STATIC / "static-search.js").read_bytes()
-        self.static_search_path = f"/static/search.{Content(self.static_search).tag}.js"
         self.has_dashboard = has_dashboard
         self.mirror_url = ""
         self.brand = Brand()
@@ -95,20 +92,11 @@ class PageRenderer:
         self._environments = {ENGLISH: self.templates}
         self.templates.globals.update(
             root=self.root,
-            style_url=self.root + self.style_path,
-            docs_style_url=self.root + self.docs_style_path,
-            people_style_url=self.root + self.people_style_path,
-            dashboard_style_url=self.root + self.dashboard_style_path,
-            script_url=self.root + self.script_path,
+            static={name: self.root + file.path for name, file in self.files.items()},
             preview_url=self.root + self.preview_path,
             has_dashboard="yes" if has_dashboard else "",
             takes_reports="",
             is_static="yes" if is_static else "",
-            static_search_url=self.root + self.static_search_path,
-            site_script_url=self.root + self.site_script_path,
-            docs_script_url=self.root + self.docs_script_path,
-            suggest_script_url=self.root + self.suggest_script_path,
-            publish_script_url=self.root + self.publish_script_path,
             public_url=public_url,
             release=release.VERSION,
             mirror_url="",
@@ -150,9 +138,8 @@ class PageRenderer:
 
     def list_files(self) -> list[str]:
         """The paths of the static files that the pages of a static site need."""
-        styles = [self.style_path, self.docs_style_path]
-        scripts = [self.site_script_path, self.docs_script_path, self.static_search_path]
-        return [*styles, *scripts, *self.brand.list_files()]
+        needed = ("site.css", "docs.css", "site.js", "docs.js", "search.js")
+        return [*(self.files[it].path for it in needed), *self.brand.list_files()]
 
     def render(self, template: str, *, language: Language = ENGLISH, **values: object) -> bytes:
         with part("render"):
@@ -250,10 +237,16 @@ class PageRenderer:
         return self.redirect(address, *headers, status=status)
 
 
-def _style(*names: str) -> bytes:
-    """These style sheets as one, and that of the preview."""
-    styles = [(STATIC / f"{it}.css").read_bytes() for it in names]
-    return b"".join([*styles, preview_files()["preview.css"].content])
+def _static_files() -> dict[str, StaticFile]:
+    """Style sheets and scripts by name. The name in the path changes with the content."""
+    found = {}
+    for name, sources in _SOURCES.items():
+        content = b"".join((STATIC / it).read_bytes() for it in sources)
+        if name.endswith("css"):
+            content += preview_files()["preview.css"].content
+        stem, kind = name.split(".")
+        found[name] = StaticFile(f"/static/{stem}.{Content(content).tag}.{kind}", content)
+    return found
 
 
 def leave(address: str, *headers: Header, status: int = 303) -> Response:

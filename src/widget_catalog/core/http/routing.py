@@ -5,9 +5,8 @@ from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..actors import Right
-from .call import Call
+from .call import Call, Services
 from .http import Response
-from .services import Services
 
 Handler = Callable[[Services, Call], Response]
 

@@ -1,17 +1,21 @@
-"""Submitted forms: processed and redirected to a confirmation, or rejected and shown again."""
+"""Pages with forms. A submitted form is processed and redirected to a confirmation, or rejected and
+shown again. Pages of signed-in users have CSRF tokens.
+"""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
+
+import msgspec
 
 from widget_contract.errors import CatalogError, InvalidName
 
 from ..errors import Conflict, FieldMessage, InvalidAccount, InvalidRequest, TooOften
-from .call import Call
+from .call import Call, Services, done
+from .errors import headers_of, status_of
 from .http import Response
+from .rendering import Header
 from .routing import Handler
-from .services import Services
 
 # Errors that the person can correct in the form.
 CORRECTABLE = (InvalidRequest, InvalidName, InvalidAccount, Conflict)
@@ -71,54 +75,97 @@ class SentForm(NamedTuple):
 
 NOT_SENT = SentForm()
 Page = Callable[[Services, Call, SentForm], Response]
-Change = Callable[[Services, Call, Mapping[str, str]], object]
+Change = Callable[[Services, Call, Mapping[str, Any]], object]
 
 
-class FormNamed(Protocol):
-    """`at`: see `SentForm`."""
-
-    def __call__(
-        self, name: str, at: Mapping[str, str] = _NOTHING
-    ) -> Callable[[Change], Handler]: ...
-
-
-def take_form(
-    services: Services,
-    call: Call,
-    name: str,
-    change: Callable[[Mapping[str, str]], object],
-    page: Page,
-    next_: str,
-    *,
-    at: Mapping[str, str] = _NOTHING,
-    correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
-) -> Response:
-    """Make the change; `next_` gets the form's name as `done`."""
-    fields = call.form()
-    try:
-        change(fields)
-    except correctable as error:
-        return page(services, call, SentForm(name, fields, error, at))
-    return services.renderer.redirect(f"{next_}?done={name}")
+Form = Callable[[Change], Handler]
 
 
 def forms_of(
     page: Page,
     place: Callable[[Call], str],
     correctable: tuple[type[CatalogError], ...] = CORRECTABLE,
-) -> FormNamed:
-    """A decorator for the forms of a page: makes a handler of a function that makes the change."""
+) -> Callable[..., Form]:
+    """A decorator for the forms of a page: makes a handler of a function that makes the change. It
+    redirects to `place`, with the form's name, if it has one, as `done`; unless the change made a
+    response. `at`: see `SentForm`.
+    """
 
-    def named(name: str, at: Mapping[str, str] = _NOTHING) -> Callable[[Change], Handler]:
+    def named(name: str, at: Mapping[str, str] = _NOTHING) -> Form:
         def handler_of(change: Change) -> Handler:
             def handle(services: Services, call: Call) -> Response:
-                done = partial(change, services, call)
-                return take_form(
-                    services, call, name, done, page, place(call), at=at, correctable=correctable
-                )
+                fields = call.form()
+                try:
+                    made = change(services, call, fields)
+                except correctable as error:
+                    return page(services, call, SentForm(name, fields, error, at))
+                if isinstance(made, Response):
+                    return made
+                query = f"?done={name}" if name else ""
+                return services.renderer.redirect(f"{place(call)}{query}")
 
             return handle
 
         return handler_of
 
     return named
+
+
+def by_api(change: Change, body: type[msgspec.Struct] | None = None) -> Handler:
+    """The same change with the fields of a JSON body."""
+
+    def handle(services: Services, call: Call) -> Response:
+        fields = {} if body is None else msgspec.structs.asdict(call.json(body))
+        change(services, call, fields)
+        return done()
+
+    return handle
+
+
+def form_page(
+    services: Services, template: str, *headers: Header, sent: SentForm = NOT_SENT, **values: Any
+) -> Response:
+    """If the form was rejected, the page shows why, and has the error's status and headers."""
+    if sent.error is not None:
+        values.setdefault("status", status_of(sent.error))
+        headers = (*headers, *headers_of(sent.error))
+    return services.renderer.page(template, *headers, sent=sent, **values)
+
+
+def own_page(
+    services: Services, call: Call, template: str, *headers: Header, **values: Any
+) -> Response:
+    """With `sent`: see `form_page`."""
+    actor = call.actor
+    who: dict[str, Any] = {
+        "username": actor.name,
+        "is_operator": actor.is_operator,
+        "csrf_token": call.csrf_token,
+    }
+    return form_page(services, template, *headers, **who, **values)
+
+
+def own_form_page(
+    services: Services,
+    call: Call,
+    template: str,
+    sent: SentForm,
+    sentences: Mapping[str, str],
+    **values: Any,
+) -> Response:
+    """With the errors of a form that was sent, or the sentence about one that is done."""
+    values["done"] = sentences.get(call.query().get("done", ""))
+    return own_page(services, call, template, sent=sent, **values)
+
+
+def done_page(services: Services, call: Call, title: str, sentence: str) -> Response:
+    return own_page(services, call, "author/done.html", title=title, sentence=sentence)
+
+
+def code_page(
+    services: Services, call: Call, heading: str, lead: str, code: str, error: Any = None
+) -> Response:
+    """Asks for the code that a program or a device shows."""
+    sent = SentForm("", {"user_code": code[:40]}, error, {"": "user_code"})
+    texts = {"heading": heading, "lead": lead, "action": call.request.path}
+    return own_page(services, call, "author/code.html", sent=sent, **texts)

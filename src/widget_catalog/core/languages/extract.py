@@ -22,15 +22,23 @@ msgstr ""
 "Content-Type: text/plain; charset=utf-8\n"
 
 """
-_OPTIONS = {"trimmed": "true", "newstyle_gettext": "true", "silent": "false"}
+_METHODS = {".html": "jinja2.ext:babel_extract", ".py": "python", ".js": "javascript"}
+_OPTIONS = {
+    "trimmed": "true",
+    "newstyle_gettext": "true",
+    "silent": "false",
+    "parse_template_string": "true",
+}
 
 
 def extract() -> Catalog:
     """All marked texts, with the files that they are from."""
     found = Catalog()
-    contract = _SOURCES / "widget_contract" / "capabilities.py"
-    for path in [contract, *sorted((_SOURCES / "widget_catalog").rglob("*"))]:
-        method = {".html": "jinja2.ext:babel_extract", ".py": "python"}.get(path.suffix)
+    contract = _SOURCES / "widget_contract"
+    preview = sorted((contract / "preview").glob("*.js"))
+    product = sorted((_SOURCES / "widget_catalog").rglob("*"))
+    for path in [contract / "capabilities.py", *preview, *product]:
+        method = _METHODS.get(path.suffix)
         if method is None or not _has_marks(path):
             continue
         place = (path.relative_to(_SOURCES).as_posix(), 0)
@@ -44,6 +52,8 @@ def _has_marks(path: Path) -> bool:
     text = path.read_text("utf-8")
     if path.suffix == ".py":
         return "core.languages" in text or "..languages." in text or "gettext" in text
+    if path.suffix == ".js":
+        return (path.parent.name in ("static", "preview") and " _ = " in text) or "N_ = " in text
     return "{% trans" in text or "_(" in text
 
 

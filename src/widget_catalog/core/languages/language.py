@@ -1,8 +1,9 @@
 """Language: texts, numbers and dates for people who read one language."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -39,6 +40,10 @@ class Language:
 
     def ngettext(self, singular: str, plural: str, count: int) -> str:
         return self.forms(singular, plural)[self.plural_form(count)]
+
+    def script_texts(self, *scripts: str) -> Mapping[str, str]:  # noqa: ARG002
+        """What these files say in this language, by the English text; nothing for English."""
+        return {}
 
     def number(self, value: int) -> str:
         return f"{value:,}"
@@ -90,6 +95,10 @@ class Translated(Language):
     def plural_form(self, count: int) -> int:
         return self._catalog.plural_form(count)
 
+    def script_texts(self, *scripts: str) -> Mapping[str, str]:
+        texts = {text for it in scripts for text in self._catalog.scripts.get(it, ())}
+        return {text: self.gettext(text) for text in sorted(texts)}
+
     def number(self, value: int) -> str:
         return self._number(value)
 
@@ -120,17 +129,23 @@ class Translated(Language):
         with (CATALOGS / f"{self.tag}.po").open("rb") as file:
             read = read_po(file, locale=self._locale)
         messages: dict[str, Sequence[str]] = {}
+        scripts: dict[str, list[str]] = {}
         for it in read:
             key = it.id if isinstance(it.id, str) else it.id[0]
             forms = (it.string,) if isinstance(it.string, str) else tuple(it.string or ())
             if key and forms and all(forms):
                 messages[key] = forms
-        return _Catalog(messages, read.num_plurals, c2py(read.plural_expr))
+                for path, _ in it.locations:
+                    if path.endswith(".js"):
+                        scripts.setdefault(path.rpartition("/")[2], []).append(key)
+        return _Catalog(messages, scripts, read.num_plurals, c2py(read.plural_expr))
 
 
 class _Catalog(NamedTuple):
     messages: Mapping[str, Sequence[str]]
     """The translations in all plural forms, by the English text."""
+    scripts: Mapping[str, Sequence[str]]
+    """The English texts of scripts, by the names of their files."""
     forms: int
     plural_form: Callable[[int], int]
 
@@ -141,8 +156,6 @@ TAGS = (ENGLISH.tag, *_TRANSLATED)
 
 
 def find_language(tag: str) -> Language | None:
-    from .pseudo import PSEUDO
-
     known: dict[str, Language] = {ENGLISH.tag: ENGLISH, PSEUDO.tag: PSEUDO, **_TRANSLATED}
     return known.get(tag)
 
@@ -154,3 +167,40 @@ def parse_languages(tags: str) -> Sequence[Language]:
     if not some or len(some) < len(found):
         raise ValueError(f"must be some of {' '.join(TAGS)}, separated by spaces.")
     return some
+
+
+_KEPT_OR_WORD = re.compile(r"(%\(\w+\)s|%%|<[^>]*>|&\w+;)|([^\W\d_]+)")
+# Right-to-left override, and its end.
+_START, _END = "\u202e", "\u202c"
+
+
+class Pseudo(Language):
+    """English that is written from right to left, to test the layout of such languages and to see
+    which texts are not translated. Its tag is reserved for this purpose in CLDR.
+    """
+
+    tag = "ar-XB"
+    name = "Pseudo"
+    direction = "rtl"
+
+    def gettext(self, message: str) -> str:
+        return reverse(message)
+
+    def forms(self, singular: str, plural: str) -> Sequence[str]:
+        return reverse(singular), reverse(plural)
+
+    def script_texts(self, *scripts: str) -> Mapping[str, str]:
+        known = find_language("de")
+        return {} if known is None else {it: reverse(it) for it in known.script_texts(*scripts)}
+
+    def day(self, iso: str) -> str:
+        return reverse(super().day(iso))
+
+
+@cache
+def reverse(message: str) -> str:
+    """Every word in reverse direction; placeholders and tags stay."""
+    return _KEPT_OR_WORD.sub(lambda found: found[1] or f"{_START}{found[2]}{_END}", message)
+
+
+PSEUDO = Pseudo()

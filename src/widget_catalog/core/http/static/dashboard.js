@@ -17,13 +17,14 @@ async function run(tile, installed) {
   const { version, bundle, css } = await catalog.fetchFiles(`${scope}/${name}`, { sdk: SDK, installed });
   tile.saved.version = version;
   const { WidgetFrame } = await import("./widget-frame.js");
-  tile.frame = new WidgetFrame(tile.place, { onState: tile.onState, onKeep: tile.onKeep });
+  tile.frame = new WidgetFrame(tile.place, tile.callbacks);
   await tile.frame.run({
     bundle, style: css ?? "", permissions: version.permissions, title: version.displayName,
     scheme: state.scheme, kept: Object.entries(tile.saved.kept),
   });
 }
 
+const _ = globalThis.translate; // Of site.js.
 const KEY = "widget-catalog-dashboard";
 const CELL_PX = 96;
 const GAP_PX = 12;
@@ -54,12 +55,12 @@ function save() {
   try {
     localStorage.setItem(KEY, JSON.stringify(state));
   } catch {
-    announce("This browser does not keep the dashboard: its storage is full or switched off.");
+    announce(_("This browser does not keep the dashboard: its storage is full or switched off."));
   }
 }
 
 async function showResults(text) {
-  const found = await search(text).catch((fault) => announce(`The search failed: ${fault.message}`));
+  const found = await search(text).catch((fault) => announce(_("The search failed: %(error)s", { error: fault.message })));
   if (!found || text !== input.value.trim()) return; // The input has changed.
   results.replaceChildren(...found.map(card));
   none.hidden = found.length > 0;
@@ -67,10 +68,10 @@ async function showResults(text) {
 
 function card(widget) {
   const version = widget.latestCompatibleVersion;
-  const add = make("button", { type: "button", textContent: "Add", disabled: version === null });
-  add.setAttribute("aria-label", `Add ${widget.displayName}`);
+  const add = make("button", { type: "button", textContent: _("Add"), disabled: version === null });
+  add.setAttribute("aria-label", _("Add %(name)s", { name: widget.displayName }));
   add.addEventListener("click", () => install(version));
-  const about = version === null ? `Nothing of it runs on SDK ${SDK}.` : widget.description ?? "";
+  const about = version === null ? _("Nothing of it runs on SDK %(sdk)s.", { sdk: SDK }) : widget.description ?? "";
   return make("li", {}, [
     make("strong", { textContent: widget.displayName, dir: "auto" }),
     make("code", { textContent: `${widget.scope}/${widget.name}` }),
@@ -85,7 +86,7 @@ async function install(version) {
   grid.append(tile.element);
   save();
   tile.element.scrollIntoView({ block: "nearest" });
-  announce(`${version.displayName} was added.`);
+  announce(_("%(name)s was added.", { name: version.displayName }));
   await tile.run();
 }
 
@@ -95,10 +96,10 @@ class Tile {
     const name = saved.version.displayName;
     this.handle = make("button", { type: "button", className: "dash-handle" });
     this.handle.append(make("span", { textContent: name, dir: "auto" }));
-    this.handle.setAttribute("aria-label", `Move ${name}`);
+    this.handle.setAttribute("aria-label", _("Move %(name)s", { name }));
     this.handle.setAttribute("aria-describedby", "dash-keys");
     const remove = make("button", { type: "button", className: "dash-remove", textContent: "×" });
-    remove.setAttribute("aria-label", `Remove ${name}`);
+    remove.setAttribute("aria-label", _("Remove %(name)s", { name }));
     remove.addEventListener("click", () => this.remove());
     this.place = make("div", { className: "dash-place" });
     this.note = make("p", { className: "dash-note" });
@@ -119,12 +120,14 @@ class Tile {
     this.element.dataset.state = now;
   };
 
-  onKeep = (key, text) => {
+  #onKeep = (key, text) => {
     const kept = { ...this.saved.kept, [key]: text };
     if (JSON.stringify(kept).length > MOST_KEPT) return; // Its earlier data stays.
     this.saved.kept = kept;
     save();
   };
+
+  callbacks = { onState: this.onState, onKeep: this.#onKeep, translate: _ };
 
   async run(installed) {
     await run(this, installed).catch((fault) => this.onState("failed", fault.message));
@@ -138,7 +141,7 @@ class Tile {
     this.element.remove();
     save();
     (tiles.get(next)?.handle ?? input).focus();
-    announce(`${this.saved.version.displayName} was removed.`);
+    announce(_("%(name)s was removed.", { name: this.saved.version.displayName }));
   }
 
   resize(w, h) {
@@ -167,7 +170,8 @@ class Tile {
     this.handle.focus();
     save();
     const place = [...grid.children].indexOf(this.element) + 1;
-    announce(`Place ${place} of ${grid.children.length}, ${this.saved.w} by ${this.saved.h} cells.`);
+    const values = { place, count: grid.children.length, width: this.saved.w, height: this.saved.h };
+    announce(_("Place %(place)s of %(count)s, %(width)s by %(height)s cells.", values));
   }
 
   #drag({ clientX: x, clientY: y }) {
@@ -210,12 +214,6 @@ function show(scheme) {
   for (const tile of tiles.values()) tile.frame?.show(scheme);
 }
 
-/** The account corner, as on the other pages; not worth another file. */
-async function showAccount(link) {
-  const { username } = await (await fetch(`${link.dataset.account}/corner`)).json();
-  if (username) Object.assign(link, { href: link.dataset.account, textContent: `@${username}` });
-}
-
 function announce(sentence) {
   status.textContent = sentence;
 }
@@ -252,6 +250,5 @@ grid.append(...state.tiles.map((saved) => new Tile(saved).element));
 save();
 page.hidden = false;
 showResults("");
-document.querySelectorAll("[data-account]").forEach((link) => showAccount(link).catch(() => {}));
-if (!isSecureContext) announce("Files of widgets can be checked on https and on localhost only, so none runs here.");
+if (!isSecureContext) announce(_("Files of widgets can be checked on https and on localhost only, so none runs here."));
 for (const tile of tiles.values()) tile.run(tile.saved.version.version);

@@ -1,6 +1,13 @@
 // Enhancements of public pages, all of which work without it.
 "use strict";
 
+// Texts in the language of the page, if it is not English: the server puts them into the page.
+let texts = null;
+const readTexts = () =>
+  Object.assign({}, ...[...document.querySelectorAll("[data-texts]")].map((it) => JSON.parse(it.textContent)));
+const _ = (globalThis.translate = (text, values = {}) =>
+  ((texts ??= readTexts())[text] ?? text).replace(/%\((\w+)\)s/g, (all, name) => values[name] ?? all));
+
 // The chosen theme, before anything is drawn: this script is not deferred. It is a cookie, because
 // the pages of an account, which have no script, follow it as well.
 const THEMES = ["light", "dark"];
@@ -55,11 +62,11 @@ async function copy(button) {
   button.said ??= label.data;
   try {
     await navigator.clipboard.writeText(commands(code) || code.textContent);
-    label.data = button.dataset.copied ?? "Copied";
+    label.data = _("Copied");
   } catch {
     // Without a secure context there is no clipboard: select the text, to be copied by keyboard.
     getSelection().selectAllChildren(code);
-    label.data = button.dataset.selected ?? "Selected";
+    label.data = _("Selected");
   }
   setTimeout(() => (label.data = button.said), 2000);
 }
@@ -82,8 +89,9 @@ function showPictures(list) {
   const current = () => Math.round(film.scrollLeft / Math.max(film.clientWidth, 1));
   const show = (number) => film.children[number]?.scrollIntoView({ block: "nearest", inline: "center" });
   const tell = () => {
-    const name = links[current()].querySelector("img").alt.replace(/^Screenshot: /, "");
-    caption.textContent = `${current() + 1} of ${links.length}: ${name}`;
+    const name = links[current()].nextElementSibling.textContent;
+    const values = { number: current() + 1, count: links.length, name };
+    caption.textContent = _("%(number)s of %(count)s: %(name)s", values);
   };
   const button = (text, label, onclick) => {
     const made = make("button", { type: "button", textContent: text, onclick });
@@ -91,9 +99,9 @@ function showPictures(list) {
     return made;
   };
   const dialog = make("dialog", { className: "lightbox" }, film, make("div", {},
-    button("←", "Previous", () => show(current() - 1)), caption, button("→", "Next", () => show(current() + 1)),
-    button("Close", "Close", () => dialog.close())));
-  dialog.setAttribute("aria-label", "Screenshots");
+    button("←", _("Previous"), () => show(current() - 1)), caption, button("→", _("Next"), () => show(current() + 1)),
+    button(_("Close"), _("Close"), () => dialog.close())));
+  dialog.setAttribute("aria-label", _("Screenshots"));
   film.addEventListener("scroll", tell);
   dialog.addEventListener("keydown", ({ key }) => {
     if (key === "ArrowLeft") show(current() - 1);
