@@ -24,6 +24,8 @@ from catalog.histories import (
 )
 from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.pages.cards import Cards
+from widget_catalog.catalog.pages.icons import Icons
 from widget_catalog.catalog.query import Order, Query, SearchRequest
 from widget_catalog.catalog.replica.cache import ByteBoundedCache
 from widget_catalog.catalog.replica.documents import Documents
@@ -67,6 +69,9 @@ DASHBOARDS = [
 # Sent in every round, in addition to generated ones: most counts change one of them.
 ALWAYS = [Ask(Query()), Ask(Query("a"), limit=5), Ask(Query("b"), "1.0.0", "2", 2)]
 
+# It keeps what it has written with the cards.
+CARDS = Cards("", Icons(), "https://x")
+
 asks = st.builds(
     Ask,
     st.builds(
@@ -77,6 +82,7 @@ asks = st.builds(
         runs_on=st.none() | st.none() | st.just(SemVer.parse("1.2.0")),
         facets=st.sampled_from([(), (), (("permission", "network"),)]),
         order=st.sampled_from(Order),
+        is_ranked=st.booleans(),
     ),
     st.sampled_from([None, None, "1.0.0", "3.0.0"]),
     st.sampled_from(["1", "1", "2"]),
@@ -125,12 +131,14 @@ def _check(played: Played, asked: list[Ask]) -> None:
     for ask in asked:
         wanted = (ask.query, SemVer.parse(ask.sdk) if ask.sdk else None, ask.page, ask.limit)
         known = {id(it.content) for it in played.catalog._pages._responses.items.values()}
-        given, expected = (
-            played.catalog.search_page(SearchRequest(*wanted)),
-            fresh.search_page(SearchRequest(*wanted)),
-        )
+        search = SearchRequest(*wanted)
+        given, expected = played.catalog.search_page(search), fresh.search_page(search)
         event("remembered" if id(given) in known else "rendered")
         assert (given.body, given.tag) == (expected.body, expected.tag)
+        shown, new = played.catalog.card_page(search), fresh.card_page(search)
+        event("written before" if any(it.__dict__ for it in shown.widgets) else "all written")
+        assert shown == new
+        assert CARDS.list(shown.widgets) == CARDS.list(new.widgets)
     for body in DASHBOARDS:
         misses = _cached_results(played.catalog).misses
         given, expected = _resolved(played.catalog, body), _resolved(fresh, body)

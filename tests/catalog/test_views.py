@@ -59,9 +59,10 @@ def test_there_is_no_view_of_what_is_not_there(catalog: Catalog) -> None:
 @pytest.mark.parametrize("sdk", [None, SemVer.parse("1.0.0")], ids=str)
 def test_results_are_what_the_search_says(catalog: Catalog, sdk: SemVer | None) -> None:
     content = catalog.search_page(SearchRequest(Query(), sdk, "1", 10))
-    results = Views(catalog).search(Query(), sdk, 1, 10).read()
+    results = Views(catalog).search(Query(), sdk, 1, 10)
     without_numbers = tuple(replace(it, id=0) for it in results.widgets)
-    assert msgspec.json.encode(replace(results, widgets=without_numbers)) == content.body
+    said = msgspec.json.decode(content.body)["widgets"]
+    assert msgspec.json.decode(msgspec.json.encode(without_numbers)) == said
     assert [it.id for it in results.widgets] == [
         catalog.find_id(f"{it.scope}/{it.name}") for it in results.widgets
     ]

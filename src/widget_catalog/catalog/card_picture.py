@@ -7,14 +7,14 @@ a page of results needs no further lookup. Only pages show them; the public API 
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import UnsetType
 
 from widget_contract.manifest_details import Translation
 from widget_contract.version_files import is_picture, thumbnail_of
-from widget_contract.wire import SearchResults, WidgetSummary
+from widget_contract.wire import WidgetSummary
 
 
 class File(Protocol):
@@ -45,17 +45,22 @@ class CardPicture(msgspec.Struct, frozen=True, omit_defaults=True):
     texts: dict[str, Translation] | None = None
 
 
-class Card(WidgetSummary, frozen=True, omit_defaults=True):
-    """A search result, as pages read it, with the number of the widget."""
+class Card(WidgetSummary, frozen=True, omit_defaults=True, dict=True):
+    """A search result, as pages read it, with the number of the widget. What is made of it is kept
+    in its `__dict__`."""
 
     id: int = 0
     picture: CardPicture | None = None
 
 
-class CardResults(SearchResults, frozen=True):
-    """A page of search results, as pages read it."""
+class CardResults(NamedTuple):
+    """A page of search results, as pages read it. `tag` changes with it."""
 
     widgets: tuple[Card, ...]
+    total: int
+    tag: object
+    # Memory besides the cards.
+    size: int = 5_000
 
 
 def choose_picture(files: Sequence[File]) -> CardPicture | None:

@@ -6,6 +6,7 @@ dropped from the caches and, at the next search, updated in the index.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -14,6 +15,7 @@ from widget_contract.names import is_widget_key
 from ..core import clock
 from ..core.clock import Clock, iso
 from ..core.http.content import AnyContent, Content, LargeContent, Packer
+from .card_picture import Card, CardResults
 from .changes import EventPage, encode_changes, encode_events
 from .details import Detail, LargeDetail, Registry, RegistryLoader, read_small, registry_parts
 from .events import Revoked, Unrevoked
@@ -121,6 +123,15 @@ class Catalog:
 
     def search_page(self, asked: SearchRequest) -> AnyContent:
         """A page of results."""
+        found: AnyContent = self._search(asked)
+        return found
+
+    def card_page(self, asked: SearchRequest) -> CardResults:
+        """The same for pages."""
+        found: CardResults = self._search(asked._replace(is_for_pages=True))
+        return found
+
+    def _search(self, asked: SearchRequest) -> Any:
         if not self.is_behind:
             return self._pages.content(self._follower.index, asked, is_kept=True)
         index = self._current_index()
@@ -131,9 +142,9 @@ class Catalog:
         detail = self._find(key)
         return detail.id if detail is not None and detail.is_listed else None
 
-    def summaries(self, ids: Sequence[int]) -> bytes:
-        """These listed widgets as search results, as pages read them: a JSON array."""
-        return self._pages.summaries(ids)
+    def cards(self, ids: Sequence[int]) -> tuple[Card, ...]:
+        """These listed widgets, as pages show them."""
+        return self._pages.cards(ids)
 
     @property
     def index(self) -> SearchIndex:

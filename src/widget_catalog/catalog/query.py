@@ -37,6 +37,9 @@ class Order(StrEnum):
     UPDATED = "updated"
     NAME = "name"
 
+    # That of an enumeration is written in Python, and each search hashes its query.
+    __hash__ = str.__hash__
+
 
 class Query(NamedTuple):
     """A search query. The text is folded; an empty one matches all.

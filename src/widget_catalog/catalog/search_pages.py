@@ -1,14 +1,19 @@
-"""SearchPages: pages of search results as bytes, cached by content.
+"""SearchPages: pages of search results, as bytes for the API and as cards for pages.
 
 A cached response is reused while the index would find the same widgets, in the same order, and
 their counts are those that it shows; counts of other widgets do not matter.
 """
 
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import xxhash
 
 from widget_contract.semver import SemVer
 
 from ..core.http.content import AnyContent, Packer
+from .card_picture import Card, CardResults
 from .query import Order, SearchRequest
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents
@@ -25,21 +30,38 @@ from .widgets import runs_on
 _OVERHEAD_BYTES = 500
 _RESULT_BYTES = 80
 _REMEMBERED_SDKS = 8
+# Of a card as an object, and as HTML in a language or two.
+_CARD_BYTES = 5_000
 
 _LATEST = b',"latestVersion":'
 _COMPATIBLE = b',"latestCompatibleVersion":'
 _ID, _PICTURE = b',"id":', b',"picture":'
 
+_decode_card = msgspec.json.Decoder(Card).decode
+
 
 class _Summary:
     """A search result as last shown, and its versions for the SDKs requested so far.
 
-    `text` is its JSON followed by a comma. In `compatible`, None is the latest version.
+    `text` is its JSON followed by a comma; `tag` changes with all of it except the count. In
+    `compatible`, None is the latest version. `card` is the same for pages, once it was shown.
     """
 
-    __slots__ = ("_after", "_before", "compatible", "count", "picture", "place", "text")
+    __slots__ = (
+        "_after",
+        "_before",
+        "card",
+        "compatible",
+        "count",
+        "picture",
+        "place",
+        "tag",
+        "text",
+    )
 
     def __init__(self, row: SummaryRow, cdn_url: str, count: int) -> None:
+        self.card: Card | None = None
+        self.tag = xxhash.xxh3_64_intdigest(row.head + row.latest + row.picture)
         self.place = row.place
         self.picture = row.picture
         self.compatible: dict[SemVer, bytes | None] = {}
@@ -60,10 +82,10 @@ class _Summary:
     def latest(self) -> bytes:
         return self.text[self._after + len(_LATEST) : -2]
 
-    def of_card(self, text: bytes, widget_id: int) -> bytes:
-        """The text with what pages need besides: its number and the picture of its card."""
+    def read(self, text: bytes, widget_id: int) -> Card:
+        """The text as a card, with what pages need besides: its number and its picture."""
         picture = _PICTURE + self.picture if self.picture else b""
-        return b"%b%b%d%b}," % (text[:-2], _ID, widget_id, picture)
+        return _decode_card(b"%b%b%d%b}" % (text[:-2], _ID, widget_id, picture))
 
 
 class _Response:
@@ -77,7 +99,7 @@ class _Response:
     mark: Mark
     counts: list[int]
 
-    def __init__(self, content: AnyContent, found: Hits, revision: int) -> None:
+    def __init__(self, content: AnyContent | CardResults, found: Hits, revision: int) -> None:
         self.content = content
         self.found = found
         self.revision = revision
@@ -119,9 +141,9 @@ class SearchPages:
             for_responses, room=room, only_repeated=True
         )
 
-    def content(self, index: SearchIndex, asked: SearchRequest, *, is_kept: bool) -> AnyContent:
-        """What the index finds now. `is_kept`: the index has all changes, so the response may be
-        cached.
+    def content(self, index: SearchIndex, asked: SearchRequest, *, is_kept: bool) -> Any:
+        """What the index finds now, as content, or for pages as `CardResults`. `is_kept`: the index
+        has all changes, so the response may be cached.
         """
         revision, slots = self._counts.revision(), self._slots
         index.refresh()
@@ -154,11 +176,9 @@ class SearchPages:
         """How many pages were rendered because none was cached, or counts had changed."""
         return self._responses.misses
 
-    def summaries(self, ids: Sequence[int]) -> bytes:
-        """These listed widgets as a JSON array of search results, as pages read them."""
-        shown = zip(ids, self._summaries_of(ids), strict=True)
-        texts = b"".join(it.of_card(it.show(self._slots[at]), at) for at, it in shown)
-        return b"[" + texts[:-1] + b"]"
+    def cards(self, ids: Sequence[int]) -> tuple[Card, ...]:
+        """These listed widgets, with their current counts."""
+        return self._cards(ids, self._summaries_of(ids))
 
     def forget(self, widget_id: int) -> None:
         """This widget has changed, and with it possibly any response."""
@@ -171,8 +191,12 @@ class SearchPages:
 
     def _render(
         self, asked: SearchRequest, found: Hits, summaries: Sequence[_Summary]
-    ) -> AnyContent:
+    ) -> AnyContent | CardResults:
         slots = self._slots
+        if asked.is_for_pages and asked.sdk is None:
+            cards = self._cards(found.ids, summaries)
+            tags = [(it.tag, it.count) for it in summaries]
+            return CardResults(cards, found.total, (found.total, tags))
         texts = [
             it.text if it.count == (count := slots[widget_id]) else it.show(count)
             for widget_id, it in zip(found.ids, summaries)  # noqa: B905  One for each.
@@ -185,13 +209,31 @@ class SearchPages:
             ]
         if asked.is_for_pages:
             each = zip(texts, summaries, found.ids, strict=True)
-            texts = [it.of_card(text, widget_id) for text, it, widget_id in each]
+            cards = tuple(it.read(text, widget_id) for text, it, widget_id in each)
+            tag = xxhash.xxh3_64_hexdigest(b"".join(texts))
+            return CardResults(cards, found.total, (found.total, tag))
         if texts:
             texts[-1] = texts[-1][:-1]
         numbers = (found.total, asked.page.encode(), asked.limit)
         return self._packer.content(
             [b'{"widgets":[', *texts, b'],"total":%d,"page":%b,"limit":%d}' % numbers]
         )
+
+    def _cards(self, ids: Sequence[int], summaries: Sequence[_Summary]) -> tuple[Card, ...]:
+        """The same object for a widget until it changes or is counted, so that what is made of it
+        can be kept with it.
+        """
+        cards = []
+        for widget_id, it in zip(ids, summaries, strict=True):
+            if it.count != (count := self._slots[widget_id]):
+                it.show(count)
+            card = it.card
+            if card is None or card.download_count != count:
+                has_room = card is not None or self._summaries.grow(widget_id, it, _CARD_BYTES)
+                card = it.read(it.text, widget_id)
+                it.card = card if has_room else None
+            cards.append(card)
+        return tuple(cards)
 
     def _summaries_of(self, ids: Sequence[int]) -> list[_Summary]:
         cached = self._summaries.items

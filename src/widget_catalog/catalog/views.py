@@ -18,7 +18,6 @@ from .card_picture import Card, CardResults
 from .catalog import Catalog
 from .query import Query, SearchRequest
 from .search.hits import Matches
-from .stored_files import FileRef
 
 T = TypeVar("T")
 
@@ -26,8 +25,6 @@ T = TypeVar("T")
 _PART_OF_ALL = 1_000
 
 _decode_stats = msgspec.json.Decoder(Stats).decode
-_decode_results = msgspec.json.Decoder(CardResults).decode
-_decode_summaries = msgspec.json.Decoder(tuple[Card, ...]).decode
 _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
 
 
@@ -72,9 +69,8 @@ class Views:
     def stats(self) -> View[Stats]:
         return View(self._catalog.stats(), _decode_stats)
 
-    def search(self, query: Query, sdk: SemVer | None, page: int, limit: int) -> View[CardResults]:
-        asked = SearchRequest(query, sdk, str(page), limit, is_for_pages=True)
-        return View(self._catalog.search_page(asked), _decode_results)
+    def search(self, query: Query, sdk: SemVer | None, page: int, limit: int) -> CardResults:
+        return self._catalog.card_page(SearchRequest(query, sdk, str(page), limit))
 
     async def find_widget(self, key: str) -> View[WidgetDetail] | None:
         """The listed widget with this `scope/name`, of any size."""
@@ -97,19 +93,16 @@ class Views:
             return self.list_keys([f"{scope}/{name}"])
         index = self._catalog.index
         index.refresh()  # Most downloaded first.
-        return self._cards(index.list_named(name)[:most])
+        return self._catalog.cards(index.list_named(name)[:most])
 
     def list_keys(self, keys: Sequence[str]) -> tuple[Card, ...]:
         """The listed ones of these widgets, `scope/name`, in the same order."""
         found = map(self._catalog.find_listed, keys)
-        return self._cards([it for it in found if it is not None])
-
-    def _cards(self, ids: Sequence[int]) -> tuple[Card, ...]:
-        return _decode_summaries(self._catalog.summaries(ids))
+        return self._catalog.cards([it for it in found if it is not None])
 
     def list_like(self, text: str, most: int) -> tuple[Card, ...]:
         """Widgets with names similar to a text without results."""
-        return self._cards(self._catalog.index.list_like(fold(text), most))
+        return self._catalog.cards(self._catalog.index.list_like(fold(text), most))
 
     def correct(self, text: str) -> str | None:
         """A text of a search with the words that are found in place of unknown ones; None if there
@@ -153,9 +146,6 @@ class Views:
     def find_number(self, key: str) -> int | None:
         """The number of the widget with this `scope/name`, listed or not."""
         return self._catalog.find_id(key)
-
-    def find_style(self, scope: str, name: str, version: str) -> FileRef | None:
-        return self._catalog.files.find_style(scope, name, version)
 
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
         """Scope, name and time of the latest release of the listed widgets in a part, by number."""

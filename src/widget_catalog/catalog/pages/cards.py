@@ -100,10 +100,17 @@ class Cards:
     def list(
         self, widgets: Sequence[Card], why: Sequence[str] = (), language: Language = ENGLISH
     ) -> Markup:
-        """`why` has a sentence for each widget, or nothing."""
-        each = zip(widgets, why or [""] * len(widgets), strict=True)
-        cards = "".join([self._card(*it, language, _texts(language)) for it in each])
-        return Markup(f'<ol class="widgets">\n{cards}  </ol>\n')  # noqa: S704  Escaped below.
+        """`why` has a sentence for each widget, or nothing. The rest of a card is written once."""
+        key, parts = f"{id(self)} {language.tag}", ['<ol class="widgets">\n']
+        for widget, reason in zip(widgets, why or [""] * len(widgets), strict=True):
+            written = widget.__dict__.get(key)
+            if written is None:
+                written = widget.__dict__[key] = self._card(widget, language, _texts(language))
+            parts.append(written[0])
+            if reason:
+                parts.append(f'      <p class="why">{escape_output(reason)}</p>\n')
+            parts.append(written[1])
+        return Markup("".join([*parts, "  </ol>\n"]))  # noqa: S704  Escaped below.
 
     def thumbnail(self, widget: Card) -> Markup:
         """Its picture alone, small."""
@@ -117,7 +124,8 @@ class Cards:
         tint = tint_of(version.display_name)
         return Markup(f'<div class="shot still t{tint}">{shown}</div>')  # noqa: S704  Escaped.
 
-    def _card(self, widget: Card, why: str, language: Language, texts: _Texts) -> str:
+    def _card(self, widget: Card, language: Language, texts: _Texts) -> tuple[str, str]:
+        """The parts before and after the reason why it matches."""
         key = f"{escape_output(widget.scope)}/{escape_output(widget.name)}"
         if (pictured := widget.picture) is not None and pictured.texts:
             shown_name, description = in_language(language, widget, pictured.texts)
@@ -127,7 +135,6 @@ class Cards:
         official = f" {texts.official}" if widget.is_official else ""
         latest = widget.latest_version
         about = fits = live = ""
-        reason = f'      <p class="why">{escape_output(why)}</p>\n' if why else ""
         if description:
             text = escape_output(short(description, 200))
             about = f'      <p dir="auto">{text}</p>\n'
@@ -147,14 +154,14 @@ class Cards:
                 fits = f'      <p class="fits">{sentence}</p>\n'
         else:
             facts += texts.version + texts.none_yet + _END
-        return (
+        start = (
             f'    <li{live}>\n      <div class="shot t{tint_of(widget.display_name)}">'
             f"{self._picture(widget, latest, widget.picture)}</div>\n"
             f'      <a href="{self._start}{key}">\n'
             f'        <span class="name"><bdi>{name}</bdi>{official}</span>\n'
-            f'        <span class="key">{key}</span>\n      </a>\n'
-            f'{about}{fits}{reason}      <dl class="facts">{facts}</dl>\n    </li>\n'
+            f'        <span class="key">{key}</span>\n      </a>\n{about}{fits}'
         )
+        return start, f'      <dl class="facts">{facts}</dl>\n    </li>\n'
 
     def _picture(
         self,

@@ -96,12 +96,13 @@ class EmbedPages:
         if found is None:
             return None
         detail, version = found
+        beside = self._views.find_version(version.scope, version.name, version.version)
         return self._renderer.render(
             "catalog/embed.html",
             widget=detail.widget,
             version=version,
-            preview=panel_of(self._catalog, version),
-            revoked=self._views.list_revoked(version.scope, version.name).get(version.version),
+            preview=panel_of(self._catalog.files, version, beside),
+            revoked=beside.revoked and beside.revoked.reason,
             embed_url=self._renderer.root + self._folder,
         )
 
@@ -159,12 +160,12 @@ class EmbedPages:
         max_height: int | None,
     ) -> Mapping[str, Any]:
         public_url, it = self._renderer.public_url, detail.widget
-        author = self._views.find_version(it.scope, it.name, version.version).author
+        beside = self._views.find_version(it.scope, it.name, version.version)
         card: dict[str, Any] = {
             "version": "1.0",
             "type": "link",
             "title": version.display_name,
-            "author_name": author_name(author) or it.scope,
+            "author_name": author_name(beside.author) or it.scope,
             "author_url": f"{public_url}/scopes/{it.scope}",
             "provider_name": self._renderer.service_name,
             "provider_url": public_url,
@@ -173,7 +174,7 @@ class EmbedPages:
         if (max_width or SIZE[0]) >= SIZE[0] and (max_height or SIZE[1]) >= SIZE[1]:
             card["thumbnail_url"] = self._pictures.widget_url(detail)
             card["thumbnail_width"], card["thumbnail_height"] = SIZE
-        if self._origins and panel_of(self._catalog, version) is not None:
+        if self._origins and panel_of(self._catalog.files, version, beside):
             width, height = min(max_width or _WIDTH, _WIDTH), min(max_height or _HEIGHT, _HEIGHT)
             address = public_url + EMBED + quote(path)
             html = (

@@ -11,7 +11,7 @@ from widget_contract.wire_running import PublishedFile
 
 from ...core.languages.language import ENGLISH, N_, Language
 
-_GRID_CELLS = 12
+_WIDE_GRID_CELLS = 12
 
 _PERMISSIONS = {
     "camera": N_("Use the camera"),
@@ -94,10 +94,16 @@ class Footprint(NamedTuple):
     least: Size
     most: Size
 
+    @property
+    def lines(self) -> str:
+        """Those between the cells, as an SVG path."""
+        upright = [f"M{x} 0v{self.rows}" for x in range(self.columns + 1)]
+        return "".join(upright + [f"M0 {y}h{self.columns}" for y in range(self.rows + 1)])
+
 
 def grid(version: VersionEntry) -> Footprint:
-    """For a large image, with a free cell at each side if there is room."""
-    cells = _GRID_CELLS
+    """With a free cell at each side if there is room."""
+    cells = _WIDE_GRID_CELLS
     least, most = _cut(version.min_size, cells), _cut(version.max_size, cells)
     columns, rows = (min(max(it + 1, 4), cells) for it in (most.w, most.h))
     return Footprint(columns, rows, least, most)

@@ -55,11 +55,11 @@ class Feeds:
         if scope is not None and not is_name(scope):
             return None
         found = self.views.search(Query(scope=scope, order=Order.UPDATED), None, 1, _ENTRIES)
-        if scope is not None and not found.read().total:
+        if scope is not None and not found.total:
             return None
 
         def values() -> dict[str, Any]:
-            latest = [it.latest_version for it in found.read().widgets]
+            latest = [it.latest_version for it in found.widgets]
             page = f"/scopes/{scope}" if scope else "/"
             path = f"{page.rstrip('/')}/feed.atom"
             return _feed(scope or "", path, page, [it for it in latest if it is not None])

@@ -26,7 +26,7 @@ from ..catalog import Catalog
 from ..query import Query
 from ..replica.cache import ByteBoundedCache
 from ..stored_files import FileRef
-from ..views import Views
+from ..views import VersionBeside, Views
 from .cards import usual_size
 from .facts import shown_version
 from .icons import Icons, tint_of
@@ -82,13 +82,15 @@ class LinkPictures:
             self._site_url = shown, url
         return self._site_url[1]
 
-    def widget_url(self, detail: WidgetDetail) -> str:
-        """The absolute address; in a static site, that of the picture of the site."""
+    def widget_url(self, detail: WidgetDetail, beside: VersionBeside | None = None) -> str:
+        """The absolute address; in a static site, that of the picture of the site. `beside` is that
+        of the version that its page shows.
+        """
         if self._renderer.is_static:
             return self.site_url()
         it = detail.widget
         path = f"/widgets/{it.scope}/{it.name}/picture.jpg"
-        return f"{self._renderer.public_url}{path}?v={self._widget(detail).tag}"
+        return f"{self._renderer.public_url}{path}?v={self._widget(detail, beside).tag}"
 
     def scope_url(self, scope: str, total: int) -> str:
         if self._renderer.is_static:
@@ -109,7 +111,7 @@ class LinkPictures:
         scope = request.params["scope"]
         if not is_name(scope):
             return None
-        total = self._views.search(Query(scope=scope), None, 1, 1).read().total
+        total = self._views.search(Query(scope=scope), None, 1, 1).total
         return await self._find(scope, lambda: self._scope(scope, total)) if total else None
 
     def _site(self) -> _Wanted:
@@ -121,13 +123,13 @@ class LinkPictures:
         face = str(self._icons.face(None, scope, 1, 1))
         return _Wanted(self._drawn(scope, scope, facts, face=face), scope)
 
-    def _widget(self, detail: WidgetDetail) -> _Wanted:
+    def _widget(self, detail: WidgetDetail, beside: VersionBeside | None = None) -> _Wanted:
         it, version = detail.widget, shown_version(detail)
         key = f"{it.scope}/{it.name}"
         author = it.scope
         screenshot = None
         if version is not None:
-            beside = self._views.find_version(it.scope, it.name, version.version)
+            beside = beside or self._views.find_version(it.scope, it.name, version.version)
             author = author_name(beside.author) or it.scope
             picture = choose_picture(beside.files) if beside.revoked is None else None
             if picture is not None and picture.light is not None:

@@ -13,7 +13,7 @@ from ...core.languages.language import N_, Language
 from ..card_picture import Card, CardResults
 from ..query import NO_SCOPE, Order, Query
 from ..store.scopes import Member
-from ..views import View, Views
+from ..views import Views
 from .collection_pages import CollectionPages, count_featured
 from .rendered_pages import (
     MembersReader,
@@ -22,7 +22,7 @@ from .rendered_pages import (
     TrendingReader,
     page_numbers,
 )
-from .result_facts import Choice, list_facets, show_facets, why_it_matches
+from .result_facts import Choice, show_facets, why_it_matches
 from .search_form import SearchForm, parse_sdk, parse_search_form
 
 _ON_FRONT_PAGE = 6
@@ -60,13 +60,13 @@ class ListingPages:
     members: MembersReader | None
     collections: CollectionPages
     trending: TrendingReader | None
-    _permissions: tuple[int, list[str]] = (-1, [])
+    _counted: tuple[int, list[str], list[Choice]] = (-1, [], [])
 
     async def front_page(self, request: PageRequest) -> AnyContent:
         """No widget is shown twice. Rendered again only if the numbers or the widgets shown have
         changed.
         """
-        stats = self.views.stats()
+        stats, revision = self.views.stats(), self.views.revision()
         collections = await self.collections.find()
         trending = (await self.trending.find(None) or ()) if self.trending is not None else ()
         above = count_featured(collections) + min(len(trending), _ON_FRONT_PAGE)
@@ -82,12 +82,12 @@ class ListingPages:
             values: dict[str, Any] = {
                 "page_path": "/",
                 "stats": stats.read(),
-                "keywords": self._popular_keywords(),
+                "keywords": self._count(revision)[2],
                 "collections": featured,
                 "collection_count": len(collections),
             }
             candidates = {"trending": self.views.list_keys(trending)}
-            candidates |= {name: it.read().widgets for name, it in lists.items()}
+            candidates |= {name: it.widgets for name, it in lists.items()}
             first = candidates["popular"][:1]
             values["example"] = f"{first[0].scope}/{first[0].name}" if first else "catalog/clock"
             for name, found in candidates.items():
@@ -99,7 +99,7 @@ class ListingPages:
             return values
 
         tags = (it.tag for it in lists.values())
-        shows = (stats.tag, self.views.revision(), collections, trending, *tags)
+        shows = (stats.tag, revision, collections, trending, *tags)
         return self.pages.get("front", shows, "catalog/front_page.html", values, request.language)
 
     async def static_search(self, request: PageRequest) -> AnyContent:
@@ -128,54 +128,54 @@ class ListingPages:
         language = request.language
 
         def values() -> dict[str, Any]:
-            results = found.read()
             first = {(it.scope, it.name) for it in exact}
-            rest = [it for it in results.widgets if (it.scope, it.name) not in first]
-            total = max(results.total, len(exact) + len(rest))
-            pages = -(-results.total // _PER_PAGE)
+            rest = [it for it in found.widgets if (it.scope, it.name) not in first]
+            total = max(found.total, len(exact) + len(rest))
+            pages = -(-found.total // _PER_PAGE)
             cards = [*exact, *rest]
             counted = self.views.count_matches(query)
             corrected = self.views.correct(asked.q) if asked.q else None
             why = self.views.explain(asked.q, cards) if asked.q else ()
-            facets = list_facets(asked, total, counted, self._search_address)
-            all_keywords = self.pages.address("/keywords")
+            every = self.pages.address("/keywords")
+            facts = (asked, total, counted, self._search_address, every, language)
             fields = asked.query()
             return {
                 "asked": asked,
                 "cards": cards,
                 "why": [why_it_matches(language, it) for it in why],
-                "facets": show_facets(facets if cards else (), all_keywords, language),
+                "facets": show_facets(*facts) if cards else "",
                 "are_partial": counted.are_partial,
                 "corrected": corrected,
                 "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),
-                "keywords": () if cards else self._popular_keywords(),
+                "keywords": () if cards else self._count(revision)[2],
                 "total": total,
                 "pages": pages,
                 "address": lambda page: self._search_address(fields, page),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
                 "sorts": _sorts(language),
-                "permissions": self._list_permissions(revision),
+                "permissions": self._count(revision)[1],
                 "is_sdk_wrong": bool(asked.sdk) and sdk is None,
             }
 
         return self.pages.get(f"search {asked!r}", shows, "catalog/search.html", values, language)
 
-    def _list_permissions(self, revision: int) -> list[str]:
-        """Counted again only after a change: this takes longer the more widgets there are."""
-        if self._permissions[0] != revision:
-            self._permissions = revision, self.views.list_values("permission")[:_MAX_PERMISSIONS]
-        return self._permissions[1]
+    def _count(self, revision: int) -> tuple[int, list[str], list[Choice]]:
+        """The permissions and the popular keywords, counted again only after a change: this takes
+        longer the more widgets there are.
+        """
+        if self._counted[0] != revision:
+            keywords = [*map(self._keyword, self.views.list_keywords(_POPULAR_KEYWORDS)[0])]
+            permissions = self.views.list_values("permission")[:_MAX_PERMISSIONS]
+            self._counted = revision, permissions, keywords
+        return self._counted
 
     def _near(self, asked: SearchForm) -> tuple[Card, ...]:
         """Where filters exclude everything, the results without them."""
         if not asked.has_filter or not asked.q:
             return ()
         query = Query(fold(asked.q), is_ranked=True)
-        return self.views.search(query, None, 1, _SUGGESTED).read().widgets
-
-    def _popular_keywords(self) -> list[Choice]:
-        return [*map(self._keyword, self.views.list_keywords(_POPULAR_KEYWORDS)[0])]
+        return self.views.search(query, None, 1, _SUGGESTED).widgets
 
     async def keywords(self, request: PageRequest) -> AnyContent:
         """All keywords with the number of their widgets, by name."""
@@ -203,18 +203,17 @@ class ListingPages:
         if not is_name(scope):
             return None
         found = self._list_scope(scope, page, _OF_SCOPE_PER_PAGE)
-        results = found.read()
-        if not results.total:
+        if not found.total:
             return None
         members = (await self.members.find(scope) or ()) if self.members is not None else ()
 
         def values() -> dict[str, Any]:
-            pages = -(-results.total // _OF_SCOPE_PER_PAGE)
+            pages = -(-found.total // _OF_SCOPE_PER_PAGE)
             return {
                 "page_path": f"/scopes/{scope}" if page == 1 else "",
                 "scope": scope,
-                "cards": results.widgets,
-                "total": results.total,
+                "cards": found.widgets,
+                "total": found.total,
                 "members": [self._shown(it, request.language) for it in members[:_MAX_MEMBERS]],
                 "member_count": len(members),
                 "page": page,
@@ -229,11 +228,11 @@ class ListingPages:
         return self.pages.get(key, shows, template, values, request.language)
 
     def _shown(self, member: Member, language: Language) -> dict[str, Any]:
-        has_page = self._list_scope(member.username, 1, 1).read().total > 0
+        has_page = self._list_scope(member.username, 1, 1).total > 0
         role = language.gettext(_ROLES.get(member.role, member.role))
         return {"username": member.username, "role": role, "has_page": has_page}
 
-    def _list_scope(self, scope: str, page: int, limit: int) -> View[CardResults]:
+    def _list_scope(self, scope: str, page: int, limit: int) -> CardResults:
         return self.views.search(Query(scope=scope, order=Order.INSTALLS), None, page, limit)
 
 

@@ -22,11 +22,14 @@ _TAGS = {
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 _CUT = "\n\n…"
 _MAX_BRACKETS = 500  # In one paragraph.
+_MAX_PLAIN_BYTES = 1_000
 _MAX_KEPT_BYTES = 8 << 20
 _OVERHEAD_BYTES = 500
 
 # Authors' headings are below those of the page, which uses two levels.
 _FIRST_LEVEL, _LAST_LEVEL = 3, 6
+# Nothing that means something in Markdown or HTML.
+_WORDS = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;:()'!?/+-](?!\Z)|[.!?)]\Z)*\Z")
 # Characters that change the text direction beyond their own text.
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
@@ -55,6 +58,8 @@ class MarkdownRenderer:
     async def render(self, text: str | None, most_bytes: int, scope: str) -> Shown:
         if not text:
             return Shown(None)
+        if (line := plain_line(text)) is not None:
+            return Shown(line)
         key = hashlib.sha256(f"{most_bytes} {text}".encode(errors="replace")).digest()
         known = self._known.items.get(key)
         if known is None:
@@ -65,6 +70,13 @@ class MarkdownRenderer:
             known = _as_it_is(text[:most_bytes]) if html is None else Markup(html)  # noqa: S704
             self._known.put(key, known, 4 * len(known) + _OVERHEAD_BYTES)
         return Shown(known)
+
+
+def plain_line(text: str) -> Markup | None:
+    """What `render_markdown` makes of a short line of words, as most release notes are: it takes
+    no process. None for all others."""
+    is_plain = 4 * len(text) < _MAX_PLAIN_BYTES and _WORDS.match(text)
+    return Markup(f"<p>{text}</p>\n") if is_plain else None  # noqa: S704  Nothing to escape.
 
 
 def _as_it_is(text: str) -> Markup:

@@ -1,6 +1,7 @@
 """All public pages, and the static files that pages and browsers request."""
 
 import asyncio
+import importlib
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
 from pathlib import Path
@@ -109,7 +110,7 @@ class PublicPages:
         self._languages = languages or Languages()
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
-        self._are_icons_loaded = False
+        self._is_loaded = False
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
         cards = self._cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
@@ -285,9 +286,9 @@ class PublicPages:
             return self._switch(request)
         language = self._languages.choose(request)
         await self._languages.load(language)
-        if not self._are_icons_loaded:
-            await asyncio.to_thread(self._icons.load)
-            self._are_icons_loaded = True
+        if not self._is_loaded:
+            await asyncio.to_thread(self._load)
+            self._is_loaded = True
         route = None if found is None else found.methods["GET"]
         content: AnyContent | Response | None = None
         try:
@@ -312,6 +313,12 @@ class PublicPages:
         if isinstance(content, Response):
             return content
         return content_response(request, content, route.headers)
+
+    def _load(self) -> None:
+        """What takes longer than a page, and is not needed by workers without visitors."""
+        self._icons.load()
+        # For the first word with a typing error.
+        importlib.import_module("rapidfuzz")
 
     def _switch(self, request: Request) -> Response:
         """Remembers the chosen language, and shows the page again from which it was chosen."""

@@ -8,14 +8,14 @@ import msgspec
 
 from widget_contract.preview import FRAME_SOURCES
 from widget_contract.wire import VersionEntry
-from widget_contract.wire_running import VersionDetail
 
 from ...core.http.content import AnyContent
 from ...core.http.http import Headers
 from ...core.http.rendering import PageRenderer
-from ..card_picture import CardPicture, choose_picture
+from ..card_picture import choose_picture
 from ..catalog import Catalog
-from ..views import Views
+from ..stored_files import StoredFiles
+from ..views import VersionBeside, Views
 from .rendered_pages import PageRequest, PublicRoute, RenderedPages
 
 _LASTING = (
@@ -24,8 +24,6 @@ _LASTING = (
 )
 # The keys of a manifest that the panel uses: form, initial values, and size.
 _OF_MANIFEST = ("configSchema", "defaultConfig", "defaultSize")
-
-_decode = msgspec.json.Decoder(VersionDetail).decode
 
 
 class PreviewPages:
@@ -45,12 +43,14 @@ class PreviewPages:
         version = next((it for it in versions if it.version == number), None)
         if version is None:
             return None
+        beside = self._views.find_version(scope, name, number)
         return self._pages.render(
             "catalog/preview/page.html",
             request.language,
             version=version,
-            preview=panel_of(self._catalog, version),
-            picture=self._choose_picture(version),
+            preview=panel_of(self._catalog.files, version, beside),
+            # The files of a revoked version are not served.
+            picture=None if beside.revoked else choose_picture(beside.files),
         )
 
     def routes(self, renderer: PageRenderer, headers: Headers, cdn_url: str) -> list[PublicRoute]:
@@ -72,25 +72,17 @@ class PreviewPages:
 
         return find
 
-    def _choose_picture(self, version: VersionEntry) -> CardPicture | None:
-        content = self._catalog.version(f"{version.scope}/{version.name}/{version.version}")
-        detail = None if content is None else _decode(content.body)
-        # The files of a revoked version are not served.
-        return None if detail is None or detail.revoked else choose_picture(detail.files)
 
-
-def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
+def panel_of(
+    files: StoredFiles, version: VersionEntry, beside: VersionBeside
+) -> dict[str, Any] | None:
     """For `templates/preview/panel.html`. None if the version was revoked, or its bundle is hosted
     elsewhere: our pages load nothing from other hosts.
     """
-    scope, name, number = version.scope, version.name, version.version
-    content = catalog.version(f"{scope}/{name}/{number}")
-    if content is None or catalog.files.find_bundle(scope, name, number) is None:
+    is_here = files.find_bundle(version.scope, version.name, version.version) is not None
+    if not is_here or not beside.files or beside.revoked is not None:
         return None
-    detail = _decode(content.body)
-    if detail.revoked is not None:
-        return None
-    styles = [it.url for it in detail.files if it.path == "index.css"]
+    styles = [it.url for it in beside.files if it.path == "index.css"]
     return {
         "displayName": version.display_name,
         "bundleUrl": version.bundle_url,
@@ -99,7 +91,7 @@ def panel_of(catalog: Catalog, version: VersionEntry) -> dict[str, Any] | None:
         "minSize": msgspec.to_builtins(version.min_size),
         "maxSize": msgspec.to_builtins(version.max_size),
         "permissions": version.permissions,
-        "manifest": of_manifest(detail.manifest or {}),
+        "manifest": of_manifest(beside.manifest or {}),
     }
 
 

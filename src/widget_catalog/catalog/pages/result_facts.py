@@ -1,6 +1,6 @@
 """Facts about search results: why each matches, and the filters that narrow them down."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -13,8 +13,6 @@ from ..search.ranking import Field
 from .search_form import SearchForm
 
 _KEYWORDS = 12
-_KEYWORDS_TITLE = N_("Keywords")
-_KIND = N_("Kind")
 _SCOPES = 6
 _NAMES = {
     Field.DISPLAY_NAME | Field.NAME: N_("name"),
@@ -36,11 +34,6 @@ class Choice(NamedTuple):
     is_applied: bool
 
 
-class Facet(NamedTuple):
-    title: str
-    choices: list[Choice]
-
-
 @cache
 def why_it_matches(language: Language, fields: int) -> str:
     """Where its words are, as a sentence. `fields` is a set of `Field`s."""
@@ -50,71 +43,50 @@ def why_it_matches(language: Language, fields: int) -> str:
     return _("Matches: %(where)s") % {"where": where}
 
 
-def show_facets(facets: Sequence[Facet], all_keywords: str, language: Language) -> Markup:
-    """The filters as links. Written here for the same reason as cards."""
-    if not facets:
-        return Markup("")
+def show_facets(
+    asked: SearchForm,
+    total: int,
+    found: Matches,
+    address: Callable[[str], str],
+    all_keywords: str,
+    language: Language,
+) -> Markup:
+    """Keywords, scopes and official as links, each with counts; of one that is applied, all
+    results. Written here for the same reason as cards.
+    """
     _ = language.gettext
-    label, remove, every_keyword = (
-        _("Filter the results"),
-        _("Remove this filter"),
-        _("All keywords"),
+    label, official = _("Filter the results"), _("Official")
+    remove, every_keyword = _("Remove this filter"), _("All keywords")
+    are_official = [("true", found.official)] if found.official or asked.official else []
+    is_official = "true" if asked.official else ""
+    facets = (
+        ("keyword", N_("Keywords"), found.keywords[:_KEYWORDS], asked.keyword),
+        ("scope", N_("Scopes"), found.scopes[:_SCOPES], asked.scope),
+        ("official", N_("Kind"), are_official, is_official),
     )
-    parts = [f'<nav class="facets" aria-label="{label}">\n']
-    applied = f' aria-current="true" title="{remove}"'
-    for title, choices in facets:
-        parts.append(f"  <h2>{_(title)}</h2>\n  <ul>\n")
-        if title == _KIND:
-            choices = [it._replace(text=_(it.text)) for it in choices]
-        parts += [
-            f'    <li><a rel="nofollow" href="{escape_output(it.address)}"'
-            f"{applied if it.is_applied else ''}><bdi>{escape_output(it.text)}</bdi>"
-            f" <span>{language.number(it.number)}</span></a></li>\n"
-            for it in choices
-        ]
-        if title == _KEYWORDS_TITLE:
+    parts = []
+    for name, title, counts, applied in facets:
+        if applied and applied not in (text for text, _ in counts):
+            counts = [*counts[:-1], (applied, total)]
+        if not counts:
+            continue
+        away = address((asked._replace(**{name: ""}) if applied else asked).query())  # type: ignore[arg-type]
+        base = escape_output(f"{away}{'&' if '?' in away else '?'}{name}=")
+        parts.append(f"  <h2>{language.gettext(title)}</h2>\n  <ul>\n")
+        for text, number in counts:
+            link = f'{base}{escape_output(text)}"'
+            if text == applied:
+                link = f'{escape_output(away)}" aria-current="true" title="{remove}"'
+            shown = official if name == "official" else escape_output(text)
+            parts.append(
+                f'    <li><a rel="nofollow" href="{link}><bdi>{shown}</bdi>'
+                f" <span>{language.number(number)}</span></a></li>\n"
+            )
+        if name == "keyword":
             every = escape_output(all_keywords)
             parts.append(f'    <li class="every"><a href="{every}">{every_keyword}</a></li>\n')
         parts.append("  </ul>\n")
-    return Markup("".join([*parts, "</nav>\n"]))  # noqa: S704  Escaped above.
-
-
-def list_facets(
-    asked: SearchForm, total: int, found: Matches, address: Callable[[str], str]
-) -> list[Facet]:
-    """Keywords, scopes and official, each with counts; of one that is applied, all results."""
-
-    def choices(
-        counts: Sequence[tuple[str, int]], name: str, applied: str, without: SearchForm
-    ) -> list[Choice]:
-        """Keywords and scopes need no quoting in an address."""
-        away = address(without.query())
-        base = f"{away}{'&' if '?' in away else '?'}{name}="
-        some = list(counts)
-        if applied and applied not in (text for text, _ in some):
-            some[-1:] = [(applied, total)]
-        return [
-            Choice(text, number, away, is_applied=True)
-            if text == applied
-            else Choice(text, number, base + text, is_applied=False)
-            for text, number in some
-        ]
-
-    official = [("true", found.official)] if found.official or asked.official else []
-    kinds = choices(
-        official, "official", "true" if asked.official else "", asked._replace(official=False)
-    )
-    facets = [
-        Facet(
-            _KEYWORDS_TITLE,
-            choices(
-                found.keywords[:_KEYWORDS], "keyword", asked.keyword, asked._replace(keyword="")
-            ),
-        ),
-        Facet(
-            N_("Scopes"),
-            choices(found.scopes[:_SCOPES], "scope", asked.scope, asked._replace(scope="")),
-        ),
-        Facet(_KIND, [it._replace(text=N_("Official")) for it in kinds]),
-    ]
-    return [it for it in facets if it.choices]
+    if not parts:
+        return Markup("")
+    start = f'<nav class="facets" aria-label="{label}">\n'
+    return Markup("".join([start, *parts, "</nav>\n"]))  # noqa: S704  Escaped above.

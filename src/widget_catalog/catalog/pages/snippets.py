@@ -7,8 +7,8 @@ from typing import NamedTuple
 from widget_contract.semver import SemVer, is_compatible
 from widget_contract.version_files import detail_path, style_address
 from widget_contract.wire import VersionEntry
+from widget_contract.wire_running import PublishedFile
 
-from ..stored_files import FileRef
 from .cards import usual_size
 
 # One cell of a dashboard, about 96 pixels.
@@ -71,7 +71,7 @@ class Use(NamedTuple):
 
 def use(
     version: VersionEntry,
-    style: FileRef | None,
+    style: PublishedFile | None,
     public_url: str,
     *,
     is_static: bool,

@@ -49,7 +49,7 @@ class Suggestions:
         def values() -> dict[str, Any]:
             places = [*self._list_keywords(folded), *self._list_scopes(folded)] if text else []
             names = {(it.scope, it.name) for it in exact}
-            rest = found.read().widgets if found is not None else ()
+            rest = found.widgets if found is not None else ()
             cards: list[Card] = [*exact, *(it for it in rest if (it.scope, it.name) not in names)]
             shown = cards[: _MOST - len(places)]
             return {"places": places, "cards": shown, "number": len(places) + len(shown)}
@@ -78,7 +78,7 @@ class Suggestions:
         scope = text.removeprefix("@").removesuffix("/")
         if not is_name(scope):
             return []
-        number = self.views.search(Query(scope=scope), None, 1, 1).read().total
+        number = self.views.search(Query(scope=scope), None, 1, 1).total
         address = self.pages.address(f"/scopes/{scope}")
         found = Place(is_keyword=False, text=scope, number=number, address=address)
         return [found] if number else []

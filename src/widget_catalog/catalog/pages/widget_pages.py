@@ -10,6 +10,7 @@ import msgspec
 from widget_contract.capabilities import permission_changes
 from widget_contract.errors import CatalogError
 from widget_contract.manifest_details import DeclaredDetails
+from widget_contract.version_files import STYLE
 from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
 
 from ...core.errors import Busy
@@ -119,16 +120,20 @@ class WidgetPages:
             version = await self._version(detail, shown, _README_BYTES, language)
 
         def values() -> dict[str, Any]:
+            rows = self._rows(detail, 0, _ROWS, revoked)
+            own = next((row for row in rows if row.it is shown), None)
+            if own is None and shown is not None:
+                own = self._row(detail, shown, revoked)
             return {
                 "page_path": f"/widgets/{request.key}",
                 "widget": _translated(detail.widget, version.get("details"), language),
-                "versions": self._rows(detail, 0, _ROWS, revoked),
-                "row": None if shown is None else self._row(detail, shown, revoked),
+                "versions": rows,
+                "row": own,
                 "version_count": len(detail.versions),
                 "contents": _contents(version, _WIDGET_SECTIONS, language),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
-                "picture_url": self._pictures.widget_url(detail),
+                "picture_url": self._pictures.widget_url(detail, version.get("details")),
                 "badges": BADGES,
                 "badges_markdown": badges_in_markdown(self._public_url, scope, name),
                 "picture_markdown": picture_in_markdown(self._public_url, scope, name),
@@ -216,9 +221,9 @@ class WidgetPages:
         """The data shown on the pages of a widget and of a version. If it is not final, the page
         must not be cached.
         """
-        style = self._views.find_style(it.scope, it.name, it.version)
         beside = self._views.find_version(it.scope, it.name, it.version)
         notes = await self.markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
+        style = next((file for file in beside.files if file.path == STYLE), None)
         files = () if beside.revoked is not None else beside.files
         text, is_read = await read_readme(self._bundles, files, beside.readme)
         readme = await self.markdown.render(text, readme_bytes, it.scope)
@@ -226,7 +231,7 @@ class WidgetPages:
             "version": _translated(it, beside, language),
             "revoked": beside.revoked,
             "details": beside,
-            "preview": panel_of(self._catalog, it),
+            "preview": panel_of(self._catalog.files, it, beside),
             "grid": grid(it),
             "permissions": [permission_fact(one, language) for one in self._views.requested(it)],
             "use": use(

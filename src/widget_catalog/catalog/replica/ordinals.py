@@ -4,18 +4,21 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
 
+from .cache import ByteBoundedCache
+
 Array = npt.NDArray[Any]
 
 _FEW = 32
 # Of more members than this, a quarter as many are enough to know the largest groups.
 _SAMPLED = 2_000
-_REMEMBERED_SETS = 256
+_REMEMBERED_BYTES = 4 << 20
 # Up to this many are counted faster without numpy.
 _VERY_FEW = 100
 
@@ -94,7 +97,7 @@ class Groups:
         self._places: Rows | None = None
         self._sorted: list[str] = []
         self._is_single = False
-        self._sets: dict[str, BitMap] = {}
+        self._sets: ByteBoundedCache[str, BitMap] = ByteBoundedCache(_REMEMBERED_BYTES)
 
     @staticmethod
     def members(names: Sequence[str]) -> tuple[list[str], Rows]:
@@ -108,7 +111,7 @@ class Groups:
     def add(self, name: str, ordinal: int) -> None:
         if name not in self._recent and name not in self._numbers:
             self._places = None
-        self._sets.pop(name, None)
+        self._sets.drop(name)
         self._recent.setdefault(name, []).append(ordinal)
 
     def names(self) -> list[str]:
@@ -156,11 +159,10 @@ class Groups:
         return [it for it in ordered if it[1]]
 
     def _count_in(self, name: str, among: BitMap) -> int:
-        members = self._sets.get(name)
+        members = self._sets.items.get(name)
         if members is None:
-            if len(self._sets) >= _REMEMBERED_SETS:
-                self._sets.clear()
-            members = self._sets[name] = self.of(name)
+            members = self.of(name)
+            self._sets.put(name, members, getsizeof(members) + len(name))
         return members.intersection_cardinality(among)
 
     def _places_in(self, ordinals: Array) -> Array:

@@ -1,6 +1,5 @@
 """Facets: other filters and sort keys than words: SDK, permission, time, exact name."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import chain
 
@@ -72,7 +71,8 @@ class Facets:
     def named(self, name: str) -> BitMap:
         """Widgets with this name in their scope."""
         wanted = name.encode()
-        first, last = bisect_left(self._names, wanted), bisect_right(self._names, wanted)
+        # No text contains a NUL.
+        first, last = self._names.bisect(wanted), self._names.bisect(wanted + b"\0")
         found = set_of(self._named[first:last])
         found.update(self._new_names.get(name, ()))
         return found

@@ -68,6 +68,11 @@ _MIN_TYPO, _MIN_TWO_TYPOS = 4, 6
 # Words of a length that are compared with one that is unknown: the most frequent ones.
 _MAX_COMPARED = 10_000
 _ORDINAL_BITS, _FIELD_BITS = 28, 3
+# Of each letter; of digits one for every two, and one of all that is not ASCII.
+_BIT_OF_BYTE = np.array(
+    [1 << (it - 96 if 96 < it < 123 else 27 + it % 5 if it < 128 else 0) for it in range(256)],
+    np.uint32,
+)
 
 
 class RankingParts(NamedTuple):
@@ -167,7 +172,7 @@ class Ranking:
         self._recent: dict[str, dict[int, int]] = {}
         self._recent_lengths: list[int] = []
         self._gone = BitMap()
-        self._by_length: dict[int, list[str]] = {}
+        self._by_length: dict[int, tuple[Array, Array]] = {}
 
     def add(self, row: Listing, ordinal: int) -> None:
         """Add the widget with the next ordinal."""
@@ -269,42 +274,49 @@ class Ranking:
 
     def _find_similar(self, term: str) -> str | None:
         """The word of the catalog that was probably meant by an unknown one."""
-        from rapidfuzz.distance import OSA
-        from rapidfuzz.process import cdist
+        from rapidfuzz.distance.OSA import distance  # Few words are unknown.
 
         most = 0 if len(term) < _MIN_TYPO else 1 if len(term) < _MIN_TWO_TYPOS else 2
         if not most:
             return None
-        size = len(term.encode())
-        words = [*self._recent]
-        for length in range(size - most, size + most + 1):
-            words += self._of_length(length)
-        distances = cdist([term], words, scorer=OSA.distance, score_cutoff=most)[0]
-        similar = [(int(distances[it]), words[it]) for it in np.flatnonzero(distances <= most)]
-        counts = {word: self._count(word) for _, word in similar}
+        text = np.frombuffer(term.encode(), np.uint8)
+        letters, words = _letters(text[None])[0], [*self._recent]
+        for length in range(len(text) - most, len(text) + most + 1):
+            places, of_places = self._of_length(length)
+            # A typing error leaves out one letter at most, and adds one at most.
+            is_near = np.bitwise_count(letters & ~of_places) <= most
+            near = places[is_near & (np.bitwise_count(of_places & ~letters) <= most)]
+            words += [self._words[it].decode() for it in near.tolist()]
+        similar = [(distance(term, it, score_cutoff=most), it) for it in words]
+        counts = {it: self._count(it) for far, it in similar if far <= most}
         return min(
-            (it for it in similar if counts[it[1]]),
+            (it for it in similar if counts.get(it[1])),
             key=lambda it: (it[0], it[1][0] != term[0], -counts[it[1]], it[1]),
             default=(0, None),
         )[1]
 
-    def _of_length(self, length: int) -> list[str]:
-        """The words with so many bytes; of very many, the most frequent ones."""
+    def _of_length(self, length: int) -> tuple[Array, Array]:
+        """The places of the words with so many bytes, and the letters of each; of very many, the
+        most frequent ones.
+        """
         found = self._by_length.get(length)
         if found is None:
-            near = np.flatnonzero(np.diff(self._words.starts) - 1 == length)
+            starts = self._words.starts
+            near = np.flatnonzero(np.diff(starts) - 1 == length)
             if len(near) > _MAX_COMPARED:
                 often = -self._postings.lengths()[near]
                 near = near[np.argpartition(often, _MAX_COMPARED)[:_MAX_COMPARED]]
-            found = self._by_length[length] = [self._words[it].decode() for it in near.tolist()]
+            texts = self._words.characters[starts[near][:, None] + np.arange(length)]
+            found = self._by_length[length] = near, _letters(texts)
         return found
 
     def _count(self, word: str) -> int:
         """The number of widgets with exactly this word."""
-        place = self._place_of(word)
-        old = [] if place is None else self._postings.row(place).tolist()
-        ordinals = [*old, *self._recent.get(word, ())]
-        return len(ordinals) - sum(it in self._gone for it in ordinals)
+        place, recent = self._place_of(word), BitMap(self._recent.get(word, ()))
+        if place is None or not self._gone:
+            old = 0 if place is None else self._postings.length(place)
+            return old + len(recent - self._gone)
+        return len((recent | sorted_set(self._postings.row(place))) - self._gone)
 
     def _starting_with(self, prefix: str, most: int) -> list[str]:
         first, last = self._words.starting_with(prefix.encode())
@@ -338,6 +350,12 @@ def with_popularity(scores: Array, positions: Array, size: int) -> Array:
     """Scores, increased by the position in the order by popularity."""
     popular: Array = scores * (1 + np.float32(_POPULARITY) * (1 - positions / np.float32(size)))
     return popular
+
+
+def _letters(texts: Array) -> Array:
+    """The set of the letters of each text of equal length, as bits."""
+    letters: Array = np.bitwise_or.reduce(_BIT_OF_BYTE[texts], axis=1)
+    return letters
 
 
 @cache
