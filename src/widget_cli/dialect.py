@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from widget_contract.folding import fold
-
 from widget_contract.described import NAME_MAX_LENGTH
 from widget_contract.manifests import DEFAULT_MAIN
 from widget_contract.names import is_name
+from widget_contract.texts import fold
 
 _KEYS = {"sdkVersion", "minSize", "maxSize"}  # Of these, any manifest of a widget has some.
 _BUILT = "dist"
