@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import venv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from support.environments import environment_with_pip
 from support.service import Service
 from tool.publishing import edit
 from tool.tool import Tool
@@ -35,14 +35,14 @@ class Ran(NamedTuple):
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python as runners have it: with pip, and nothing else."""
-    folder = tmp_path_factory.mktemp("runner")
-    venv.create(folder / "python", with_pip=True)
-    return folder / "python" / "bin" / "python"
+    return environment_with_pip(tmp_path_factory.mktemp("runner") / "python")
 
 
 def bash(script: str, folder: Path, environment: Mapping[str, str]) -> Ran:
     kept = {it: os.environ[it] for it in os.environ if it.startswith(("PIP_", "SSL_", "LANG"))}
     base = {"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"], "NO_COLOR": "1"}
+    # Python compiles what is used; pip would compile everything.
+    base["PIP_NO_COMPILE"] = "1"
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         cwd=folder,

@@ -11,8 +11,7 @@ from widget_contract.wire_running import PublishedFile
 
 from ...core.languages.language import ENGLISH, N_, Language
 
-_GRID_CELLS = 8
-_WIDE_GRID_CELLS = 12
+_GRID_CELLS = 12
 
 _PERMISSIONS = {
     "camera": N_("Use the camera"),
@@ -96,23 +95,12 @@ class Footprint(NamedTuple):
     most: Size
 
 
-def footprint(version: VersionEntry) -> Footprint:
-    """For a small square image."""
-    cells = _cells(version, 4, _GRID_CELLS)
-    return Footprint(cells, cells, _cut(version.min_size, cells), _cut(version.max_size, cells))
-
-
 def grid(version: VersionEntry) -> Footprint:
     """For a large image, with a free cell at each side if there is room."""
-    cells = _WIDE_GRID_CELLS
+    cells = _GRID_CELLS
     least, most = _cut(version.min_size, cells), _cut(version.max_size, cells)
     columns, rows = (min(max(it + 1, 4), cells) for it in (most.w, most.h))
     return Footprint(columns, rows, least, most)
-
-
-def _cells(version: VersionEntry, least: int, most: int) -> int:
-    small, large = version.min_size, version.max_size
-    return min(max(small.w, small.h, large.w, large.h, least), most)
 
 
 def _cut(size: Size, cells: int) -> Size:
