@@ -34,8 +34,7 @@ PLACES: dict[str, tuple[tuple[str, str], ...]] = {
         ("vite-plugin-widget-catalog-", ".tgz"),
         ("widget-catalog-cli-", ".tgz"),
         ("clients/github-action@v", "\n"),
-        ("    ref: v", "\n"),
-        ("widget-catalog.git@v", "#"),
+        ("publish-widget@v", "\n"),
     ),
 }
 _NUMBER = r"(?:0|[1-9]\d*)"

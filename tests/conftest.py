@@ -1,20 +1,25 @@
 """Fixtures shared by all tests. All of them use the real code."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser
 
+from support.bounded_processes import shared_bounded_processes
 from support.chromium import NO_CHROMIUM, find_chromium, running_browser
 from support.cpu_times import CpuTimes
 from support.folders import empty_folder
 from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
+from support.run_folder import use_run_folder
 from support.service import Service, running_service
+from support.shared_statements import shared_statements
 from support.site import ON_POSTGRESQL, InProcessSite
 from support.slow import is_slow, start_order
 from widget_catalog.app.features import install_features
@@ -33,6 +38,10 @@ for _profile, _examples in (("catalog", 50), ("long", 1_000)):
 settings.load_profile("catalog")
 
 install_features()
+
+# npm, TypeScript and Playwright are large: compiling them takes a quarter of their CPU time.
+_COMPILED = Path(__file__).parents[1] / ".cache" / "node"
+os.environ.setdefault("NODE_COMPILE_CACHE", str(_COMPILED))
 
 # Plain tracebacks, as in the service's log: those with the values of variables take 0.3 s each.
 _PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -59,6 +68,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(FailuresAtOnce(config))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """What is loaded for collection stays: it is not looked at again for garbage, which would take
+    a tenth of the time of all tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item):
@@ -76,6 +98,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def passwords_are_quick() -> Iterator[None]:
     """Passwords hashed in this process. `tests/core/test_credentials.py` checks the real cost."""
     with quick_passwords():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def costs_are_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What most tests would do again for a site of their own."""
+    use_run_folder(_folder_of_the_run(tmp_path_factory))
+    with shared_bounded_processes(), shared_statements():
         yield
 
 
@@ -115,11 +145,14 @@ def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given := os.environ.get("DATABASE_URL"):
         yield given
         return
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # All workers share one server; the last one stops it.
-    with start_postgresql(folder / "postgresql") as url:
+    # All workers share one server; the last one stops it.
+    with start_postgresql(_folder_of_the_run(tmp_path_factory) / "postgresql") as url:
         yield url
+
+
+def _folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
 
 @pytest.fixture(scope="module")

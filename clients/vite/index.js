@@ -15,6 +15,7 @@ const USUAL_LIMIT_BYTES = 2_097_152; // Of a catalog whose operator has not chan
 export function widget({ entry, anyModule = false } = {}) {
   let root = "";
   let config;
+  const findEntry = () => [entry ?? ENTRIES].flat().find((it) => existsSync(path.resolve(root, it)));
   return {
     name: "widget-catalog",
 
@@ -41,7 +42,7 @@ export function widget({ entry, anyModule = false } = {}) {
           modulePreload: false,
           cssCodeSplit: false,
           rolldownOptions: {
-            input: path.resolve(root, entry ?? ENTRIES.find((it) => existsSync(path.join(root, it))) ?? ENTRIES[0]),
+            input: path.resolve(root, findEntry() ?? ENTRIES[0]),
             preserveEntrySignatures: "strict",
             output: {
               format: "es",
@@ -64,6 +65,7 @@ export function widget({ entry, anyModule = false } = {}) {
       this.addWatchFile(path.join(root, MANIFEST));
       const { errors } = readManifest(root);
       if (errors.length > 0) this.error(failure(`${MANIFEST} has errors:`, errors));
+      if (findEntry() === undefined) this.error(failure("The widget has no entry:", [missingEntry(entry)]));
     },
 
     generateBundle: {
@@ -89,7 +91,7 @@ function readManifest(root) {
   try {
     text = readFileSync(path.join(root, MANIFEST), "utf8");
   } catch {
-    const errors = [`there is no ${MANIFEST} in ${root}.`];
+    const errors = [`there is no ${MANIFEST} in ${root}. The README of this plugin shows a short one.`];
     return { manifest: {}, main: "dist/index.js", style: null, errors };
   }
   const { manifest, errors } = checkManifest(text);
@@ -129,6 +131,11 @@ function checkBundle(files, { style }, { anyModule }) {
     }
   }
   return { errors, warnings };
+}
+
+function missingEntry(entry) {
+  const missing = entry ?? `${ENTRIES[0]} (or .tsx, .js, .jsx)`;
+  return `there is no ${missing}. Export mount from it, or name another file: widget({ entry: "src/main.ts" }).`;
 }
 
 /** An error for the author of the widget, to whom a stack trace of this file says nothing. */

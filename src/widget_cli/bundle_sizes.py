@@ -22,7 +22,7 @@ _DIGITS = {
     ord(it): number
     for number, it in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 }
-_UNKNOWN = "(not in the source map)"
+_UNKNOWN = "(not in the source map, such as JSON)"
 
 
 class Part(NamedTuple):
@@ -58,7 +58,8 @@ def show_parts(parts: list[Part]) -> list[str]:
     total = sum(it.size_bytes for it in parts) or 1
     shown, rest = parts[:_MAX_PARTS], parts[_MAX_PARTS:]
     if rest:
-        shown = [*shown, Part(f"{len(rest):,} others", sum(it.size_bytes for it in rest))]
+        others = "1 other" if len(rest) == 1 else f"{len(rest):,} others"
+        shown = [*shown, Part(others, sum(it.size_bytes for it in rest))]
     sizes = [sized(it.size_bytes) for it in shown]
     widest = max(map(len, sizes), default=0)
     return [

@@ -70,6 +70,7 @@ def show_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     if not out.is_terminal:
         for row in rows:
             sys.stdout.write("\t".join(_UNSAFE.sub("\ufffd", str(cell)) for cell in row) + "\n")
+        sys.stdout.flush()  # Before what follows on standard error, as in the log of a CI.
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for at, heading in enumerate(headings):

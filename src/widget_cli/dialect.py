@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from widget_contract.described import NAME_MAX_LENGTH
+from widget_contract.manifests import DEFAULT_MAIN
 from widget_contract.names import is_name
+from widget_contract.texts import fold
 
-_KEYS = {"version", "sdkVersion", "minSize", "maxSize"}
+_KEYS = {"sdkVersion", "minSize", "maxSize"}  # Of these, any manifest of a widget has some.
 _BUILT = "dist"
 _MODULES = ("index.js", "widget.js", "main.js", "index.mjs")
 _STYLES = ("index.css", "style.css", "styles.css", "widget.css")
+_NAMELESS = "no name for addresses can be made of it: choose one with widget migrate --name NAME"
 
 
 class ForeignManifest(NamedTuple):
@@ -37,7 +40,7 @@ def find_foreign(folder: Path, text: str, name: str | None = None) -> ForeignMan
         return None
     found = [f'name "{stated["name"]}" is the display name']
     slug, source = (name, "--name") if name else _find_name(folder, stated["name"])
-    found.append(f"the widget is {slug}, from {source}")
+    found.append(f"the widget is {slug}, from {source}" if slug else _NAMELESS)
     ours: dict[str, Any] = {"name": slug, "displayName": stated["name"]}
     for key, value in stated.items():
         if key == "schema" and "configSchema" not in stated and isinstance(value, dict):
@@ -53,13 +56,22 @@ def find_foreign(folder: Path, text: str, name: str | None = None) -> ForeignMan
         if file is not None:
             ours[key] = file
             found.append(f"its {'module' if key == 'main' else 'style sheet'} is {file}")
+    if "main" not in ours and not (folder / DEFAULT_MAIN).is_file():
+        ours["main"] = f"{_BUILT}/{_MODULES[0]}"
+        found.append(f"its module is expected in {_BUILT}, which has none yet")
     return ForeignManifest(ours, tuple(found))
 
 
+def in_our_terms(folder: Path, text: str) -> str:
+    """The text of the manifest, converted if it is one of another tool."""
+    foreign = find_foreign(folder, text)
+    return text if foreign is None else foreign.text
+
+
 def is_foreign(stated: dict[str, Any]) -> bool:
-    """Complete but for a display name, and `name` is none of ours, or there is a `schema`."""
+    """Without a display name, and `name` is none of ours, or there is a `schema`."""
     name = stated.get("name")
-    if not isinstance(name, str) or "displayName" in stated or not stated.keys() >= _KEYS:
+    if not isinstance(name, str) or "displayName" in stated or not stated.keys() & _KEYS:
         return False
     return not is_name(name) or isinstance(stated.get("schema"), dict)
 
@@ -74,13 +86,14 @@ def _find_name(folder: Path, display_name: str) -> tuple[str, str]:
             return stated, "package.json"
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
-    if slug := _slug(display_name):
+    if slug := name_of(display_name):
         return slug, "its display name"
-    return _slug(folder.resolve().name), "the folder's name"
+    return name_of(folder.resolve().name), "the folder's name"
 
 
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:NAME_MAX_LENGTH].strip("-")
+def name_of(text: str) -> str:
+    """`My Café!` becomes my-cafe; empty if the text has no Latin letter or digit."""
+    return re.sub(r"[^a-z0-9]+", "-", fold(text)).strip("-")[:NAME_MAX_LENGTH].strip("-")
 
 
 def _find_built(folder: Path, names: tuple[str, ...], ending: str) -> str | None:

@@ -19,6 +19,7 @@ import msgspec
 from widget_contract.manifests import DEFAULT_MAIN
 from widget_contract.preview import preview_files
 
+from .dialect import in_our_terms
 from .errors import ToolError
 from .javascript import ModuleCheck
 from .loopback import HOST, LocalHandler, serving
@@ -135,7 +136,8 @@ class PreviewedWidget:
     def _named_files(self) -> list[str]:
         """The files that the manifest names, even if it is invalid."""
         try:
-            manifest = msgspec.json.decode(read_manifest_text(self._folder))
+            text = in_our_terms(self._folder, read_manifest_text(self._folder))
+            manifest = msgspec.json.decode(text)
         except (ToolError, msgspec.MsgspecError, RecursionError):
             return []
         if not isinstance(manifest, dict):
@@ -146,7 +148,7 @@ class PreviewedWidget:
 
 def _version(widget: LocalWidget) -> dict[str, Any]:
     manifest, bundle, style = widget.manifest, widget.bundle, widget.style
-    whole = json.loads(manifest.text)
+    whole = json.loads(in_our_terms(widget.folder, manifest.text))
     return {
         "displayName": manifest.display_name,
         "name": manifest.name,

@@ -5,7 +5,6 @@ later folder replaces an earlier one, and JSON files are merged.
 """
 
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from enum import StrEnum
@@ -19,6 +18,7 @@ from widget_contract.manifest_schema import PATH as SCHEMA_PATH
 from widget_contract.manifest_schema import printed
 from widget_contract.names import Scope, WidgetName
 
+from .dialect import name_of
 from .errors import ToolError, conflict, wrong_usage
 from .manifest_text import with_first
 from .vite_plugin_package import PLUGIN, plugin_dependency
@@ -26,7 +26,6 @@ from .widget_folder import MANIFEST, named
 
 BUNDLE = "index.js"
 SCHEMA = "widget.schema.json"
-_MAX_NAME = 64
 _PACKAGE = "package.json"
 
 
@@ -128,7 +127,7 @@ def begin_widget(
     """Write the files of a template. Existing files are never changed. The manifest names the JSON
     Schema of the catalog; if none is known, a copy is written."""
     try:
-        chosen = WidgetName.parse(name) if name else _name_from(folder)
+        chosen = WidgetName.parse(name or name_of(folder.resolve().name))
         home = Scope.parse(scope) if scope else None
     except InvalidName as error:
         raise wrong_usage(error.message, "Choose another with --name or --scope.") from None
@@ -157,12 +156,6 @@ def begin_widget(
             "Choose a folder you can write to: widget init FOLDER",
         ) from None
     return NewWidget(chosen, template, tuple(contents))
-
-
-def _name_from(folder: Path) -> WidgetName:
-    """`My Clock!` becomes my-clock."""
-    words = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
-    return WidgetName.parse(words[:_MAX_NAME])
 
 
 def _contents(template: Template, name: WidgetName, scope: Scope | None) -> dict[str, bytes]:

@@ -113,7 +113,7 @@ def read_widget(
     if foreign is not None:
         command = command_for(folder, "widget migrate")
         about = f"{MANIFEST} is a manifest of another tool: {'; '.join(foreign.found)}."
-        remarks.append(f"{about} To convert it, run: {command}")
+        remarks.append(f"{about} To convert it, or to choose another name, run: {command}")
     warnings = list(remarks)
     bundle = style = None
     if main is not None:
@@ -225,7 +225,7 @@ def _faulty(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> Too
     """`remarks` are printed, too: they may be the cause."""
     command = command_for(folder, "widget validate")
     hint = f"Correct {MANIFEST} or the files it names, then run: {command}"
-    if any(", which browsers " in it for it in errors):
+    if any(", which browsers " in it or " is too large: " in it for it in errors):
         hint += "\nWhy, and what to do in your bundler: " + f"{command} --explain"
     return invalid_widget(_has(folder, errors, remarks), hint, [*errors, *remarks])
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 import pytest
 
 from support.browsing import Browsing, browser_of
-from support.demo import import_demo
+from support.demo_site import running_demo_site
 from support.html import Html
 from support.npm import run_locked
 from support.site import InProcessSite, Reply
@@ -29,8 +29,7 @@ IMPORTED = re.compile(r'^import\b[^;]*?"([^"]+)";', re.MULTILINE)
 @pytest.fixture(scope="module")
 def open_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
     folder = tmp_path_factory.mktemp("every") / "data"
-    with InProcessSite(folder, dashboard=True, registration="open") as site:
-        import_demo(site.node)
+    with running_demo_site(folder, dashboard=True, registration="open") as site:
         yield site
 
 

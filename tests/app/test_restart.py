@@ -23,9 +23,10 @@ def data(tmp_path: Path) -> Path:
 def test_no_request_fails_while_sighup_replaces_the_workers(data: Path) -> None:
     with running_service(data, "--workers", "2") as service:
         before = set(service.worker_pids())
-        with ReadingLoad(service.port, _CLOCK) as load:
+        with ReadingLoad(service.port, _CLOCK, pause_s=0.01) as load:
             service.process.send_signal(signal.SIGHUP)
             wait_for(lambda: "All workers were replaced" in service.log)
+            load.wait_for(100)
         after = set(service.worker_pids())
 
         assert load.failures == []
@@ -58,7 +59,7 @@ def test_no_request_fails_over_restarts_when_the_service_manager_holds_the_socke
     with listening_socket() as listening:
         service = activated_service(data, listening)
         try:
-            with ReadingLoad(service.port, _CLOCK) as load:
+            with ReadingLoad(service.port, _CLOCK, pause_s=0.01) as load:
                 for _ in range(2):
                     load.wait_for(50)
                     assert service.stop() == 0, service.log

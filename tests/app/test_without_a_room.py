@@ -2,10 +2,12 @@
 service runs, its tests of everything else pass, and nothing of the room is there.
 """
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,45 +55,76 @@ CORE_SAMPLE = (
     f"{_WIDGET_PAGE}::test_the_page_tells_what_matters",
     f"{_WIDGET_PAGE}::test_a_scope_shows_its_widgets_and_its_registry",
 )
-# Prints what is there, in four lines, and runs tests.
+# For each line on standard input: prints what is there to a file, in four lines, and runs tests, in
+# a fork. Other people's packages are the same without a room, and loading them takes longer than
+# these tests.
 _FACTS_AND_TESTS = """
-import sqlite3, sys
+import json, os, sqlite3, sys
 from pathlib import Path
-import pytest
-from widget_catalog.app.features import install_features
-from widget_catalog.app.main import app
-from widget_catalog.app.worker import list_routes
-from widget_catalog.catalog.node.node import prepare_node
-from widget_catalog.core.settings import list_settings
-import typer
+import alembic, argon2, granian, httpx, hypothesis, jinja2, markdown_it, numpy, playwright.sync_api
+import pytest, rich.console, sqlalchemy.dialects.sqlite, sqlalchemy.orm, structlog, typer
 
-install_features()
-prepare_node(Path(sys.argv[1])).store.close()
-print(*typer.main.get_command(app).commands)
-print(*(it.name for members in list_settings().values() for it in members))
-tables = sqlite3.connect(Path(sys.argv[1]) / "catalog.db")
-print(*(name for (name,) in tables.execute("SELECT name FROM sqlite_master")))
-print(*{it.path for it in list_routes().all}, flush=True)
-sys.exit(pytest.main(sys.argv[2:]))
+def run(source, output, tests):
+    sys.path.insert(0, source)
+    os.dup2(os.open(output, os.O_CREAT | os.O_WRONLY), 1)
+    os.dup2(1, 2)
+    from support.folders import empty_folder
+    from widget_catalog.app.features import install_features
+    from widget_catalog.app.main import app
+    from widget_catalog.app.worker import list_routes
+    from widget_catalog.core.settings import list_settings
+
+    install_features()
+    data = empty_folder(Path(source).parent / "data")
+    print(*typer.main.get_command(app).commands)
+    print(*(it.name for members in list_settings().values() for it in members))
+    tables = sqlite3.connect(data / "catalog.db")
+    print(*(name for (name,) in tables.execute("SELECT name FROM sqlite_master")))
+    print(*{it.path for it in list_routes().all}, flush=True)
+    return pytest.main(tests)
+
+for line in sys.stdin:
+    if pid := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+    else:
+        sys.exit(run(*json.loads(line)))
 """
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", _FACTS_AND_TESTS],
+        cwd=ROOT,
+        env=clean_environment() | {"PYTHONPATH": str(ROOT / "tests")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process
+        process.communicate(timeout=60)
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_without_a_room_nothing_of_it_is_there_and_the_rest_works(
-    room: str, tmp_path: Path
+    room: str, runner: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    assert_absent([room], run_without([room], tmp_path, *CORE_SAMPLE))
+    assert_absent([room], run_without(runner, [room], tmp_path, *CORE_SAMPLE))
 
 
-def test_without_all_of_them_the_core_suite_passes(tmp_path: Path) -> None:
-    assert_absent(list(ROOMS), run_without(list(ROOMS), tmp_path, *CORE_SUITE))
+def test_without_all_of_them_the_core_suite_passes(
+    runner: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    assert_absent(list(ROOMS), run_without(runner, list(ROOMS), tmp_path, *CORE_SUITE))
 
 
-def run_without(rooms: list[str], folder: Path, *tests: str) -> list[set[str]]:
+def run_without(
+    runner: subprocess.Popen[str], rooms: list[str], folder: Path, *tests: str
+) -> list[set[str]]:
     """Run these tests with a copy of the source without these rooms. Returns the names of all
     commands, settings, tables and paths.
     """
-    source = folder / "src"
+    source, output = folder / "src", folder / "output"
     # With its bytecode, which is valid for the copies: compiling all of it takes seconds.
     shutil.copytree(ROOT / "src", source)
     features = source / "widget_catalog" / "app" / "features.py"
@@ -102,19 +135,17 @@ def run_without(rooms: list[str], folder: Path, *tests: str) -> list[set[str]]:
         features.write_text(text)
     # With a folder of its own: it would remove what this run has in the usual one.
     apart = ("--basetemp", str(folder / "tests"), "-p", "no:cacheprovider", "-p", "no:xdist")
-    options = ("-q", "-x", *apart, "-m", "not slow")
-    done = subprocess.run(
-        [sys.executable, "-c", _FACTS_AND_TESTS, str(folder / "data"), *options, *tests],
-        cwd=ROOT,
-        env=clean_environment() | {"PYTHONPATH": f"{source}:{ROOT / 'tests'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    loaded = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+    options = ("-q", "-x", *apart, *loaded, "-m", "not slow")
+    assert runner.stdin is not None
+    assert runner.stdout is not None
+    print(json.dumps([str(source), str(output), [*options, *tests]]), file=runner.stdin, flush=True)
+    code = runner.stdout.readline()
     shutil.rmtree(source)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    assert re.search(r"\d{2,} passed", done.stdout), done.stdout
-    return [set(line.split()) for line in done.stdout.splitlines()[:4]]
+    said = output.read_text()
+    assert code == "0\n", said[-8000:]
+    assert re.search(r"\d{2,} passed", said), said
+    return [set(line.split()) for line in said.splitlines()[:4]]
 
 
 def assert_absent(rooms: list[str], there: list[set[str]]) -> None:

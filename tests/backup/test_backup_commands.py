@@ -84,7 +84,7 @@ def test_a_backup_says_what_is_in_it_and_what_is_not(data: Path, tmp_path: Path,
 def test_a_backup_ends_however_much_is_counted_meanwhile(data: Path, tmp_path: Path) -> None:
     keys = ["acme/w0", "acme/w1"]
     target = tmp_path / "backup"
-    with running_service(data) as service, CountingLoad(service, keys) as load:
+    with running_service(data) as service, CountingLoad(service, keys, pause_s=0.01) as load:
         load.wait_for(20)
         promised = load.acknowledged.copy()
         said = widget_catalog("backup", target, "--data", data)

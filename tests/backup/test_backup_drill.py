@@ -52,7 +52,7 @@ def test_everything_acknowledged_before_the_last_copy_survives_the_loss_of_the_m
     with running_service(node.folder.path, "--workers", "2") as service:
         token = token_of(service, "ann")
         with (
-            CountingLoad(service, _KEYS, clients=3) as load,
+            CountingLoad(service, _KEYS, clients=3, pause_s=0.02) as load,
             _publishing(service, token, versions),
             _continuous_copy(node.folder.path, copy) as copying,
         ):

@@ -38,7 +38,7 @@ def test_what_was_acknowledged_two_turns_before_everything_died_is_in_the_replic
             env=clean_environment(),
         )
         try:
-            with CountingLoad(service, _KEYS, clients=2) as load:
+            with CountingLoad(service, _KEYS, clients=2, pause_s=0.01) as load:
                 load.wait_for(50)
                 promised, seen = load.acknowledged.copy(), turns()
                 wait_for(lambda: turns() >= seen + 2)

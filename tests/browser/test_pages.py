@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from support.chromium import complaints_of, quiet_page
+from support.demo import examples_folder
 from support.service import Service, free_port
 
 # On one worker, so that browser and service are started once.
@@ -125,7 +126,7 @@ def test_pages_run_our_own_scripts_and_no_bundle_of_the_catalog(
     port = free_port()
     address = f"http://127.0.0.1:{port}{root}"
     flags = ("--base-url", address, "--set", "shares_origin=true") if root else ()
-    service = Service(tmp_path / "data", "--demo", *flags, port=port)
+    service = Service(examples_folder(tmp_path / "data"), "--demo", *flags, port=port)
     try:
         for path in ("/", "/widgets/catalog/clock", "/preview/catalog/clock/1.1.0"):
             _check_scripts(browser, address, path, root)

@@ -5,10 +5,9 @@ from math import log
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widget_catalog.catalog.installs import today_of
+from widget_catalog.catalog.installs import growth, read_trending, today_of
 from widget_catalog.catalog.store.downloads import add_installs
 from widget_catalog.catalog.store.tables import widgets
-from widget_catalog.catalog.trending import growth, read_trending
 from widget_catalog.core.db import rows
 from widget_catalog.core.db.engine import Store
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from support.demo import import_demo
+from support.demo_site import running_demo_site
 from support.site import InProcessSite, Reply
 from widget_catalog.accounts.settings import AccountSettings, parse_clients
 from widget_catalog.core.db.migrate import SCHEMA
@@ -83,8 +83,7 @@ def is_as_shown(response: str, shown: str) -> bool:
 
 @pytest.fixture
 def demo_site(tmp_path: Path) -> Iterator[InProcessSite]:
-    with InProcessSite(tmp_path / "data") as site:
-        import_demo(site.node)
+    with running_demo_site(tmp_path / "data") as site:
         yield site
 
 

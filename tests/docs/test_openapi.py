@@ -12,9 +12,8 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from support.demo import import_demo
+from support.demo_site import running_demo_site
 from support.npm import run_locked
 from support.openapi import closed
 from support.pictures import a_picture
@@ -56,8 +55,7 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSit
         {"path": "screenshots/light.png", "file": "1.png"},
     ]
     version = version_line("2.0.0", **here, cssFile="1.css", files=files)
-    with InProcessSite(folder / "data") as site:
-        import_demo(site.node)
+    with running_demo_site(folder / "data") as site:
         import_widgets(site.node, widget_line("catalog/styled", versions=[version]), beside=folder)
         yield site
 
@@ -124,6 +122,9 @@ def test_the_command_prints_the_committed_copy() -> None:
 
 
 def test_it_is_valid_openapi_3_1() -> None:
+    # Imported here because it takes half a second, in every test process.
+    from schemathesis.specs.openapi.definitions import OPENAPI_31
+
     jsonschema_rs.Draft202012Validator(OPENAPI_31).validate(DOCUMENT)
     for schema in DOCUMENT["components"]["schemas"].values():
         jsonschema_rs.meta.validate({"$schema": OPENAPI_31["$schema"], **schema})
@@ -263,8 +264,7 @@ def test_a_rate_limit_responses_as_documented(tmp_path: Path) -> None:
 
 
 def test_missing_bundles_response_as_documented(tmp_path: Path) -> None:
-    with InProcessSite(tmp_path / "data") as site:
-        import_demo(site.node)
+    with running_demo_site(tmp_path / "data") as site:
         site.node.folder.bundles.rename(tmp_path / "elsewhere")
         health, bundle = site.get("/api/health"), site.get(BUNDLE)
     assert (health.status, bundle.status) == (503, 503)

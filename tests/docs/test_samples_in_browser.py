@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
+from support.demo import examples_folder
 from support.html import Html
 from support.scripted import Scripted, scripted_server
 from support.service import Service, running_service
@@ -45,7 +46,8 @@ _MOUNT = (
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with running_service(tmp_path_factory.mktemp("demo") / "data", "--demo") as service:
+    data = examples_folder(tmp_path_factory.mktemp("demo") / "data")
+    with running_service(data, "--demo") as service:
         yield service
 
 

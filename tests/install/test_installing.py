@@ -3,16 +3,16 @@
 import os
 import subprocess
 import sys
-import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.environments import environment_with_pip, site_of
 from support.npm import npm_commands
 from support.service import Service, running_service
-from tool.test_wheel import link_dependencies, site_of
+from tool.test_wheel import link_dependencies
 from widget_catalog.core.release import VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ def test_pip_installs_the_tool_which_runs(
     service: Service, options: tuple[str, ...], tmp_path: Path
 ) -> None:
     """Its dependencies are those of the tests: there may be no other index here."""
-    venv.create(tmp_path / "venv", with_pip=True)
+    environment_with_pip(tmp_path / "venv")
     programs = tmp_path / "venv" / "bin"
     given = [it.format(url=service.url) for it in options]
     command = [

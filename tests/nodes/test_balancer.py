@@ -106,8 +106,8 @@ def group(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[G
 @pytest.mark.timeout(900)
 def test_a_rolling_restart_fails_no_request_even_if_none_is_repeated(group: Group) -> None:
     with (
-        ReadingLoad(group.port_without_retries, CLOCK, pause_s=0.005) as reads,
-        CountingLoad(group.port_without_retries, KEYS, clients=3, pause_s=0.005) as counts,
+        ReadingLoad(group.port_without_retries, CLOCK, pause_s=0.02) as reads,
+        CountingLoad(group.port_without_retries, KEYS, clients=3, pause_s=0.02) as counts,
     ):
         for index in range(NODES):
             group.restart(index)

@@ -105,7 +105,7 @@ def test_no_room_is_kept_for_a_form_of_another_site(people: People, ann: Browsin
         (b"no parts at all", 400),
         (b'--b\r\nContent-Disposition: form-data; name="bundle"; filename="a"\r\n\r\nabc', 400),
         (b"--b\r\nnothing\r\n\r\n\r\n--b--\r\n", 400),
-        (b'--b\r\nContent-Disposition: form-data; name="scope"\r\n\r\n' + b"x" * 5000, 413),
+        (b'--b\r\nContent-Disposition: form-data; name="scope"\r\n\r\n' + b"x" * 90_000, 413),
         (b"--b\r\n" + b"X: y\r\n" * 20, 400),
         (b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n' * 200 + b"--b--", 400),
     ],

@@ -31,6 +31,22 @@ def test_release_notes_of_the_last_version_are_not_published_again_unnoticed(
     assert told is (notes == "Faster.")
 
 
+def test_release_notes_that_are_typed_replace_those_of_the_manifest(
+    people: People, ann: Browsing
+) -> None:
+    sent = files(releaseNotes="Of the last version.", keywords=["egg", "tea"])
+    assert send(ann, sent, notes="é" * 20_001).status == 400
+    assert told(ann, "notes") == ["Is too long: 20,001 characters, and at most 20,000 are taken."]
+
+    place = pending(ann, sent, notes="- Rings.\r\n- Stops.\r\n")
+
+    assert facts(ann)["Release notes"] == "- Rings. - Stops."
+    assert facts(ann)["Keywords"] == "egg, tea"
+    ann.submit(place)
+    (version,) = people.site.get("/api/v1/widgets/ann/timer").json()["versions"]
+    assert version["releaseNotes"] == "- Rings.\n- Stops."
+
+
 def test_a_widget_is_sent_looked_at_and_published(people: People, ann: Browsing) -> None:
     place = pending(ann, files(css=STYLE, permissions=["network"]))
 

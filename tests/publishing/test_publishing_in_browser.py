@@ -18,6 +18,28 @@ export function mount(element) {
   return { unmount() {} };
 }
 """
+CHANGELOG = """# Changelog
+
+## 1.1.0
+
+Later.
+
+## [v1.0.0] - 2026-01-31
+
+- Rings.
+
+```sh
+# not a heading
+```
+
+### Fixed
+
+- Stops.
+
+## 0.9.0
+
+Earlier.
+"""
 
 
 def a_widget(folder: Path, name: str, **more: Any) -> Path:
@@ -30,6 +52,7 @@ def a_widget(folder: Path, name: str, **more: Any) -> Path:
     (folder / "dist" / "main.js").write_text(BUNDLE)
     (folder / "dist" / "main.css").write_text(".timer { color: rgb(255, 0, 0) }")
     (folder / "README.md").write_text("# Timer")
+    (folder / "CHANGELOG.md").write_text(CHANGELOG)
     (folder / "screenshots").mkdir()
     (folder / "screenshots" / "light.png").write_bytes(a_picture())
     (folder / "screenshots" / "night.jpg").write_bytes(a_picture("jpg", 300, 300))
@@ -100,7 +123,11 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     drop(page, zone, a_widget(tmp_path / "timer", "timer", permissions=["network"]))
 
     expect(zone).to_contain_text(
-        "Found: widget.json, main.js, main.css, README.md, light.png, night.jpg."
+        "Found: widget.json, main.js, main.css, README.md, light.png, night.jpg, "
+        "release notes in CHANGELOG.md."
+    )
+    expect(page.get_by_label("Release notes")).to_have_value(
+        "- Rings.\n\n```sh\n# not a heading\n```\n\n### Fixed\n\n- Stops."
     )
     page.get_by_role("button", name="Check and preview").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Clock 1.0.0")
@@ -119,6 +146,27 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     page.goto(f"{people_service.url}/widgets/eve/timer")
     assert_is_loaded(page.locator(".gallery").get_by_alt_text("Screenshot: night"))
     assert (said, elsewhere) == ([], [])
+    page.context.close()
+
+
+def test_the_folder_of_another_tool_is_understood(
+    browser: Browser, people_service: Service, tmp_path: Path
+) -> None:
+    page = signed_in(browser, people_service, "/account/publish")
+    folder = a_widget(tmp_path / "theirs", "Été & Café")
+    said = json.loads((folder / "widget.json").read_text())
+    for key in ("displayName", "main", "style"):
+        del said[key]
+    (folder / "widget.json").write_text(json.dumps(said))
+    (folder / "dist" / "main.js").rename(folder / "dist" / "index.js")
+    (folder / "dist" / "main.css").rename(folder / "dist" / "style.css")
+
+    drop(page, page.locator("[data-drop]"), folder)
+
+    expect(page.get_by_label("Name in URLs")).to_have_value("ete-cafe")
+    assert (chosen(page, "Bundle"), chosen(page, "Style sheet")) == (["index.js"], ["style.css"])
+    page.get_by_role("button", name="Check and preview").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Été & Café 1.0.0")
     page.context.close()
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from support.demo import import_demo
+from support.demo import examples_folder, import_demo
+from support.folders import copy_folder
 from support.passwords import quick_passwords
+from support.run_folder import made_once
 from support.service import Service, running_service
 from support.site_with_people import build_people
 from widget_catalog.catalog.node.node import open_node
@@ -15,7 +17,8 @@ from widget_catalog.catalog.node.node import open_node
 
 @pytest.fixture(scope="module")
 def demo_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with running_service(tmp_path_factory.mktemp("demo") / "data", "--demo") as service:
+    data = examples_folder(tmp_path_factory.mktemp("demo") / "data")
+    with running_service(data, "--demo") as service:
         yield service
 
 
@@ -24,14 +27,15 @@ def people_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service
     """The people, the demo catalog and a dashboard."""
     folder = tmp_path_factory.mktemp("people") / "data"
     # In a separate thread, because Playwright runs an event loop in this one.
-    with quick_passwords(), ThreadPoolExecutor(1) as threads:
-        threads.submit(_build, folder).result()
+    with ThreadPoolExecutor(1) as threads:
+        copy_folder(threads.submit(made_once, "people-with-demo", _build).result(), folder)
     with running_service(folder, "--set", "dashboard=true") as running:
         yield running
 
 
 def _build(folder: Path) -> None:
-    build_people(folder)
+    with quick_passwords():
+        build_people(folder)
     node = open_node(folder)
     import_demo(node, into_owned=True)
     node.store.close()

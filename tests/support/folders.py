@@ -1,32 +1,24 @@
 """Data folders: an empty one without the cost of a migration, filled ones, and copies."""
 
-import atexit
 import os
 import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from support.run_folder import made_once
 from support.widgets import import_widgets
 from widget_catalog.catalog.node.node import open_node, prepare_node
-
-
-@cache
-def _new_folder() -> Path:
-    """A folder as created by the first start, to be copied."""
-    kept = tempfile.TemporaryDirectory()
-    atexit.register(kept.cleanup)
-    data = Path(kept.name) / "data"
-    prepare_node(data).store.close()
-    return data
 
 
 def empty_folder(data: Path) -> Path:
     """A new data folder as created by the first start: migrating takes thirty times as long."""
     data.parent.mkdir(parents=True, exist_ok=True)
-    copy_folder(_new_folder(), data)
+    copy_folder(made_once("empty", _prepare), data)
     return data
+
+
+def _prepare(data: Path) -> None:
+    prepare_node(data).store.close()
 
 
 def copy_folder(source: Path, target: Path) -> None:

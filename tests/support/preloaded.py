@@ -36,7 +36,8 @@ import typer.utils
 
 _PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
 _NOT_LOADED = ("__main__", ".migrations.env")  # Modules that run when they are imported.
-_READ_LATE = ("WIDGET_", "HOME", "XDG_")
+# COLUMNS is for --help, for which Typer makes a new console.
+_READ_LATE = ("WIDGET_", "HOME", "XDG_", "COLUMNS")
 
 
 def run_module(
@@ -49,7 +50,7 @@ def run_module(
     timeout_s: float = 200,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `python -m MODULE ARGUMENTS` to its end, in a fork. With a variable in `environment` that
-    is read while code is loaded, such as COLUMNS or LANG, it is a new process.
+    is read while code is loaded, such as LANG, it is a new process.
     """
     if not can_be_preloaded(environment):
         return subprocess.run(

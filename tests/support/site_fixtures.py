@@ -3,21 +3,25 @@
 `conftest.py` loads these fixtures for all tests.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.demo import import_demo
+from support.demo_site import running_demo_site
 from support.passwords import quick_passwords
+from support.run_folder import made_once
 from support.site import InProcessSite
 from support.site_with_people import BuiltPeople, MovableClock, People, build_people
+
+# The file with the headers of all people.
+_HEADERS = "headers.json"
 
 
 @pytest.fixture(scope="module")
 def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    with InProcessSite(tmp_path_factory.mktemp("demo") / "data") as site:
-        import_demo(site.node)
+    with running_demo_site(tmp_path_factory.mktemp("demo") / "data") as site:
         yield site
 
 
@@ -34,9 +38,15 @@ def clock() -> MovableClock:
 
 
 @pytest.fixture(scope="session")
-def built_people(tmp_path_factory: pytest.TempPathFactory) -> BuiltPeople:
+def built_people() -> BuiltPeople:
+    folder = made_once("people", _build_people)
+    return BuiltPeople(folder / "data", json.loads((folder / _HEADERS).read_text()))
+
+
+def _build_people(folder: Path) -> None:
     with quick_passwords():
-        return build_people(tmp_path_factory.mktemp("people") / "data")
+        built = build_people(folder / "data")
+    (folder / _HEADERS).write_text(json.dumps(built.headers))
 
 
 @pytest.fixture

@@ -87,22 +87,38 @@ LONGEST_FILES = (
 
 def start_order(item: pytest.Item, slow_files: set[Path]) -> int:
     """Short files last: while one process still has a long one, the others have nothing to do."""
-    name = str(item.path.relative_to(_TESTS))
+    name = _name_of(item.path)
     if name in LONGEST_FILES:
         return LONGEST_FILES.index(name)
     return len(LONGEST_FILES) + (item.path not in slow_files)
 
 
+@functools.cache
+def _name_of(path: Path) -> str:
+    return str(path.relative_to(_TESTS))
+
+
 def is_slow(item: pytest.Item) -> bool:
-    if str(item.path.relative_to(_TESTS)) in LONG_FILES or item.get_closest_marker("slow"):
+    if _name_of(item.path) in LONG_FILES or item.get_closest_marker("slow"):
         return True
     if not isinstance(item, pytest.Function):
         return False
-    definitions = item._fixtureinfo.name2fixturedefs
-    fixtures = [it.func for name in item.fixturenames for it in definitions.get(name, ())[-1:]]
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
     functions = [it for it in given if isinstance(it, FunctionType)]
-    return any(_starts_processes(it) for it in (item.function, *fixtures, *functions))
+    return _is_any_slow(item) or any(map(_starts_processes, functions))
+
+
+_checked: dict[tuple[int, Any], bool] = {}
+
+
+def _is_any_slow(item: pytest.Function) -> bool:
+    """Whether the test or a fixture is. All cases of a test have the same ones."""
+    definitions = item._fixtureinfo.name2fixturedefs
+    key = (id(definitions), item.function)
+    if key not in _checked:
+        fixtures = [it.func for name in item.fixturenames for it in definitions.get(name, ())[-1:]]
+        _checked[key] = any(map(_starts_processes, (item.function, *fixtures)))
+    return _checked[key]
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The GitHub Action and the GitLab template: bash runs their steps as they are, with the real
+"""The GitHub Action and the GitLab component: bash runs their steps as they are, with the real
 open_service. Only the expressions are replaced, as the runners do.
 """
 
@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import venv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from support.environments import environment_with_pip
 from support.service import Service
 from tool.publishing import edit
 from tool.tool import Tool
@@ -22,7 +22,8 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "clients" / "github-action" / "action.yml"
-GITLAB = ROOT / "clients" / "gitlab" / "publish-widget.yml"
+# Where GitLab looks for the components of a project.
+GITLAB = ROOT / "templates" / "publish-widget.yml"
 
 
 class Ran(NamedTuple):
@@ -34,14 +35,14 @@ class Ran(NamedTuple):
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python as runners have it: with pip, and nothing else."""
-    folder = tmp_path_factory.mktemp("runner")
-    venv.create(folder / "python", with_pip=True)
-    return folder / "python" / "bin" / "python"
+    return environment_with_pip(tmp_path_factory.mktemp("runner") / "python")
 
 
 def bash(script: str, folder: Path, environment: Mapping[str, str]) -> Ran:
     kept = {it: os.environ[it] for it in os.environ if it.startswith(("PIP_", "SSL_", "LANG"))}
     base = {"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"], "NO_COLOR": "1"}
+    # Python compiles what is used; pip would compile everything.
+    base["PIP_NO_COMPILE"] = "1"
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         cwd=folder,
@@ -82,6 +83,7 @@ class Runner:
         }
         environment["RUNNER_TEMP"] = str(self.temp)
         environment["GITHUB_OUTPUT"] = str(self.temp / "output")
+        environment["GITHUB_STEP_SUMMARY"] = str(self.temp / "summary")
         return bash(step["run"], checkout, {"WIDGET_TOKEN": token, **environment})
 
     def result(self) -> Any:
@@ -92,6 +94,14 @@ class Runner:
         assert found is not None
         return json.loads(found[2])
 
+    def summary(self) -> list[str]:
+        """The rows that the last step has added to the summary of the run."""
+        file = self.temp / "summary"
+        lines = file.read_text().splitlines()
+        file.unlink()
+        assert lines[:2] == ["| Widget | Version | Result |", "|---|---|---|"]
+        return lines[2:]
+
 
 @pytest.fixture(scope="module")
 def runner(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
@@ -99,6 +109,8 @@ def runner(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
     runner = Runner(python, tmp_path_factory.mktemp("temp"))
     installed = runner.run("Install the tool", runner.temp)
     assert installed.code == 0, installed
+    # Again in the same job: nothing to do.
+    assert runner.run("Install the tool", runner.temp) == Ran(0, "", "")
     return runner
 
 
@@ -114,10 +126,17 @@ def test_the_action_validates_and_publishes_a_new_version_once(
     for expected in ("published", "already-published"):
         done = runner.run("Publish", author.home, token, **inputs)
         assert done.code == 0, done
-        assert runner.result()["status"] == expected
+        result = runner.result()
+        assert result["status"] == expected
+        word = {"published": "published", "already-published": "unchanged"}[expected]
+        key = f"{result['scope']}/clock"
+        row = f"| [{key}]({open_service.url}/widgets/{key}) | 0.1.0 | {word} |"
+        assert runner.summary() == [row]
+        assert row in done.out
     (clock / "index.js").write_text("export function mount() {} // Changed.")
     refused = runner.run("Publish", author.home, token, **inputs)
     assert (refused.code, runner.result()["exitCode"]) == (6, 6)
+    assert f"**failed**: {key} 0.1.0 is already published" in runner.summary()[0]
     edit(clock, version="one")
     assert runner.run("Validate", author.home, **inputs).code == 5
 
@@ -132,8 +151,12 @@ def test_the_action_publishes_all_widgets_of_a_repository(
     assert runner.run("Validate", author.home, **inputs).code == 0
     done = runner.run("Publish", author.home, token, **inputs)
     assert done.code == 0, done
-    published = {it["folder"]: it["status"] for it in runner.result()["widgets"]}
+    widgets = runner.result()["widgets"]
+    published = {it["folder"]: it["status"] for it in widgets}
     assert published == {"clock": "published", "weather": "published"}
+    assert runner.summary() == [
+        f"| [{it['scope']}/{it['name']}]({it['pageUrl']}) | 0.1.0 | published |" for it in widgets
+    ]
 
 
 def test_the_action_publishes_to_the_scope_that_is_given_and_says_why_it_cannot(
@@ -155,22 +178,18 @@ def test_the_action_publishes_only_if_it_is_asked_to() -> None:
     assert conditions == {"Publish": "inputs.publish == 'true'"}
 
 
-def test_the_gitlab_template_validates_and_publishes(
+def test_the_gitlab_component_validates_and_publishes_with_the_tool_of_the_catalog(
     python: Path, author: Tool, open_service: Service
 ) -> None:
     author.begin("clock")
     author.begin("weather")
-    inputs = {
-        "catalog": open_service.url,
-        "all": "true",
-        "tool": f"{ROOT / 'contract'} {ROOT / 'cli'}",
-    }
+    inputs = {"catalog": f"{open_service.url}/", "all": "true"}
     header, body = GITLAB.read_text().split("\n---\n")
     declared = yaml.safe_load(header)["spec"]["inputs"]
     values = {
         it: str(inputs.get(it, (about or {}).get("default"))) for it, about in declared.items()
     }
-    jobs = yaml.safe_load(re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda it: values[it[1]], body))
+    jobs = yaml.safe_load(re.sub(r"\$\[\[ inputs\.([\w-]+) \]\]", lambda it: values[it[1]], body))
     shared = jobs[".widget"]
     environment = {**shared["variables"], "PATH": f"{python.parent}:/usr/bin:/bin"}
 
@@ -189,4 +208,8 @@ def test_the_gitlab_template_validates_and_publishes(
     )
     done = run("publish-widget", token=author.environment["WIDGET_TOKEN"])
     assert (done.code, done.out.count("\tpublished\n")) == (0, 2), done
+    # After what builds in an earlier stage; `needs` would keep its files away.
+    stages = {it: jobs[it]["stage"] for it in ("validate-widget", "publish-widget")}
+    assert stages == {"validate-widget": "test", "publish-widget": "deploy"}
+    assert not any("needs" in it for it in jobs.values())
     assert jobs["publish-widget"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]

@@ -214,8 +214,11 @@ def test_a_module_that_a_build_replaces_is_missing_only_if_that_lasts(tmp_path: 
     assert "there is no file index.js" in widget.state().errors[0]
 
 
-def test_a_source_that_is_not_built_soon_is_a_warning_on_the_page(tmp_path: Path) -> None:
+def test_a_source_that_is_not_built_soon_is_a_warning_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its build has failed, which only the terminal shows."""
+    monkeypatch.delenv("CI", raising=False)
     folder = Tool(tmp_path).begin("clock")
     (folder / "package.json").write_text('{"scripts": {"build": "", "watch": ""}}')
     (folder / "src").mkdir()

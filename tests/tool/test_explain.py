@@ -79,6 +79,7 @@ def test_what_takes_the_room_is_shown_by_package(
 
     assert said.code == 5
     assert "index.js is too large: " in said.err
+    assert said.err.rstrip().endswith(" --explain")
     table = [it.split() for it in said.err.splitlines() if "%" in it]
     assert [it[-1] for it in table][:2] == ["@acme/chart", "src/index.js"]
     assert table[0][:3] == ["2.0", "KiB", table[0][2]]

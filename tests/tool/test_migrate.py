@@ -8,6 +8,8 @@ import pytest
 
 from support.service import Service
 from tool.tool import Tool
+from widget_cli.javascript import ModuleCheck
+from widget_cli.preview_server import PreviewedWidget
 
 THEIRS: dict[str, Any] = {
     "name": "World Clock",
@@ -49,8 +51,16 @@ def test_it_is_valid_as_it_is_and_what_was_found_is_said(tool: Tool, project: Pa
     assert (said.code, said.out) == (0, "Valid: world-clock 1.0.0, 27 bytes.\n")
     assert said.err == (
         f"Note: widget.json is a manifest of another tool: {'; '.join(FOUND)}. "
-        f"To convert it, run: widget migrate {project}\n"
+        f"To convert it, or to choose another name, run: widget migrate {project}\n"
     )
+
+
+def test_its_preview_has_its_settings_and_follows_what_is_built(project: Path) -> None:
+    widget = PreviewedWidget(project, ModuleCheck.FULL)
+    before = widget.state().document()["version"]
+    assert before["manifest"] == {"configSchema": THEIRS["schema"]}
+    (project / "dist" / "index.js").write_text("export function mount() {} // Again.\n")
+    assert widget.state().document()["version"]["sha256Hash"] != before["sha256Hash"]
 
 
 def test_the_name_in_package_json_comes_first(tool: Tool, project: Path) -> None:
@@ -92,6 +102,41 @@ def test_errors_are_reported_and_nothing_is_written(tool: Tool, project: Path) -
     assert said.code == 5
     assert "sdkVersion: must name the SDK" in said.err
     assert (project / "widget.json").read_text() == wrong
+
+
+def test_only_what_is_missing_is_reported(tool: Tool, project: Path) -> None:
+    incomplete = {key: it for key, it in THEIRS.items() if key != "sdkVersion"}
+    (project / "widget.json").write_text(json.dumps(incomplete))
+    (project / "dist" / "index.js").unlink()
+    (project / "package.json").write_text('{"scripts": {"build": "vite build"}}')
+    wrong = tool.run("validate", project).err.splitlines()
+    assert wrong[1:3] == [
+        "  - sdkVersion: is missing.",
+        "  - main: there is no file dist/index.js next to widget.json. Build it: npm run build",
+    ]
+    assert "its module is expected in dist, which has none yet" in wrong[3]
+
+
+def test_a_name_without_latin_letters_has_to_be_chosen(tool: Tool, project: Path) -> None:
+    project = project.rename(project.with_name("時計"))
+    (project / "widget.json").write_text(json.dumps({**THEIRS, "name": "時計"}))
+    said = tool.run("migrate", project, "--yes")
+    assert said.code == 5
+    assert "choose one with widget migrate --name NAME" in said.err
+    assert tool.run("migrate", project, "--name", "clock", "--yes").code == 0
+    assert json.loads((project / "widget.json").read_text())["displayName"] == "時計"
+
+
+def test_another_file_that_needs_no_conversion_is_copied_and_a_wrong_one_is_not(
+    tool: Tool, widget: Path
+) -> None:
+    text = (widget / "widget.json").read_text()
+    (widget / "widget.json").rename(widget / "manifest.json")
+    said = tool.run("migrate", widget, "--yes")
+    assert (said.code, (widget / "widget.json").read_text()) == (0, text)
+    (widget / "widget.json").write_text('{"name": "app", "short_name": "App"}')
+    said = tool.run("migrate", widget, "--yes")
+    assert (said.code, "  - sdkVersion: is missing.\n" in said.err) == (5, True)
 
 
 def test_a_missing_display_name_alone_is_no_other_tool(tool: Tool, widget: Path) -> None:

@@ -1,6 +1,8 @@
 """`widget publish --all` in a repository with several widgets, with the real open_service."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,22 @@ from tool.tool import Tool
 
 def statuses(document: dict[str, Any]) -> dict[str, str]:
     return {it["folder"]: it["status"] for it in document["widgets"]}
+
+
+def test_the_summary_follows_the_table_in_a_log(tool: Tool) -> None:
+    """Where both streams are one."""
+    tool.begin("clock")
+    done = subprocess.run(
+        [sys.executable, "-m", "widget_cli", "validate", "--all"],
+        cwd=tool.home,
+        env=tool.environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stdout == "clock\tclock\t0.1.0\tvalid\n1 widget: 1 valid.\n"
 
 
 def test_only_versions_that_are_not_published_yet_are_published(author: Tool) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import Said
+from support.demo import examples_folder
 from support.scripted import Scripted, ScriptedServer
 from support.service import Service, running_service
 from tool.tool import Tool
@@ -18,7 +19,8 @@ from tool.tool import Tool
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with running_service(tmp_path_factory.mktemp("demo") / "data", "--demo") as running:
+    data = examples_folder(tmp_path_factory.mktemp("demo") / "data")
+    with running_service(data, "--demo") as running:
         yield running
 
 

@@ -98,6 +98,12 @@ def test_a_style_sheet_and_pictures_are_part_of_what_is_published(copy: Path) ->
             "main: must be in a folder that the build",
         ),
         ("widget.json", '"main"', "main", "the manifest is not JSON"),
+        (
+            "vite.config.ts",
+            "widget()",
+            'widget({ entry: "src/main.js" })',
+            "there is no src/main.js. Export mount from it, or name another file",
+        ),
     ],
 )
 def test_a_build_that_no_dashboard_could_run_fails(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support.environments import environment_with_pip, site_of
 from widget_cli.release import VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -88,18 +89,12 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def python(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new environment with tool and contract, and only their dependencies."""
     folder = tmp_path_factory.mktemp("fresh") / "venv"
-    venv.create(folder, with_pip=True)
-    python = folder / "bin" / "python"
+    python = environment_with_pip(folder)
     options = ["--no-deps", "--no-index", "--disable-pip-version-check", "--quiet"]
     installed = [wheels["widget_contract"], wheels["widget_cli"]]
     subprocess.run([python, "-m", "pip", "install", *options, *installed], check=True)
     link_dependencies(site_of(folder), "widget_cli", "widget_contract")
     return python
-
-
-def site_of(environment: Path) -> Path:
-    (site,) = (environment / "lib").glob("python*/site-packages")
-    return site
 
 
 def link_dependencies(site: Path, *packages: str) -> None:

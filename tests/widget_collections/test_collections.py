@@ -10,7 +10,7 @@ from support.html import Html
 from support.site import InProcessSite
 from support.site_with_people import People
 from support.widgets import import_widgets, widget_line
-from widget_catalog.catalog.collections import Collection, read_collections
+from widget_catalog.catalog.operator_content import Collection, read_collections
 from widget_catalog.catalog.pages.rendered_pages import CollectionsReader
 from widget_catalog.collections import store as stored
 from widget_catalog.core.db.engine import Store

@@ -27,9 +27,10 @@ from widget_contract.errors import CatalogError
 from ..catalog.node.node import Node
 from ..catalog.replica.node_status import NodeStatus
 from ..core.data_folder import DataFolder
-from ..core.features import installed
+from ..core.features import installed, list_contributions
 from ..core.http.http import Worker, WorkerStatus
 from ..core.http.metrics import node_readings, prepare_metrics, serve_metrics
+from ..core.http.page_templates import compile_public_templates
 from ..core.http.rsgi import RsgiApp, RustDrivenApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
@@ -143,6 +144,7 @@ def serve(
         server.on_startup(partial(serve_metrics, folder.metrics, *place, shown))
     server.when_forked = partial(_when_it_responds, settings, on_ready)
     _let_signals_end_a_starting_worker()
+    compile_public_templates(list_contributions())
     # Workers share these objects until they are written to, and garbage collection writes to them.
     gc.collect()
     gc.freeze()

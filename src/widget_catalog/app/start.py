@@ -15,10 +15,10 @@ from rich.markup import escape
 
 from widget_contract.semver import SemVer
 
-from ..catalog.collections import Collection, add_collections
 from ..catalog.installs import CHART_DAYS, today_of
 from ..catalog.node.context import say
 from ..catalog.node.node import Node, choose_cache_bytes
+from ..catalog.operator_content import Collection, add_collections
 from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts
@@ -31,7 +31,7 @@ from ..core.load_settings import find_exposed_secrets
 from ..core.release import CLI_LATEST
 from ..core.settings import Settings
 from ..operations.doctor import check_database
-from ..transfer.commands import import_file
+from ..transfer.feature import import_file
 
 if TYPE_CHECKING:
     from ..transfer.import_checks import ImportSummary

@@ -18,14 +18,13 @@ from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
 from ..catalog.api.health import Health, Healthz
-from ..catalog.brand import read_brand, read_legal_page
 from ..catalog.catalog import Catalog
-from ..catalog.collections import read_collections
 from ..catalog.count_download import DownloadCounter
 from ..catalog.encode_bundles import BundleEncoder
-from ..catalog.installs import read_chart
+from ..catalog.installs import read_chart, read_trending
 from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
+from ..catalog.operator_content import read_brand, read_collections, read_legal_page
 from ..catalog.pages.embeds import EmbedPages
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
@@ -36,13 +35,12 @@ from ..catalog.pages.rendered_pages import (
     MembersReader,
     TrendingReader,
 )
+from ..catalog.replica.file import release_mapped
 from ..catalog.replica.integrity import is_intact
-from ..catalog.replica.mapped_memory import release_mapped
 from ..catalog.replica.node_status import NodeStatus
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.feed import newest_change
 from ..catalog.store.scopes import find_public_members
-from ..catalog.trending import read_trending
 from ..core import clock
 from ..core.clock import Clock, JumpWatch
 from ..core.current_settings import CurrentSettings

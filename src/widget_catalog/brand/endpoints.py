@@ -16,7 +16,7 @@ from widget_contract.names import is_name
 from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.permissions import read_as_operator
-from ..catalog.brand import LegalPage
+from ..catalog.operator_content import LegalPage
 from ..catalog.pages.markdown import render_markdown
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from sqlalchemy import BigInteger, Column, Table, Text
 from sqlalchemy.engine import Connection
 
-from ..catalog.brand import LegalPage
+from ..catalog.operator_content import LegalPage
 from ..catalog.pages.markdown import render_line
 from ..core import clock
 from ..core.db import rows

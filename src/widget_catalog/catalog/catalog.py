@@ -17,7 +17,7 @@ from ..core.clock import Clock, iso
 from ..core.http.content import AnyContent, Content, LargeContent, Packer
 from .card_picture import Card, CardResults
 from .changes import EventPage, encode_changes, encode_events
-from .details import Detail, LargeDetail, Registry, RegistryLoader, SmallDetail, registry_parts
+from .details import Detail, LargeDetail, Registry, RegistryLoader, read_small, registry_parts
 from .events import Revoked, Unrevoked
 from .query import SearchRequest
 from .replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
@@ -257,7 +257,7 @@ class Catalog:
                 large = LargeDetail(record, self._cdn_url, count, self.packer, keep)
                 self._details.offer(key, large, large.size)
                 return large
-            detail = SmallDetail(record, self._cdn_url, count)
+            detail = read_small(record, self._cdn_url, count)
         # Including one compressed form, about a quarter of the size, which most clients request.
         self._details.offer(key, detail, detail.content.size * 5 // 4 + _OVERHEAD_BYTES)
         return detail

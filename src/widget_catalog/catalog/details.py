@@ -24,7 +24,7 @@ from ..core.http.content import (
 )
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .replica.documents import Documents
-from .replica.records import DocumentRecord, full_hash
+from .replica.records import Bytes, DocumentRecord, full_hash
 from .replica.rendering import with_cdn
 
 # A large detail is compressed again after every count.
@@ -40,15 +40,20 @@ class SmallDetail:
 
     __slots__ = ("content", "count", "id", "is_listed", "start", "stop", "tag")
 
-    def __init__(self, record: DocumentRecord, cdn_url: str, count: int) -> None:
-        before, rest = record.text
-        tag = record.hash
-        if record.is_marked:
-            rest = with_cdn(bytes(rest), cdn_url)
-            tag = full_hash(b"".join((before, rest)))
+    def __init__(
+        self,
+        widget_id: int,
+        before: Bytes,
+        rest: Bytes,
+        tag: int,
+        count: int,
+        *,
+        is_listed: bool = True,
+    ) -> None:
+        """The parts before and after the count, and the hash of both."""
         digits = b"%d" % count
-        self.id = record.id
-        self.is_listed = record.is_listed
+        self.id = widget_id
+        self.is_listed = is_listed
         self.tag = f"{tag:016x}"
         self.count = count
         self.start = len(before)
@@ -61,6 +66,15 @@ class SmallDetail:
         self.content = Content(body, f"{self.tag}-{count:x}")
         self.stop = self.start + len(digits)
         self.count = count
+
+
+def read_small(record: DocumentRecord, cdn_url: str, count: int) -> SmallDetail:
+    before, rest = record.text
+    tag = record.hash
+    if record.is_marked:
+        rest = with_cdn(bytes(rest), cdn_url)
+        tag = full_hash(b"".join((before, rest)))
+    return SmallDetail(record.id, before, rest, tag, count, is_listed=record.is_listed)
 
 
 class LargeDetail:

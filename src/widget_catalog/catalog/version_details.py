@@ -4,7 +4,6 @@ import base64
 from collections.abc import Sequence
 
 import msgspec
-import xxhash
 from msgspec import UNSET
 
 from widget_contract.capabilities import (
@@ -18,10 +17,11 @@ from widget_contract.names import is_widget_key
 from widget_contract.version_files import BUNDLE, CONTENT_TYPES, STYLE, file_path
 from widget_contract.wire_running import PublishedFile, RevokedState
 
-from ..core.http.content import MAX_INLINE_BYTES, AnyContent, Content, Packer
+from ..core.http.content import MAX_INLINE_BYTES, AnyContent, Packer
 from .details import SmallDetail
 from .replica.cache import CacheByWidget, CacheRoom
 from .replica.documents import Documents
+from .replica.records import full_hash
 from .replica.rendering import RevokedVersion, with_cdn
 from .replica.versions import VersionRow, attached_in, find_version
 from .revocations import Revocations
@@ -43,24 +43,6 @@ _decode_details = msgspec.json.Decoder(DeclaredDetails).decode
 _encode = msgspec.json.Encoder().encode
 
 
-class VersionDetail(SmallDetail):
-    """`ETag` and count work as in the widget's detail."""
-
-    __slots__ = ()
-
-    def __init__(self, widget_id: int, before: bytes, rest: bytes, count: int) -> None:
-        hashing = xxhash.xxh3_64(before)
-        hashing.update(rest)
-        self.id = widget_id
-        self.is_listed = True
-        self.tag = hashing.hexdigest()
-        self.count = count
-        self.start = len(before)
-        body = b"%b%d%b" % (before, count, rest)
-        self.stop = len(body) - len(rest)
-        self.content = Content(body, f"{self.tag}-{count:x}")
-
-
 class VersionDetails:
     """Cached until their widget changes."""
 
@@ -77,7 +59,7 @@ class VersionDetails:
         self._revocations = revocations
         self._packer = packer
         self._cdn_url = cdn_url
-        self._kept: CacheByWidget[VersionDetail] = CacheByWidget(max_bytes, room)
+        self._kept: CacheByWidget[SmallDetail] = CacheByWidget(max_bytes, room)
         self.drop, self.clear = self._kept.drop, self._kept.clear
 
     def content(self, key: str, slots: Sequence[int]) -> AnyContent | None:
@@ -97,7 +79,8 @@ class VersionDetails:
             count = slots[row.widget_id]
             if len(before) + len(rest) > MAX_INLINE_BYTES:
                 return self._packer.content([b"%b%d" % (before, count), rest])
-            detail = VersionDetail(row.widget_id, before, rest, count)
+            tag = full_hash(before + rest)
+            detail = SmallDetail(row.widget_id, before, rest, tag, count)
             if version == row.number or version == identity:
                 self._kept.offer(widget, version, detail, len(rest) + _OVERHEAD_BYTES)
         count = slots[detail.id]

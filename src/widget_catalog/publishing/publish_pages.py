@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from widget_contract.errors import CatalogError, InvalidManifest
+from widget_contract.manifests import MAX_RELEASE_NOTES
 from widget_contract.preview import FRAME_SOURCES
 from widget_contract.version_files import (
     BUNDLE,
@@ -57,7 +58,7 @@ _FIELDS = {
     "scope": "scope",
     "name": "name",
 }
-_ORDER = ("manifest", "bundle", "style", "readme", "screenshots", "scope", "name")
+_ORDER = ("manifest", "bundle", "style", "readme", "screenshots", "notes", "scope", "name")
 _MISSING = {
     "manifest": "Choose the manifest, usually called widget.json.",
     "bundle": "Choose the bundle, a JavaScript module.",
@@ -67,6 +68,7 @@ _MISSING = {
 class _Typed(NamedTuple):
     scope: str = ""
     name: str = ""
+    notes: str = ""
 
 
 def get_publish(services: Services, call: Call) -> Response:
@@ -78,7 +80,9 @@ def get_publish(services: Services, call: Call) -> Response:
 def post_publish(services: Services, call: Call) -> Response:
     """Store the files, as a request that its author has to confirm."""
     form = call.form()
-    typed = _Typed(form.get("scope", "").strip(), form.get("name", "").strip())
+    # Browsers send the line breaks of the notes as CRLF.
+    fields = (form.get(it, "").strip().replace("\r\n", "\n") for it in _Typed._fields)
+    typed = _Typed(*fields)
     sent = read_sent_files(call.files)
     body = _request_body(call, typed, sent)
     most, quotas = services.settings.max_bundle_bytes, services.of(Quotas)
@@ -88,7 +92,8 @@ def post_publish(services: Services, call: Call) -> Response:
             raise InvalidManifest([])  # Everything else is right.
         request = request_version(services.store, call.actor, body, most, quotas)
     except _CORRECTABLE as error:
-        errors = _messages(error, {it.field for it in call.files}, sent)
+        chosen = {it.field for it in call.files} | ({"notes"} if typed.notes else set())
+        errors = _messages(error, chosen, sent)
         return _form(services, call, typed, errors, error)
     for path, file in sent.files.items():
         services.uploads.put(file.content, request.id, path)
@@ -147,6 +152,8 @@ def _request_body(call: Call, typed: _Typed, sent: SentFiles) -> dict[str, objec
     body: dict[str, object] = {"scope": typed.scope.removeprefix("@") or said or call.actor.name}
     if typed.name:
         body["name"] = typed.name
+    if typed.notes:
+        body["releaseNotes"] = typed.notes
     if text is not None:
         body["manifestJson"] = text
     return body | sent.announced
@@ -181,6 +188,7 @@ def _form(
         places=list_publishing_scopes(services.store, call.actor),
         max_bundle_bytes=services.settings.max_bundle_bytes,
         max_pictures=MAX_PICTURES,
+        max_notes=MAX_RELEASE_NOTES,
     )
 
 
@@ -236,7 +244,7 @@ def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:
 
 
 def _messages(error: CatalogError, sent: Collection[str], files: SentFiles) -> list[str]:
-    """`sent`: the fields with files. If no file was chosen, that is its only error."""
+    """`sent`: the fields with files or notes. If no file was chosen, that is its only error."""
     if isinstance(error, NotAllowed):
         return [FieldMessage("scope", error.message)]
     if not isinstance(error, InvalidManifest):
@@ -247,6 +255,8 @@ def _messages(error: CatalogError, sent: Collection[str], files: SentFiles) -> l
         field = _FIELDS.get(key, "manifest") if colon else "manifest"
         if key.startswith("files"):  # Pictures are checked before.
             field = "readme"
+        if key == "releaseNotes" and "notes" in sent:
+            field = "notes"
         shown = _capitalized(text if field == "manifest" else sentence)
         if field not in _MISSING or field in sent:
             by_field[field].append(shown)

@@ -232,7 +232,8 @@ def read_wanted(body: Mapping[str, object], max_bundle_bytes: int) -> Wanted:
 
 def fields_of(body: Mapping[str, object]) -> dict[str, object]:
     """The fields of a request itself, without the manifest it contains."""
-    keys = "scope name version displayName description icon minSize maxSize sdkVersion".split()
+    keys = ["scope", "name", "version", "displayName", "description", "icon"]
+    keys += ["minSize", "maxSize", "sdkVersion", "releaseNotes"]
     return {key: body[key] for key in keys if body.get(key) is not None}
 
 

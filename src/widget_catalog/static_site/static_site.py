@@ -7,9 +7,10 @@ computed by the client, which has an index for it: see `clients/js/static.js`.
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
@@ -17,10 +18,10 @@ from widget_contract.version_files import BUNDLE, STYLE, WIDGETS, file_path, kin
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
-from ..catalog.brand import LegalPage, read_brand, read_legal_page
 from ..catalog.catalog import Catalog
-from ..catalog.collections import Collection, read_collections
+from ..catalog.installs import read_trending
 from ..catalog.node.node import Node, open_catalog
+from ..catalog.operator_content import read_brand, read_collections, read_legal_page
 from ..catalog.pages.feeds import BADGES
 from ..catalog.pages.icons import Icons
 from ..catalog.pages.pages import PublicPages
@@ -30,8 +31,7 @@ from ..catalog.pages.rendered_pages import (
     MembersReader,
     TrendingReader,
 )
-from ..catalog.store.scopes import Member, find_public_members
-from ..catalog.trending import read_trending
+from ..catalog.store.scopes import find_public_members
 from ..catalog.views import Views
 from ..core import release
 from ..core.current_settings import public_settings
@@ -66,6 +66,9 @@ _FILES = [
 ]
 
 _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Indexed(msgspec.Struct, array_like=True, frozen=True):
@@ -321,35 +324,32 @@ def build_static_site(
     name, url = settings.service_name, settings.public_url
     renderer = PageRenderer(name, url, list_contributions(), is_static=True)
 
-    async def find_members(scope: str) -> Sequence[Member]:
-        return find_public_members(node.store, scope)
-
-    async def find_collections(_: None) -> tuple[Collection, ...]:
-        return read_collections(node.store)
-
-    async def find_trending(_: None) -> tuple[str, ...]:
-        return read_trending(node.store)
-
-    async def find_page(slug: str) -> LegalPage | None:
-        return read_legal_page(node.store, slug)
-
     pages = PublicPages(
         catalog,
         renderer,
         settings.cdn_url,
         node.bundles,
         Icons(node.folder.icons),
-        members=MembersReader(find_members),
-        collections=CollectionsReader(find_collections),
-        trending=TrendingReader(find_trending),
+        members=MembersReader(_at_once(partial(find_public_members, node.store))),
+        collections=CollectionsReader(_at_once(lambda _: read_collections(node.store))),
+        trending=TrendingReader(_at_once(lambda _: read_trending(node.store))),
         fonts=node.folder.fonts,
-        legal=LegalPageReader(find_page),
+        legal=LegalPageReader(_at_once(partial(read_legal_page, node.store))),
     )
     renderer.show_brand(read_brand(node.store))
     shown = msgspec.structs.replace(public_settings(settings), service_name=renderer.service_name)
     bundles = None if settings.cdn_base_url else node.bundles
     site = StaticSite(catalog, pages, renderer, shown, target, bundles)
     return site, catalog.close
+
+
+def _at_once(read: Callable[[K], V]) -> Callable[[K], Awaitable[V]]:
+    """A service reads in threads."""
+
+    async def found(key: K) -> V:
+        return read(key)
+
+    return found
 
 
 async def _read(response: Response) -> bytes:

@@ -39,25 +39,29 @@ def migrate(
         raise wrong_usage(f"{name} is not a widget name.", hint)
     source, text = _read(folder)
     foreign = find_foreign(folder, text, name)
-    if foreign is None:
-        if not shows_json({"migrated": False, "found": []}):
-            say.print(f"{MANIFEST} needs no migration.")
-        return
-    say.print(f"{plain(source)} is a manifest of another tool:")
-    for line in foreign.found:
+    ours, found = (text, ()) if foreign is None else (foreign.text, foreign.found)
+    if found:
+        say.print(f"{plain(source)} is a manifest of another tool:")
+    for line in found:
         say.print(f"  - {plain(line)}")
     try:
-        parse_manifest(foreign.text)
+        parse_manifest(ours)
     except InvalidManifest as error:
         hint = f"Correct them in {source}, then run the command again."
         raise invalid_widget("The manifest has errors.", hint, error.errors) from None
+    if foreign is None and source == MANIFEST:
+        if not shows_json({"migrated": False, "found": []}):
+            say.print(f"{MANIFEST} needs no migration.")
+        return
+    if foreign is None:
+        say.print(f"{plain(source)} is valid as it is under the name {MANIFEST}.")
     require_agreement(f"Write {folder / MANIFEST}?", is_agreed=yes)
     try:
-        (folder / MANIFEST).write_text(foreign.text, encoding="utf-8", newline="\n")
+        (folder / MANIFEST).write_text(ours, encoding="utf-8", newline="\n")
     except OSError as error:
         hint = "Check the permissions of the folder."
         raise ToolError(f"{folder / MANIFEST} cannot be written: {error.strerror}.", hint) from None
-    if not shows_json({"migrated": True, "found": list(foreign.found)}):
+    if not shows_json({"migrated": True, "found": list(found)}):
         out.print(f"Wrote {plain(folder / MANIFEST)}.")
         say.print(f"Next: {plain(command_for(folder, 'widget validate'))}")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from support.demo import import_demo
+from support.demo_site import running_demo_site
 from support.site import InProcessSite, Reply
 from widget_contract import wire
 from widget_contract.version_files import CLI_VERSION, SEARCH, detail_path
@@ -13,8 +13,7 @@ from widget_contract.version_files import CLI_VERSION, SEARCH, detail_path
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
-    with InProcessSite(tmp_path_factory.mktemp("demo") / "data") as site:
-        import_demo(site.node)
+    with running_demo_site(tmp_path_factory.mktemp("demo") / "data") as site:
         yield site
 
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from support.demo import import_demo
+from support.demo_site import running_demo_site
 from support.html import Html
 from support.site import InProcessSite, Reply
 from support.widgets import version_line, widget_line
@@ -178,8 +178,7 @@ def test_guides_and_the_api_are_in_english(shop: InProcessSite) -> None:
 
 
 def test_one_language_has_no_switch(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with InProcessSite(tmp_path_factory.mktemp("one") / "data", languages="de") as site:
-        import_demo(site.node)
+    with running_demo_site(tmp_path_factory.mktemp("one") / "data", languages="de") as site:
         reply = site.get("/")
     assert reply.headers["vary"] == "accept-encoding"
     assert b'<html lang="de">' in reply.body

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.replica.mapped_memory import release_mapped
+from widget_catalog.catalog.replica.file import release_mapped
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 

@@ -7,12 +7,13 @@ import sqlalchemy as sa
 
 from support.values import a_version, a_widget
 from widget_catalog.catalog.events import Imported
+from widget_catalog.catalog.store.rows import slice_of
 from widget_catalog.catalog.store.tables import versions, widgets
 from widget_catalog.catalog.store.widgets import (
     add_widgets,
     find_widget,
     get_widgets,
-    read_slice,
+    read_rows,
     replace_widget,
 )
 from widget_catalog.core.actors import COMMAND_LINE
@@ -65,12 +66,11 @@ def test_a_changed_row_is_damaged_and_named(store: Store, change: sa.Update, wha
     with store.reading() as connection:
         with pytest.raises(DataDamaged) as damaged:
             find_widget(connection, Scope("acme"), WidgetName("clock"))
-        found = read_slice(connection, 0)
+        found = slice_of(read_rows(connection, 0))
 
     assert damaged.value.message == sentence
-    assert found is not None
     assert [it.widget for it in found.intact] == [SOUND]
-    assert (found.last_id, found.damaged) == (2, {2: ("acme", "clock", sentence)})
+    assert found.damaged == {2: ("acme", "clock", sentence)}
 
 
 def test_a_version_that_moved_to_another_widget_is_damaged(store: Store) -> None:

@@ -2,9 +2,19 @@
 
 from collections.abc import Iterator
 
+import boto3
 import pytest
 
 from support.s3 import ministack, rclone
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_description_of_s3() -> Iterator[None]:
+    """All clients share a session: each would read the description of the API, for 0.15 s."""
+    session = boto3.session.Session()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boto3.session, "Session", lambda: session)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -42,13 +42,14 @@ def local(tmp_path: Path) -> Bundles:
     return LocalBundles(tmp_path / "bundles")
 
 
-@pytest.fixture(
-    params=[
-        "local",
-        pytest.param("rclone", marks=pytest.mark.slow),
-        pytest.param("ministack", marks=pytest.mark.slow),
-    ]
+PLACES = (
+    "local",
+    pytest.param("rclone", marks=pytest.mark.slow),
+    pytest.param("ministack", marks=pytest.mark.slow),
 )
+
+
+@pytest.fixture(params=PLACES)
 def bundles(request: pytest.FixtureRequest, tmp_path: Path) -> Bundles:
     if request.param == "local":
         return local(tmp_path)
@@ -165,7 +166,7 @@ def test_compressed_forms_go_with_their_file(bundles: Bundles, tmp_path: Path) -
 PATHS = ("index.js", "index.css", "README.md", "screenshots/a.png", "screenshots/b.png")
 
 
-@pytest.mark.parametrize("place", ["local", "rclone", "ministack"])
+@pytest.mark.parametrize("place", PLACES)
 def test_uploads_are_kept_by_path_and_removed_with_their_request(
     request: pytest.FixtureRequest, tmp_path: Path, place: str
 ) -> None:

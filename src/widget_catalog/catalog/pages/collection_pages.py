@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ...core.http.content import AnyContent
 from ..card_picture import Card
-from ..collections import Collection
+from ..operator_content import Collection
 from ..views import Views
 from .markdown import render_markdown
 from .rendered_pages import CollectionsReader, PageRequest, RenderedPages

@@ -14,9 +14,8 @@ from ...core.http.content import AnyContent, Packer
 from ...core.http.http import Headers, Response
 from ...core.http.rendering import PageRenderer
 from ...core.languages.language import ENGLISH, Language
-from ..brand import LegalPage
-from ..collections import Collection
 from ..installs import Installs
+from ..operator_content import Collection, LegalPage
 from ..replica.cache import ByteBoundedCache
 from ..store.scopes import Member
 

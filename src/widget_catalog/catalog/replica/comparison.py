@@ -11,8 +11,7 @@ import msgspec
 
 from ...core.db.engine import Store
 from .file import ReplicaFile, errors_named
-from .listings import decode_listing
-from .records import KEY, SCOPE, member_key, number_key
+from .records import KEY, SCOPE, decode_listing, member_key, number_key
 from .replica import Replica
 
 Progress = Callable[[int], None]

@@ -17,7 +17,6 @@ import numpy as np
 from ...core.errors import StoreUnavailable
 from ...core.http.content import MAX_INLINE_BYTES
 from .file import ReplicaFile, State, find_current, named, open_current
-from .listings import decode_listing, listing_columns
 from .ordinals import Array
 from .records import (
     CHANGE,
@@ -28,8 +27,10 @@ from .records import (
     SCOPE,
     DocumentRecord,
     damaged,
+    decode_listing,
     full_hash,
     key_of,
+    listing_columns,
     lost,
     member_key,
     number_key,

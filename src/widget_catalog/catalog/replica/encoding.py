@@ -10,8 +10,7 @@ import msgspec
 
 from ..store.rows import Row, WidgetRows, slice_of
 from ..widgets import Widget
-from .listings import decode_listing, encode_listing
-from .records import encode_document, numbered_document
+from .records import decode_listing, encode_document, encode_listing, numbered_document
 from .rendering import Document, render
 
 Asked = list[tuple[int, Row, list[Row], list[Row], list[Row]]]

@@ -20,8 +20,7 @@ from ...core.jobs.process_pool import collector_paused, map_batches
 from ..store import feed, widgets
 from ..store.feed import Change
 from .encoding import Asked, Damaged, Encoded, Records, decode_prepared, encode_batch, numbered
-from .file import ReplicaFile, State, make_current, remove_others
-from .mapped_memory import release_mapped
+from .file import ReplicaFile, State, make_current, release_mapped, remove_others
 from .ordinals import Array
 from .source import change_times, entry_of
 from .writing import KEPT_CHANGES, ReplicaWriter

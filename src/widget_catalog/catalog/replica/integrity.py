@@ -41,8 +41,8 @@ def is_intact(folder: Path, *, is_thorough: bool = False) -> bool:
     path = find_current(folder)
     if path is None:
         return True
-    code = wait_for(start_child(partial(_walk_all, path, is_thorough=is_thorough)))
-    return code in (_INTACT, _UNKNOWN)
+    walk = partial(_walk_all, path, is_thorough=is_thorough)
+    return _run_in_child(walk) in (_INTACT, _UNKNOWN)
 
 
 def _walk_all(path: Path, *, is_thorough: bool) -> int:
@@ -79,25 +79,20 @@ def _chunks(them: Iterator[bytes]) -> Iterator[list[bytes]]:
         yield some
 
 
-def start_child(work: Callable[[], int]) -> int:
-    """Run work that may crash its process: LMDB trusts its own pages. Returns the process id. The
-    child exits with the code that `work` returns.
+def _run_in_child(work: Callable[[], int]) -> int:
+    """Run work that may crash its process: LMDB trusts its own pages. Returns the exit code of the
+    process, which `work` returns; below zero if it was killed.
     """
     with warnings.catch_warnings():
         # About threads, which the child does not need.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        code = 1
+        code = _DAMAGED
         try:
             code = work()
         finally:
             os._exit(code)
-    return child
-
-
-def wait_for(child: int) -> int:
-    """Its exit code; below zero if it was killed."""
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
 

@@ -1,11 +1,12 @@
 """Records: the binary format of a widget in the replica, with checksums.
 
-A widget has two: its listing (`listings.py`) and its document, from which readers slice what they
-need. Everything is covered by a checksum: a damaged file may return any bytes, and any number of
-them.
+A widget has two: its listing, the input of the search index, which is small enough to read all of
+them; and its document, from which readers slice what they need. Everything is covered by a
+checksum: a damaged file may return any bytes, and any number of them.
 """
 
 import struct
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -16,9 +17,10 @@ from ...core.db.damage import checksum
 from ...core.errors import DataDamaged, ReplicaDamaged
 from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document
+from .rows import TEXT_SEPARATOR, Listing, ListingColumns
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 18
+FORMAT = 19
 
 Bytes: TypeAlias = bytes | memoryview
 
@@ -45,6 +47,9 @@ Outline: TypeAlias = tuple[str, str, bool, int, int]
 """Of a version: its number and SDK range, whether it is yanked, and its place in the entries."""
 # Plain tuples, because named ones take twice the time.
 decode_outline = msgspec.json.Decoder(list[Outline]).decode
+
+_encode_listing = msgspec.msgpack.Encoder().encode
+_decode_listing = msgspec.msgpack.Decoder(Listing).decode
 
 # The entry of a key: the widget's number, and whether it is listed, or damaged in the store.
 KEY = struct.Struct("<qB")
@@ -247,6 +252,38 @@ def unseal(record: Bytes, what: str) -> bytes:
     if int.from_bytes(record[:CHECKSUM_BYTES], "little") != checksum(content):
         raise damaged(what)
     return content
+
+
+def encode_listing(it: Listing, number: int, changed_at: int) -> bytes:
+    return seal(_encode_listing(msgspec.structs.replace(it, id=number, changed_at=changed_at)))
+
+
+def decode_listing(record: Bytes) -> Listing:
+    """Raises DataDamaged if this is not what was written."""
+    try:
+        return _decode_listing(unseal(record, "a listing"))
+    except msgspec.MsgspecError:
+        raise damaged("a listing") from None
+
+
+def listing_columns(records: Sequence[Bytes]) -> ListingColumns:
+    """Those of these listings that are listed, column by column. Raises DataDamaged."""
+    rows = [it for it in map(decode_listing, records) if it.is_listed]
+    return ListingColumns(
+        ids=np.array([it.id for it in rows], np.int64),
+        scopes=[it.scope for it in rows],
+        is_official=np.array([it.is_official is True for it in rows], np.bool_),
+        version_counts=np.array([it.version_count for it in rows], np.int64),
+        display_names=TEXT_SEPARATOR.join([it.display_name for it in rows]),
+        descriptions=TEXT_SEPARATOR.join([it.description or "" for it in rows]),
+        labels=TEXT_SEPARATOR.join([it.label for it in rows]),
+        created_ms=np.array([it.created_ms for it in rows], np.int64),
+        released_ms=np.array([it.released_ms for it in rows], np.int64),
+        names=[it.name for it in rows],
+        facets=[it.facets for it in rows],
+        terms=[it.terms for it in rows],
+        readmes=[it.readme for it in rows],
+    )
 
 
 def version_key(number: int, identity: str) -> bytes:

@@ -10,13 +10,13 @@ from ...core.db.transaction import PreparedBatch
 from ..store.feed import Change
 from .encoding import Records, decode_prepared
 from .file import ReplicaFile, State
-from .listings import decode_listing
 from .records import (
     CHANGE,
     KEY,
     LISTED,
     LOST,
     SCOPE,
+    decode_listing,
     key_of,
     member_key,
     number_key,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..replica.documents import Documents
-from ..replica.mapped_memory import release_mapped
+from ..replica.file import release_mapped
 from ..replica.ordinals import Array, Groups
 from ..replica.records import damaged
 from .facets import FacetParts, FacetsBuilder

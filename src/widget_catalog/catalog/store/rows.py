@@ -316,14 +316,13 @@ class WidgetRows(NamedTuple):
 class Slice(NamedTuple):
     """Some widgets by number, and errors for those that are damaged."""
 
-    last_id: int
     intact: list[StoredWidget]
     damaged: dict[int, DamagedWidget]
 
 
 def slice_of(rows: Sequence[WidgetRows]) -> Slice:
     """Widgets from their rows, each of them verified."""
-    found = Slice(rows[-1].widget[0] if rows else 0, [], {})
+    found = Slice([], {})
     for it in rows:
         number, scope, name = it.widget[:3]
         try:

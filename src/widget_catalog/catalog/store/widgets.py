@@ -147,12 +147,6 @@ def read_rows(connection: Connection, after_id: int, batch: int = 500) -> list[W
     return _read(connection, query, are_neighbours=True)
 
 
-def read_slice(connection: Connection, after_id: int, batch: int = 500) -> Slice | None:
-    """The next widgets by number, damaged or not; None after the last."""
-    rows = read_rows(connection, after_id, batch)
-    return slice_of(rows) if rows else None
-
-
 def read_widgets(connection: Connection, ids: Sequence[int]) -> Slice:
     """These widgets, damaged or not."""
     return slice_of(_read(connection, sa.select(widgets).where(widgets.c.id.in_(ids))))

@@ -145,6 +145,16 @@ def page_environment(
 _url_encoded = lru_cache(2_000)(do_urlencode)
 
 
+def compile_public_templates(contributions: "Contributions") -> None:
+    """Before workers are forked. Otherwise each compiles a template for the first page that needs
+    it, and serves nothing else for a quarter of a second.
+    """
+    environment = page_environment(contributions)
+    for name in environment.list_templates():
+        if name.startswith("catalog/") or "/" not in name:
+            environment.get_template(name)
+
+
 def _chosen_theme() -> str:
     """Of the visitor of a personal page. Public pages, the same for everybody, have a script."""
     return "" if (trace := current.get()) is None else trace.theme

@@ -27,7 +27,7 @@ from .http import Body
 MAX_FILES = 10
 # More than a person chooses by mistake, so that the handler can say how many are allowed.
 _MAX_PARTS = 100
-_MAX_FIELD_BYTES = 4_096
+_MAX_FIELD_BYTES = 81_920  # The release notes of a version, in any script.
 
 
 class FormFile(NamedTuple):

@@ -50,15 +50,49 @@ async function findWidget(files) {
   const folder = path.slice(0, -MANIFEST.length);
   const find = (name) => files.get(folder + String(name).replace(/^\.\//, ""));
   const main = said.main ?? "index.js";
-  // Manifests of other tools do not name the bundle.
-  const bundle = find(main) ?? (said.main ? undefined : find("dist/index.js"));
-  const readme = paths.find((it) => it.toLowerCase() === `${folder}README.md`.toLowerCase());
-  const found = { manifest: files.get(path), bundle, style: said.style && find(said.style) };
-  found.readme = files.get(readme);
+  // Manifests of other tools do not name the files, which are in dist.
+  const built = (...names) => names.map((it) => find(`dist/${it}`)).find(Boolean);
+  const isBuilt = !said.main && !find(main);
+  const bundle = isBuilt ? built("index.js") : find(main);
+  const style = said.style ? find(said.style) : isBuilt ? built("index.css", "style.css") : undefined;
+  const beside = (name) => files.get(paths.find((it) => it.toLowerCase() === (folder + name).toLowerCase()));
+  const found = { manifest: files.get(path), bundle, style, readme: beside("README.md") };
+  found.notes = sectionOf((await beside("CHANGELOG.md")?.text()) ?? "", said.version);
+  found.name = said.displayName ? "" : await findName(said.name, beside("package.json"));
   found.screenshots = pictures(files, `${folder}screenshots/`);
   if (!found.bundle) found.fault = `The manifest names ${main}, which is not there.`;
   if (said.style && !found.style) found.fault = `The manifest names ${said.style}, which is not there.`;
   return found;
+}
+
+// In manifests of other tools, `name` is the name for people: the one in package.json, or made of it.
+async function findName(forPeople, packageFile) {
+  const isName = (it) => /^[a-z0-9][a-z0-9-]{0,63}$/.test(it);
+  if (typeof forPeople !== "string" || isName(forPeople)) return "";
+  try {
+    const name = JSON.parse(await packageFile.text()).name.split("/").at(-1);
+    if (isName(name)) return name;
+  } catch { /* There is none. */ }
+  const letters = forPeople.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
+  return letters.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 64);
+}
+
+// The section of a version in a changelog, as `widget publish` finds it; empty if there is none.
+function sectionOf(changelog, version) {
+  const number = String(version).split("+")[0].replace(/[^0-9A-Za-z-]/g, "\\$&");
+  const wanted = new RegExp(`^(?:\\S+\\s+)?\\[?v?${number}(?:\\+[0-9A-Za-z.-]+)?(?![\\w.+-])`, "i");
+  const section = [];
+  let level = 0;
+  let fence = "";
+  for (const line of changelog.split(/\r?\n/)) {
+    const [, marks, title] = (!fence && /^ {0,3}(#{1,6})\s+(.*)$/.exec(line)) || [];
+    if (level && marks?.length <= level) break;
+    if (level) section.push(line);
+    else if (wanted.test(title ?? "")) level = marks.length;
+    const [, mark] = /^ {0,3}(```+|~~~+)/.exec(line) ?? [];
+    if (mark && (!fence || mark.startsWith(fence))) fence = fence ? "" : mark;
+  }
+  return section.join("\n").trim();
 }
 
 // The pictures directly in a folder, by name; a light one precedes its dark one.
@@ -113,9 +147,12 @@ class PublishForm {
 
   async take(files) {
     if (files.size === 0) return;
-    const { fault, ...found } = await findWidget(files);
-    for (const name of FIELDS) put(this.inputs[name], found[name]);
+    const { fault, notes, name, ...found } = await findWidget(files);
+    for (const field of FIELDS) put(this.inputs[field], found[field]);
+    if (notes) this.form.elements.notes.value = notes;
+    if (name) this.form.elements.name.value = name;
     const names = FIELDS.flatMap((it) => found[it] ?? []).map((it) => it.name);
+    if (notes) names.push("release notes in CHANGELOG.md");
     this.say(fault ?? `Found: ${names.join(", ")}.`);
   }
 

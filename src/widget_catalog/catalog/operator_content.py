@@ -1,4 +1,6 @@
-"""Collections of widgets as pages show them. A room above stores them, if it is installed."""
+"""What operators add to public pages: their brand, legal pages and collections of widgets. Rooms
+above store it, if they are installed.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,6 +9,15 @@ from sqlalchemy.engine import Connection
 
 from ..core.db.engine import Store, Transaction
 from ..core.hooks import extension_point
+from ..core.http.branding import Brand
+
+
+class LegalPage(NamedTuple):
+    """`text` is Markdown."""
+
+    slug: str
+    title: str
+    text: str
 
 
 class Collection(NamedTuple):
@@ -20,6 +31,16 @@ class Collection(NamedTuple):
 
 
 @extension_point
+def find_brand(_connection: Connection) -> Brand:
+    return Brand()
+
+
+@extension_point
+def find_legal_page(_connection: Connection, _slug: str) -> LegalPage | None:
+    return None
+
+
+@extension_point
 def list_collections(_connection: Connection) -> Sequence[Collection]:
     """All of them, in the operator's order."""
     return ()
@@ -28,6 +49,16 @@ def list_collections(_connection: Connection) -> Sequence[Collection]:
 @extension_point
 def add_collections(_tx: Transaction, _collections: Sequence[Collection]) -> None:
     """Add collections to a catalog that has none, such as the examples of `serve --demo`."""
+
+
+def read_brand(store: Store) -> Brand:
+    with store.reading() as connection:
+        return find_brand(connection)
+
+
+def read_legal_page(store: Store, slug: str) -> LegalPage | None:
+    with store.reading() as connection:
+        return find_legal_page(connection, slug)
 
 
 def read_collections(store: Store) -> tuple[Collection, ...]:
