@@ -45,8 +45,8 @@ class Traffic(Clients):
         are those of the short form, which runs in parallel with other tests.
         """
         self._is_proxied = is_proxied
-        self._pause_s = 0.1 if is_short else 0.04 if is_proxied else 0.004
-        self._publish_pause_s = 0.2 if is_short else 0.0
+        self._pause_s = 0.04 if is_proxied else 0.1 if is_short else 0.004
+        self._publish_pause_s = 0.1 if is_short else 0.0
         self.port = port
         self.ledger = ledger
         self.counted = counted

@@ -1,18 +1,307 @@
-"""Backup: consistent copies of a running catalog, and how to restore them."""
+"""Backup: consistent copies of a running catalog, and how to restore them; `widget-catalog backup`
+and `restore`.
+"""
 
+import signal
+import threading
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+from rich.filesize import decimal
+from rich.markup import escape
+
+from widget_contract.errors import CatalogError
+
+from ..catalog.node.context import (
+    ConfigOption,
+    DataOption,
+    fail,
+    report,
+    require_catalog,
+    require_folder,
+    say,
+    seconds_of,
+)
+from ..core import clock
+from ..core.clock import counted
 from ..core.commands import DATA, Command
+from ..core.data_folder import DataFolder
+from ..core.errors import DataDamaged
 from ..core.features import Feature
-from .commands import backup, restore
+from ..core.load_settings import load_settings
 
 if TYPE_CHECKING:
-    from ..core.data_folder import DataFolder
     from ..core.http.metrics import Reading
     from ..core.settings import Settings
+    from .layout import Manifest
+    from .writer import FolderBackup, Made
+
+_KEPT = 10
+# Per kind; a damaged disk may cause thousands.
+_SHOWN = 20
+# With one of these extensions, a file is meant, not a folder.
+_OTHER_FILES = frozenset(
+    ".7z .bak .bz2 .db .gz .rar .sql .sqlite .tar .tbz2 .tgz .txz .tzst .xz .zip .zst".split()
+)
+
+
+def backup(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help="A folder, or a file with the suffix .tar.zst.",
+            show_default=False,
+        ),
+    ],
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Run until stopped, and copy changes every 30s, 5m or 1h. Requires a folder.",
+            show_default=False,
+        ),
+    ] = None,
+    keep: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of snapshots to keep in a folder.")
+    ] = _KEPT,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Back up the catalog: its database and every stored bundle. The service may be running.
+
+    A folder gets a snapshot of the database, and only those bundles that it does not have yet,
+    or whose copies are damaged: the size of each is compared, and an eighth of them is hashed.
+    A file is replaced as a whole. Both are verified before they count; an interrupted backup
+    leaves the last one as it was.
+
+    second-factor.key is not in it: keep a copy of that file elsewhere. Exit code 1: no backup
+    was made, or stored bundles are missing from it.
+    """
+    from ..catalog.node.opening import bundles_in
+    from ..core.progress import counting
+    from .layout import ARCHIVE_SUFFIX
+    from .writer import Catalog, FolderBackup, back_up_to_file
+
+    settings = load_settings({"data": data}, config)
+    require_folder(settings, "which has its own backup tools: use pg_dump or PITR.")
+    require_catalog(settings)
+    data_folder = DataFolder(settings.data)
+    catalog = Catalog(data_folder, bundles_in(data_folder, settings.backends))
+    path, bar = Path(target), partial(counting, say)
+    is_file = path.name.endswith(ARCHIVE_SUFFIX) and not path.is_dir()
+    if path.is_file() and not is_file:
+        fail(f"{path} is a file. Pass a folder, or a file with the suffix {ARCHIVE_SUFFIX}.")
+    if not is_file and not path.is_dir() and path.suffix.lower() in _OTHER_FILES:
+        fail(
+            f"{path}: a backup is a folder, or a file with the suffix {ARCHIVE_SUFFIX}. To back "
+            "up to a folder with this name, create it first."
+        )
+    if every is not None:
+        if is_file:
+            fail("--every requires a folder: a file would be rewritten each time.")
+        _follow(FolderBackup(path, catalog, keep), seconds_of(every), data_folder)
+        return
+    try:
+        if is_file:
+            made = back_up_to_file(path, catalog, bar)
+        else:
+            folder = FolderBackup(path, catalog, keep, bar)
+            with folder.locked():
+                made = folder.add_snapshot()
+    except CatalogError as error:
+        _raise_alarm(data_folder, error)
+        raise
+    report(f"Backed up {_summary(made.manifest)} to {made.path}.")
+    if not is_file:
+        report(f"Copied {counted(made.bundles_copied, 'bundle')} that were not in the folder yet.")
+    _print_repairs(made)
+    _warn_of_key(made.manifest, settings.data / "second-factor.key")
+    _warn_of_missing(made.manifest)
+    if made.manifest.missing:
+        _raise_bundle_alarm(data_folder, made.manifest)
+        raise typer.Exit(1)
+
+
+def restore(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="The backup: a folder or a file.",
+            show_default=False,
+            readable=False,
+        ),
+    ],
+    snapshot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The snapshot of a folder, by its name or a prefix of it; see --list.",
+            show_default="the newest",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only verify the backup; restore nothing.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Only list the snapshots of a folder.")
+    ] = False,
+    despite_damage: Annotated[
+        bool,
+        typer.Option(
+            "--despite-damage",
+            help="Restore the database and all intact bundles, and list damaged files.",
+        ),
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Restore a backup into a new or empty data folder (--data), and verify all of it.
+
+    Every file is checked against its hash; the database for its integrity, its row counts and
+    the checksums of its rows. If anything is wrong, all of it is listed and the folder stays as
+    it was, unless --despite-damage says otherwise. Exit code 1: the backup is damaged, or
+    nothing was restored.
+    """
+    from ..core.progress import counting
+    from .reader import check_backup, describe
+    from .restore import build_replica, restore_backup
+
+    settings = load_settings({"data": data}, config)
+    require_folder(settings, "but a backup is restored into a folder: unset database.")
+    if not source.exists():
+        fail(f"There is no backup {source}.")
+    if list_:
+        if not source.is_dir():
+            fail(f"{source} is a file, and has only one snapshot.")
+        snapshots = describe(source)
+        for name, manifest in snapshots.items():
+            about = manifest if isinstance(manifest, str) else _summary(manifest)
+            print(f"{name}  {about}")  # noqa: T201
+        if any(isinstance(it, str) for it in snapshots.values()):
+            raise typer.Exit(1)
+        return
+    bar = partial(counting, say)
+    if check:
+        found = check_backup(source, snapshot, bar)
+        report(f"The snapshot {found.name} is intact: {_summary(found.manifest)}.")
+    else:
+        found = restore_backup(source, settings.data, snapshot, bar, despite_damage=despite_damage)
+        report(f"Restored {_summary(found.manifest)} to {settings.data}.")
+        report(
+            f"The backup was created at {found.manifest.made_at} by release "
+            f"{found.manifest.release}."
+        )
+        _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
+    _warn_of_missing(found.manifest)
+    if found.errors:
+        _print_some("Damaged:", [it.sentence for it in found.errors])
+        report(
+            "Damaged and missing bundles were left out. To see which versions need them, run: "
+            f"widget-catalog doctor --data {settings.data}"
+        )
+    if not check:
+        build_replica(settings.data, found.manifest, bar)
+    if found.manifest.missing or found.errors:
+        raise typer.Exit(1)
+
+
+def _follow(folder: "FolderBackup", every_s: float, data_folder: DataFolder) -> None:
+    from .writer import keep_copying
+
+    is_over = threading.Event()
+
+    def stop(number: int, _frame: object) -> None:
+        """The current copy is finished; a second signal aborts it."""
+        is_over.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+
+    def on_made(made: "Made", took_s: float) -> None:
+        now = clock.iso(clock.now())
+        report(
+            f"{now}  {made.path.name}: {_summary(made.manifest)}; "
+            f"{counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
+        )
+        _print_repairs(made)
+        _warn_of_missing(made.manifest)
+        _raise_bundle_alarm(data_folder, made.manifest)
+
+    def on_failure(error: CatalogError) -> None:
+        _raise_alarm(data_folder, error)
+        now = clock.iso(clock.now())
+        say.print(f"{now}  [red]Error:[/] {escape(error.message)} Retrying.")
+
+    with folder.locked():
+        report(f"Copying changes every {every_s:g} s. Press Ctrl-C to stop.")
+        keep_copying(folder, every_s, is_over, on_made, on_failure)
+
+
+def _raise_alarm(folder: DataFolder, error: CatalogError) -> None:
+    """The service that runs there shows it."""
+    if isinstance(error, DataDamaged):
+        from ..core.db.damage import DamageAlarm
+
+        DamageAlarm(folder.damage).raise_for(error.message)
+
+
+def _raise_bundle_alarm(folder: DataFolder, manifest: "Manifest") -> None:
+    from ..core.db.damage import bundle_alarm
+
+    if manifest.missing:
+        sentence = f"{manifest.missing[0]} is missing or damaged."
+        bundle_alarm(folder.bundle_damage).raise_for(sentence)
+
+
+def _summary(manifest: "Manifest") -> str:
+    rows = manifest.rows
+    return (
+        f"{counted(rows.get('widgets', 0), 'widget')}, "
+        f"{counted(rows.get('versions', 0), 'version')}, "
+        f"{counted(rows.get('accounts', 0), 'account')} and "
+        f"{counted(manifest.bundles, 'bundle')} "
+        f"({decimal(manifest.database_bytes + manifest.bundle_bytes)})"
+    )
+
+
+def _warn_of_missing(manifest: "Manifest") -> None:
+    _print_some("Missing:", manifest.missing, " was missing or damaged when it was copied.")
+
+
+def _print_repairs(made: "Made") -> None:
+    what = " was damaged in the backup and has been copied again."
+    _print_some("Repaired:", made.repaired, what)
+
+
+def _print_some(label: str, items: list[str], what: str = "") -> None:
+    for it in items[:_SHOWN]:
+        say.print(f"[yellow]{label}[/] {escape(f'{it}{what}')}")
+    if len(items) > _SHOWN:
+        report(f"… and {len(items) - _SHOWN:,} more.")
+
+
+def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:
+    """Authenticator apps need this key, which no backup contains: see SECURITY.md."""
+    apps = manifest.rows.get("authenticator_apps", 0)
+    if not apps:
+        return
+    people = "1 account uses" if apps == 1 else f"{apps:,} accounts use"
+    advice = (
+        f"Copy your second-factor.key to {key} before you start the service."
+        if is_restored
+        else f"Keep a copy of {key} elsewhere; it does not change."
+    )
+    say.print(
+        f"[yellow]Note:[/] {people} an authenticator app. The key of these apps is not in the "
+        f"backup. {escape(advice)}"
+    )
 
 
 def _facts(settings: "Settings") -> Sequence[tuple[str, str]]:
@@ -22,7 +311,6 @@ def _facts(settings: "Settings") -> Sequence[tuple[str, str]]:
 
 
 def _readings(folder: "DataFolder") -> "Sequence[Reading]":
-    from ..core import clock
     from ..core.http.metrics import Reading
 
     def age() -> dict[str, float]:

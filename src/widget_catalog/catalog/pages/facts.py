@@ -11,7 +11,7 @@ from widget_contract.wire_running import PublishedFile
 
 from ...core.languages.language import ENGLISH, N_, Language
 
-_GRID_CELLS = 12
+_WIDE_GRID_CELLS = 12
 
 _PERMISSIONS = {
     "camera": N_("Use the camera"),
@@ -103,7 +103,7 @@ class Footprint(NamedTuple):
 
 def grid(version: VersionEntry) -> Footprint:
     """With a free cell at each side if there is room."""
-    cells = _GRID_CELLS
+    cells = _WIDE_GRID_CELLS
     least, most = _cut(version.min_size, cells), _cut(version.max_size, cells)
     columns, rows = (min(max(it + 1, 4), cells) for it in (most.w, most.h))
     return Footprint(columns, rows, least, most)

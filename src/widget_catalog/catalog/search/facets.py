@@ -24,18 +24,19 @@ class FacetsBuilder:
     def __init__(self) -> None:
         self._created, self._released = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         self._names: list[str] = []
-        self._values: list[str] = []
+        self._columns: list[list[str]] = [[] for _ in FACETS]
 
     def add(self, some: ListingColumns) -> None:
         self._created.append(some.created_ms)
         self._released.append(some.released_ms)
         self._names += some.names
-        self._values += some.facets
+        columns = zip(*map(split_facets, some.facets), strict=True)
+        # Of no widgets there are no columns.
+        for column, values in zip(self._columns, columns, strict=False):
+            column += values
 
     def build(self) -> FacetParts:
-        rows = [split_facets(it) for it in self._values]
-        columns = zip(*rows, strict=True) if rows else [()] * len(FACETS)
-        grouped = chain.from_iterable(map(_grouped, columns))
+        grouped = chain.from_iterable(map(_grouped, self._columns))
         times = np.concatenate(self._created), np.concatenate(self._released)
         return *times, *_in_order(self._names), *grouped
 

@@ -142,9 +142,6 @@ def page_environment(
     return environment
 
 
-_url_encoded = lru_cache(2_000)(do_urlencode)
-
-
 def compile_public_templates(contributions: "Contributions") -> None:
     """Before workers are forked. Otherwise each compiles a template for the first page that needs
     it, and serves nothing else for a quarter of a second.
@@ -153,6 +150,9 @@ def compile_public_templates(contributions: "Contributions") -> None:
     for name in environment.list_templates():
         if name.startswith("catalog/") or "/" not in name:
             environment.get_template(name)
+
+
+_url_encoded = lru_cache(2_000)(do_urlencode)
 
 
 def _chosen_theme() -> str:

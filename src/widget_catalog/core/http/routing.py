@@ -116,18 +116,16 @@ class Routes(Generic[R]):
 
     def __init__(self, routes: Sequence[R]) -> None:
         self.all = tuple(routes)
-        self._by_length: dict[int, list[tuple[list[str], dict[str, R]]]] = {}
+        self._by_length: dict[int, dict[tuple[str, ...], dict[str, R]]] = {}
         for route in routes:
-            parts = route.path.split("/")
-            known = self._by_length.setdefault(len(parts), [])
-            if not any(it == parts for it, _ in known):
-                known.append((parts, {}))
-            next(methods for it, methods in known if it == parts)[route.method] = route
+            parts = tuple(route.path.split("/"))
+            known = self._by_length.setdefault(len(parts), {})
+            known.setdefault(parts, {})[route.method] = route
 
     def find(self, path: str) -> Found[R] | None:
         """The routes of a path. Literal segments precede parameters, in table order."""
         parts = path.split("/")
-        for wanted, methods in self._by_length.get(len(parts), ()):
+        for wanted, methods in self._by_length.get(len(parts), {}).items():
             params = {}
             for want, have in zip(wanted, parts, strict=True):
                 if want.startswith("{"):
