@@ -17,12 +17,10 @@ from ...core.http.branding import LOGOS, Brand, accent_style
 from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
 from .markdown import MarkdownRenderer
-from .rendered_pages import LegalPageReader, PageRequest, RenderedPages
+from .rendered_pages import WAIT_S, LegalPageReader, PageRequest, RenderedPages
 
 # As of the READMEs of versions.
 _PAGE_BYTES = 150_000
-# How long a page waits for a slow database before it shows the brand that is known.
-_WAIT_S = 0.5
 # A logo that is not known yet is looked for at once, but not with every request.
 _LOGO_KEPT_S = 0.05
 _HEADING = re.compile("(?<=<h|/h)[3-6](?=>)")
@@ -52,7 +50,7 @@ class BrandPages:
             return
         self._read_at = at
         self._reading = asyncio.ensure_future(self._read(self.read))
-        await asyncio.wait([self._reading], timeout=_WAIT_S)
+        await asyncio.wait([self._reading], timeout=WAIT_S)
 
     async def _read(self, read: Callable[[None], Awaitable[Brand]]) -> None:
         with suppress(StoreUnavailable):

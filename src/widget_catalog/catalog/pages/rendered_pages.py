@@ -58,6 +58,11 @@ class PageRequest(NamedTuple):
         return f"{self.params['scope']}/{self.params['name']}"
 
 
+WAIT_S = 0.3
+"""How long a page waits for the store, before it shows what is known. A load balancer asks another
+node after a second (`deploy/haproxy.cfg`)."""
+
+
 class PublicRoute(NamedTuple):
     """`find` returns None if there is no page for these values."""
 
@@ -135,34 +140,40 @@ def page_numbers(page: int, pages: int) -> list[int | None]:
 
 
 class StoreReads(Generic[K, V]):
-    """Data of public pages that only the store has."""
+    """Data of public pages that only the store has. Nobody waits for a store that is slow or hangs:
+    after `WAIT_S`, a page shows the last value read.
+    """
 
     kept_s: ClassVar[float]
-    """How old what a page shows may be."""
+    """How old what a page shows may be, while the store responds."""
     is_awaited: ClassVar[bool] = True
-    """Whether a page waits for new values; otherwise it shows older ones, and new ones soon."""
+    """Whether a page waits for a newer value; otherwise only for the first."""
 
     def __init__(self, read: Callable[[K], Awaitable[V]]) -> None:
         self._read = read
         self._known: dict[K, tuple[float, V | None]] = {}
-        self._reading: set[asyncio.Task[V | None]] = set()
+        self._reading: dict[K, tuple[float, asyncio.Task[V | None]]] = {}
 
     async def find(self, key: K) -> V | None:
-        """The last value read, if the store is unavailable; None if there is none."""
-        read_at, known = self._known.get(key, (0.0, None))
-        if read_at and time.monotonic() - read_at < self.kept_s:
+        """None if nothing was read yet."""
+        at = time.monotonic()
+        read_at, known = self._known.get(key, (None, None))
+        if read_at is not None and at - read_at < self.kept_s:
             return known
-        if read_at and not self.is_awaited:
-            self._known[key] = (time.monotonic(), known)
-            task = asyncio.ensure_future(self._read_again(key, known))
-            self._reading.add(task)
-            task.add_done_callback(self._reading.discard)
-            return known
-        return await self._read_again(key, known)
+        if key not in self._reading:
+            self._reading[key] = (at, asyncio.ensure_future(self._read_again(key, known)))
+        began_at, task = self._reading[key]
+        left_s = began_at + WAIT_S - at
+        if left_s > 0 and (self.is_awaited or read_at is None):
+            await asyncio.wait([task], timeout=left_s)
+        return task.result() if task.done() else known
 
     async def _read_again(self, key: K, known: V | None) -> V | None:
-        with suppress(StoreUnavailable):
-            known = await self._read(key)
+        try:
+            with suppress(StoreUnavailable):
+                known = await self._read(key)
+        finally:
+            del self._reading[key]
         self._known.pop(key, None)
         if len(self._known) >= _MAX_KNOWN:
             del self._known[next(iter(self._known))]
