@@ -123,14 +123,16 @@ class SearchIndex:
     def _find_by_score(
         self, terms: Sequence[Holders], matching: BitMap, offset: int, limit: int
     ) -> Hits:
-        """The same by how well the words match. Any count of a result may change the order."""
+        """The same by how well the words match. Any count may change the order, also that of a
+        widget that is no result: those that it overtakes become less popular.
+        """
         parts = (self._ranking, self._popularity, len(self._all), terms, matching)
         shown = by_score(*parts, offset, offset + limit)
         ids, total = self._popularity.ids_of(shown), len(matching)
         if not self.is_exact or not shown:
             return Hits(ids, total, BitMap(), [])
-        # As if the last of all were on the page: then every count among the results matters.
-        return Hits(ids, total, matching, [len(self._all) - 1])
+        # As if the last of all were on the page: then every count matters.
+        return Hits(ids, total, self._all, [len(self._all) - 1])
 
     def count_matches(self, query: Query) -> Matches:
         """The results of a query that ranks, in numbers."""
