@@ -13,7 +13,7 @@ OPENAPI = "docs/openapi.json"
 # What precedes and follows the version. Each occurs in its file at least once.
 PLACES: dict[str, tuple[tuple[str, str], ...]] = {
     SOURCE: (('VERSION = "', '"'), ('CLI_LATEST = "', '"')),
-    "src/widget_cli/release.py": (('VERSION = "', '"'),),
+    "src/widget_cli/__init__.py": (('VERSION = "', '"'),),
     "pyproject.toml": (
         ('\nversion = "', '"'),
         ('"widget-catalog-client==', '"'),

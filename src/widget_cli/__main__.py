@@ -2,7 +2,7 @@
 
 import sys
 
-from .release import VERSION
+from . import VERSION
 
 
 def run() -> None:

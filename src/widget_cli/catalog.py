@@ -7,9 +7,9 @@ from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.version_files import CLI_VERSION, SCOPES, detail_path, style_address
 from widget_contract.wire import CliVersion, PublishScope
 
+from . import VERSION
 from .addresses import WidgetKey, path_part
 from .errors import ExitCode, ToolError, not_allowed
-from .release import VERSION
 from .responses import Account, Detail, Settings, VersionEntry, not_a_catalog, refusal, shaped
 from .session import Session
 from .transport import FILE_BYTES, SMALL_BYTES

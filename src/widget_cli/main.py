@@ -11,11 +11,10 @@ import typer
 
 from widget_contract.errors import CatalogError
 
-from . import commands
+from . import VERSION, commands
 from .console import show_error
 from .errors import ExitCode, ToolError
 from .options import App
-from .release import VERSION
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 

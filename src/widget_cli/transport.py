@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
+from . import VERSION
 from .console import plain, say, sized
 from .errors import ToolError, unreachable, wrong_usage
-from .release import VERSION
 
 if TYPE_CHECKING:
     import httpx

@@ -19,7 +19,7 @@ from support.openapi import closed
 from support.pictures import a_picture
 from support.site import InProcessSite, Reply
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.openapi.document import openapi, printed
+from widget_catalog.catalog.openapi import openapi, printed
 from widget_contract.described import COMPAT_SDK, SEMVER
 from widget_contract.semver import InvalidVersion, SemVer
 

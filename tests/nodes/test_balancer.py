@@ -188,13 +188,19 @@ def test_a_restarted_node_serves_at_once_when_the_others_are_killed(group: Group
 
 def test_what_is_not_ready_anywhere_is_served_all_the_same(group: Group) -> None:
     """All nodes drain at once: the balancer knows no ready node, and asks them."""
-    for node in group.nodes:
-        node.process.send_signal(signal.SIGTERM)
-    time.sleep(1.0)
-    assert httpx.get(f"http://127.0.0.1:{group.port}{CLOCK}").status_code == 200
+    with contextlib.ExitStack() as opened:
+        balancer = httpx.Client(base_url=f"http://127.0.0.1:{group.port}")
+        client = opened.enter_context(balancer)
+        nodes = [opened.enter_context(it.client()) for it in group.nodes]
+        assert {it.get("/healthz/ready").status_code for it in (client, *nodes)} == {200}
+        for node in group.nodes:
+            node.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: {it.get("/healthz/ready").status_code for it in nodes} == {503}, 5)
+        served = client.get(CLOCK).status_code
     for index, node in enumerate(group.nodes):
         assert node.process.wait(60) == 0
         group.start(index)
+    assert served == 200
 
 
 def test_a_damaged_replica_is_rebuilt_and_nobody_notices(group: Group) -> None:

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from support.commands import loaded_by
 from support.scripted import Scripted, ScriptedServer
 from tool.tool import Tool
+from widget_cli import VERSION
 from widget_cli.errors import ExitCode
 from widget_cli.main import app
-from widget_cli.release import VERSION
 
 _COMMANDS = """init validate publish yank unyank deprecate undeprecate unlist list search info
     versions login logout whoami account tokens org""".split()

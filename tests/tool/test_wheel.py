@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from support.environments import environment_with_pip, site_of
-from widget_cli.release import VERSION
+from widget_cli import VERSION
 
 ROOT = Path(__file__).parents[2]
 # The folders of the wheels, by the prefix of their names.

@@ -21,9 +21,9 @@ from .replica.records import DocumentRecord, decode_outline
 from .replica.rendering import with_cdn
 from .replica.revision import Counts
 from .replica.rows import SummaryRow
-from .search.hits import Hits
 from .search.index import SearchIndex
 from .search.popularity import Mark
+from .search.scoring import Hits
 from .widgets import runs_on
 
 # Memory of an object besides its bytes.

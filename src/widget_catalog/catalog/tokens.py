@@ -1,14 +1,29 @@
-"""Tokens: the words of texts, as pages search them. The API's `q` has its own rule."""
+"""Tokens: the words of texts, as pages search them; their stems in English and German, and words
+with the same meaning. The API's `q` has its own rule.
+"""
 
 import re
+from collections import defaultdict
+from functools import cache, lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from widget_contract.texts import fold
+
+if TYPE_CHECKING:
+    from Stemmer import Stemmer
 
 # Longer READMEs are searched by their beginning: what a widget does is said there.
 _README_CHARACTERS = 20_000
 MAX_README_TOKENS = 100
 _MAX_CHARACTERS = 30
 _MAX_QUERY_TOKENS = 12
+
+# What a stemmer may remove if a short stem is left: English timers are not German "tim".
+_LONG_STEM, _MAX_ENDING = 5, 2
+_ENDINGS_OF_LONG = ("er",)
+_REMEMBERED = 20_000
 
 _TOKEN = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"\(?\bhttps?:[^\s)>]+")
@@ -45,3 +60,41 @@ def readme_tokens(markdown: str) -> list[str]:
             if len(found) == MAX_README_TOKENS:
                 break
     return list(found)
+
+
+@lru_cache(_REMEMBERED)
+def stems_of(word: str) -> frozenset[tuple[int, str]]:
+    """Its stems by language, without those that lost too much to be the same word."""
+    stems = enumerate(it.stemWord(word) for it in _stemmers())
+    return frozenset(
+        (language, stem)
+        for language, stem in stems
+        if len(stem) >= _LONG_STEM
+        or (len(word) - len(stem) <= _MAX_ENDING and not word.endswith(_ENDINGS_OF_LONG, len(stem)))
+    )
+
+
+def related_words(term: str) -> list[str]:
+    """Other words with the same meaning."""
+    groups, words_of = _groups(), stems_of(term)
+    found = [groups[it] for it in words_of if it in groups]
+    return [it for it in dict.fromkeys(chain.from_iterable(found)) if it != term]
+
+
+@cache
+def _groups() -> dict[tuple[int, str], list[str]]:
+    groups: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    text = Path(__file__).with_name("related_words.txt").read_text("utf-8")
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            words = line.split()
+            for stem in {stem for word in words for stem in stems_of(word)}:
+                groups[stem] += words
+    return groups
+
+
+@cache
+def _stemmers() -> "tuple[Stemmer, ...]":
+    from Stemmer import Stemmer
+
+    return Stemmer("english"), Stemmer("german")

@@ -17,7 +17,7 @@ from ..core.http.content import AnyContent
 from .card_picture import Card, CardResults
 from .catalog import Catalog
 from .query import Query, SearchRequest
-from .search.hits import Matches
+from .search.scoring import Matches
 
 T = TypeVar("T")
 

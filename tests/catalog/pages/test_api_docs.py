@@ -7,7 +7,7 @@ import pytest
 
 from support.html import Html
 from support.site import InProcessSite
-from widget_catalog.catalog.openapi.document import openapi
+from widget_catalog.catalog.openapi import openapi
 from widget_catalog.catalog.pages.reference import ReferenceReader
 from widget_contract.manifest_schema import printed
 

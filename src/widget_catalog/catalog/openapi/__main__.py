@@ -2,6 +2,6 @@
 
 import sys
 
-from .document import openapi, printed
+from . import openapi, printed
 
 sys.stdout.write(printed(openapi("Widget Catalog", "http://127.0.0.1:8080")))

@@ -24,7 +24,7 @@ from ...core.http.routing import Routes
 from ...core.languages.language import N_, Language
 from ...core.tracing import current
 from ..catalog import Catalog
-from ..openapi.document import openapi, printed
+from ..openapi import openapi, printed
 from ..views import Views
 from .brand_pages import BrandPages
 from .cards import Cards, official_mark

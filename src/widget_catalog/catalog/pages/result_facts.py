@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from ...core.http.page_templates import escape_output
 from ...core.languages.language import N_, Language
-from ..search.hits import Matches
 from ..search.ranking import Field
+from ..search.scoring import Matches
 from .search_form import SearchForm
 
 _KEYWORDS = 12

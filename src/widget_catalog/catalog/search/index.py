@@ -21,14 +21,12 @@ from ..replica.revision import Counts
 from ..replica.rows import Listing
 from ..tokens import query_tokens
 from ..widgets import Totals
-from .display_names import DisplayNames
 from .facets import Facets
-from .hits import Hits, Holders, Matches
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
 from .ranking import Ranking
-from .scoring import by_score
-from .texts import Texts
+from .scoring import Hits, Holders, Matches, by_score
+from .texts import DisplayNames, Texts
 from .words import Words, label_words
 
 _REMEMBERED_BYTES = 16 << 20

@@ -20,9 +20,8 @@ from widget_contract.texts import fold
 
 from ..replica.ordinals import Array, Rows, members_of, set_of, sorted_set
 from ..replica.rows import Listing
-from ..tokens import tokens
+from ..tokens import related_words, stems_of, tokens
 from .texts import Texts
-from .word_forms import related_words, stems_of
 
 
 class Field(IntFlag):

@@ -1,11 +1,11 @@
-"""Writes the table of settings in a page: `python -m widget_catalog.app.settings_page FILE`."""
+"""Writes the table of settings in a page: `python -m release.settings_page FILE`."""
 
 import re
 import sys
 from pathlib import Path
 
-from ..core.settings import settings_table
-from .features import install_features
+from widget_catalog.app.features import install_features
+from widget_catalog.core.settings import settings_table
 
 _TABLE = re.compile(r"^\| Name \| Variable \|.*?\n(?!\|)", re.MULTILINE | re.DOTALL)
 
