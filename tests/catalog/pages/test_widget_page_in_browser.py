@@ -76,9 +76,9 @@ def test_pictures_are_seen_one_by_one_with_the_keyboard(
         page.get_by_role("link", name="Screenshot: light").focus()
         page.keyboard.press("Enter")
         dialog = page.get_by_role("dialog", name="Screenshots")
-        expect(dialog.get_by_role("status")).to_have_text("1 of 2: light")
+        expect(dialog.get_by_role("status")).to_have_text("1 of 2: Light")
         page.keyboard.press("ArrowRight")
-        expect(dialog.get_by_role("status")).to_have_text("2 of 2: dark")
+        expect(dialog.get_by_role("status")).to_have_text("2 of 2: Dark")
         shown = dialog.get_by_role("img", name="Screenshot: dark")
         expect(shown).to_be_in_viewport()
         assert shown.evaluate("it => it.decode().then(() => it.naturalWidth)") == 768
@@ -91,11 +91,11 @@ def test_pictures_are_seen_one_by_one_by_touch(browser: Browser, demo_service: S
     with opened(browser, demo_service.url + CLOCK, 390, has_touch=True) as page:
         page.get_by_role("link", name="Screenshot: dark").tap()
         dialog = page.get_by_role("dialog", name="Screenshots")
-        expect(dialog.get_by_role("status")).to_have_text("2 of 2: dark")
+        expect(dialog.get_by_role("status")).to_have_text("2 of 2: Dark")
         film = dialog.locator("ul")
         assert film.evaluate("it => getComputedStyle(it).scrollSnapType") == "x mandatory"
         film.evaluate("it => it.scrollTo(0, 0)")  # As a finger does.
-        expect(dialog.get_by_role("status")).to_have_text("1 of 2: light")
+        expect(dialog.get_by_role("status")).to_have_text("1 of 2: Light")
         dialog.get_by_role("button", name="Close").tap()
         expect(dialog).to_be_hidden()
 
