@@ -17,6 +17,7 @@ from backup.backups import (
     exported,
     files_of,
 )
+from support.archives import extract_all
 from widget_catalog.backup.layout import hash_of, writing_archive
 from widget_catalog.backup.reader import check_backup
 from widget_catalog.backup.restore import restore_backup
@@ -76,7 +77,7 @@ def test_an_unpacked_file_is_a_backup_folder(file: Path, tmp_path: Path) -> None
     with file.open("rb") as packed:
         content = zstandard.ZstdDecompressor().stream_reader(packed).read()
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        archive.extractall(tmp_path / "unpacked", filter="data")
+        extract_all(archive, tmp_path / "unpacked")
 
     assert check_backup(tmp_path / "unpacked").manifest == check_backup(file).manifest
 

@@ -7,6 +7,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from client.runtimes import CLIENT
+from support.archives import extract_all
 from support.npm import node_binary, run_npm
 from widget_catalog.core import release
 
@@ -31,7 +32,7 @@ def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) ->
         "widget.schema.json",
     }
     with tarfile.open(tmp_path / packed["filename"]) as archive:
-        archive.extractall(tmp_path / "node_modules", filter="data")
+        extract_all(archive, tmp_path / "node_modules")
     (tmp_path / "node_modules" / "package").rename(tmp_path / "node_modules" / PACKAGE["name"])
     code = "import('widget-catalog-client').then((it) => console.log(Object.keys(it).join()))"
     command = [str(node_binary()), "-e", code]

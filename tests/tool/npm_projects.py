@@ -14,6 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from support.archives import extract_all
 from support.npm import npm_commands, run_npm
 from widget_cli.scaffold import Template, begin_widget
 from widget_cli.vite_plugin_package import PLUGIN, packed, plugin_files
@@ -40,7 +41,7 @@ def link_dependencies(folder: Path) -> None:
         if it.name not in (".package-lock.json", ".vite"):
             (modules / it.name).symlink_to(it)
     with tarfile.open(fileobj=io.BytesIO(packed(plugin_files()))) as archive:
-        archive.extractall(modules, filter="data")
+        extract_all(archive, modules)
     (modules / "package").rename(modules / PLUGIN)
 
 

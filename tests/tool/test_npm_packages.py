@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from support.archives import extract_all
 from support.npm import node_binary, npm_commands, run_locked, run_npm
 from support.scripted import Scripted, ScriptedServer, scripted_server
 from widget_catalog.core import release
@@ -51,7 +52,7 @@ def machine(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     folder = tmp_path_factory.mktemp("machine")
     for name in NAMES:
         with tarfile.open(packages[name]) as archive:
-            archive.extractall(folder / "node_modules", filter="data")
+            extract_all(archive, folder / "node_modules")
         (folder / "node_modules" / "package").rename(folder / "node_modules" / name)
     return folder
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from support.archives import extract_all
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +92,7 @@ def test_a_source_distribution_builds_the_same_wheel(
 ) -> None:
     """Links to other folders of the repository become files."""
     with tarfile.open(find_built(built, package, ".tar.gz")) as archive:
-        archive.extractall(tmp_path, filter="data")
+        extract_all(archive, tmp_path)
     (source,) = tmp_path.iterdir()
     build(source, tmp_path / "wheel", "-t", "wheel")
     wheel = find_built(built, package, ".whl")

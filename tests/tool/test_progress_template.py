@@ -12,6 +12,7 @@ from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 from playwright.sync_api import Browser, expect
 
+from support.archives import extract_all
 from support.chromium import complaints_of
 from support.commands import Said
 from support.npm import check_types
@@ -39,7 +40,7 @@ def test_its_types_are_those_of_the_client_also_in_distributions(tmp_path: Path)
     assert (ROOT / "src" / path).read_bytes() == types
     (source,) = SdistBuilder(str(ROOT / "cli")).build(directory=str(tmp_path))
     with tarfile.open(source) as archive:
-        archive.extractall(tmp_path, filter="data")
+        extract_all(archive, tmp_path)
     (unpacked,) = tmp_path.glob("widget_cli-*/")
     assert [it for it in unpacked.rglob("*") if it.is_symlink()] == []
     for project in (ROOT / "cli", unpacked):

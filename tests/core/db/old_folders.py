@@ -4,6 +4,8 @@ import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from support.archives import extract_all
+
 FIXTURES = Path(__file__).parent / "fixtures"
 MADE_AT = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 STYLES = b":host { display: block }\n"
@@ -12,5 +14,5 @@ STYLES = b":host { display: block }\n"
 def open_fixture(name: str, beside: Path) -> Path:
     folder = beside / name
     with tarfile.open(FIXTURES / f"{name}.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+        extract_all(archive, folder)
     return folder
