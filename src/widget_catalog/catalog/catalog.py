@@ -4,7 +4,9 @@ Every call checks the shared revision word; if it has changed, entries named by 
 dropped from the caches and, at the next search, updated in the index.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,6 +17,7 @@ from widget_contract.names import is_widget_key
 from ..core import clock
 from ..core.clock import Clock, iso
 from ..core.http.content import AnyContent, Content, LargeContent, Packer
+from ..core.tracing import part
 from .card_picture import Card, CardResults
 from .changes import EventPage, encode_changes, encode_events
 from .details import Detail, LargeDetail, Registry, RegistryLoader, read_small, registry_parts
@@ -51,7 +54,9 @@ class Catalog:
         cache_bytes: int,
         now: Clock = clock.now,
         index_source: IndexSource | None = None,
+        index_wait_s: float | None = None,
     ) -> None:
+        """`index_wait_s`: how long a search waits for a new index, before it uses the old one."""
         self.documents = documents
         self._revision = revision
         self._counts = counts
@@ -77,6 +82,7 @@ class Catalog:
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
         self._follower = IndexFollower(documents, counts, index_source)
+        self._index_wait_s = index_wait_s
         self._seen = self._follower.seq
         self._identity = documents.identity
         # The value of the revision word up to which everything was read; None at first.
@@ -229,9 +235,12 @@ class Catalog:
         return self._follower.is_behind
 
     async def catch_up(self) -> None:
-        """Wait while the index is rebuilt because thousands of widgets have changed at once."""
+        """Wait while the index is rebuilt because thousands of widgets have changed at once, but no
+        longer than `index_wait_s`.
+        """
         if self.is_behind:
-            await self._follower.catch_up()
+            with part("index"), suppress(TimeoutError):
+                await asyncio.wait_for(self._follower.catch_up(), self._index_wait_s)
 
     def close(self) -> None:
         self._follower.close()

@@ -29,6 +29,7 @@ from widget_catalog.catalog.search.file import keep_index, open_index
 from widget_catalog.catalog.search.follower import IndexSource
 from widget_catalog.catalog.search.parts import IndexParts, build_parts
 from widget_catalog.core.errors import StoreUnavailable
+from widget_catalog.core.tracing import Trace, current
 
 WORDS = ["clock", "Wörld", "天気", "a", "the", "chart-3d", "ß"]
 
@@ -55,10 +56,13 @@ def _import(node: Node, widgets: dict[Key, Shown]) -> None:
     import_widgets(node, *(it.line(key) for key, it in widgets.items()))
 
 
-def _catalog(node: Node, documents: Documents, least: int = 10) -> Catalog:
+def _catalog(
+    node: Node, documents: Documents, least: int = 10, index_wait_s: float | None = None
+) -> Catalog:
     source = IndexSource(node.folder.replica, node.folder.search_index, least)
     return Catalog(
-        documents, node.revision, node.counts, "https://x", 1 << 20, index_source=source
+        documents, node.revision, node.counts, "https://x", 1 << 20, index_source=source,
+        index_wait_s=index_wait_s,
     )  # fmt: skip
 
 
@@ -213,6 +217,28 @@ def test_someone_who_does_not_wait_sees_the_catalog_as_it_was(
         return [*totals, json.loads(catalog.stats().body)["widgets"]]
 
     assert asyncio.run(play()) == [60, 2_160]
+
+
+def test_a_node_waits_only_for_a_moment_and_then_finds_what_the_old_index_has(
+    node: Node, documents: Documents
+) -> None:
+    """And what was published since: only thousands need a new one."""
+    _import(node, _widgets(60))
+    catalog = _catalog(node, documents, index_wait_s=0.01)
+
+    async def play() -> None:
+        _import(node, _widgets(2_100, prefix="new"))
+        current.set(Trace("one"))
+        await catalog.catch_up()
+        assert _total(catalog, Query()) == 60
+        assert list(current.get().parts_s) == ["index"]  # type: ignore[union-attr]
+        add_old_widgets(node, widget_line("late/clock"))
+        assert _total(catalog, Query()) == 61
+        while catalog.is_behind:
+            await catalog.catch_up()
+        assert _total(catalog, Query()) == 2_161
+
+    asyncio.run(play())
 
 
 def test_the_builder_runs_no_file_of_the_current_folder(

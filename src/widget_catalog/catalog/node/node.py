@@ -92,6 +92,8 @@ def _limit_of(control_group: Path) -> int | None:
 _FOLDER = Backends()
 # How long an opened folder waits for others that update the replica, such as a large import.
 _APPLY_TIMEOUT_S = 60.0
+# A load balancer asks another node after a second, which builds its index at the same time.
+_INDEX_WAIT_S = 0.5
 
 
 class Node(NamedTuple):
@@ -290,4 +292,5 @@ def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Cat
         choose_cache_bytes(settings),
         now,
         index_source=IndexSource(node.folder.replica, node.folder.search_index),
+        index_wait_s=None if node.status is None else _INDEX_WAIT_S,
     )

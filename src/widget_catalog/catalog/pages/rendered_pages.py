@@ -14,6 +14,7 @@ from ...core.http.content import AnyContent, Packer
 from ...core.http.http import Headers, Response
 from ...core.http.rendering import PageRenderer
 from ...core.languages.language import ENGLISH, Language
+from ...core.tracing import part
 from ..installs import Installs
 from ..operator_content import Collection, LegalPage
 from ..replica.cache import ByteBoundedCache
@@ -165,7 +166,8 @@ class StoreReads(Generic[K, V]):
         began_at, task = self._reading[key]
         left_s = began_at + WAIT_S - at
         if left_s > 0 and (self.is_awaited or read_at is None):
-            await asyncio.wait([task], timeout=left_s)
+            with part("page_data"):
+                await asyncio.wait([task], timeout=left_s)
         return task.result() if task.done() else known
 
     async def _read_again(self, key: K, known: V | None) -> V | None:

@@ -1,9 +1,9 @@
 """IndexFollower: keeps a worker's index up to date without blocking its clients.
 
 A few changes are applied at once. Thousands cause a rebuild of a large index, in a separate
-process; details and counts are served meanwhile, and searches wait for it. While an import is
-being written, searches do not wait: they find its changes when it is complete, and all others at
-once.
+process; details and counts are served meanwhile, and searches wait for it: on nodes only for a
+moment, and then they use the old index. While an import is being written, searches do not wait:
+they find its changes when it is complete, and all others at once.
 """
 
 import asyncio
@@ -87,12 +87,17 @@ class IndexFollower:
 
     def follow(self) -> None:
         """Apply changes, or start a rebuild. Inside a snapshot."""
+        if self.changed and (not self._must_rebuild or self._can_add_few):
+            # Its position among widgets of a running import by name is corrected at the end.
+            self.index.update(self.changed)
+            self.changed.clear()
         if not self._must_rebuild:
-            if self.changed:
-                # Its position among widgets of a running import by name is corrected at the end.
-                self.index.update(self.changed)
-                self.changed.clear()
-        elif (source := self._large_source) and (loop := _running_loop()):
+            return
+        if not self._documents.is_importing():
+            # What is changed from now on is added to the old index meanwhile.
+            self.is_outdated = True
+            self.changed.clear()
+        if (source := self._large_source) and (loop := _running_loop()):
             # Requests that do not wait for it are served from the old index.
             self._build_apart(source, loop).add_done_callback(_log_error)
         else:
@@ -117,6 +122,11 @@ class IndexFollower:
         if not self.index.has_room_for(len(self.changed)):
             return True
         return self.is_outdated and not self._documents.is_importing()
+
+    @property
+    def _can_add_few(self) -> bool:
+        """Whether there are so few changes that they can be added to an index that is replaced."""
+        return len(self.changed) <= _MAX_SCATTERED and self.index.has_room_for(len(self.changed))
 
     @property
     def _large_source(self) -> IndexSource | None:

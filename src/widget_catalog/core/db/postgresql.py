@@ -205,6 +205,8 @@ def transaction_horizon(store: "Store") -> int:
 
 
 _LOOK_EVERY_S = 0.5
+# A look that is later than this was late because this process was stopped, or its machine.
+_STOPPED_S = 2.0
 # No transaction of a request takes this long.
 LONGEST_S = 20.0
 
@@ -257,8 +259,12 @@ class ConnectionWatch:
         self._thread.join()
 
     def _run(self) -> None:
+        looked_at = time.monotonic()
         while not self._ended.wait(_LOOK_EVERY_S):
-            now = time.monotonic()
+            now, before_s = time.monotonic(), looked_at
+            looked_at = now
+            if now - before_s > _STOPPED_S:
+                continue  # Nobody has asked the server meanwhile. The follower does so now.
             with self._lock:
                 late = [it for until, it in self._deadlines.values() if until < now]
                 before = self._stale_before_s()
