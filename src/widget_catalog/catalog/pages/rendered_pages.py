@@ -20,7 +20,7 @@ from ..operator_content import Collection, LegalPage
 from ..replica.cache import ByteBoundedCache
 from ..store.scopes import Member
 
-_MAX_BYTES = 20 << 20
+_MAX_BYTES = 16 << 20
 # Memory of an object besides its bytes; compressed forms are counted separately.
 _OVERHEAD_BYTES = 1_000
 
