@@ -4,6 +4,7 @@ metrics name that part, so it is found from the outside.
 
 import json
 import re
+import shutil
 import threading
 import time
 from collections import Counter
@@ -111,6 +112,22 @@ def test_a_slow_object_store_is_named(slowed: Slowed, ann: Traveller) -> None:
 
     assert slowed.slowest_in_log("store") == "object_store"
     assert slowed.slowest_since(before) == "object_store"
+
+
+def test_a_slow_object_store_is_named_for_a_bundle_that_is_not_in_the_cache(
+    slowed: Slowed, ann: Traveller
+) -> None:
+    publish(slowed, ann, "cached")
+    shutil.rmtree(slowed.node.service.data / "bundle-cache")
+    slowed.object_store.delay_s = SLOW_REQUEST_MS / 1000
+    try:
+        url = "/cdn/@ann/cached/1.0.0/index.js"
+        sent = slowed.node.client.get(url, headers={"x-request-id": "bundle"})
+    finally:
+        slowed.object_store.delay_s = 0
+
+    assert sent.content == JS
+    assert slowed.slowest_in_log("bundle") == "object_store"
 
 
 def test_waiting_for_another_writer_is_named(slowed: Slowed, ann: Traveller, database: str) -> None:

@@ -4,6 +4,7 @@ disk.
 
 import asyncio
 import contextlib
+import contextvars
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from ...core.files.verified import VerifiedFiles
 from ...core.http.conditional import choose_encoding, choose_range, is_known
 from ...core.http.errors import error, log_error
 from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
+from ...core.tracing import part
 from ..catalog import Catalog
 from ..stored_files import FileRef
 
@@ -142,7 +144,8 @@ class Cdn:
         # Nobody waits for an object store if the file itself is here.
         if self._fetch is None or form.exists() or not await self._is_intact(path, found):
             try:
-                await asyncio.shield(having)
+                with part("file"):
+                    await asyncio.shield(having)
             except StoreUnavailable:
                 if not await self._is_intact(path, found):
                     raise
@@ -178,7 +181,8 @@ class Cdn:
             self.fetches += 1
         with contextlib.suppress(BundleNotFound):
             fetch = partial(self._fetch, found.sha256_hash, kind, found.size_bytes)
-            await asyncio.shield(self._share(path, fetch))
+            with part("file"):
+                await asyncio.shield(self._share(path, fetch))
         return await self._is_intact(path, found)
 
     async def _is_intact(self, path: Path, found: FileRef) -> bool:
@@ -186,7 +190,8 @@ class Cdn:
         known = self.files.find(path, *found)
         if known is None:
             verify = partial(self._verify, path, found.sha256_hash)
-            await asyncio.shield(self._share(path, verify))
+            with part("file"):
+                await asyncio.shield(self._share(path, verify))
             known = self.files.find(path, *found)
         return known is True
 
@@ -198,7 +203,9 @@ class Cdn:
         """In a thread; concurrent requests for the same file share it."""
         working = self._fetching.get(path)
         if working is None:
-            working = asyncio.get_running_loop().run_in_executor(self._threads, work)
+            # The parts of the work belong to the request that it began for.
+            in_context = partial(contextvars.copy_context().run, work)
+            working = asyncio.get_running_loop().run_in_executor(self._threads, in_context)
             self._fetching[path] = working
             working.add_done_callback(lambda it: self._finish(path, it))
         return working

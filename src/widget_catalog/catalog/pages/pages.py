@@ -22,7 +22,7 @@ from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
 from ...core.http.routing import Routes
 from ...core.languages.language import N_, Language
-from ...core.tracing import current
+from ...core.tracing import current, part
 from ..catalog import Catalog
 from ..openapi import openapi, printed
 from ..views import Views
@@ -111,6 +111,7 @@ class PublicPages:
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
         self._is_loaded = False
+        self._loading: asyncio.Future[None] | None = None
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
         cards = self._cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
@@ -287,8 +288,8 @@ class PublicPages:
         language = self._languages.choose(request)
         await self._languages.load(language)
         if not self._is_loaded:
-            await asyncio.to_thread(self._load)
-            self._is_loaded = True
+            with part("loading"):
+                await self._load_once()
         route = None if found is None else found.methods["GET"]
         content: AnyContent | Response | None = None
         try:
@@ -313,6 +314,16 @@ class PublicPages:
         if isinstance(content, Response):
             return content
         return content_response(request, content, route.headers)
+
+    async def _load_once(self) -> None:
+        """All visitors of a worker that has just started wait for the same."""
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(asyncio.to_thread(self._load))
+        try:
+            await asyncio.shield(self._loading)
+            self._is_loaded = True
+        finally:
+            self._loading = None
 
     def _load(self) -> None:
         """What takes longer than a page, and is not needed by workers without visitors."""
