@@ -4,6 +4,7 @@ what a stored manifest states of them.
 
 import re
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -106,7 +107,8 @@ errors.
 DETAIL_FIELDS = DeclaredDetails.__struct_fields__
 DETAIL_KEYS = {it.name: it.encode_name for it in msgspec.structs.fields(DeclaredDetails)}
 _DETAILS = [(it.name, it.encode_name, it.default) for it in msgspec.structs.fields(DeclaredDetails)]
-_NO_DETAILS = [default for _, _, default in _DETAILS]
+_NO_DETAILS = tuple(default for _, _, default in _DETAILS)
+_values_of = attrgetter(*DETAIL_FIELDS)
 _SEARCHED = [
     it.name
     for it in msgspec.structs.fields(DeclaredDetails)
@@ -126,12 +128,16 @@ _ADDRESS_RULE = "must be an https address, such as https://clock.example."
 _AUTHOR_RULE = 'must be a name, or an object such as {"name": "Ann", "url": "https://ann.example"}.'
 
 
+def has_details(it: DeclaredDetails) -> bool:
+    """Most versions have none, and an import asks three times for each."""
+    return bool(_values_of(it) != _NO_DETAILS)
+
+
 def details_of(it: DeclaredDetails) -> dict[str, Any]:
     """The details that a version has, by their JSON names."""
-    values = [getattr(it, name) for name in DETAIL_FIELDS]
-    if values == _NO_DETAILS:  # Most have none, and an import asks twice for each version.
+    if not has_details(it):
         return {}
-    every = zip(_DETAILS, values, strict=True)
+    every = zip(_DETAILS, _values_of(it), strict=True)
     return {key: value for (_, key, default), value in every if value != default}
 
 

@@ -22,6 +22,7 @@ from .manifest_details import (
     MAX_DISPLAY_NAME,
     DeclaredDetails,
     details_of,
+    has_details,
     shown,
 )
 from .manifest_texts import manifest_text_errors
@@ -79,9 +80,11 @@ _entry_values = attrgetter(*_ENTRY_FIELDS)
 
 
 def declared(of: Declared) -> dict[str, Any]:
-    """The declared fields of a manifest or version, by name."""
+    """The declared fields of a manifest or version, by name; details only if it has any."""
     # Not strict, which would take 50% longer: both come from the same tuple.
-    return dict(zip(DECLARED_KEYS, _declared_values(of), strict=False))
+    if has_details(of):
+        return dict(zip(DECLARED_KEYS, _declared_values(of), strict=False))
+    return dict(zip(_ENTRY_FIELDS, _entry_values(of), strict=False))
 
 
 def declared_json(of: Declared) -> dict[str, Any]:

@@ -36,8 +36,9 @@ def test_a_version_ends_with_what_its_manifest_declares_in_the_same_order() -> N
 def test_what_is_declared_is_reported_by_name() -> None:
     text = """{"name": "clock", "version": "1.0.0", "displayName": "Clock", "sdkVersion": "^1.0.0",
         "minSize": {"w": 1, "h": 1}, "maxSize": {"w": 2, "h": 2}, "license": "MIT"}"""
-    told = declared(parse_manifest(text))
+    told = declared(parse_manifest(text.replace("{", '{"keywords": ["clock"],', 1)))
     assert tuple(told) == Declared.__struct_fields__
+    assert not declared(parse_manifest(text)).keys() & set(DETAIL_FIELDS)
     assert (told["display_name"], told["max_size"], told["license"]) == (
         "Clock",
         wire.Size(2, 2),

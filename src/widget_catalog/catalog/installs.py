@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..core.db.engine import Store
 from ..core.db.transaction import Write
-from .store.downloads import add_installs, list_installs, list_most_installed, sum_installs
+from .store.downloads import INSTALLS, add_installs, list_most_installed, sum_installs
 
 CHART_DAYS = 90
 _DAY_MS = 86_400_000
@@ -69,8 +69,8 @@ def today_of(store: Store) -> int:
 def read_installs(store: Store, widget_id: int, days: int) -> tuple[int, list[tuple[int, int]]]:
     """Today, as a number of days since 1970, and the counts of the last `days` days."""
     today = today_of(store)
-    with store.reading() as connection:
-        return today, list_installs(connection, widget_id, today - days + 1)
+    rows = store.read_rows(INSTALLS, of_widget=widget_id, since_day=today - days + 1)
+    return today, [(day, count) for day, count in rows]
 
 
 class Installs(NamedTuple):

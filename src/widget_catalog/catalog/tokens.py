@@ -41,13 +41,15 @@ def tokens(folded: str) -> list[str]:
     return _TOKEN.findall(folded)
 
 
-def query_tokens(folded: str) -> list[str]:
+@lru_cache(64)
+def query_tokens(folded: str) -> tuple[str, ...]:
     """What to look for, in order, without duplicates; a query of symbols alone is one word each.
 
-    Of very long queries only the first words, because each of them takes time.
+    Of very long queries only the first words, because each of them takes time. Remembered, because
+    a page needs them three times.
     """
     found = list(dict.fromkeys(tokens(folded) or folded.split()))
-    return ([it for it in found if it not in _STOP_WORDS] or found)[:_MAX_QUERY_TOKENS]
+    return tuple([it for it in found if it not in _STOP_WORDS] or found)[:_MAX_QUERY_TOKENS]
 
 
 def readme_tokens(markdown: str) -> list[str]:

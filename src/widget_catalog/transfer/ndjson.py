@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from widget_contract.errors import InvalidName
-from widget_contract.manifest_details import DETAIL_FIELDS, DETAIL_PARSERS
+from widget_contract.manifest_details import DETAIL_FIELDS, DETAIL_PARSERS, has_details
 from widget_contract.manifest_texts import (
     clean_manifest,
     is_plain_manifest,
@@ -222,7 +222,7 @@ class _LineReader:
         fields = declared(line)
         fields["min_size"] = Size(line.min_size.w, line.min_size.h)
         fields["max_size"] = Size(line.max_size.w, line.max_size.h)
-        for name in DETAIL_FIELDS:
+        for name in DETAIL_FIELDS if has_details(line) else ():
             fields[name], errors = DETAIL_PARSERS[name](fields[name])
             for place, sentence in errors:
                 self._complain(f"{at}.{DECLARED_KEYS[name]}{place}", sentence)
@@ -230,7 +230,7 @@ class _LineReader:
             return fields
         rules = {"displayName": self._name, "releaseNotes": self._text}
         for name, key in DECLARED_KEYS.items():
-            value = fields[name]
+            value = fields.get(name)
             if name == "readme":  # Pages sanitize it.
                 continue
             if isinstance(value, str):

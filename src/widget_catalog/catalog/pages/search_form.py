@@ -10,6 +10,7 @@ from ..query import FACETS, Order
 
 _MAX_CHARACTERS = 256
 _MAX_FIELDS = 30
+_ORDERS = {str(it): it for it in Order}
 
 
 class SearchForm(NamedTuple):
@@ -55,7 +56,7 @@ def parse_search_form(query_string: str) -> SearchForm:
     given: dict[str, str] = {}
     for key, value in pairs:
         given.setdefault(key, " ".join(value.replace("\0", "").split())[:_MAX_CHARACTERS])
-    sort, page = given.get("sort", ""), given.get("page", "1")
+    page = given.get("page", "1")
     return SearchForm(
         q=given.get("q", ""),
         scope=given.get("scope", "").removeprefix("@"),
@@ -63,7 +64,7 @@ def parse_search_form(query_string: str) -> SearchForm:
         sdk=given.get("sdk", ""),
         permission=given.get("permission", ""),
         keyword=given.get("keyword", "").lower(),
-        sort=Order(sort) if sort in list(Order) else Order.RELEVANCE,
+        sort=_ORDERS.get(given.get("sort", ""), Order.RELEVANCE),
         page=int(page) if page.isascii() and page.isdecimal() and int(page[:9]) > 0 else 1,
     )
 

@@ -127,11 +127,7 @@ class Documents:
     def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
         """The summaries of all these widgets."""
         with self._snapshot as reading:
-            found = [self.document(reading, it) for it in ids]
-            return [
-                SummaryRow(it.id, it.head, it.entry(*it.place), it.place, it.picture)
-                for it in found
-            ]
+            return [self.document(reading, it).summary for it in ids]
 
     def stream_registry(self, scope: str) -> Iterator[DocumentRecord]:
         """The listed widgets of a scope, by name. Inside a snapshot."""

@@ -143,11 +143,14 @@ class Groups:
         if len(among) <= _VERY_FEW and not self._recent and self._places is not None:
             items, starts = self._places.items.data, self._places.starts.data
             # The last ordinals may have no groups.
-            size = len(starts) - 1
-            each = [items[starts[it] : starts[it + 1]] for it in among.to_array() if it < size]
-            found = Counter([place for some in each for place in some])
-            few = sorted(found.items(), key=lambda it: (-it[1], it[0]))[:most]
-            return [(self._sorted[place], count) for place, count in few]
+            members = [it for it in among.to_array() if it < len(starts) - 1]
+            if self._is_single:
+                found = Counter([items[it] for it in members])
+            else:
+                each = [items[starts[it] : starts[it + 1]] for it in members]
+                found = Counter([place for some in each for place in some])
+            few = sorted([(-count, place) for place, count in found.items()])[:most]
+            return [(self._sorted[place], -count) for count, place in few]
         if len(among) <= _SAMPLED or self._is_single:
             return self.largest(among, most)[0]
         ordinals = members_of(among)

@@ -17,7 +17,7 @@ from ...core.db.damage import checksum
 from ...core.errors import DataDamaged, ReplicaDamaged
 from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document
-from .rows import TEXT_SEPARATOR, Listing, ListingColumns
+from .rows import TEXT_SEPARATOR, Listing, ListingColumns, SummaryRow
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
 FORMAT = 19
@@ -193,12 +193,6 @@ class DocumentRecord:
         return self._part(self._entries_place[1], self._end)[len(_BEFORE_LATEST) : -1]
 
     @property
-    def place(self) -> tuple[int, int]:
-        """The place of the latest version in the entries."""
-        *_, start, length = self._parts
-        return start, length
-
-    @property
     def entries(self) -> bytes:
         return self._part(*self._entries_place)
 
@@ -212,9 +206,13 @@ class DocumentRecord:
         return self._part(self._end, self._end + self._parts[2])
 
     @property
-    def picture(self) -> bytes:
-        _, _, styles, length, _, _ = self._parts
-        return self._part(self._end + styles, self._end + styles + length) if length else b""
+    def summary(self) -> SummaryRow:
+        """What search results show: all of it at once, because every new result needs it."""
+        between, _, styles, picture, start, length = self._parts
+        at, after = self._count_at + between + start, self._end + styles
+        latest = self._part(at, at + length)
+        shown = self._part(after, after + picture) if picture else b""
+        return SummaryRow(self.id, self.head, latest, (start, length), shown)
 
     @property
     def outline(self) -> bytes:

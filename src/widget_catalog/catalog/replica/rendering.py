@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from widget_contract.manifest_details import details_beside, searched_texts
+from widget_contract.manifest_details import details_beside, has_details, searched_texts
 from widget_contract.version_files import file_path
 from widget_contract.wire import VersionEntry, WidgetHead
 
@@ -172,6 +172,8 @@ def _entry(
 
 
 def _beside(version: Version) -> bytes:
+    if version.manifest is None and not version.attached and not has_details(version):
+        return b""  # As most versions of an import.
     details = details_beside(version, version.manifest)
     if version.attached:
         details["files"] = version.attached

@@ -171,7 +171,7 @@ class SearchIndex:
         """The text with the words that were found in place of unknown ones; None if all are known,
         or none is similar.
         """
-        words = query_tokens(text)
+        words = [*query_tokens(text)]
         found = [self._holders(it, is_ranked=True).similar or it for it in words]
         return " ".join(found) if found != words else None
 
@@ -336,7 +336,7 @@ class SearchIndex:
         terms = [self._holders(it, is_ranked=True) for it in query_tokens(text)]
         matching = filtered
         for it in terms:
-            matching = matching & it.anywhere
+            matching = it.anywhere if matching is self._all else matching & it.anywhere
         if len(matching) < _FEW and len(text.split()) > 1:
             matching = filtered & BitMap.union(*(it.anywhere for it in terms))
         return terms, matching

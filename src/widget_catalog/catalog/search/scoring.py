@@ -113,7 +113,9 @@ def _many_by_score(
             weight = np.float32(rarity(len(it.anywhere), size))
             mine = ranking.scores(it.found, ordinals) * weight
             if not matching.issubset(it.anywhere):
-                has_it = np.isin(ordinals, members_of(it.anywhere), assume_unique=True)
+                # Both are sorted, so this takes a fifth of the time of `np.isin`.
+                has_it = np.zeros(len(ordinals), np.bool_)
+                has_it[np.searchsorted(ordinals, members_of(matching & it.anywhere))] = True
                 mine *= has_it
                 has_all &= has_it
             scores += mine

@@ -44,7 +44,7 @@ _COUNTS = sa.select(downloads.c.widget_id, downloads.c.count).where(
     downloads.c.widget_id.in_(sa.bindparam("ids", expanding=True))
 )
 # Built once: that takes four times as long as running it, and every new page of a widget does.
-_INSTALLS = sa.select(installs_by_day.c.day, installs_by_day.c.count).where(
+INSTALLS = sa.select(installs_by_day.c.day, installs_by_day.c.count).where(
     installs_by_day.c.widget_id == sa.bindparam("of_widget"),
     installs_by_day.c.day >= sa.bindparam("since_day"),
 )
@@ -141,7 +141,7 @@ def _day_addition(dialect: str, rows: int) -> str:
 
 def list_installs(connection: Connection, widget_id: int, since_day: int) -> list[tuple[int, int]]:
     """Days and counts of a widget from a day on; days without any are left out."""
-    found = connection.execute(_INSTALLS, {"of_widget": widget_id, "since_day": since_day})
+    found = connection.execute(INSTALLS, {"of_widget": widget_id, "since_day": since_day})
     return [(row[0], row[1]) for row in found]
 
 

@@ -50,7 +50,8 @@ def _without_empty(
     """
     if len(rows) < _WORTH_COPYING:
         return names, list(rows)
-    used = [i for i in range(len(names)) if any(row[i] is not None for row in rows)]
+    columns = enumerate(zip(*rows, strict=True))
+    used = [i for i, values in columns if values.count(None) < len(rows)]
     if len(used) < 2:
         return names, list(rows)
     return [names[i] for i in used], [*map(itemgetter(*used), rows)]

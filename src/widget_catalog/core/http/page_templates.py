@@ -26,6 +26,7 @@ from jinja2.bccache import Bucket
 from jinja2.exceptions import TemplateAssertionError
 from jinja2.ext import InternationalizationExtension
 from jinja2.filters import do_urlencode
+from jinja2.utils import htmlsafe_json_dumps
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup, escape
 
@@ -138,6 +139,7 @@ def page_environment(
     # Mostly of versions, a dozen on a page, and everywhere the same ones.
     environment.filters["urlencode"] = _url_encoded
     environment.filters["day"] = language.day
+    environment.filters["script_texts"] = partial(_script_texts, language)
     environment.filters["moment"] = lambda ms: f"{from_ms(ms):%-d %B %Y, %H:%M} UTC"
     return environment
 
@@ -153,6 +155,14 @@ def compile_public_templates(contributions: "Contributions") -> None:
 
 
 _url_encoded = lru_cache(2_000)(do_urlencode)
+
+
+def _script_texts(language: Language, scripts: tuple[str, ...]) -> Markup:
+    """What these scripts say in this language; nothing for English. Jinja calls it when a template
+    is compiled."""
+    said = language.script_texts(*scripts)
+    script = Markup('<script type="application/json" data-texts>{}</script>')
+    return script.format(htmlsafe_json_dumps(said, sort_keys=False)) if said else Markup("")
 
 
 def _chosen_theme() -> str:

@@ -116,16 +116,18 @@ class Routes(Generic[R]):
 
     def __init__(self, routes: Sequence[R]) -> None:
         self.all = tuple(routes)
-        self._by_length: dict[int, dict[tuple[str, ...], dict[str, R]]] = {}
+        # By the number of segments and the first of them, which is never a parameter.
+        self._by_start: dict[tuple[int, str], dict[tuple[str, ...], dict[str, R]]] = {}
         for route in routes:
             parts = tuple(route.path.split("/"))
-            known = self._by_length.setdefault(len(parts), {})
+            known = self._by_start.setdefault((len(parts), parts[1]), {})
             known.setdefault(parts, {})[route.method] = route
 
     def find(self, path: str) -> Found[R] | None:
         """The routes of a path. Literal segments precede parameters, in table order."""
         parts = path.split("/")
-        for wanted, methods in self._by_length.get(len(parts), {}).items():
+        start = (len(parts), parts[1] if len(parts) > 1 else "")
+        for wanted, methods in self._by_start.get(start, {}).items():
             params = {}
             for want, have in zip(wanted, parts, strict=True):
                 if want.startswith("{"):
