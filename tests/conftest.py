@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser
 
 from support.bounded_processes import shared_bounded_processes
-from support.chromium import NO_CHROMIUM, find_chromium, running_browser
+from support.chromium import NO_CHROMIUM, SharedBrowser, find_chromium, running_browser
 from support.cpu_times import CpuTimes
 from support.folders import empty_folder
 from support.passwords import quick_passwords
@@ -158,15 +158,21 @@ def _folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A real Chromium: the one in $CHROMIUM, or the system's.
-
-    It lives for one module only: while playwright runs, no other event loop can run in this
-    process.
-    """
+@pytest.fixture(scope="session")
+def shared_browser() -> Iterator[SharedBrowser]:
     program = find_chromium()
     if program is None:
         pytest.fail(NO_CHROMIUM)
     with running_browser(program) as launched:
+        shared = SharedBrowser(launched)
+        yield shared
+        shared.resume()
+
+
+@pytest.fixture(scope="module")
+def browser(shared_browser: SharedBrowser) -> Iterator[Browser]:
+    """A real Chromium: the one in $CHROMIUM, or the system's. What a module opens in it is closed
+    when the module ends.
+    """
+    with shared_browser.in_use() as launched:
         yield launched
