@@ -16,6 +16,7 @@ from support.chromium import NO_CHROMIUM, SharedBrowser, find_chromium, running_
 from support.cpu_times import CpuTimes
 from support.folders import empty_folder
 from support.fsync import without_fsync
+from support.lanes import TwoLanes
 from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
 from support.run_folder import use_run_folder
@@ -96,6 +97,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [it for it in items if it.get_closest_marker("in_the_folder")]
         items[:] = [it for it in items if it not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    return TwoLanes(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="module", autouse=True)
