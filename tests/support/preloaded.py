@@ -34,6 +34,7 @@ from typing import IO, Any, NoReturn
 import typer.main
 import typer.utils
 
+from support.passwords import QUICK, REAL, REAL_PASSWORDS, use_hasher
 from widget_catalog.app.features import install_features
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.page_templates import compile_public_templates
@@ -203,6 +204,7 @@ def _serve(listening: socket.socket) -> None:
     # Most of what a service does when it starts.
     install_features()
     compile_public_templates(list_contributions())
+    use_hasher(QUICK)
     # A collection in a fork would write to every object, and so copy all this memory.
     gc.collect()
     gc.freeze()
@@ -269,6 +271,8 @@ def _run(request: dict[str, Any], streams: list[int]) -> NoReturn:
     module, *arguments = request["argv"]
     os.environ.clear()
     os.environ.update(request["environ"])
+    if REAL_PASSWORDS in os.environ:
+        use_hasher(REAL)
     os.umask(request["umask"])
     os.chdir(request["folder"])
     time.tzset()
