@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser
 
 from support.bounded_processes import shared_bounded_processes
-from support.chromium import NO_CHROMIUM, find_chromium, running_browser
+from support.chromium import NO_CHROMIUM, SharedBrowser, find_chromium, running_browser
 from support.cpu_times import CpuTimes
 from support.folders import empty_folder
+from support.fsync import without_fsync
+from support.lanes import TwoLanes
 from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
 from support.run_folder import use_run_folder
@@ -97,6 +99,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    return TwoLanes(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 @pytest.fixture(scope="module", autouse=True)
 def passwords_are_quick() -> Iterator[None]:
     """Passwords hashed in this process. `tests/core/test_credentials.py` checks the real cost."""
@@ -108,7 +115,7 @@ def passwords_are_quick() -> Iterator[None]:
 def costs_are_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What most tests would do again for a site of their own."""
     use_run_folder(_folder_of_the_run(tmp_path_factory))
-    with shared_bounded_processes(), shared_statements():
+    with shared_bounded_processes(), shared_statements(), without_fsync():
         yield
 
 
@@ -158,15 +165,21 @@ def _folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A real Chromium: the one in $CHROMIUM, or the system's.
-
-    It lives for one module only: while playwright runs, no other event loop can run in this
-    process.
-    """
+@pytest.fixture(scope="session")
+def shared_browser() -> Iterator[SharedBrowser]:
     program = find_chromium()
     if program is None:
         pytest.fail(NO_CHROMIUM)
     with running_browser(program) as launched:
+        shared = SharedBrowser(launched)
+        yield shared
+        shared.resume()
+
+
+@pytest.fixture(scope="module")
+def browser(shared_browser: SharedBrowser) -> Iterator[Browser]:
+    """A real Chromium: the one in $CHROMIUM, or the system's. What a module opens in it is closed
+    when the module ends.
+    """
+    with shared_browser.in_use() as launched:
         yield launched

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from support.nodes import RunningNode, Traveller, a_node, environment_of
+from support.passwords import REAL_PASSWORDS
 from support.people import PASSWORD
 from support.relay import Relay
 from support.s3 import rclone, settings_of
@@ -61,7 +62,12 @@ class Slowed(NamedTuple):
 def slowed(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Slowed]:
     folder = tmp_path_factory.mktemp("nodes")
     metrics_port = free_port()
-    with rclone(tmp_path_factory.mktemp("store")) as port, Relay(("127.0.0.1", port)) as store:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        rclone(tmp_path_factory.mktemp("store")) as port,
+        Relay(("127.0.0.1", port)) as store,
+    ):
+        patch.setenv(REAL_PASSWORDS, "1")
         kept = settings_of(store.port)
         seen = {
             "log_format": "json",

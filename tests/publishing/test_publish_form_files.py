@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from PIL import Image
 
 from publishing.publish_form import facts, files, pending, send, told, uploaded
 from publishing.publish_requests import rows
 from support.browsing import Browsing, Files, browser_of
 from support.people import BUNDLE
-from support.pictures import a_picture, an_animation, encoded
+from support.pictures import a_huge_png, a_picture, an_animation
 from support.site_with_people import People
 
 
@@ -126,8 +125,7 @@ def test_pictures_may_have_any_name_and_ending(
     assert ann.submit(place).status == 303
 
 
-# At the lowest level: every test process makes it.
-BOMB = encoded(Image.new("1", (20_000, 20_000)), "png", compress_level=1)
+BOMB = a_huge_png()
 HTML = b"<!doctype html><script>alert(1)</script>"
 NO_PICTURE = "is not a PNG, JPEG or WebP picture."
 

@@ -1,5 +1,6 @@
 """Starts the Chromium of this machine."""
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -39,6 +40,35 @@ def running_browser(program: str) -> Iterator[Browser]:
         )
         yield launched
         launched.close()
+
+
+class SharedBrowser:
+    """One Chromium for all modules of a test process: it takes a second to start, with its driver.
+
+    While the driver's event loop is that of this thread, no other can run here: it is put aside
+    when a module ends.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._loop = asyncio.get_running_loop()
+        self._put_aside()
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[Browser]:
+        self.resume()
+        try:
+            yield self._browser
+            for context in self._browser.contexts:
+                context.close()
+        finally:
+            self._put_aside()
+
+    def resume(self) -> None:
+        asyncio._set_running_loop(self._loop)
+
+    def _put_aside(self) -> None:
+        asyncio._set_running_loop(None)
 
 
 def complaints_of(page: Page) -> list[str]:

@@ -34,6 +34,11 @@ from typing import IO, Any, NoReturn
 import typer.main
 import typer.utils
 
+from support.passwords import QUICK, REAL, REAL_PASSWORDS, use_hasher
+from widget_catalog.app.features import install_features
+from widget_catalog.core.features import list_contributions
+from widget_catalog.core.http.page_templates import compile_public_templates
+
 _PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
 _NOT_LOADED = ("__main__", ".migrations.env")  # Modules that run when they are imported.
 # COLUMNS is for --help, for which Typer makes a new console.
@@ -196,6 +201,10 @@ def _serve(listening: socket.socket) -> None:
             if not found.name.endswith(_NOT_LOADED):
                 importlib.import_module(found.name)
     _examine_commands()
+    # Most of what a service does when it starts.
+    install_features()
+    compile_public_templates(list_contributions())
+    use_hasher(QUICK)
     # A collection in a fork would write to every object, and so copy all this memory.
     gc.collect()
     gc.freeze()
@@ -262,6 +271,8 @@ def _run(request: dict[str, Any], streams: list[int]) -> NoReturn:
     module, *arguments = request["argv"]
     os.environ.clear()
     os.environ.update(request["environ"])
+    if REAL_PASSWORDS in os.environ:
+        use_hasher(REAL)
     os.umask(request["umask"])
     os.chdir(request["folder"])
     time.tzset()

@@ -34,16 +34,35 @@ LONG_FILES = {
     "transfer/test_import_of_many.py",
     "wire/test_texts_that_take_long.py",
 }
-# The files that take longest, longest first; those that wait for long come early, too: others use
-# the CPU meanwhile.
-LONGEST_FILES = (
+# The files that wait for most of their time, longest first: for timeouts, for processes that start,
+# for nodes that learn of something. Others use the CPU meanwhile (`support/lanes.py`).
+WAITING_FILES = (
     "nodes/test_chaos.py",
-    "nodes/test_balancer.py",
     "crash/test_chaos.py",
+    "nodes/test_idle.py",
+    "nodes/test_balancer.py",
+    "nodes/test_bundles_on_s3.py",
+    "publishing/test_uploads_under_load.py",
+    "nodes/test_other_users.py",
+    "crash/test_held_lock.py",
+    "wire/test_unread_responses.py",
+    "crash/test_damage.py",
+    "nodes/test_outages.py",
+    "nodes/test_following.py",
+    "nodes/test_unlike_nodes.py",
+    "wire/test_slow_clients.py",
+    "wire/test_texts_that_take_long.py",
+    "nodes/test_poolers.py",
+    "nodes/test_slow_parts.py",
+    "nodes/test_starting.py",
+    "nodes/test_read_only_server.py",
+    "nodes/test_secrets.py",
+    "wire/test_compressed_bundles.py",
+)
+# Of the others, the files that take longest, longest first.
+LONGEST_FILES = (
     "app/test_without_a_room.py",
     "nodes/test_api_on_postgresql.py",
-    "wire/test_unread_responses.py",
-    "nodes/test_idle.py",
     "wire/test_openapi_contract.py",
     "accounts/oidc/test_sign_in.py",
     "catalog/pages/test_preview_in_browser.py",
@@ -53,7 +72,6 @@ LONGEST_FILES = (
     "app/test_command_output.py",
     "accounts/test_locked_account.py",
     "accounts/second_factor/test_second_factor_in_browser.py",
-    "nodes/test_bundles_on_s3.py",
     "tool/test_npm_templates.py",
     "tool/test_npm_packages.py",
     "tool/test_ci.py",
@@ -62,17 +80,12 @@ LONGEST_FILES = (
     "client/test_types.py",
     "publishing/test_publish_kill.py",
     "accounts/test_sign_in_in_browser.py",
-    "nodes/test_unlike_nodes.py",
-    "crash/test_held_lock.py",
-    "publishing/test_uploads_under_load.py",
     "publishing/test_parallel_publishes.py",
     "demo/test_demo_widgets_in_browser.py",
     "app/test_every_field_survives_copies.py",
-    "nodes/test_other_users.py",
     "accounts/oidc/test_second_factor.py",
     "accounts/test_account_commands.py",
     "backup/test_backup_drill.py",
-    "nodes/test_following.py",
     "tool/test_end_to_end.py",
     "snapshot/test_snapshot_kill.py",
     "browser/test_hostile_texts.py",
@@ -83,14 +96,13 @@ LONGEST_FILES = (
     "catalog/search/test_search_against_oracle.py",
     "catalog/test_remembered_responses.py",
 )
+_ORDER = {name: place for place, name in enumerate((*WAITING_FILES, *LONGEST_FILES))}
 
 
 def start_order(item: pytest.Item, slow_files: set[Path]) -> int:
     """Short files last: while one process still has a long one, the others have nothing to do."""
-    name = _name_of(item.path)
-    if name in LONGEST_FILES:
-        return LONGEST_FILES.index(name)
-    return len(LONGEST_FILES) + (item.path not in slow_files)
+    place = _ORDER.get(_name_of(item.path))
+    return len(_ORDER) + (item.path not in slow_files) if place is None else place
 
 
 @functools.cache

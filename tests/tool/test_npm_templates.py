@@ -130,7 +130,8 @@ def test_what_is_not_built_yet_or_older_than_its_source_is_said(tmp_path: Path) 
     said = tool.run("validate", "clock")
     missing = "main: there is no file dist/index.js next to widget.json. Build it: npm run build"
     assert (said.code, missing in said.err) == (5, True)
-    built(folder)
+    (folder / "dist").mkdir()
+    (folder / "dist" / "index.js").write_text("export function mount() {}\n")
     assert tool.json("validate", "clock")["warnings"] == []
     os.utime(folder / "src" / "settings.ts")
     newer = "main: src/settings.ts was changed after dist/index.js was built. Run: npm run build"
