@@ -41,17 +41,17 @@ def test_before_the_first_start_it_is_the_usual(tmp_path: Path) -> None:
 
 def test_a_catalog_of_ten_thousand_widgets_fits_as_a_whole(data: Path) -> None:
     _grow_replica(data, 87)
-    assert _chosen_mb(data) == 174
+    assert _chosen_mb(data) == 217
 
 
 def test_one_that_does_not_fit_gets_the_usual(data: Path) -> None:
-    _grow_replica(data, 129)
+    _grow_replica(data, 103)
     assert _chosen_mb(data) == 80
 
 
 def test_all_workers_share_a_part_of_the_memory(data: Path) -> None:
     _grow_replica(data, 87)
-    assert _chosen_mb(data, workers="2") == 174
+    assert _chosen_mb(data, workers="2") == 217
     assert _chosen_mb(data, workers="3") == 80
 
 

@@ -27,5 +27,5 @@ def test_a_part_of_the_api_is_the_same_on_postgresql(postgresql_url: str, tmp_pa
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-5000:]
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
     assert "passed" in done.stdout

@@ -158,6 +158,14 @@ def test_what_is_offered_once_drives_nothing_out() -> None:
     assert _is_taken(cache, again)
 
 
+def test_what_replaces_an_item_need_not_be_repeated() -> None:
+    cache: ByteBoundedCache[str, int] = ByteBoundedCache(40)
+    for key in "abcd":
+        cache.offer(key, 1, 10)
+    assert cache.offer("b", 2, 10)
+    assert cache.items == {"a": 1, "b": 2, "c": 1, "d": 1}
+
+
 def test_what_is_offered_again_only_after_many_others_drives_nothing_out() -> None:
     cache: ByteBoundedCache[int, int] = ByteBoundedCache(40)
     for key in range(4):

@@ -53,9 +53,9 @@ _USUAL_BYTES = 80 << 20
 # For a catalog that fits: at most this much, and this share of the memory for all workers.
 _MAX_BYTES = 256 << 20
 _SHARE_OF_MEMORY = 16
-# Details, search results, registries and results of `resolve` take about twice as much as the
-# replica.
-_OF_REPLICA = 2
+# Details, search results, cards, registries and results of `resolve` take two and a half times as
+# much as the replica.
+_OF_REPLICA = 2.5
 
 
 def choose_cache_bytes(settings: Settings) -> int:
@@ -64,7 +64,7 @@ def choose_cache_bytes(settings: Settings) -> int:
         return given << 20
     current = find_current(DataFolder(settings.data).replica)
     try:
-        whole = 0 if current is None else _OF_REPLICA * current.stat().st_size
+        whole = 0 if current is None else int(_OF_REPLICA * current.stat().st_size)
     except OSError:  # It has just been replaced.
         whole = 0
     allowed = min(_MAX_BYTES, memory_bytes() // _SHARE_OF_MEMORY // settings.workers)

@@ -19,7 +19,7 @@ from ..operator_content import Collection, LegalPage
 from ..replica.cache import ByteBoundedCache
 from ..store.scopes import Member
 
-_MAX_BYTES = 16 << 20
+_MAX_BYTES = 20 << 20
 # Memory of an object besides its bytes; compressed forms are counted separately.
 _OVERHEAD_BYTES = 1_000
 
@@ -108,7 +108,7 @@ class RenderedPages:
         if is_kept:
             key = _key_in(language, key)
             size = content.size * 3 // 2 + 2 * len(key) + _OVERHEAD_BYTES
-            self._pages.put(key, ((*shows, self._renderer.look), content), size)
+            self._pages.offer(key, ((*shows, self._renderer.look), content), size)
         return content
 
     def find(self, key: str, shows: Shows, language: Language | None = None) -> AnyContent | None:

@@ -8,9 +8,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _SLOTS = 1 << 16
-# Offers are forgotten after at least this many others that were not cached; in a cache of what is
-# repeated, after more.
-_MIN_OFFERS, _MIN_OFFERS_OF_REPEATED = 1_000, 16_000
+# Offers are forgotten after at least this many others that were not cached.
+_MIN_OFFERS = 1_000
 
 
 class CacheRoom:
@@ -54,7 +53,6 @@ class ByteBoundedCache(Generic[K, V]):
         self._sizes: OrderedDict[K, int] = OrderedDict()
         self._max_bytes = max_bytes
         self._only_repeated = only_repeated
-        self._min_offers = _MIN_OFFERS_OF_REPEATED if only_repeated else _MIN_OFFERS
         self._max_item_bytes = max_bytes // 2 if max_item_bytes is None else max_item_bytes
         self._bytes = 0
         self.misses = 0
@@ -66,14 +64,15 @@ class ByteBoundedCache(Generic[K, V]):
         self._offers = 0
 
     def offer(self, key: K, value: V, size_bytes: int) -> bool:
-        """Put it if there is room, or if it was offered before, not too long ago. Return whether
-        it was put.
+        """Put it if there is room, if it replaces an item, or if it was offered before, not too
+        long ago. Return whether it was put.
 
         Items requested only once evict nothing and are not cached: their memory is reused at once,
         while it is still in the CPU cache. Neither are items requested less often than those they
         would evict.
         """
-        if size_bytes <= self._room.free_bytes and not self._only_repeated:
+        has_room = size_bytes <= self._room.free_bytes and not self._only_repeated
+        if has_room or key in self.items:
             self.misses += 1
         elif not self.is_repeated(key):
             return False
@@ -86,7 +85,7 @@ class ByteBoundedCache(Generic[K, V]):
         """
         self.misses += 1
         self._offers += 1
-        if self._offers > max(self._min_offers, len(self.items) // 4):
+        if self._offers > max(_MIN_OFFERS, len(self.items) // 4):
             self._offered, self._offers = bytearray(_SLOTS), 0
         hashed = hash((key,))
         slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF
