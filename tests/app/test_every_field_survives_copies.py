@@ -67,7 +67,7 @@ def test_there_is_a_value_for_each_field() -> None:
 def named_files(readme: str, pictures: list[tuple[int, int]], kind: str) -> dict[str, bytes]:
     sizes = enumerate(pictures)
     files = {f"screenshots/p{number}.{kind}": a_picture(kind, *it) for number, it in sizes}
-    return {**files, "README.md": readme.encode()}
+    return {**files, "README.md": f"Barometer {readme}".encode()}
 
 
 FILES = st.lists(
@@ -139,13 +139,18 @@ def test_every_field_survives(
 
 
 def shown(data: Path, published: int, imported: int) -> list[dict[str, Any]]:
-    """The details of all versions."""
+    """The details of all versions. Search finds them by their READMEs."""
     keys = [f"ann/w{it}" for it in range(published)] + [f"bob/w{it}" for it in range(imported)]
     with InProcessSite(data) as site:
         found = [site.get(f"/api/v1/widgets/{it}/1.0.0").json() for it in keys]
         served = [
             {file["path"]: site.get(_local(file["url"])).body for file in it["files"]}
             for it in found[:published]
+        ]
+        pages = site.get("/search?q=barometers").body.decode()
+        assert [f'href="/widgets/{it}"' in pages for it in keys] == [
+            *[True] * published,
+            *[False] * imported,
         ]
     # Its own fields, and those of its entry.
     served += [{}] * imported

@@ -291,7 +291,7 @@ def test_names_are_reserved_and_released(people: People, olly: Browsing) -> None
         response = olly.submit(f"/operate/scopes/{form}", name=name)
         assert response.status == status, (form, name)
         if status != 303:
-            assert olly.page.one("div", role="alert").attributes["id"] == f"faults-{form}"
+            assert olly.page.one("div", role="alert").attributes["id"] == f"faults-{form}-name"
         elif form == "reserve":
             olly.get("/operate/scopes?kind=reserved")
             assert rows(olly)[0].startswith("kept reserved since ")

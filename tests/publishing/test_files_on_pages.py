@@ -25,6 +25,25 @@ def test_the_page_shows_readme_and_pictures_of_the_version(people: People) -> No
     assert "screenshots" not in new
 
 
+def test_search_finds_the_words_of_the_attached_readme(people: People) -> None:
+    def found(word: str) -> str:
+        return people.site.get(f"/search?q={word}").body.decode()
+
+    files = {"README.md": b"# New\n\nShows a **barometer**.\n"}
+    people.ann.publish("ann/new", files=files, readme="A hygrometer.")
+    change = "/api/widgets/ann/new/versions/1.0.0/deprecate"
+    assert people.ann.post(change, {"message": "Old."}).status == 200
+
+    page = found("barometers")
+    assert "/widgets/ann/new" in page
+    assert "Matches: README" in page
+    assert "/widgets/ann/new" not in found("hygrometer")
+    # The search of the API stays as it is.
+    assert people.site.get("/api/v1/widgets/search?q=barometer").json()["total"] == 0
+    people.ann.publish("ann/new", "1.1.0")
+    assert "/widgets/ann/new" not in found("barometer")
+
+
 def test_the_card_of_the_widget_shows_the_pictures_of_its_latest_version(people: People) -> None:
     people.ann.publish("ann/new", files=FILES)
     search = "/api/v1/widgets/search?scope=ann"

@@ -109,7 +109,7 @@ def test_a_error_is_reported_beside_the_form_with_what_was_typed(
 
     assert response.status == 400
     assert len(ann.errors) == 1
-    assert ann.page.one("div", role="alert").attributes["id"] == f"faults-{form}"
+    assert ann.page.one("div", role="alert").attributes["id"] == f"faults-{form}-{field}"
     box = ann.page.one("input", id=f"{form}-{field}")
     assert (box.attributes["value"], box.attributes["aria-describedby"]) == (
         typed,

@@ -153,7 +153,7 @@ def test_what_is_no_picture_is_refused_next_to_its_field(
     response = send(ann, with_pictures(("fine.png", LIGHT), (name, content)))
 
     assert response.status == 400
-    (summary,) = ann.errors
+    summary, _ = ann.errors
     assert summary.startswith("There is an error. Nothing was saved: choose the files again.")
     (said,) = told(ann, "screenshots")
     shown = name.replace("\u202e", "\ufffd")

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from publishing.publish_form import PUBLISH, facts, files, pending, send, told, uploaded
-from support.browsing import Browsing, browser_of
+from support.browsing import SCRIPTS, Browsing, browser_of
 from support.people import BUNDLE, manifest
 from support.site_with_people import People
 from widget_catalog.publishing.publish_version import tidy_uploads
@@ -74,7 +74,7 @@ def test_the_preview_runs_what_was_sent_and_shows_it_to_its_author_alone(
     place = pending(ann, files(css=STYLE, configSchema={"type": "object"}, defaultSize={"w": 2}))
 
     policy = ann.get(place).headers["content-security-policy"]
-    assert "script-src 'self'; connect-src 'self'; frame-src 'self'" in policy
+    assert f"{SCRIPTS} connect-src 'self'; frame-src 'self'" in policy
     preview = json.loads(ann.page.one("script", type="application/json").text)
     assert preview["bundleUrl"] == f"{place}/index.js"
     assert preview["styleUrl"] == f"{place}/index.css"

@@ -13,6 +13,10 @@ _FILES = "multipart/form-data; boundary={}"
 # The headers of every personal page.
 # A second policy: not the folder with authors' files.
 OWN_FOLDERS = "script-src *:*/static/ *:*/client/; style-src *:*/static/"
+# The one script that may be in a page: it applies the theme.
+IN_PAGE = "'sha256-Ppwa2sS7IBcLTEWk5SnuXDHHPw1+m3n4jnEBgA1csoA='"
+SCRIPTS = f"script-src 'self' {IN_PAGE};"
+OWN_FOLDERS_AND_SCRIPT = OWN_FOLDERS.replace("client/;", f"client/ {IN_PAGE};")
 PERSONAL = {
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",

@@ -10,6 +10,7 @@ import pytest
 
 from widget_catalog.catalog.store.rows import draft, version_from, version_row
 from widget_catalog.catalog.widgets import AttachedFile, Revocation, Style, Version, Widget
+from widget_catalog.core.files.contract import Kind
 from widget_catalog.transfer.export_catalog import encode_line, name_files
 from widget_catalog.transfer.line_shapes import VersionLine
 from widget_catalog.transfer.ndjson import ImportedBundle, Rules, decode_line
@@ -67,6 +68,7 @@ def a_version(text: str, **more: Any) -> Version:
         deprecation_message=f"Old{text}",
         style=Style(7, HASHES["css"]),
         manifest='{"x-own": 1}',
+        readme_words="clock time",
         **fields,
         **more,
     )
@@ -82,7 +84,12 @@ def test_an_imported_version_is_the_exported_one(text: str) -> None:
 
     line = encode_line(widget, 9, lambda _, it: name_files(it, lambda file: file.sha256_hash))
     sizes = {it.sha256_hash: it.size_bytes for it in version.stored_files}
-    decoded = decode_line(line, lambda it, _: ImportedBundle(it, sizes[it]), Rules(NOW))
+    words = {"md": version.readme_words}
+
+    def imported(name: str, kind: Kind) -> ImportedBundle:
+        return ImportedBundle(name, sizes[name], words=words.get(kind, ""))
+
+    decoded = decode_line(line, imported, Rules(NOW))
 
     assert decoded == (widget, 9, 0)
 

@@ -16,7 +16,7 @@ def test_a_webhook_is_added_looked_after_and_removed(people: People) -> None:
     assert ann.submit(HERE, url="http://hooks.example/", scope="acme").status == 400
     (error,) = ann.errors
     assert error == (
-        "url: must begin with https://. The setting webhook_http of the catalog allows http://."
+        "Must begin with https://. The setting webhook_http of the catalog allows http://."
     )
     assert ann.page.one("input", id="create-url").attributes["value"] == "http://hooks.example/"
 

@@ -24,6 +24,7 @@ from ..core.errors import BundleRefused
 from ..core.files.contract import Bundles, Kind
 from ..core.files.verified import read_verified
 from ..core.jobs.bounded_work import BoundedProcess
+from .tokens import readme_tokens
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -151,6 +152,24 @@ def check_content(content: bytes, kind: Kind) -> Picture | None:
         if "\0" in text:
             raise BundleRefused("contains NUL characters: it is not a text.")
     return None
+
+
+def words_of(readme: bytes) -> str:
+    """Those that are searched."""
+    return " ".join(readme_tokens(readme.decode("utf-8-sig", "replace")))
+
+
+def stored_words(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int) -> str:
+    """The same of a stored file; none, if it is not a README, or cannot be read just now."""
+    if kind != "md":
+        return ""
+    try:
+        return words_of(
+            read_verified(bundles, sha256_hash, kind, min(size_bytes, MAX_README_BYTES))
+        )
+    except (CatalogError, OSError) as error:
+        _log.warning("A README cannot be searched.", sha256_hash=sha256_hash, error=str(error))
+        return ""
 
 
 async def read_readme(

@@ -109,6 +109,8 @@ class Version(Declared, frozen=True, kw_only=True):
     manifest: str | None = None
     revocation: Revocation | None = None
     attached: tuple[AttachedFile, ...] = ()
+    readme_words: str = ""
+    """Of an attached README, for search."""
 
     def __post_init__(self) -> None:
         if self.manifest is not None and may_state_capabilities(self.manifest):

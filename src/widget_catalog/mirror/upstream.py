@@ -26,7 +26,7 @@ from widget_contract.texts import printable
 from widget_contract.version_files import BUNDLE, STYLE, is_path, kind_of, max_bytes_of
 from widget_contract.wire import RegistryWidget, WidgetHead
 
-from ..catalog.attached_content import check_content
+from ..catalog.attached_content import check_content, stored_words
 from ..catalog.widgets import MAX_REASON, Revocation, Version, Widget
 from ..core.clock import from_ms, iso
 from ..core.errors import BundleRefused
@@ -241,8 +241,9 @@ class Upstream:
         return url
 
     def _decoded(self, line: dict[str, Any], sizes: Mapping[str, int]) -> Widget:
-        def imported(name: str, _kind: Kind) -> ImportedBundle:
-            return ImportedBundle(name, sizes[name])
+        def imported(name: str, kind: Kind) -> ImportedBundle:
+            words = stored_words(self._bundles, name, kind, sizes[name])
+            return ImportedBundle(name, sizes[name], words=words)
 
         return decode_line(msgspec.json.encode(line), imported, self._rules).widget
 

@@ -122,7 +122,9 @@ def _publish(
     with store.publishing() as tx:
         request = _get_request(tx.connection, actor, request_id, tx.at_ms)
         if request.confirmed_at is None:
-            wanted = _wanted_of(request)._replace(attached=files.attached)
+            wanted = _wanted_of(request)._replace(
+                attached=files.attached, readme_words=files.readme_words
+            )
             hooks.call(tx, actor, PublishBegun(scope=wanted.scope, name=wanted.name))
             planned = plan_version(tx.connection, actor, wanted, tx.at_ms)
             document = render(planned.widget)  # Once: it is measured here, and shown to readers.

@@ -47,7 +47,8 @@ class Wanted(NamedTuple):
     files: dict[str, FileSpec]
     """By path."""
     attached: tuple[AttachedFile, ...] = ()
-    """Known once the uploads are verified."""
+    readme_words: str = ""
+    """Both are known once the uploads are verified."""
 
     @property
     def name(self) -> WidgetName:
@@ -85,6 +86,7 @@ class Wanted(NamedTuple):
             style=None if style is None else Style(*style),
             manifest=manifest.text,
             attached=self.attached,
+            readme_words=self.readme_words,
         )
         changed = widget.with_versions([*widget.versions, version])
         # The newest version determines the widget's own texts.

@@ -14,7 +14,7 @@ from widget_contract.version_files import (
     thumbnail_of,
 )
 
-from ..catalog.attached_content import Picture, check_content
+from ..catalog.attached_content import Picture, check_content, words_of
 from ..catalog.store.files import remove_unused
 from ..catalog.widgets import AttachedFile, in_order
 from ..core.db.engine import Store
@@ -38,6 +38,7 @@ class UploadedFiles:
         self._uploads = uploads
         self._request = request
         self._attached: dict[str, AttachedFile] = {}
+        self.readme_words = ""
         self.keys: list[FileKey] = []
         self.new: list[FileKey] = []
         """Those that were not stored before."""
@@ -79,8 +80,11 @@ class UploadedFiles:
                 if path not in (BUNDLE, STYLE):
                     upload.seek(0)
                     # The bytes that are checked are those that are stored: `put` verifies the hash.
-                    content = io.BytesIO(upload.read())
-                    picture = _check(what, content.getvalue(), kind_of(path))
+                    sent = upload.read()
+                    content = io.BytesIO(sent)
+                    picture = _check(what, sent, kind_of(path))
+                    if path == README:
+                        self.readme_words = words_of(sent)
                 self._store_file(content, sha256_hash, kind_of(path))
         except BundleNotFound:
             raise InvalidRequest(f"{what} {_NOT_UPLOADED}") from None

@@ -14,6 +14,7 @@ import msgspec
 from widget_contract.errors import CatalogError
 from widget_contract.version_files import max_bytes_of
 
+from ..catalog.attached_content import stored_words
 from ..catalog.store.feed import was_revoked_here
 from ..catalog.store.files import withdraw_files
 from ..catalog.store.rows import StoredWidget
@@ -141,7 +142,9 @@ class _PartImporter(BundleImporter):
             raise BundleRefused(f"{name} is no bundle of a snapshot.")
         stored = self.bundles.stat(sha256_hash, kind)
         if stored is not None:
-            return self._record(ImportedBundle(sha256_hash, stored.size_bytes), kind)
+            words = stored_words(self.bundles, sha256_hash, kind, stored.size_bytes)
+            imported = ImportedBundle(sha256_hash, stored.size_bytes, words=words)
+            return self._record(imported, kind)
         try:
             with self.bundles.open(sha256_hash, kind) as withdrawn:
                 size_bytes = hash_stream(withdrawn).size_bytes

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from widget_contract.errors import CatalogError
 from widget_contract.version_files import max_bytes_of
 
-from ..catalog.attached_content import Picture, check_content
+from ..catalog.attached_content import Picture, check_content, words_of
 from ..catalog.store.files import are_present, find_referred_to, remove_unused
 from ..catalog.store.rows import StoredFile
 from ..core.db.engine import Snapshot, Store
@@ -133,8 +133,11 @@ class FileImporter(BundleImporter):
             with path.open("rb") as file:
                 self._put(file, sha256_hash, kind)
         else:
-            picture = self._put_attached(name, path.read_bytes(), sha256_hash, kind)
-            if picture is not None:
+            content = path.read_bytes()
+            picture = self._put_attached(name, content, sha256_hash, kind)
+            if picture is None:
+                imported = imported._replace(words=words_of(content))
+            else:
                 imported = imported._replace(
                     pixels=(picture.width, picture.height), thumbnail=self._put_thumbnail(picture)
                 )

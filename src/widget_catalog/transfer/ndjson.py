@@ -55,12 +55,15 @@ S = TypeVar("S", str, str | None)
 
 
 class ImportedBundle(NamedTuple):
-    """Of a picture that was decoded, also its size in pixels, and the thumbnail made of it."""
+    """Of a picture that was decoded, also its size in pixels, and the thumbnail made of it; of a
+    README, the words that are searched.
+    """
 
     sha256_hash: str
     size_bytes: int
     pixels: tuple[int, int] | None = None
     thumbnail: "ImportedBundle | None" = None
+    words: str = ""
 
 
 ImportBundle = Callable[[str, Kind], ImportedBundle]
@@ -167,7 +170,7 @@ class _LineReader:
     def _version(self, number: SemVer, line: VersionLine, at: str) -> Version:
         sha256_hash, bundle_size, *_ = self._bundle(line, at)
         style = None if line.css_file is None else self._file(at, "cssFile", line.css_file, "css")
-        attached = self._attached(line.files, at) if line.files else ()
+        attached, words = self._attached(line.files, at) if line.files else ((), "")
         revoked = line.revoked
         yanked_by_author = line if revoked is None else revoked
         bundle_url = self._line(at, "bundleUrl", line.bundle_url)
@@ -188,10 +191,16 @@ class _LineReader:
             manifest=self._manifest(at, line.manifest),
             revocation=None if revoked is None else self._revocation(revoked, f"{at}.revoked"),
             attached=attached,
+            readme_words=words,
         )
 
-    def _attached(self, lines: tuple[FileLine, ...], at: str) -> tuple[AttachedFile, ...]:
-        """The files in their order, each picture followed by its thumbnail, if there is one."""
+    def _attached(
+        self, lines: tuple[FileLine, ...], at: str
+    ) -> tuple[tuple[AttachedFile, ...], str]:
+        """The files in their order, each picture followed by its thumbnail, if there is one; and
+        the words of the README.
+        """
+        words = ""
         files: dict[str, AttachedFile] = {}
         made: dict[str, AttachedFile] = {}
         for error in path_conflicts([it.path for it in lines if not is_thumbnail(it.path)]):
@@ -205,6 +214,7 @@ class _LineReader:
             imported = self._file(place, "file", it.file, kind)
             if imported is None:
                 continue
+            words = imported.words or words
             width, height = imported.pixels or (it.width, it.height)
             if kind in PICTURE_KINDS and (width is None or height is None):
                 self._complain(place, "width and height of the picture are missing.")
@@ -214,7 +224,7 @@ class _LineReader:
                 path, its = thumbnail_of(it.path), imported.thumbnail
                 pixels = its.pixels or (None, None)
                 made[path] = AttachedFile(path, its.size_bytes, its.sha256_hash, *pixels)
-        return in_order({**made, **files})
+        return in_order({**made, **files}), words
 
     def _declared(self, line: VersionLine, at: str) -> dict[str, Any]:
         """The declared fields, with all their texts checked: each is one line, unless another rule

@@ -20,7 +20,7 @@ from accounts.second_factor.people import (
     is_in,
     options_on,
 )
-from support.browsing import PERSONAL, Browsing
+from support.browsing import OWN_FOLDERS, OWN_FOLDERS_AND_SCRIPT, PERSONAL, SCRIPTS, Browsing
 from support.people import PASSWORD, a_person
 from support.site import InProcessSite
 from support.site_with_people import MovableClock
@@ -30,9 +30,9 @@ from widget_catalog.catalog.store.audit import list_entries
 CONFIRM = "/account/confirm"
 WITH_SCRIPT = {
     **PERSONAL,
-    "content-security-policy": PERSONAL["content-security-policy"].replace(
-        "default-src 'none'; ", "default-src 'none'; script-src 'self'; "
-    ),
+    "content-security-policy": PERSONAL["content-security-policy"]
+    .replace("default-src 'none'; ", f"default-src 'none'; {SCRIPTS} ")
+    .replace(OWN_FOLDERS, OWN_FOLDERS_AND_SCRIPT),
 }
 
 

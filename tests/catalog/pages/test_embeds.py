@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from catalog.pages.previewed_widgets import stored_version
-from support.browsing import OWN_FOLDERS
+from support.browsing import OWN_FOLDERS_AND_SCRIPT, SCRIPTS
 from support.html import Html
 from support.site import InProcessSite, Reply
 from support.widgets import import_widgets, version_line, widget_line
@@ -41,9 +41,9 @@ def test_only_the_named_sites_may_frame_the_preview(shop: InProcessSite) -> None
     response = shop.get("/embed/acme/clock")
     sites = f"{BLOG} https://*.example.org"
     assert response.headers["content-security-policy"] == (
-        "default-src 'none'; script-src 'self'; connect-src 'self' https://catalog.example; "
+        f"default-src 'none'; {SCRIPTS} connect-src 'self' https://catalog.example; "
         "frame-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
-        f"base-uri 'none'; frame-ancestors {sites}, {OWN_FOLDERS}"
+        f"base-uri 'none'; frame-ancestors {sites}, {OWN_FOLDERS_AND_SCRIPT}"
     )
     assert "x-frame-options" not in response.headers
     assert "set-cookie" not in response.headers

@@ -3,14 +3,16 @@
 import asyncio
 import gzip
 import itertools
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import brotli
 import pytest
 import zstandard
 
-from support.browsing import OWN_FOLDERS
+from support.browsing import IN_PAGE, OWN_FOLDERS_AND_SCRIPT, SCRIPTS
 from support.folders import filled_folder
 from support.html import Html
 from support.site import InProcessSite
@@ -46,9 +48,9 @@ HTML_HEADERS = {
     "content-type": "text/html; charset=utf-8",
     "vary": "accept-encoding, accept-language, cookie",
     "cache-control": "no-cache",
-    "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'; "
+    "content-security-policy": f"default-src 'none'; {SCRIPTS} connect-src 'self'; "
     "style-src 'self'; img-src 'self' data:; "
-    f"form-action 'self'; base-uri 'none'; frame-ancestors 'none', {OWN_FOLDERS}",
+    f"form-action 'self'; base-uri 'none'; frame-ancestors 'none', {OWN_FOLDERS_AND_SCRIPT}",
     "referrer-policy": "same-origin",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
@@ -56,9 +58,12 @@ HTML_HEADERS = {
 
 
 def scripts_of(page: Html) -> int:
-    """The number of scripts, all of which are files."""
-    files = [it for it in page.all("script") if it.attributes.get("type") != "application/json"]
-    assert all(it.attributes.get("src") and not it.text for it in files)
+    """The number of scripts, all of which are files, but the one that the policy names."""
+    scripts = [it for it in page.all("script") if it.attributes.get("type") != "application/json"]
+    files = [it for it in scripts if it.attributes.get("src")]
+    assert not any(it.text for it in files)
+    digests = [sha256(it.text.encode()).digest() for it in scripts if it not in files]
+    assert [f"'sha256-{b64encode(it).decode()}'" for it in digests] == [IN_PAGE]
     return len(files)
 
 
@@ -219,7 +224,7 @@ def test_pages_need_nothing_from_elsewhere(demo_site: InProcessSite, path: str) 
     for it in page.elements:
         assert it.tag not in ("style", "iframe")
         is_data = it.attributes.get("type") == "application/json"
-        assert it.tag != "script" or is_data or it.attributes.get("src")
+        assert it.tag != "script" or is_data or it.attributes.get("src") or "theme=" in it.text
         assert not any(key.startswith("on") or key == "style" for key in it.attributes)
         loaded = it.attributes.get("src") or (it.tag == "link" and it.attributes["href"])
         if loaded and "hreflang" not in it.attributes:
@@ -235,7 +240,7 @@ def test_a_page_has_all_its_headers(demo_site: InProcessSite, path: str) -> None
     is_widget = path.startswith("/widgets/") and path.endswith(("/clock", "/1.1.0"))
     if has_cards or is_widget:  # Pages on which widgets can run.
         policy = headers.pop("content-security-policy")
-        assert policy.startswith("default-src 'none'; script-src 'self'; connect-src 'self' ")
+        assert policy.startswith(f"default-src 'none'; {SCRIPTS} connect-src 'self' ")
         assert headers.items() <= HTML_HEADERS.items()
         return
     vary = {"vary": "accept-encoding"} if path.startswith("/docs") else {}  # Not translated.
@@ -356,7 +361,7 @@ def test_behind_a_path_of_its_own_all_links_begin_with_it(site: InProcessSite) -
         page = Html(body)
         addresses = [*page.links, *(it.attributes["href"] or "" for it in page.all("link"))]
         addresses += [it.attributes["action"] or "" for it in page.all("form")]
-        addresses += [it.attributes["src"] or "" for it in page.all("script")]
+        addresses += [it.attributes["src"] or "" for it in page.all("script") if not it.text]
         allowed = ("#", "/catalog/", "https://host.example/catalog/")
         assert all(it.startswith(allowed) for it in addresses), addresses
     catalog.close()

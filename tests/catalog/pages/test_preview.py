@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 import pytest
 
 from catalog.pages.previewed_widgets import stored_version
-from support.browsing import OWN_FOLDERS
+from support.browsing import OWN_FOLDERS_AND_SCRIPT, SCRIPTS
 from support.html import Html
 from support.site import InProcessSite
 from support.widgets import import_widgets, widget_line
@@ -52,10 +52,10 @@ def test_the_page_may_load_from_this_catalog_and_frame_itself_alone(
 ) -> None:
     headers = demo_site.get(CLOCK).headers
     assert headers["content-security-policy"] == (
-        "default-src 'none'; script-src 'self'; "
+        f"default-src 'none'; {SCRIPTS} "
         "connect-src 'self' https://catalog.example; frame-src 'self'; "
         "style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
-        f"frame-ancestors 'none', {OWN_FOLDERS}"
+        f"frame-ancestors 'none', {OWN_FOLDERS_AND_SCRIPT}"
     )
     assert headers["cache-control"] == "no-cache"
     etag = headers["etag"]

@@ -32,9 +32,11 @@ def test_personal_pages_follow_the_choice_and_public_ones_are_the_same_for_all(
         assert response.body == demo_site.get(path).body
         assert "set-cookie" not in response.headers
         page = Html(response.body)
-        # Not deferred, so that nothing is drawn in other colors first.
-        [script] = [it for it in page.all("script") if "/site." in (it.attributes.get("src") or "")]
-        assert list(script.attributes) == ["src"]
+        # In the page, before its style, so that nothing is drawn in other colors first.
+        [script] = [it for it in page.all("script") if "theme=" in it.text]
+        assert not script.attributes
+        [style, *_] = page.all("link", rel="stylesheet")
+        assert page.elements.index(script) < page.elements.index(style)
         [switch] = page.all("p", **{"class": "theme"})
         assert "hidden" in switch.attributes
 

@@ -199,7 +199,7 @@ def _picture(latest: Version) -> bytes:
 
 def _searched(latest: Version) -> str:
     """The words of its README, and of its texts in other languages."""
-    texts = [latest.readme or ""]
+    texts = [latest.readme_words or latest.readme or ""]
     for it in (latest.translations or {}).values():
         texts += [it.display_name or "", it.description or ""]
     return " ".join(readme_tokens("\n".join(texts))) if any(texts) else ""

@@ -32,7 +32,13 @@ _DETAILS = 25
 
 _encode = msgspec.json.Encoder().encode
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
-_decode_details = msgspec.json.Decoder(DeclaredDetails).decode
+
+
+class _StoredDetails(DeclaredDetails, frozen=True, kw_only=True):
+    readme_words: str = ""
+
+
+_decode_details = msgspec.json.Decoder(_StoredDetails).decode
 
 
 class StoredWidget(NamedTuple):
@@ -217,6 +223,8 @@ def version_row(scope: str, name: str, version: Version) -> Row:
         version.manifest,
     )
     details = details_beside(version, version.manifest)
+    if version.readme_words:
+        details["readmeWords"] = version.readme_words
     encoded = _encode(details).decode() if details else None
     return (*row, _version_checksum(scope, name, row, encoded), encoded)
 
@@ -286,7 +294,7 @@ def version_from(scope: str, name: str, row: Sequence[Any]) -> Version:
 
 def _details_from(text: str) -> dict[str, Any]:
     decoded = _decode_details(text)
-    return {it: getattr(decoded, it) for it in DETAIL_FIELDS}
+    return {it: getattr(decoded, it) for it in (*DETAIL_FIELDS, "readme_words")}
 
 
 def _damaged(what: str) -> DataDamaged:

@@ -1,9 +1,14 @@
 """PageRenderer: templates, style sheets and headers shared by all pages."""
 
+import base64
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
+
+from markupsafe import Markup
 
 from widget_contract.preview import preview_file, preview_files, preview_tag
 
@@ -32,6 +37,14 @@ _SOURCES = {
     "search.js": ("static-search.js",),
     **{it: (it,) for it in ("passkeys.js", "site.js", "docs.js", "suggest.js", "publish.js")},
 }
+
+# Applies the theme that `site.js` stores, before anything is drawn. It is in the page: a file would
+# delay the first paint by a round trip.
+_THEME_SCRIPT = (
+    "{const it=/(?:^|; )theme=(light|dark)/.exec(document.cookie);"
+    "if(it)document.documentElement.dataset.theme=it[1]}"
+)
+_THEME_HASH = base64.b64encode(hashlib.sha256(_THEME_SCRIPT.encode()).digest()).decode()
 
 
 class StaticFile(NamedTuple):
@@ -99,6 +112,7 @@ class PageRenderer:
             is_static="yes" if is_static else "",
             public_url=public_url,
             release=release.VERSION,
+            theme_script=Markup(_THEME_SCRIPT),  # noqa: S704
             mirror_url="",
             **self.values_of(self.brand),
         )
@@ -163,18 +177,21 @@ class PageRenderer:
         ancestors: str = "'none'",
     ) -> Headers:
         """Nothing is loaded from other origins, and no framing, except by `ancestors`. Scripts are
-        allowed only on pages that need them; `more` are additional rules of the policy for these.
+        allowed only on pages that need them, and in the page only the one that applies the theme;
+        `more` are additional rules of the policy for these.
 
         Our origin also serves authors' files, under `/cdn/`. So a second policy, which applies in
         addition, names our folders, on any host: this one may have several names.
         """
-        script = "script-src 'self'; " if has_script else ""
+        in_page = f" 'sha256-{_THEME_HASH}'" if has_script else ""
+        script = f"script-src 'self'{in_page}; " if has_script else ""
         more = more and f"{more}; "
         any_host = "*:*" + quote(self.root, safe="/%")
+        own = f"{any_host}/static/ {any_host}/client/{in_page}"
         policy = (
             f"default-src 'none'; {script}{more}style-src 'self'; img-src 'self' data:; "
             f"form-action {form_targets}; base-uri 'none'; frame-ancestors {ancestors}, "
-            f"script-src {any_host}/static/ {any_host}/client/; style-src {any_host}/static/"
+            f"script-src {own}; style-src {any_host}/static/"
         )
         return [
             ("content-security-policy", policy),
@@ -243,10 +260,18 @@ def _static_files() -> dict[str, StaticFile]:
     for name, sources in _SOURCES.items():
         content = b"".join((STATIC / it).read_bytes() for it in sources)
         if name.endswith("css"):
-            content += preview_files()["preview.css"].content
+            content = _shorten(content + preview_files()["preview.css"].content)
         stem, kind = name.split(".")
         found[name] = StaticFile(f"/static/{stem}.{Content(content).tag}.{kind}", content)
     return found
+
+
+def _shorten(style: bytes) -> bytes:
+    """A style sheet without comments and layout. None of ours has a brace or a semicolon, or two
+    spaces, in a string.
+    """
+    style = re.sub(rb"/\*.*?\*/", b"", style, flags=re.DOTALL)
+    return re.sub(rb"\s*([{};])\s*", rb"\1", re.sub(rb"\s+", b" ", style)).replace(b";}", b"}")
 
 
 def leave(address: str, *headers: Header, status: int = 303) -> Response:

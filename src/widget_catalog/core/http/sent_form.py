@@ -51,6 +51,11 @@ class SentForm(NamedTuple):
         texts = getattr(self.error, "errors", None) or [self.error.message]
         return [self._about(text) for text in texts]
 
+    def needs_summary(self, form: str = "") -> bool:
+        """Whether an error is about no field, or they are about several."""
+        about = {it.field for it in self.errors(form)}
+        return "" in about or len(about) > 1
+
     def errors_at(self, form: str, field: str) -> list[str]:
         return [it.at_field for it in self.errors(form) if it.field == field]
 

@@ -8,8 +8,8 @@ const readTexts = () =>
 const _ = (globalThis.translate = (text, values = {}) =>
   ((texts ??= readTexts())[text] ?? text).replace(/%\((\w+)\)s/g, (all, name) => values[name] ?? all));
 
-// The chosen theme, before anything is drawn: this script is not deferred. It is a cookie, because
-// the pages of an account, which have no script, follow it as well.
+// The chosen theme, which a script in the page has applied before anything was drawn. It is a cookie,
+// because the pages of an account, which have no script, follow it as well.
 const THEMES = ["light", "dark"];
 const theme = () => THEMES.find((it) => document.cookie.split("; ").includes(`theme=${it}`)) ?? "";
 
@@ -35,8 +35,6 @@ function offerThemes(select) {
     applyTheme();
   });
 }
-
-applyTheme();
 
 // The account corner: loaded separately, so that the page is the same for everybody.
 async function showAccount(link) {

@@ -31,7 +31,7 @@ const STYLE = `
   .below { opacity: 0.35; }
   dl { display: flex; justify-content: space-between; margin: 0; white-space: nowrap; }
   dt { color: var(--muted); font-size: 0.8rem; }
-  dd { margin: 0; font-size: clamp(0.85rem, 6cqi, 1.5rem); font-weight: 600; line-height: 1.1; }
+  dd { margin: 0; font-size: clamp(0.8rem, 5cqi, 1.375rem); font-weight: 600; line-height: 1.1; }
   .middle { text-align: center; }
   .end { text-align: right; }
 `;
@@ -102,7 +102,7 @@ const pair = (term, value, look = "") =>
 
 /** The day's arc; progress runs from 0 at sunrise to 1 at sunset. */
 function arc(progress) {
-  const angle = Math.PI * (1 - Math.min(1.12, Math.max(-0.12, progress)));
+  const angle = Math.PI * (1 - Math.min(1.02, Math.max(-0.02, progress)));
   const isUp = progress >= 0 && progress <= 1;
   return svg("svg", { viewBox: "-60 -54 120 66", "aria-hidden": "true" },
     svg("path", { class: "sky", d: "M-50 0a50 50 0 0 1 100 0z" }),
