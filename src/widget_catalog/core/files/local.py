@@ -21,6 +21,7 @@ from typing import BinaryIO, cast
 
 from ..data_folder import sync
 from ..errors import BundleNotFound, BundleRefused, Conflict, FolderUnusable, StoreUnavailable
+from ..tracing import part
 from .contract import (
     KINDS,
     STORED_ENCODINGS,
@@ -49,7 +50,7 @@ class LocalBundles:
         A reader never sees a partial bundle, and two writers of the same bytes do not conflict.
         """
         target = self.local_path(sha256_hash, kind)
-        with _errors_with_path(self._folder):
+        with part("store_file"), _errors_with_path(self._folder):
             with contextlib.suppress(BundleNotFound):
                 if hash_file(target).sha256_hash == sha256_hash:
                     return False
