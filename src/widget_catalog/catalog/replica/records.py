@@ -20,7 +20,7 @@ from .rendering import CDN_MARK, Document
 from .rows import TEXT_SEPARATOR, Listing, ListingColumns, SummaryRow
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 20
+FORMAT = 19
 
 Bytes: TypeAlias = bytes | memoryview
 
