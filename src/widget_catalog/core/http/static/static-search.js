@@ -38,6 +38,8 @@ try {
   const found = await catalog.search({ q, official, scope: query.get("scope"), page, limit });
   status.textContent = `${found.total.toLocaleString("en")} widget${found.total === 1 ? "" : "s"}`;
   list.replaceChildren(...await Promise.all(found.widgets.map(card)));
+  globalThis.applyTheme?.();
+  document.getElementById("none").hidden = found.total > 0;
   if (page > 1) pager.append(linkTo(page - 1, "Previous"), " ");
   if (page * limit < found.total) pager.append(linkTo(page + 1, "Next"));
 } catch (error) {
