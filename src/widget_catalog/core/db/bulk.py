@@ -50,8 +50,7 @@ def _without_empty(
     """
     if len(rows) < _WORTH_COPYING:
         return names, list(rows)
-    columns = enumerate(zip(*rows, strict=True))
-    used = [i for i, values in columns if values.count(None) < len(rows)]
+    used = [i for i in range(len(names)) if any(row[i] is not None for row in rows)]
     if len(used) < 2:
         return names, list(rows)
     return [names[i] for i in used], [*map(itemgetter(*used), rows)]
