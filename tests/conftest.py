@@ -15,7 +15,6 @@ from support.bounded_processes import shared_bounded_processes
 from support.chromium import NO_CHROMIUM, SharedBrowser, find_chromium, running_browser
 from support.cpu_times import CpuTimes
 from support.folders import empty_folder
-from support.fsync import without_fsync
 from support.lanes import TwoLanes
 from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
@@ -115,7 +114,7 @@ def passwords_are_quick() -> Iterator[None]:
 def costs_are_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What most tests would do again for a site of their own."""
     use_run_folder(_folder_of_the_run(tmp_path_factory))
-    with shared_bounded_processes(), shared_statements(), without_fsync():
+    with shared_bounded_processes(), shared_statements():
         yield
 
 
