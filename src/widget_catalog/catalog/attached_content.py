@@ -155,12 +155,12 @@ def check_content(content: bytes, kind: Kind) -> Picture | None:
 
 
 def words_of(readme: bytes) -> str:
-    """Those that are searched."""
+    """The words of a README that searches find."""
     return " ".join(readme_tokens(readme.decode("utf-8-sig", "replace")))
 
 
 def stored_words(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int) -> str:
-    """The same of a stored file; none, if it is not a README, or cannot be read just now."""
+    """The same for a stored file; none if it is not a README, or cannot be read now."""
     if kind != "md":
         return ""
     try:
