@@ -196,6 +196,24 @@ def test_contrast_is_symmetric_and_bounded(one: str, other: str) -> None:
     assert branding.contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
 
 
+def test_a_saved_legal_page_is_linked_at_once_on_the_page_that_says_so(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without waiting for the brand to be read again."""
+    olly = browser_of(people.olly)
+    olly.get(f"{HERE}/page")
+
+    async def read_already(_pages: BrandPages) -> None:
+        pass
+
+    monkeypatch.setattr(BrandPages, "follow", read_already)
+    saved = {"title": "Imprint", "slug": "", "text": "We."}
+    assert olly.submit(f"{HERE}/page", do="save", **saved).status == 303
+    olly.get(f"{HERE}/pages/imprint")
+    assert "/legal/imprint" in olly.page.links
+    assert b'href="/legal/imprint"' in people.site.get("/").body
+
+
 def test_accents_are_checked_on_the_backgrounds_that_pages_have() -> None:
     style = (STATIC / "site.css").read_text()
     for name, colors in branding.BACKGROUNDS.items():

@@ -26,7 +26,7 @@ def test_a_preview_has_the_colors_and_enough_contrast_in_both_themes(
     expect(page.get_by_role("region", name="Announcement")).to_have_text("We move on Friday.")
     expect(page.get_by_role("link", name="Status", exact=True)).to_be_visible()
     logo = page.locator("a.brand img")
-    assert logo.evaluate("it => it.naturalWidth") > 0
+    assert logo.evaluate("it => it.decode().then(() => it.naturalWidth)") > 0
     accents = []
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)

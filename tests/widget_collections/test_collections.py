@@ -48,7 +48,8 @@ def test_an_operator_makes_orders_and_deletes_collections_in_a_browser(people: P
     place = f"{HERE}/fur-zu-hause"
     assert created.headers["location"] == f"{place}?done=create"
 
-    for widget in ("home/w1", " @home/w2 ", "home/w3"):
+    address = "https://catalog.example/widgets/home/w3/1.0.0?lang=de"
+    for widget in ("home/w1", " @home/w2 ", address):
         olly.get(place)
         assert olly.submit(f"{place}/widgets", widget=widget).status == 303
     olly.get(place)
@@ -84,6 +85,28 @@ def test_an_operator_makes_orders_and_deletes_collections_in_a_browser(people: P
         "move collection",
         "delete collection",
     ]
+
+
+def test_a_form_does_not_undo_what_another_operator_has_changed_meanwhile(people: People) -> None:
+    add_widgets(people.site)
+    people.olly.post(API, {"title": "Home", "text": "x", "isFeatured": False})
+    first, second = browser_of(people.olly), browser_of(people.olly)
+    for one in (first, second):
+        one.get(f"{HERE}/home")
+    assert first.submit(f"{HERE}/home/widgets", widget="home/w1").status == 303
+    first.get(f"{HERE}/home")
+    assert first.submit(f"{HERE}/home", title="At home", text="x").status == 303
+
+    assert second.submit(f"{HERE}/home", title="Home", text="Welcome.").status == 409
+
+    assert "Somebody else" in second.page.one("div", id="faults-details-title").text
+    assert second.page.one("h1").text == "At home"
+    assert second.submit(f"{HERE}/home", title="At home", text="Welcome.").status == 303
+    stored = people.olly.get(f"{API}/home").json()
+    assert (stored["title"], stored["text"], stored["widgets"]) == (
+        *("At home", "Welcome."),
+        ["home/w1"],
+    )
 
 
 def test_the_api_changes_a_collection_as_a_whole(people: People) -> None:

@@ -19,13 +19,20 @@ from ..accounts.permissions import read_as_operator
 from ..catalog.operator_content import LegalPage
 from ..catalog.pages.markdown import render_markdown
 from ..core.db.engine import Snapshot
-from ..core.errors import Conflict, InvalidRequest, NotFound
+from ..core.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
 from ..core.http.branding import Logo
 from ..core.http.call import Call, Services, done, reply
 from ..core.http.content import Content
 from ..core.http.http import Response
 from ..core.http.routing import Route, Who, page
-from ..core.http.sent_form import NOT_SENT, SentForm, own_form_page
+from ..core.http.sent_form import (
+    NOT_SENT,
+    SentForm,
+    own_form_page,
+    require_unchanged,
+    seen_in,
+    tag_of,
+)
 from ..core.jobs.bounded_work import BoundedProcess
 from . import managing
 from . import store as stored
@@ -79,18 +86,19 @@ def get_brand(services: Services, call: Call) -> Response:
 
 def put_brand(services: Services, call: Call) -> Response:
     body = call.json(BrandBody)
-    old = read_as_operator(services.store, call.actor, stored.find_settings)
-    logo, errors = old.logo, {}
-    if body.logo is not None:
+    logo, errors = None, {}
+    if body.logo:
         try:
-            logo = read_logo(base64.b64decode(body.logo, validate=True)) if body.logo else None
+            logo = read_logo(base64.b64decode(body.logo, validate=True))
         except (LogoRefused, binascii.Error) as error:
             errors["logo"] = error.message if isinstance(error, LogoRefused) else "is not base64."
     links = "\n".join(" ".join(it.split()) for it in body.links)
     typed = msgspec.to_builtins(body) | {"links": links}
-    new = managing.check_brand(typed, logo, errors, old)
-    managing.save_brand(services.store, call.actor, new)
-    return reply(_shown(new))
+
+    def changed(old: Settings) -> Settings:
+        return managing.check_brand(typed, old.logo if body.logo is None else logo, errors, old)
+
+    return reply(_shown(managing.save_brand(services.store, call.actor, changed)))
 
 
 def _shown(it: Settings) -> dict[str, Any]:
@@ -143,27 +151,37 @@ def post_brand_form(services: Services, call: Call) -> Response:
     old, draft = read_as_operator(services.store, call.actor, read)
     logo, errors = old.logo, {}
     file = next((it for it in call.files if it.field == "logo"), None)
-    if file is not None:
-        try:
-            logo = read_logo(file.content.read(MAX_BYTES + 1))
-            managing.keep_draft(services.store, call.actor, logo)
-        except LogoRefused as error:
-            errors["logo"] = error.message
-    elif fields.get("logo_tag") and fields["logo_tag"] != _tag(old.logo):
-        if _tag(draft) != fields["logo_tag"]:
-            errors["logo"] = "was replaced by somebody else meanwhile. Choose the file again."
-        else:
-            logo = draft
-    if "remove_logo" in fields and file is None:
-        logo = None
+    seen = {"seen": fields.get("seen") or tag_of(old)}
+    is_preview = fields.get("do") == "preview"
     try:
+        if file is not None:
+            try:
+                logo = read_logo(file.content.read(MAX_BYTES + 1))
+                managing.keep_draft(services.store, call.actor, logo)
+            except LogoRefused as error:
+                errors["logo"] = error.message
+        elif fields.get("logo_tag") and fields["logo_tag"] != _tag(old.logo):
+            if _tag(draft) != fields["logo_tag"]:
+                errors["logo"] = "was replaced by somebody else meanwhile. Choose the file again."
+            else:
+                logo = draft
+        if "remove_logo" in fields and file is None:
+            logo = None
+        # A lost logo is reported first: saving again would not bring it back.
+        if not is_preview and not errors:
+            require_unchanged(seen, tag_of(old), "the brand")
         new = managing.check_brand(typed, logo, errors, old)
-    except InvalidRequest as error:
+        if is_preview:
+            return _brand_page(services, call, typed, logo, preview=new)
+
+        def changed(now: Settings) -> Settings:
+            require_unchanged(seen, tag_of(now), "the brand")
+            return new
+
+        managing.save_brand(services.store, call.actor, changed)
+    except (InvalidRequest, Conflict, StoreUnavailable) as error:
         sent = SentForm("brand", fields, error, {"logo": "logo"})
         return _brand_page(services, call, typed, logo, sent)
-    if fields.get("do") == "preview":
-        return _brand_page(services, call, typed, logo, preview=new)
-    managing.save_brand(services.store, call.actor, new)
     return services.renderer.redirect(f"{BRAND}?done=save")
 
 
@@ -176,12 +194,14 @@ def _brand_page(
     preview: Settings | None = None,
 ) -> Response:
     """Around the form, everything looks as it was saved; or, in the preview, as it would."""
+    settings = read_as_operator(services.store, call.actor, stored.find_settings)
     brand = read_as_operator(services.store, call.actor, stored.find_shown)
     services.renderer.show_brand(brand)
     if preview is not None:
         brand = preview.shown._replace(pages=brand.pages)
     values: dict[str, Any] = {
         **services.renderer.values_of(brand, is_saved=preview is None),
+        "seen": seen_in(call, sent, tag_of(settings)),
         "typed": typed,
         "logo": logo,
         "logo_tag": _tag(logo),
@@ -209,7 +229,7 @@ def post_new_page_form(services: Services, call: Call) -> Response:
 
 
 def post_page_form(services: Services, call: Call) -> Response:
-    return _take_page(services, call, _find_page(services, call).slug, is_new=False)
+    return _take_page(services, call, call.params["slug"], is_new=False)
 
 
 def post_delete_form(services: Services, call: Call) -> Response:
@@ -224,12 +244,19 @@ def _take_page(services: Services, call: Call, slug: str, *, is_new: bool) -> Re
     read_as_operator(services.store, call.actor, stored.find_settings)
     fields = call.form()
     wanted = LegalPage(slug, fields.get("title", ""), fields.get("text", ""))
+
+    def check(old: LegalPage | None) -> None:
+        if not is_new and old is None:
+            raise Conflict("Somebody else has deleted this page meanwhile. Save to add it again.")
+        if not is_new:
+            require_unchanged(fields, tag_of(old), "this page")
+
     try:
         if fields.get("do") == "preview":
             managing.check_page(wanted)
             html = _preview(wanted.text)
             return _legal_page(services, call, wanted, is_new=is_new, html=html)
-        saved = managing.save_page(services.store, call.actor, wanted, is_new=is_new)
+        saved = managing.save_page(services.store, call.actor, wanted, check, is_new=is_new)
     except (InvalidRequest, Conflict) as error:
         sent = SentForm("page", fields, error, {"": "title", "slug": "slug"})
         return _legal_page(services, call, wanted, sent, is_new=is_new)
@@ -245,7 +272,11 @@ def _legal_page(
     is_new: bool,
     html: Markup | None = None,
 ) -> Response:
-    values = {"page": page, "is_new": is_new, "html": html}
+    old = read_as_operator(services.store, call.actor, stored.find_page, page.slug)
+    services.renderer.show_brand(read_as_operator(services.store, call.actor, stored.find_shown))
+    is_new = is_new or old is None  # It may have been deleted meanwhile.
+    seen = "" if is_new else seen_in(call, sent, tag_of(old))
+    values = {"page": page, "is_new": is_new, "html": html, "seen": seen}
     template, most = "brand/page.html", MAX_TITLE
     return own_form_page(services, call, template, sent, _DONE, **values, max_title=most)
 

@@ -3,7 +3,7 @@ public at once.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from urllib.parse import urlsplit
 
@@ -94,13 +94,14 @@ def check_brand(
     )
 
 
-def save_brand(store: Store, actor: Actor, new: Settings) -> None:
+def save_brand(store: Store, actor: Actor, change: Callable[[Settings], Settings]) -> Settings:
     with store.publishing() as tx:
         require_operator_now(tx.connection, actor)
         old = stored.find_settings(tx.connection)
+        new = change(old)
         stored.save_settings(tx, new)
         if new == old:
-            return
+            return new
         changed = {
             it: getattr(new, it)
             for it in ("accent_light", "accent_dark", "announcement", "until")
@@ -113,6 +114,7 @@ def save_brand(store: Store, actor: Actor, new: Settings) -> None:
         if new.logo != old.logo:
             changed["logo"] = "removed" if new.logo is None else "replaced"
         append(tx, actor, BrandChanged(**changed))
+    return new
 
 
 def keep_draft(store: Store, actor: Actor, logo: Logo) -> None:
@@ -140,7 +142,15 @@ def check_page(wanted: LegalPage) -> LegalPage:
     return LegalPage(slug, title, text)
 
 
-def save_page(store: Store, actor: Actor, wanted: LegalPage, *, is_new: bool) -> LegalPage:
+def save_page(
+    store: Store,
+    actor: Actor,
+    wanted: LegalPage,
+    check: Callable[[LegalPage | None], None] | None = None,
+    *,
+    is_new: bool,
+) -> LegalPage:
+    """`check` may refuse to replace the page that is there."""
     with store.publishing() as tx:
         require_operator_now(tx.connection, actor)
         page = check_page(wanted)
@@ -149,7 +159,10 @@ def save_page(store: Store, actor: Actor, wanted: LegalPage, *, is_new: bool) ->
             _raise_all({"slug": f"there is a page at /legal/{page.slug} already."})
         if page.slug not in slugs and len(slugs) >= MAX_PAGES:
             raise Conflict(f"There are {MAX_PAGES} legal pages, which is the most.")
-        if stored.find_page(tx.connection, page.slug) != page:
+        old = stored.find_page(tx.connection, page.slug)
+        if check is not None:
+            check(old)
+        if old != page:
             stored.save_page(tx, page)
             append(tx, actor, LegalPageSaved(page=page.slug, title=page.title))
     return page

@@ -1,5 +1,6 @@
 """Collections for operators: handlers of the internal API, and pages."""
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -13,7 +14,15 @@ from ..core.errors import Conflict, InvalidRequest
 from ..core.http.call import Call, Services, done, reply
 from ..core.http.http import Response
 from ..core.http.routing import Route, Who, page
-from ..core.http.sent_form import NOT_SENT, SentForm, forms_of, own_form_page
+from ..core.http.sent_form import (
+    NOT_SENT,
+    SentForm,
+    forms_of,
+    own_form_page,
+    require_unchanged,
+    seen_in,
+    tag_of,
+)
 from . import managing
 from .managing import MAX_TEXT, MAX_TITLE
 from .store import find_listed, list_all
@@ -127,7 +136,8 @@ def _show(services: Services, call: Call, template: str, sent: SentForm) -> Resp
         return found, find_listed(connection, found.widgets)
 
     collection, listed = read_as_operator(services.store, call.actor, read)
-    values = {"collection": collection, "listed": listed, **_LIMITS}
+    seen = seen_in(call, sent, _tag(collection))
+    values = {"collection": collection, "listed": listed, "seen": seen, **_LIMITS}
     return own_form_page(services, call, template, sent, _DONE, **values)
 
 
@@ -149,12 +159,17 @@ _list_form = forms_of(get_collections_page, _list_place)
 @_form("details", {"": "title"})
 def post_details_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
     title, text = fields.get("title", ""), fields.get("text", "")
-    managing.change_collection(
-        services.store,
-        call.actor,
-        call.params["slug"],
-        lambda old: old._replace(title=title, text=text, is_featured="featured" in fields),
-    )
+
+    def changed(old: Collection) -> Collection:
+        require_unchanged(fields, _tag(old), "this collection")
+        return old._replace(title=title, text=text, is_featured="featured" in fields)
+
+    managing.change_collection(services.store, call.actor, call.params["slug"], changed)
+
+
+def _tag(it: Collection) -> str:
+    """Of what the form for details replaces."""
+    return tag_of((it.title, it.text, it.is_featured))
 
 
 @_form("widgets", {"": "widget", "widgets": "widget"})
@@ -163,9 +178,15 @@ def post_widgets_form(services: Services, call: Call, fields: Mapping[str, str])
         services.store,
         call.actor,
         call.params["slug"],
-        fields.get("widget", ""),
+        _widget_of(fields.get("widget", "")),
         fields.get("do", "add"),
     )
+
+
+def _widget_of(typed: str) -> str:
+    """Also from the address of its page."""
+    _, is_address, path = typed.partition("/widgets/")
+    return "/".join(re.split("[/?#]", path)[:2]) if is_address else typed
 
 
 @_list_form("move")

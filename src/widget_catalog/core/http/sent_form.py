@@ -2,6 +2,8 @@
 shown again. Pages of signed-in users have CSRF tokens.
 """
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -72,7 +74,8 @@ class SentForm(NamedTuple):
             return FormError(self.at.get(text.field, text.field), text, text)
         if colon and (name in self.at or name in self.fields):
             field = self.at.get(name, name)
-            return FormError(field, text, sentence[:1].upper() + sentence[1:])
+            words = re.sub("([A-Z])", r" \1", name).capitalize()
+            return FormError(field, f"{words}: {sentence}", sentence[:1].upper() + sentence[1:])
         # A quota is about no field.
         field = "" if isinstance(self.error, TooOften) else self.at.get("", "")
         return FormError(field, text, text)
@@ -161,6 +164,27 @@ def own_form_page(
     """With the errors of a form that was sent, or the sentence about one that is done."""
     values["done"] = sentences.get(call.query().get("done", ""))
     return own_page(services, call, template, sent=sent, **values)
+
+
+def tag_of(shown: object) -> str:
+    """Of what a form shows and replaces, for its hidden field `seen`."""
+    return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+
+
+def seen_in(call: Call, sent: SentForm, tag: str) -> str:
+    """The field `seen` of a form that is shown, perhaps again: what the person has seen stays that,
+    in previews and next to other errors, until they are told that it has changed.
+    """
+    return tag if isinstance(sent.error, Conflict) else call.form().get("seen") or tag
+
+
+def require_unchanged(fields: Mapping[str, str], tag: str, what: str) -> None:
+    """So that nobody undoes a change that they have not seen. Raises Conflict."""
+    if fields.get("seen", tag) != tag:
+        raise Conflict(
+            f"Somebody else has changed {what} meanwhile: compare with it in another tab. Save "
+            "again to replace that by what is entered here."
+        )
 
 
 def done_page(services: Services, call: Call, title: str, sentence: str) -> Response:
