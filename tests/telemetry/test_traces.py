@@ -13,11 +13,14 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from support.author import Author, token_of
 from support.commands import widget_catalog
 from support.people import PASSWORD
 from support.service import running_service, wait_for
 
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+ANN = ("account", "create", "ann", "--email", "ann@example.org", "--password-stdin")
+PAGE = "00-1af7651916cd43dd8448eb211c80319c-17ad6b7169203331-01"
 
 
 class Collector(ThreadingHTTPServer):
@@ -25,6 +28,8 @@ class Collector(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Received)
         self.spans: list[Span] = []
         self.metrics: set[str] = set()
+        self.received: list[str] = []
+        """The `traceparent` of webhook deliveries."""
 
     @property
     def url(self) -> str:
@@ -45,6 +50,8 @@ class _Received(BaseHTTPRequestHandler):
             for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
                 for scope in resource.scope_spans:
                     self.server.spans += scope.spans
+        elif self.path == "/webhook":
+            self.server.received.append(self.headers["traceparent"])
         else:
             for measured in ExportMetricsServiceRequest.FromString(body).resource_metrics:
                 for group in measured.scope_metrics:
@@ -70,9 +77,8 @@ def collector() -> Iterator[Collector]:
 def test_a_request_and_its_parts_are_spans_that_continue_the_callers_trace(
     tmp_path: Path, collector: Collector
 ) -> None:
-    account = ("account", "create", "ann", "--email", "ann@example.org", "--password-stdin")
     data = tmp_path / "data"
-    assert widget_catalog(*account, "--data", data, stdin=PASSWORD.encode()).code == 0
+    assert widget_catalog(*ANN, "--data", data, stdin=PASSWORD.encode()).code == 0
     with running_service(data, "--set", f"otlp_endpoint={collector.url}") as service:
         with service.client() as client:
             caller = {"traceparent": CALLER, "x-request-id": "mine-1"}
@@ -81,6 +87,9 @@ def test_a_request_and_its_parts_are_spans_that_continue_the_callers_trace(
             assert signed_in.status_code == 200
             assert signed_in.headers["x-request-id"] == "mine-1"
             assert client.get("/api/v1/widgets/search").status_code == 200
+            assert client.get("/", headers={"traceparent": PAGE}).status_code == 200
+            for path in ("/healthz/live", "/healthz/ready", "/api/health"):
+                assert client.get(path).status_code == 200
         service.stop()
 
     wait_for(lambda: bool(collector.metrics) and bool(collector.named("GET search")))
@@ -96,6 +105,10 @@ def test_a_request_and_its_parts_are_spans_that_continue_the_callers_trace(
     assert {it.parent_span_id for it in transactions} == {action.span_id}
     inner = {it.name for it in collector.spans if it.parent_span_id == transactions[0].span_id}
     assert inner >= {"lock", "statement", "commit"}
+    (page,) = collector.named("GET page")
+    assert page.trace_id.hex() == PAGE.split("-")[1]
+    assert page.span_id in {it.parent_span_id for it in collector.named("render")}
+    assert not collector.named("GET operational")
     (search,) = collector.named("GET search")
     assert search.trace_id != request.trace_id
     assert not search.parent_span_id
@@ -111,4 +124,39 @@ def test_a_collector_that_is_gone_costs_requests_nothing(tmp_path: Path) -> None
     ):
         for _ in range(20):
             assert client.get("/api/v1/widgets/search").elapsed.total_seconds() < 1
+        for _ in range(20):
+            client.get("/api/v1/widgets/search", headers={"traceparent": "0" * 600})
+        assert 1 <= service.log.count("traceparent") <= 5
         assert service.stop() == 0
+
+
+def test_a_delivery_continues_the_trace_of_the_publish_and_a_ping_begins_one(
+    tmp_path: Path, collector: Collector
+) -> None:
+    data, allowed = tmp_path / "data", {"webhook_http": "true", "webhook_networks": "127.0.0.0/8"}
+    given = {f"WIDGET_CATALOG_{name.upper()}": value for name, value in allowed.items()}
+    assert widget_catalog(*ANN, "--data", data, stdin=PASSWORD.encode()).code == 0
+    with running_service(
+        data, "--set", f"otlp_endpoint={collector.url}", environment=given
+    ) as service:
+        added = widget_catalog(
+            *("webhook", "add", f"{collector.url}/webhook", "--data", data), environment=given
+        )
+        assert added.code == 0, added.err
+        name = added.err.split("Webhook ")[1].split(".")[0]
+        assert widget_catalog("webhook", "ping", name, "--data", data).code == 0
+        wait_for(lambda: len(collector.received) == 1)
+        with Author(service.url, token_of(service, "ann")) as author:
+            author.client.headers["traceparent"] = CALLER
+            assert author.publish("ann/clock", "1.0.0").status_code == 200
+        wait_for(lambda: len(collector.received) == 2)
+        service.stop()
+
+    wait_for(lambda: len(collector.named("delivery")) == 2)
+    sent = [tuple(it.split("-")[1:3]) for it in collector.received]
+    ping, publish = collector.named("delivery")
+    assert sent == [(it.trace_id.hex(), it.span_id.hex()) for it in (ping, publish)]
+    assert not ping.parent_span_id
+    assert publish.trace_id.hex() == CALLER.split("-")[1]
+    (cause,) = [it for it in collector.spans if it.span_id == publish.parent_span_id]
+    assert cause.name == "transaction"

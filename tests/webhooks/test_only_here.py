@@ -5,7 +5,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src"
 # The list of rooms, and that of the guides.
 LISTS = {"widget_catalog/app/features.py", "widget_catalog/catalog/pages/guides.py"}
-OWN = ("widget_catalog/webhooks/", "widget_cli/commands/webhooks.py")
+MIGRATIONS = "widget_catalog/core/db/migrations/"  # Of its tables, if they are there.
+OWN = ("widget_catalog/webhooks/", "widget_cli/commands/webhooks.py", MIGRATIONS)
 
 
 def test_no_other_file_names_webhooks() -> None:

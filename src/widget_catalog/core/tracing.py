@@ -32,8 +32,10 @@ current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 Observe = Callable[[str, float], None]
 StartSpan = Callable[[str], AbstractContextManager[object]]
 
-# The part that sends something to another service; it begins a trace of its own.
+# The part that sends something to another service, later than the request that causes it.
 DELIVERY = "delivery"
+# The `traceparent` of that request: a delivery continues its trace, or begins one.
+continued: ContextVar[str | None] = ContextVar("continued", default=None)
 
 # The execution option of a statement that names its part, if that is not "statement".
 PART = "part"

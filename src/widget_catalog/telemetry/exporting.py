@@ -24,12 +24,21 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from ..core import release
 from ..core.http.http import Request
 from ..core.http.metrics import route_of
-from ..core.http.middleware import use_request_spans
-from ..core.tracing import DELIVERY, Trace, observe_parts, use_outgoing_headers, use_spans
+from ..core.http.middleware import WATCHED, use_request_spans
+from ..core.tracing import (
+    DELIVERY,
+    Trace,
+    continued,
+    observe_parts,
+    use_outgoing_headers,
+    use_spans,
+)
 
 _EXPORT_EVERY_MS = 15_000
 _FLUSH_MS = 2_000
 _propagator = TraceContextTextMapPropagator()
+# For health checks, several a second by each load balancer, unless the caller traces them.
+_NOT_SAMPLED = {"traceparent": f"00-{1:032x}-{1:016x}-00"}
 # The innermost span of the present work.
 _parent: ContextVar[Span | None] = ContextVar("span", default=None)
 
@@ -69,11 +78,14 @@ class Telemetry:
         self._metrics.shutdown(_FLUSH_MS)
 
     def _start_span(self, name: str) -> AbstractContextManager[object]:
-        parent = _parent.get()
-        if parent is None and name != DELIVERY:
+        parent, context = _parent.get(), None
+        if parent is not None:
+            context = set_span_in_context(parent)
+        elif name != DELIVERY:
             return contextlib.nullcontext()  # Of periodic work, not of a request.
+        elif caller := continued.get():
+            context = _propagator.extract({"traceparent": caller})
         kind = SpanKind.CLIENT if name in (DELIVERY, "object_store") else SpanKind.INTERNAL
-        context = None if parent is None else set_span_in_context(parent)
         return _current(self._tracer.start_span(name, context, kind))
 
     @contextlib.contextmanager
@@ -89,10 +101,10 @@ class Telemetry:
             name: value
             for name in ("traceparent", "tracestate")
             if (value := request.headers.get(name)) is not None
-        }
+        } or (_NOT_SAMPLED if request.path in WATCHED else None)
         span = self._tracer.start_span(
             f"{request.method} {route}",
-            _propagator.extract(caller) if caller else None,
+            None if caller is None else _propagator.extract(caller),
             SpanKind.SERVER,
             attributes,
         )

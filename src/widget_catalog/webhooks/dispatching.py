@@ -271,7 +271,8 @@ def _deliveries(webhooks: list[Webhook], changes: list[NamedChange], now_ms: int
             if change.seq > webhook.position and webhook.wants(change.scope, type_):
                 body = body or _body(it)
                 id_ = f"msg_{webhook.id}_{change.seq}"
-                found.append(new_delivery(id_, webhook.id, change.seq, type_, body, now_ms))
+                new = new_delivery(id_, webhook.id, change.seq, type_, body, now_ms)
+                found.append(new._replace(traceparent=it.traceparent))
     return found
 
 

@@ -148,6 +148,8 @@ class Delivery(NamedTuple):
     status: int | None = None
     """What the receiver has answered last."""
     error: str | None = None
+    traceparent: str | None = None
+    """The trace of the request that made the change."""
 
 
 class Outcome(NamedTuple):

@@ -18,7 +18,7 @@ import httpcore
 
 from ..core import release
 from ..core.networks import Network, Resolve, is_public, resolve
-from ..core.tracing import DELIVERY, outgoing_headers, part
+from ..core.tracing import DELIVERY, continued, outgoing_headers, part
 from .model import Delivery, Outcome, Webhook, sign
 
 _MOST = 32
@@ -213,6 +213,7 @@ def send_all(
     ) as pool:
         for number, delivery in enumerate(deliveries):
             limits.restart()
+            continued.set(delivery.traceparent)
             with part(DELIVERY):
                 headers = _headers(delivery, secrets, now_s + round(time.monotonic() - began_at))
                 outcomes.append(_send(pool, webhook.url, headers, delivery))

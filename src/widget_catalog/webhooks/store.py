@@ -53,6 +53,7 @@ deliveries = Table(
     Column("tried_at", BigInteger),
     Column("status", Integer),
     Column("error", Text),
+    Column("traceparent", Text),
     Index("ix_webhook_deliveries_state_next_at", "state", "next_at"),
     Index("ix_webhook_deliveries_webhook_id_queued_at", "webhook_id", "queued_at"),
 )
@@ -65,9 +66,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class NamedChange(NamedTuple):
-    """A change, and its widget's name and whether it is listed now."""
+    """A change, its trace, and its widget's name and whether it is listed now."""
 
     change: Change
+    traceparent: str | None
     name: str
     is_listed: bool
 
@@ -253,7 +255,7 @@ def list_named_changes(connection: Connection, after: int, limit: int) -> list[N
         .order_by(changes.c.seq)
         .limit(limit)
     )
-    return [NamedChange(Change(*row[:-2]), *row[-2:]) for row in connection.execute(query)]
+    return [NamedChange(Change(*row[:-3]), *row[-3:]) for row in connection.execute(query)]
 
 
 def list_outdated(connection: Connection, before: int, most_each: int, limit: int) -> list[str]:

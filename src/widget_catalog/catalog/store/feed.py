@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from ...core.clock import to_ms
 from ...core.db.bulk import insert_rows, stream_numbers
 from ...core.db.engine import Store, Transaction
+from ...core.tracing import outgoing_headers
 from ..events import Revoked
 from .tables import changes
 
@@ -31,6 +32,9 @@ class Change(NamedTuple):
     """None if it happened to the widget, or to several versions."""
 
 
+_CHANGE = [changes.c[it] for it in Change._fields]
+
+
 def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]) -> int:
     """Number, scope, kind and version, in order; returns the new end of the feed.
 
@@ -39,9 +43,9 @@ def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]
     if not tx.is_publishing:
         raise ValueError("What the public sees is changed in Store.publishing.")
     first = latest_seq(tx.connection) + 1
-    at = tx.at_ms
+    at, traceparent = tx.at_ms, outgoing_headers().get("traceparent")
     rows = [
-        (seq, widget_id, scope, at, kind, version)
+        (seq, widget_id, scope, at, kind, version, traceparent)
         for seq, (widget_id, scope, kind, version) in enumerate(new, first)
     ]
     insert_rows(tx.connection, changes, rows)
@@ -59,7 +63,7 @@ def latest_seq(connection: Connection) -> int:
 
 
 def find_change(connection: Connection, seq: int) -> Change | None:
-    row = connection.execute(sa.select(changes).where(changes.c.seq == seq)).first()
+    row = connection.execute(sa.select(*_CHANGE).where(changes.c.seq == seq)).first()
     return None if row is None else Change(*row)
 
 
@@ -84,5 +88,5 @@ def was_revoked_here(
 
 
 def list_changes(connection: Connection, after: int, limit: int = 1000) -> list[Change]:
-    query = sa.select(changes).where(changes.c.seq > after).order_by(changes.c.seq).limit(limit)
+    query = sa.select(*_CHANGE).where(changes.c.seq > after).order_by(changes.c.seq).limit(limit)
     return [Change(*row) for row in connection.execute(query)]

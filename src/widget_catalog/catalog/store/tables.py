@@ -138,6 +138,8 @@ changes = Table(
     # What happened, and to which version: see catalog/events.py.
     Column("kind", Text, nullable=False, server_default="imported"),
     Column("version", Text),
+    # Of the request that made the change, if it was traced.
+    Column("traceparent", Text),
 )
 
 # All names in use: accounts and organizations share one namespace.
