@@ -8,7 +8,8 @@ import widget_catalog
 _ROOT = Path(widget_catalog.__file__).parent
 _BUTTON = re.compile(r"<button([^>]*)>([^<{]*)")
 _DESTRUCTIVE = re.compile(
-    r"\s*(Yank|Unlist|Remove|Revoke|Delete|Close the account|Discard|Leave)\b"
+    r"\s*(Yank|Unlist|Remove|Revoke|Release|Delete|Close the account|Discard|Leave"
+    r"|Sign out everywhere)\b"
 )
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import pytest
@@ -14,11 +15,13 @@ from support.html import Html
 from support.npm import run_locked
 from support.site import InProcessSite, Reply
 from support.site_with_people import People
+from widget_catalog.core.http.rendering import PageRenderer
 
 MAX_HTML_BYTES = 60_000
 MAX_FILE_BYTES = 60_000
 MAX_FILES = 3
 MIN_KINDS = 50
+MIN_TEMPLATES = 8
 # Pages of a widget.
 NAMED = ("versions", "compare")
 PUBLIC = ("/search", "/keywords", "/widgets", "/scopes", "/docs", "/preview", "/dashboard")
@@ -26,10 +29,26 @@ PUBLIC = ("/search", "/keywords", "/widgets", "/scopes", "/docs", "/preview", "/
 IMPORTED = re.compile(r'^import\b[^;]*?"([^"]+)";', re.MULTILINE)
 
 
+# Public pages by template: with a frame that was written before, and written as a whole.
+WRITTEN: dict[str, list[tuple[bytes, bytes]]] = {}
+
+
 @pytest.fixture(scope="module")
 def open_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
     folder = tmp_path_factory.mktemp("every") / "data"
-    with running_demo_site(folder, dashboard=True, registration="open") as site:
+    write = PageRenderer.render_public
+
+    def written(self: PageRenderer, name: str, *of_site: Any, **values: Any) -> bytes:
+        page = write(self, name, *of_site, **values)
+        languages = dict(zip(("language", "languages"), of_site, strict=True))
+        WRITTEN.setdefault(name, []).append((page, self.render(name, **languages, **values)))
+        return page
+
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        running_demo_site(folder, dashboard=True, registration="open") as site,
+    ):
+        patched.setattr(PageRenderer, "render_public", written)
         yield site
 
 
@@ -112,6 +131,14 @@ def test_html_is_valid(pages: list[tuple[str, Reply]], tmp_path: Path) -> None:
     ]
     assert (found, done.stderr, done.returncode) == ([], "", 0)
     assert len(kinds) > MIN_KINDS
+
+
+def test_a_page_is_the_same_with_a_frame_that_was_written_before(
+    pages: list[tuple[str, Reply]],
+) -> None:
+    assert pages
+    assert all(page == whole for some in WRITTEN.values() for page, whole in some)
+    assert len([name for name, some in WRITTEN.items() if len(some) > 1]) > MIN_TEMPLATES
 
 
 def test_every_page_is_small_and_public_ones_can_be_cached(

@@ -1,15 +1,17 @@
 """Workers are replaced, and the service is restarted, without failed requests."""
 
+import contextlib
 import os
 import signal
+import socket
 from pathlib import Path
 
 import pytest
 
-from support.activation import activated_service, listening_socket
+from support.activation import activated_service, listening_socket, passing
 from support.folders import filled_folder
 from support.load import ReadingLoad
-from support.service import running_service, wait_for
+from support.service import Service, running_service, wait_for
 from support.widgets import widget_line
 
 _CLOCK = "/api/v1/widgets/acme/clock"
@@ -69,6 +71,27 @@ def test_no_request_fails_over_restarts_when_the_service_manager_holds_the_socke
             service.kill()
 
     assert load.failures == []
+
+
+@pytest.mark.parametrize("kind", ["unix", "datagram", "not listening", "connected"])
+def test_a_passed_socket_that_takes_no_tcp_connections_is_refused(
+    data: Path, tmp_path: Path, kind: str
+) -> None:
+    with listening_socket() as listening, contextlib.ExitStack() as opened:
+        port = listening.getsockname()[1]
+        if kind == "unix":
+            passed = opened.enter_context(socket.socket(socket.AF_UNIX))
+            passed.bind(str(tmp_path / "socket"))
+            passed.listen()
+        elif kind == "connected":
+            passed = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
+        else:
+            type_ = socket.SOCK_DGRAM if kind == "datagram" else socket.SOCK_STREAM
+            passed = opened.enter_context(socket.socket(type=type_))
+            passed.bind(("127.0.0.1", 0))
+        refused = "LISTEN_FDS: each of these sockets must listen on a TCP port."
+        with pytest.raises(RuntimeError, match=refused):
+            Service(data, **passing([passed]))
 
 
 def test_sockets_meant_for_another_process_are_left_alone(data: Path) -> None:

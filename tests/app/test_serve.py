@@ -181,7 +181,7 @@ def test_a_second_service_on_the_same_folder_names_the_first(tmp_path: Path) -> 
         with running_service(data, "--workers", "2") as successor:
             # Only the parent: its workers end with it.
             os.kill(successor.process.pid, signal.SIGKILL)
-            successor.process.wait(10)
+            successor.process.wait(60)
             with running_service(data) as last:
                 assert last.process.poll() is None
 

@@ -155,13 +155,19 @@ def serve(
         "allow_unknown_settings": allow_unknown_settings,
     }  # fmt: skip
     others = dict(_name_and_value(given) for given in set_ or [])
+    sockets = passed_sockets()
+    if sockets:  # Whoever opened them has decided where the service listens.
+        flags["host"], flags["port"] = sockets[0].getsockname()[:2]
     defaults = {"data": _DEMO_FOLDER, "dashboard": True} if demo else None
     read_settings = partial(load_settings, flags, config, others, defaults=defaults)
     settings = read_settings()
+    if len(sockets) > settings.workers:
+        raise InvalidSettings(
+            [f"workers: must be at least {len(sockets)}, one for each socket that was passed."]
+        )
     folder = DataFolder(settings.data)
     lock = ServiceLock(folder.path, folder.service_lock)
     lock.check()
-    sockets = passed_sockets()
     if not sockets:
         check_port(settings.host, settings.port, "--port")
     if settings.metrics_port:
@@ -197,7 +203,7 @@ def serve(
     configure_logs(settings.log_format, settings.log_level)
     run_server(
         settings,
-        on_ready=lambda: start.greet(say, settings, invitation, has_sockets=bool(sockets)),
+        on_ready=lambda: start.greet(say, settings, invitation),
         read_settings=read_settings,
         passed_sockets=sockets,
         finish_start=work.finish if work.is_put_off else None,

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+import structlog
 from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes, TaskImpl
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -37,6 +38,8 @@ from ..core.settings import Settings
 from .readings import follower_readings
 from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker
+
+_log = structlog.get_logger("widget_catalog.server")
 
 # Service managers such as Docker wait ten seconds at most; a client may be slower than that.
 _KILL_TIMEOUT_S = 5
@@ -295,8 +298,13 @@ def _notify(message: str) -> None:
     if address.startswith("@"):  # In the abstract namespace.
         address = "\0" + address[1:]
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as manager:
-        manager.connect(address)
-        manager.sendall(message.encode())
+        try:
+            manager.connect(address)
+            manager.sendall(message.encode())
+        except OSError as error:  # While it restarts itself: later messages may arrive.
+            _log.warning(
+                "The service manager cannot be notified.", message=message, error=str(error)
+            )
 
 
 def _keep_alive(responds: Callable[[], bool]) -> None:

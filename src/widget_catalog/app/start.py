@@ -153,16 +153,13 @@ def check_start(node: Node) -> list[str]:
     return mended + findings.mended
 
 
-def greet(
-    console: Console, settings: Settings, invitation: str | None, *, has_sockets: bool = False
-) -> None:
+def greet(console: Console, settings: Settings, invitation: str | None) -> None:
     """Print the URLs; for machines as one log line.
 
-    `invitation` is set while there is no account: it creates the operator's, once. `has_sockets`:
-    it listens on sockets passed by its parent, whose addresses are unknown.
+    `invitation` is set while there is no account: it creates the operator's, once.
     """
     url = settings.public_url
-    local_url = None if has_sockets or url == settings.local_url else settings.local_url
+    local_url = None if url == settings.local_url else settings.local_url
     first = _first_account(settings, invitation) if invitation else None
     cache_mb = choose_cache_bytes(settings) >> 20
     if settings.log_format == "json":

@@ -21,7 +21,7 @@ from ..catalog.api.health import Health, Healthz
 from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..catalog.encode_bundles import BundleEncoder
-from ..catalog.installs import read_chart, read_trending
+from ..catalog.installs import Installs, read_chart, read_trending
 from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
 from ..catalog.operator_content import read_brand, read_collections, read_legal_page
@@ -35,7 +35,7 @@ from ..catalog.pages.rendered_pages import (
     MembersReader,
     TrendingReader,
 )
-from ..catalog.replica.file import release_mapped
+from ..catalog.replica.file import release_memory
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.node_status import NodeStatus
 from ..catalog.settings import CatalogSettings
@@ -172,7 +172,7 @@ class _Parts:
         self._shown = CurrentSettings(self._services)
         jobs = [job for feature in installed() for job in feature.jobs(self._services)]
         self.close_later(PeriodicJobs(*jobs, self._shown.read))
-        release = partial(release_mapped, folder.replica)
+        release = partial(release_memory, folder.replica)
         self.close_later(PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
         self._damage = self.close_later(DamageWatch(folder, settings, self.node.replica))
         files = files_of(folder, bundles, settings.backends)
@@ -204,7 +204,7 @@ class _Parts:
         services, health = self._services, self._build_health()
         pages, cdn_url = self._build_pages(), self._settings.cdn_url
         origins = " ".join(self._limits.embed_origins.split())
-        embeds = EmbedPages(self._catalog, services.renderer, cdn_url, origins, pages.link_pictures)
+        embeds = EmbedPages(self._catalog, services.renderer, cdn_url, origins, pages)
         paths = [feature.paths(services, self._receiver) for feature in installed()]
         return Site(
             self._build_api(health),
@@ -359,13 +359,18 @@ class _Parts:
 
             return find
 
+        async def find_chart(widget_id: int) -> Installs:
+            return read_chart(store, widget_id)
+
+        is_at_once = store.reads_at_once
+        charts = find_chart if is_at_once else in_thread(read_chart)
         return PublicPages(
             self._catalog,
             self._services.renderer,
             self._settings.cdn_url,
             self.node.bundles,
             Icons(self.node.folder.icons),
-            InstallsReader(in_thread(read_chart)),
+            InstallsReader(charts, is_at_once=is_at_once),
             MembersReader(in_thread(find_public_members)),
             CollectionsReader(in_thread(lambda store, _: read_collections(store))),
             TrendingReader(in_thread(lambda store, _: read_trending(store))),

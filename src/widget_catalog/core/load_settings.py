@@ -173,6 +173,16 @@ def passed_sockets(environment: Mapping[str, str] | None = None) -> list[socket.
         return []
     try:
         count = int(environment.get("LISTEN_FDS", "0"))
-        return [socket.socket(fileno=_FIRST_PASSED + number) for number in range(count)]
+        passed = [socket.socket(fileno=_FIRST_PASSED + number) for number in range(count)]
     except (ValueError, OSError) as error:
         raise InvalidSettings([f"LISTEN_FDS: these sockets cannot be used ({error})."]) from None
+    if not all(map(_takes_connections, passed)):
+        raise InvalidSettings(["LISTEN_FDS: each of these sockets must listen on a TCP port."])
+    return passed
+
+
+def _takes_connections(passed: socket.socket) -> bool:
+    """Workers die with any other socket, or wait forever."""
+    is_tcp = passed.family in (socket.AF_INET, socket.AF_INET6)
+    is_tcp = is_tcp and passed.type == socket.SOCK_STREAM
+    return is_tcp and passed.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
