@@ -15,6 +15,7 @@ _LIBRARIES = (
     "/usr/lib/faketime/libfaketimeMT.so.1",
 )
 _INSIDE = "CHAOS_INSIDE"
+CLOCK_MODULES = Path(__file__).parent / "clock"
 
 
 def enter_mount_namespace() -> bool:
@@ -60,13 +61,15 @@ class Clock:
         return {
             "LD_PRELOAD": _library(),
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
-            "FAKETIME_NO_CACHE": "1",
+            # In seconds: how often the file is read. Reading it whenever somebody asks for the time
+            # takes more CPU time than all the rest.
+            "FAKETIME_CACHE_DURATION": "1",
             # Setting a clock affects neither the monotonic clock nor file times.
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "FAKETIME_FORCE_MONOTONIC_FIX": "0",
             "NO_FAKE_STAT": "1",
             "FAKETIME_DISABLE_SHM": "1",
-            "PYTHONPATH": str(Path(__file__).parent / "clock"),
+            "PYTHONPATH": str(CLOCK_MODULES),
         }
 
     def set(self, offset_s: int) -> None:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from chaos.ledger import Ledger
-from chaos.machine import Clock, Disk
+from chaos.machine import CLOCK_MODULES, Clock, Disk
 from support.author import add_account, token_of
 from support.service import Service, clean_environment, free_port, run_command
 from support.widgets import ndjson, version_line, widget_line
@@ -34,6 +34,11 @@ class Stage:
         self.ledger = ledger
         self.disk = Disk(folder / "disk", disk_mb) if disk_mb else None
         self.clock = Clock(folder) if has_clock else None
+        if self.clock:
+            # For all processes that are started from now on, and for the one whose forks are
+            # services.
+            sys.path.insert(0, str(CLOCK_MODULES))
+            os.environ.update(self.clock.environment)
         self.data = folder / "disk" / "data" if disk_mb else folder / "data"
         self.port = free_port()
         self.groups: list[int] = []
@@ -41,15 +46,11 @@ class Stage:
         self.service = self.start()
         self.tokens = {name: token_of(self.service, name) for name in AUTHORS}
 
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**QUOTAS_OFF, **(self.clock.environment if self.clock else {})}
-
     def start(self) -> Service:
         """Start the service on its port and wait until it responds."""
         began = time.monotonic()
         flags = ("--workers", "2", "--metrics-port", str(free_port()))
-        service = Service(self.data, *flags, port=self.port, environment=self.environment)
+        service = Service(self.data, *flags, port=self.port, environment=QUOTAS_OFF)
         self.groups.append(service.process.pid)
         with self.ledger.writing():
             took_s = time.monotonic() - began
@@ -65,7 +66,7 @@ class Stage:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=clean_environment(self.environment),
+            env=clean_environment(QUOTAS_OFF),
             start_new_session=True,
         )
 

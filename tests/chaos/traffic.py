@@ -21,7 +21,7 @@ from support.load import Clients
 _ERRORS = (OSError, http.client.HTTPException)
 _WIDGETS_PER_AUTHOR = 4
 _VERSIONS_PER_WIDGET = 60
-_STALLED = 30
+_STALLED, _STALLED_IN_SHORT = 30, 10
 # How long an unread connection is kept before the next one.
 _STALL_S = 20.0
 
@@ -47,6 +47,7 @@ class Traffic(Clients):
         self._is_proxied = is_proxied
         self._pause_s = 0.04 if is_proxied else 0.1 if is_short else 0.004
         self._publish_pause_s = 0.1 if is_short else 0.0
+        self._stalled = _STALLED_IN_SHORT if is_short else _STALLED
         self.port = port
         self.ledger = ledger
         self.counted = counted
@@ -205,7 +206,7 @@ class Traffic(Clients):
         request = f"GET /api/widgets/{scope}/registry.json HTTP/1.1\r\nHost: catalog\r\n\r\n"
         while not self._is_over.is_set():
             with contextlib.ExitStack() as stack:
-                for _ in range(_STALLED):
+                for _ in range(self._stalled):
                     with contextlib.suppress(OSError):
                         connection = socket.create_connection(("127.0.0.1", self.port), 5)
                         stack.enter_context(connection)
@@ -222,6 +223,9 @@ class Traffic(Clients):
             is_sentence = isinstance(json.loads(text)["error"], str)
         except (ValueError, KeyError, TypeError):
             is_sentence = False
+        if "<Code>InternalError</Code>" in text:  # Of S3 itself, to an upload: tools repeat it.
+            self.ledger.note("uploads that the object store failed to keep")
+            return False
         # When the clock jumps ahead, requests and upload URLs expire: 404 and 403.
         if is_sentence and status in (403, 404, 409, 429, 503):
             return True

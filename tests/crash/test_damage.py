@@ -117,7 +117,7 @@ def test_a_damaged_replica_gives_no_wrong_response_and_heals_itself(
         assert service.log.count("The read model is damaged, and is rebuilt.") == 1
         assert "Traceback" not in service.log
         # A second later the metrics of the worker are collected.
-        wait_for(lambda: _is_damage_counted(metrics_port), 10)
+        wait_for(lambda: _is_damage_counted(metrics_port))
     assert widget_catalog("doctor", "--data", data).code == 0
 
 

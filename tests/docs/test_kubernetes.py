@@ -2,6 +2,7 @@
 
 import re
 import secrets
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,15 @@ FOLDER = ROOT / "deploy" / "kubernetes"
 RELEASES = ["1.25", kubernetes_validate.latest_version()]
 
 
+def render(folder: Path) -> list[dict[str, Any]]:
+    done = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return list(yaml.safe_load_all(done.stdout))
+
+
 @pytest.fixture(scope="module")
 def rendered() -> list[dict[str, Any]]:
-    done = subprocess.run(["kubectl", "kustomize", FOLDER], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return list(yaml.safe_load_all(done.stdout))
+    return render(FOLDER)
 
 
 def of_kind(rendered: list[dict[str, Any]], kind: str) -> dict[str, Any]:
@@ -47,6 +52,27 @@ def test_every_file_is_used() -> None:
     listed = (FOLDER / "kustomization.yaml").read_text()
     for file in FOLDER.glob("*.yaml"):
         assert file.name == "kustomization.yaml" or f"- {file.name}" in listed, file
+
+
+def test_the_service_monitor_fits_the_service_once_it_is_listed(
+    rendered: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """It is commented out, because clusters without the Prometheus operator refuse its kind."""
+    folder = tmp_path / "kubernetes"
+    shutil.copytree(FOLDER, folder)
+    listed = (folder / "kustomization.yaml").read_text()
+    (folder / "kustomization.yaml").write_text(listed.replace("  # - service-", "  - service-"))
+
+    more = render(folder)
+
+    monitor = of_kind(more, "ServiceMonitor")
+    assert [it for it in more if it is not monitor] == rendered
+    service, spec = of_kind(rendered, "Service"), monitor["spec"]
+    assert monitor["metadata"]["namespace"] == service["metadata"]["namespace"]
+    assert spec["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert {it["port"] for it in spec["endpoints"]} <= {
+        it["name"] for it in service["spec"]["ports"]
+    }
 
 
 def test_the_settings_are_ours_and_secrets_are_files(

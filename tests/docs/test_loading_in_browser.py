@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from support.chromium import wait_for_page
 from support.folders import filled_folder
 from support.scripted import Scripted, scripted_server
 from support.service import Service, running_service
@@ -96,8 +97,9 @@ def test_a_widget_runs_in_the_sandboxed_frame(browser: Browser, catalog: Service
         page.goto(dashboard.url)
         place = page.frame_locator("iframe").locator("#place")
         expect(place).to_have_text("mounted")
-        shown = place.evaluate("() => [self.origin, document.styleSheets.length]")
-    assert shown == ["null", 2]  # The style of the frame, and that of the widget.
+        # The style of the frame, and that of the widget.
+        wait_for_page(page, lambda: place.evaluate("() => document.styleSheets.length") == 2)
+        assert place.evaluate("() => self.origin") == "null"
 
 
 def test_no_example_takes_the_first_version_without_looking() -> None:

@@ -14,7 +14,10 @@ from widget_cli.widget_folder import MAX_BUNDLE_BYTES
 from widget_contract.manifests import Manifest, parse_manifest
 
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs" / "publishing.md").read_text(encoding="utf-8")
+GUIDE = "".join(
+    (ROOT / "docs" / it).read_text(encoding="utf-8")
+    for it in ("publishing.md", "managing-widgets.md")
+)
 # Operators' pages refer to commands of `widget-catalog` by their last words.
 OPERATORS_PAGES = ("operating", "administering", "import-and-export", "backup", "monitoring")
 PAGES = {ROOT / "cli" / "README.md", *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {

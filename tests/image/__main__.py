@@ -1,9 +1,9 @@
 """Builds deploy/Dockerfile with Buildah, starts the image, and checks that it is healthy.
 
-Usage: ./dev image [BASE]
+Usage: ./dev image [--pull]
 
-BASE is the base image, such as python:3.11-slim, which is then fetched from its registry. Without
-it, the base is made of Debian's packages, which also works where no registry of images is reached.
+With --pull the base image that the file names is fetched from its registry. Without it, the base
+is made of Debian's packages, which also works where no registry of images is reached.
 """
 
 import contextlib
@@ -28,15 +28,16 @@ _START_TIMEOUT_S = 60
 
 
 def main(arguments: list[str]) -> None:
-    if len(arguments) > 1 or any(it.startswith("-") for it in arguments):
+    if arguments not in ([], ["--pull"]):
         sys.exit(__doc__)
     _CACHE.mkdir(parents=True, exist_ok=True)
-    base = arguments[0] if arguments else _base_of_packages()
-    print(f"Building deploy/Dockerfile on {base} …", flush=True)
+    options = ["--network", "host", "--format", "docker"]
+    if not arguments:
+        options += ["--from", _base_of_packages()]
+        # With the machine's certificates, which may be those of a proxy.
+        options += ["--volume", f"{_CERTIFICATES}:{_CERTIFICATES}:ro"]
+    print("Building deploy/Dockerfile …", flush=True)
     began = time.monotonic()
-    # With the machine's certificates, which may be those of a proxy.
-    options = ["--build-arg", f"PYTHON_IMAGE={base}", "--network", "host", "--format", "docker"]
-    options += ["--volume", f"{_CERTIFICATES}:{_CERTIFICATES}:ro"] if not arguments else []
     with _committed_files() as context:
         _buildah("build", *options, "--file", f"{context}/deploy/Dockerfile", "-t", "it", context)
     print(f"Built in {time.monotonic() - began:.0f} s. Starting it …", flush=True)

@@ -26,7 +26,8 @@ MORE = [f"more/w{number}" for number in range(300)]
 CLOCK = "/api/v1/widgets/acme/clock"
 NODES = 3
 # Longer than HAProxy needs to notice: see deploy/haproxy.cfg.
-DRAIN_S = 2
+# Nodes that drain are asked meanwhile, also on a busy machine.
+DRAIN_S = 4
 # On demand: REQUESTS=20000.
 REQUESTS = int(os.environ.get("REQUESTS", "1500"))
 # More than nodes apply in a second.

@@ -23,7 +23,7 @@ BACK_S = 10.0
 def all_is_well(nodes: list[RunningNode], ann: Traveller) -> Iterator[None]:
     if nodes[0].client.get(CLOCK).status_code == 404:
         assert ann.publish("ann/clock", "1.0.0", JS, nodes[0]).status_code == 200
-        wait_for(lambda: nodes[1].client.get(CLOCK).status_code == 200, 5)
+        wait_for(lambda: nodes[1].client.get(CLOCK).status_code == 200)
     yield
     for node in nodes:
         node.relay.restore()

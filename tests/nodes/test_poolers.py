@@ -1,4 +1,4 @@
-"""Nodes behind a connection pooler, and how many connections they open."""
+"""Databases and connection poolers that nodes cannot use, and how many connections they open."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,11 +10,33 @@ import sqlalchemy as sa
 from support.commands import widget_catalog
 from support.nodes import environment_of
 from support.pgbouncer import pgbouncer
+from support.postgresql import execute
 from support.service import run_command, running_service, wait_for
 from support.widgets import ndjson, widget_line
 from widget_catalog.core.db.postgresql import postgresql_engine
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_in_another_encoding_is_refused(
+    encoding: str, postgresql_url: str, tmp_path: Path
+) -> None:
+    name = f"catalog_in_{encoding.lower()}"
+    execute(
+        postgresql_url,
+        f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0",
+    )
+    address = sa.make_url(postgresql_url).set(database=name).render_as_string(hide_password=False)
+
+    said = widget_catalog(
+        *("serve", "--data", tmp_path / "data"), environment=environment_of(address)
+    )
+
+    assert said.code == 1
+    assert said.err.startswith(
+        f"Error: The database has the encoding {encoding}, and must have UTF8."
+    )
 
 
 @pytest.mark.parametrize("mode", ["transaction", "statement"])

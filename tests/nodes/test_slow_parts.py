@@ -2,13 +2,15 @@
 metrics name that part, so it is found from the outside.
 """
 
+import contextlib
 import json
 import re
+import secrets
 import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import httpx
@@ -23,11 +25,17 @@ from support.s3 import rclone, settings_of
 from support.service import free_port, run_command, wait_for
 
 JS = b"export function mount() {}\n"
-SLOW_DATABASE_S, SLOW_STORE_S, HELD_S = 0.05, 0.2, 1.5
+# Much longer than a busy machine needs for everything else.
+SLOW_DATABASE_S, SLOW_STORE_S, HELD_S = 0.05, 0.5, 3.0
+# A count is refused after five seconds.
+COUNT_HELD_S = 1.5
 # At most five lines: more within ten seconds are left out.
 SLOW_REQUEST_MS = 400
 # Other parts consist of these.
-INNERMOST = ("lock", "statement", "commit", "object_store", "bounded_work", "password_hashing")
+INNERMOST = (
+    *("lock", "statement", "commit", "object_store", "bounded_work", "password_hashing"),
+    "counting",
+)
 
 
 class Slowed(NamedTuple):
@@ -45,6 +53,18 @@ class Slowed(NamedTuple):
                 assert entry["message"] == "A request was slow."
                 total.update(entry["parts_ms"])
         return max(INNERMOST, key=lambda it: total[it])
+
+    def ask_until_logged(self, ask: Callable[[str], None]) -> str:
+        """The id of the first request that is logged: not at once, if many were slow before."""
+        asked: list[str] = []
+
+        def is_logged() -> bool:
+            asked.append(f"asked-{secrets.token_hex(4)}")
+            ask(asked[-1])
+            return f'"{asked[-1]}"' in self.node.service.log_file.read_text()
+
+        wait_for(is_logged)
+        return asked[-1]
 
     def measure_parts(self) -> dict[str, float]:
         """Seconds in total, from the metrics."""
@@ -96,6 +116,24 @@ def publish(slowed: Slowed, ann: Traveller, request_id: str) -> None:
     assert published.status_code == 200, published.text
 
 
+@contextlib.contextmanager
+def holding(database: str, lock: str, held_s: float = HELD_S) -> Iterator[None]:
+    """Another process holds this lock for a while, from entering on."""
+    held = threading.Event()
+
+    def hold() -> None:
+        with psycopg.connect(database) as other:
+            other.execute(lock.encode())
+            held.set()
+            time.sleep(held_s)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(60)
+    yield
+    thread.join()
+
+
 def test_a_slow_database_is_named(slowed: Slowed, ann: Traveller) -> None:
     before = slowed.measure_parts()
     slowed.node.relay.delay_s = SLOW_DATABASE_S
@@ -124,44 +162,42 @@ def test_a_slow_object_store_is_named_for_a_bundle_that_is_not_in_the_cache(
     slowed: Slowed, ann: Traveller
 ) -> None:
     publish(slowed, ann, "cached")
-    asked: list[str] = []
 
-    def is_logged() -> bool:
-        """Not at once, if many requests were slow just before."""
-        asked.append(f"bundle-{len(asked)}")
+    def ask(request_id: str) -> None:
         shutil.rmtree(slowed.node.service.data / "bundle-cache", ignore_errors=True)
         url = "/cdn/@ann/cached/1.0.0/index.js"
-        sent = slowed.node.client.get(url, headers={"x-request-id": asked[-1]})
+        sent = slowed.node.client.get(url, headers={"x-request-id": request_id})
         assert sent.content == JS
-        return f'"{asked[-1]}"' in slowed.node.service.log_file.read_text()
 
-    slowed.object_store.delay_s = SLOW_REQUEST_MS / 1000
+    slowed.object_store.delay_s = SLOW_STORE_S
     try:
-        wait_for(is_logged)
+        logged = slowed.ask_until_logged(ask)
     finally:
         slowed.object_store.delay_s = 0
 
-    assert slowed.slowest_in_log(asked[-1]) == "object_store"
+    assert slowed.slowest_in_log(logged) == "object_store"
 
 
 def test_waiting_for_another_writer_is_named(slowed: Slowed, ann: Traveller, database: str) -> None:
     before = slowed.measure_parts()
-    held = threading.Event()
-
-    def hold() -> None:
-        with psycopg.connect(database) as other:
-            other.execute("LOCK TABLE alembic_version IN SHARE UPDATE EXCLUSIVE MODE")
-            held.set()
-            time.sleep(HELD_S)
-
-    holding = threading.Thread(target=hold)
-    holding.start()
-    assert held.wait(60)
-    publish(slowed, ann, "lock")
-    holding.join()
+    with holding(database, "LOCK TABLE alembic_version IN SHARE UPDATE EXCLUSIVE MODE"):
+        publish(slowed, ann, "lock")
 
     assert slowed.slowest_in_log("lock") == "lock"
     assert slowed.slowest_since(before) == "lock"
+
+
+def test_a_count_that_waits_for_its_commit_is_named(
+    slowed: Slowed, ann: Traveller, database: str
+) -> None:
+    publish(slowed, ann, "counted")
+
+    def ask(request_id: str) -> None:
+        with holding(database, "LOCK TABLE downloads IN EXCLUSIVE MODE", COUNT_HELD_S):
+            url, named = "/api/v1/widgets/ann/counted", {"x-request-id": request_id}
+            assert slowed.node.client.post(url, headers=named).status_code == 200
+
+    assert slowed.slowest_in_log(slowed.ask_until_logged(ask)) == "counting"
 
 
 def test_the_cost_of_passwords_is_named(slowed: Slowed) -> None:

@@ -95,7 +95,7 @@ class MeetingBundles(LocalBundles):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.opened: list[str] = []
-        self._both = threading.Barrier(2, timeout=10)
+        self._both = threading.Barrier(2, timeout=60)
 
     def open(
         self, sha256_hash: str, kind: Kind = "js", start: int = 0, stop: int | None = None

@@ -127,6 +127,24 @@ def test_a_folder_that_may_not_be_written_is_not_called_damaged(data: Path) -> N
     assert said == Said(1, "", f"Error: The data folder {data} is not writable.\n")
 
 
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [("doctor", "catalog.db"), ("serve", "catalog.db-wal"), ("serve", "uploads")],
+)
+def test_a_file_that_may_not_be_written_is_named(data: Path, command: str, file: str) -> None:
+    path = data / file
+    path.touch()
+    mode = path.stat().st_mode
+    path.chmod(0o400)
+    try:
+        said = widget_catalog(command, "--data", data, before=without_root_powers)
+    finally:
+        path.chmod(mode)
+
+    assert said.code == 1
+    assert said.err.startswith(f"Error: {path} belongs to {path.owner()}, and this user cannot ")
+
+
 def test_files_that_no_version_refers_to_are_reported_and_moved_aside_when_asked(
     data: Path,
 ) -> None:

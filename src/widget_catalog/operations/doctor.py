@@ -28,7 +28,7 @@ from ..core.db.damage import check_integrity, discard_other_pages
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Stored
-from ..core.files.verified import Hashed, hash_stream, map_parallel
+from ..core.files.verified import Hashed, hash_stream, map_parallel, note_damaged
 from ..core.progress import Advance, Bar, no_bar
 from ..publishing.store import list_awaited_files
 
@@ -113,6 +113,7 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
             key = it.key
             # Files that were stored meanwhile have not been read.
             if key in measured and (error := _error(it, measured[key])):
+                note_damaged(bundles, *key)
                 errors.append(f"{it.scope}/{it.name} {it.version}: {error}")
     findings.bundle_errors = sorted(errors)
     findings.errors += findings.bundle_errors
