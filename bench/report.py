@@ -126,10 +126,10 @@ _COMPARED = (
         "servers take turns; above 1.00 the catalog is better."
     ),
     "",
-    "| | Request | CPU | of bare | of nginx | Requests/s | of bare | of nginx | Target |",
+    "| Met | Request | CPU | of bare | of nginx | Requests/s | of bare | of nginx | Target |",
     "|---|---|--:|--:|--:|--:|--:|--:|---|",
 )
-_OTHERS = ("| | What | Result | Target |", "|---|---|--:|---|")
+_OTHERS = ("| Met | What | Result | Target |", "|---|---|--:|---|")
 
 
 def _compared_row(finding: Finding, outcome: Outcome) -> str:

@@ -6,7 +6,8 @@ import type { Catalog, Fetch } from "./client.js";
  * reads `static.json` once, and computes searches and `resolve` itself, with the rules of the
  * service. Static sites count no installs, and have no event streams: `watch` polls.
  *
- * `searchesNames`: on a static site, searches also look at scope and name, like a search page.
+ * `searchesNames`: on a static site, searches also look at scope, name, names in other languages
+ * and keywords, like a search page.
  */
 export function catalogFetch(
   baseUrl: ConstructorParameters<typeof Catalog>[0],

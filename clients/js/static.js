@@ -119,7 +119,7 @@ class StaticCatalog {
     if (Date.now() - this.#index.at > FRESH_MS) {
       const { widgets } = await this.#read("search", signal);
       for (const it of widgets) {
-        const label = this.#searchesNames ? ` @${it[0]}/${it[1]}` : "";
+        const label = this.#searchesNames ? ` @${it[0]}/${it[1]} ${it[6]?.join(" ") ?? ""}` : "";
         it.push(normal(it[2]), normal((it[3] ?? "") + label));
       }
       this.#index = { at: Date.now(), widgets };

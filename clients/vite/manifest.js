@@ -24,6 +24,9 @@ const INVISIBLE = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202
 const NARROWED = { entities: [ENTITY, "a pattern such as lock.front_*"], services: [SERVICE, "a name such as unlock"] };
 
 const MAX_README_BYTES = 65_536;
+const MAX_AUTHOR = 200;
+const ADDRESS = /^https:\/\/[^\s/?#@\\]+([/?#][^\s\\]*)?$/;
+const MAX_ADDRESS = 500;
 const HTTPS_RULE = "must be an https address, such as https://clock.example.";
 
 /** README, addresses and author, which pages show. */
@@ -41,7 +44,7 @@ function readDetails({ readme, homepage, repository, author }, complain) {
   if (!isAbsent(address) && !isAddress(address)) complain("repository", HTTPS_RULE);
   if (isAbsent(author)) return;
   const name = isObject(author) ? author.name : author;
-  if (typeof name !== "string" || name.trim() === "" || name.length > 100) {
+  if (typeof name !== "string" || name.trim() === "" || name.length > MAX_AUTHOR) {
     complain("author", 'must be a name, or an object such as {"name": "Ann", "url": "https://ann.example"}.');
   } else if (isObject(author) && !isAbsent(author.url) && !isAddress(author.url)) {
     complain("author.url", HTTPS_RULE);
@@ -49,8 +52,7 @@ function readDetails({ readme, homepage, repository, author }, complain) {
 }
 
 function isAddress(value) {
-  if (typeof value !== "string" || !/^https:\/\/[^/\s@]+(\/\S*)?$/.test(value)) return false;
-  return URL.canParse(value) && new URL(value).hostname.includes(".");
+  return typeof value === "string" && value.length <= MAX_ADDRESS && ADDRESS.test(value) && URL.canParse(value);
 }
 
 /** The manifest, and all its errors: each a field and a sentence. */

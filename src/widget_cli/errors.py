@@ -1,4 +1,4 @@
-"""The tool's exception class, and its exit codes, which `docs/publishing.md` lists, too."""
+"""The tool's exception class, and its exit codes, which `docs/managing-widgets.md` lists, too."""
 
 import re
 from enum import IntEnum

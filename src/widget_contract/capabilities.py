@@ -178,12 +178,18 @@ class PermissionChanges(NamedTuple):
 
 
 def permission_changes(old: Sequence[Permission], new: Sequence[Permission]) -> PermissionChanges:
+    if old == new:
+        return PermissionChanges()
     return PermissionChanges(_uncovered(new, old), _uncovered(old, new))
 
 
 def _uncovered(some: Iterable[Permission], by: Sequence[Permission]) -> tuple[Permission, ...]:
+    known = frozenset(by)
+    others = tuple(it for it in some if it not in known)
+    if all(isinstance(it, str) for it in others):
+        return others
     granted = _Granted(by)
-    return tuple(it for it in some if not granted.covers(it))
+    return tuple(it for it in others if not granted.covers(it))
 
 
 def covers(old: Permission, new: Permission) -> bool:

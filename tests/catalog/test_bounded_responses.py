@@ -27,3 +27,17 @@ def test_large_responses_that_nobody_reads_are_bounded() -> None:
 def test_the_same_part_counts_once() -> None:
     part = bytes(MB)
     assert BoundedResponses(Packer()).content([part] * 500).size == 500 * MB
+
+
+def test_large_responses_count_while_they_are_made() -> None:
+    responses = BoundedResponses(Packer())
+    with responses.making() as note, responses.making() as note_other:
+        for _ in range(20):
+            note(MB)
+        for _ in range(10):
+            note_other(MB)
+        with pytest.raises(Busy):
+            note_other(5 * MB)
+        with responses.making() as note_small:
+            note_small(MB)
+    assert responses.content([bytes(30 * MB)]).size == 30 * MB

@@ -71,3 +71,29 @@ def test_the_highest_bar_fills_the_chart() -> None:
     shown = installs.installs_of(20_000, {20_000: 10, 19_999: 5, 19_000: 99})
     assert (len(shown.counts), shown.total, shown.most) == (90, 15, 10)
     assert shown.bars == "M264 40v-20.0h2V40zM267 40v-40.0h2V40z"
+
+
+def test_a_page_shows_the_last_chart_while_it_cannot_be_read(
+    site: InProcessSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (installs, count_download):
+        monkeypatch.setattr(module, "WRITE_EVERY_S", 0.0)
+    monkeypatch.setattr(InstallsReader, "kept_s", 0.0)
+    site.add(widget_line("acme/clock"), widget_line("acme/list"))
+
+    def charts() -> list[str]:
+        pages = [Html(site.get(f"/widgets/acme/{it}").body) for it in ("clock", "list")]
+        return [it.text.split()[0] for page in pages for it in page.all("figcaption")]
+
+    def rename(old: str, new: str) -> None:
+        with site.node.store.writing() as tx:
+            tx.connection.exec_driver_sql(f"ALTER TABLE {old} RENAME TO {new}")
+
+    assert site.post("/api/v1/widgets/acme/clock").status == 200
+    assert charts() == ["1"]
+    rename("installs_by_day", "elsewhere")
+    assert charts() == ["1"]
+    rename("elsewhere", "installs_by_day")
+    assert site.post("/api/v1/widgets/acme/clock").status == 200
+    assert site.post("/api/v1/widgets/acme/list").status == 200
+    assert charts() == ["2", "1"]

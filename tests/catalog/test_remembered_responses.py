@@ -132,10 +132,11 @@ def _check(played: Played, asked: list[Ask]) -> None:
         wanted = (ask.query, SemVer.parse(ask.sdk) if ask.sdk else None, ask.page, ask.limit)
         known = {id(it.content) for it in played.catalog._pages._responses.items.values()}
         search = SearchRequest(*wanted)
+        for_pages = SearchRequest(*wanted, is_for_pages=True)
         given, expected = played.catalog.search_page(search), fresh.search_page(search)
         event("remembered" if id(given) in known else "rendered")
         assert (given.body, given.tag) == (expected.body, expected.tag)
-        shown, new = played.catalog.card_page(search), fresh.card_page(search)
+        shown, new = played.catalog.card_page(for_pages), fresh.card_page(for_pages)
         event("written before" if any(it.__dict__ for it in shown.widgets) else "all written")
         assert shown == new
         assert CARDS.list(shown.widgets) == CARDS.list(new.widgets)

@@ -1,8 +1,12 @@
 """How passwords and secrets are stored."""
 
+import time
+
 import pytest
 
+from widget_catalog.core.credentials import _nobodys_hash as nobodys_hash
 from widget_catalog.core.credentials import hash_password, is_outdated, is_password, new_secret
+from widget_catalog.core.tracing import Trace, current
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +27,21 @@ def test_a_password_is_kept_at_a_cost_that_guessing_feels() -> None:
 def test_where_there_is_no_password_none_is_right() -> None:
     for guess in ("", "correct horse battery", "\ud800"):
         assert not is_password(None, guess)
+
+
+def test_the_hash_that_the_first_sign_in_makes_is_in_the_time_of_its_parts() -> None:
+    nobodys_hash.cache_clear()
+    trace = Trace("an id")
+    token = current.set(trace)
+    try:
+        began = time.perf_counter()
+        is_password(None, "correct horse battery")
+        took_s = time.perf_counter() - began
+    finally:
+        current.reset(token)
+
+    # It is half of the time.
+    assert trace.parts_s["password_hashing"] > 0.8 * took_s
 
 
 def test_a_hash_of_lower_cost_is_outdated() -> None:

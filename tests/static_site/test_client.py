@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from client.expected import MISSPELLED, all_loaded, all_read, refused
 from client.runtimes import (
@@ -194,19 +194,46 @@ def test_what_is_missing_is_the_page_for_it(site: Site) -> None:
     assert (response.status_code, "Page not found" in response.text) == (404, True)
 
 
-@pytest.mark.parametrize("q", ["clock", "@acme/clock", "CME/clo"])
+@pytest.mark.parametrize(
+    "q", ["clock", "@acme/clock", "CME/clo", "the+Clocks", "wall-mounted", "wanduhren"]
+)
 def test_the_search_page_searches_scopes_and_names_too(
     site: Site, browser: Browser, q: str
 ) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{site.url}/search?q={q}")
-    page.get_by_role("link", name="acme/clock").wait_for(timeout=60_000)
-    assert page.get_by_role("status").inner_text() == "1 widget"
+    expect(page.get_by_role("link", name="acme/clock")).to_be_visible()
+    expect(page.get_by_role("status")).to_have_text("1 widget")
     # Its card, as in all other lists.
     card = page.locator("#results > li")
-    assert card.locator(".shot").count() == 1
-    assert card.locator("dt").all_inner_texts() == ["Installs", "Updated", "Version", "SDK"]
+    expect(card.locator(".shot")).to_have_count(1)
+    expect(card.locator("dt")).to_have_text(["Installs", "Updated", "Version", "SDK"])
+    context.close()
+
+
+@pytest.mark.parametrize("q", ["clokc", "Clcok", "a+clok", "clocck", "vlock", "clokcs"])
+def test_the_search_page_corrects_a_typo(site: Site, browser: Browser, q: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{site.url}/search?q={q}&page=2")
+    expect(page.get_by_role("status")).to_have_text("0 widgets")
+    page.locator(".meant").get_by_role("link").click()
+    expect(page.get_by_role("link", name="acme/clock")).to_be_visible()
+    expect(page.get_by_role("status")).to_have_text("1 widget")
+    expect(page.locator(".meant")).to_have_count(0)
+    context.close()
+
+
+@pytest.mark.parametrize("q", ["zzzz", "clo+kkk", "cloookk"])
+def test_the_search_page_does_not_guess_what_is_too_different(
+    site: Site, browser: Browser, q: str
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{site.url}/search?q={q}")
+    expect(page.get_by_role("status")).to_have_text("0 widgets")
+    expect(page.locator(".meant")).to_have_count(0)
     context.close()
 
 

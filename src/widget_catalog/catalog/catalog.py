@@ -34,7 +34,7 @@ from .search.follower import IndexFollower, IndexSource
 from .search.index import SearchIndex
 from .search_pages import SearchPages
 from .stored_files import StoredFiles
-from .version_details import VersionDetails
+from .version_details import VersionBeside, VersionDetails
 
 # Memory of an object besides its bytes.
 _OVERHEAD_BYTES = 600
@@ -112,6 +112,11 @@ class Catalog:
         self._follow()
         return self._versions.content(key, self._slots)
 
+    def find_beside(self, widget: str, version: str) -> VersionBeside | None:
+        """The same without what is in its entry, for pages."""
+        self._follow()
+        return self._versions.find_beside(widget, version) if is_widget_key(widget) else None
+
     def find_resolved(self, body: bytes) -> AnyContent | None:
         """The cached response of `resolve` to a request with exactly this body."""
         self._follow()
@@ -133,8 +138,8 @@ class Catalog:
         return found
 
     def card_page(self, asked: SearchRequest) -> CardResults:
-        """The same for pages."""
-        found: CardResults = self._search(asked._replace(is_for_pages=True))
+        """The same, if it `is_for_pages`."""
+        found: CardResults = self._search(asked)
         return found
 
     def _search(self, asked: SearchRequest) -> Any:

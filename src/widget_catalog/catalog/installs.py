@@ -104,6 +104,8 @@ class Installs(NamedTuple):
 
 
 def installs_of(today: int, counts: dict[int, int]) -> Installs:
+    if not counts:
+        return Installs()
     days = range(today - CHART_DAYS + 1, today + 1)
     return Installs(tuple(counts.get(it, 0) for it in days))
 

@@ -1,7 +1,8 @@
 """Responses of `resolve`: bounded in memory, and cached until the catalog changes."""
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain
 
@@ -18,6 +19,8 @@ _OVERHEAD_BYTES = 1_000
 _MAX_BYTES = 32 << 20
 # Shorter parts are joined; longer ones are not copied.
 _SHORT_BYTES = 1 << 14
+# Usual responses are smaller: many of them may be made at once.
+_LARGE_BYTES = 2 << 20
 _WAIT_S = 5
 
 
@@ -34,17 +37,39 @@ class BoundedResponses:
             return self._packer.content(parts)
         pieces = list(_joined(parts))
         size = sum(len(it) for it in {id(it): it for it in pieces}.values())
+        self._take(size)
+        content = self._packer.content(pieces)
+        # Released when it is sent, or the client has disconnected.
+        weakref.finalize(content, self._release, size)
+        return content
+
+    @contextmanager
+    def making(self) -> Iterator[Callable[[int], None]]:
+        """Call what this returns with the size of each part that is made: those of a large body
+        count before it is complete. Raises Busy.
+        """
+        total = taken = 0
+
+        def add(size: int) -> None:
+            nonlocal total, taken
+            total += size
+            if total > _LARGE_BYTES:
+                self._take(total - taken)
+                taken = total
+
+        try:
+            yield add
+        finally:
+            self._release(taken)
+
+    def _take(self, size: int) -> None:
         if self._bytes + size > _MAX_BYTES:
             raise Busy(
                 "Many large answers are being sent just now. Try again soon, or ask for fewer "
                 "widgets at a time.",
                 _WAIT_S,
             )
-        content = self._packer.content(pieces)
         self._bytes += size
-        # Released when it is sent, or the client has disconnected.
-        weakref.finalize(content, self._release, size)
-        return content
 
     def _release(self, size: int) -> None:
         self._bytes -= size
@@ -87,7 +112,8 @@ class ResolveResponses:
 
     async def make(self, asked: Resolve, body: bytes, revision: int, now: datetime) -> AnyContent:
         """The response to this request, as of this number of the feed."""
-        results = await self._resolver.results(asked, now, TimeSlice())
+        with self._bounded.making() as note:
+            results = await self._resolver.results(asked, now, TimeSlice(), note)
         sdk = msgspec.json.encode(asked.sdk.text)
         head = b'{"sdk":%b,"revision":%d,"results":[' % (sdk, revision)
         parts = chain.from_iterable((b",", it) for it in results)

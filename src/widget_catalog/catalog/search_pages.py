@@ -44,7 +44,8 @@ class _Summary:
     """A search result as last shown, and its versions for the SDKs requested so far.
 
     `text` is its JSON followed by a comma; `tag` changes with all of it except the count. In
-    `compatible`, None is the latest version. `card` is the same for pages, once it was shown.
+    `compatible`, None is the latest version. `card` is the same for pages, once it was shown, if it
+    `has_room`: its size includes a card.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class _Summary:
         "card",
         "compatible",
         "count",
+        "has_room",
         "picture",
         "place",
         "tag",
@@ -61,14 +63,17 @@ class _Summary:
 
     def __init__(self, row: SummaryRow, cdn_url: str, count: int) -> None:
         self.card: Card | None = None
+        self.has_room = False
         self.tag = xxhash.xxh3_64_intdigest(row.head + row.latest + row.picture)
         self.place = row.place
         self.picture = row.picture
         self.compatible: dict[SemVer, bytes | None] = {}
+        self.count, digits = count, b"%d" % count
         before = row.head + b',"downloadCount":'
-        self._before = self._after = len(before)
-        self.text = b"%b%b%b}," % (before, _LATEST, with_cdn(row.latest, cdn_url) or b"null")
-        self.show(count)
+        self._before = len(before)
+        self._after = self._before + len(digits)
+        latest = with_cdn(row.latest, cdn_url) or b"null"
+        self.text = b"%b%b%b%b}," % (before, digits, _LATEST, latest)
 
     def show(self, count: int) -> bytes:
         """The text with this count."""
@@ -161,7 +166,8 @@ class SearchPages:
         if known is not None and known.shows(found.ids, [slots[it] for it in found.ids]):
             known.note(found, mark or index.mark(found), revision)
             return known.content
-        summaries = self._summaries_of(found.ids)
+        are_cards = asked.is_for_pages and asked.sdk is None
+        summaries = self._summaries_of(found.ids, are_cards=are_cards)
         content = self._render(asked, found, summaries)
         if is_kept and self._responses.is_repeated(asked):
             response = _Response(content, found, revision)
@@ -178,7 +184,7 @@ class SearchPages:
 
     def cards(self, ids: Sequence[int]) -> tuple[Card, ...]:
         """These listed widgets, with their current counts."""
-        return self._cards(ids, self._summaries_of(ids))
+        return self._cards(ids, self._summaries_of(ids, are_cards=True))
 
     def forget(self, widget_id: int) -> None:
         """This widget has changed, and with it possibly any response."""
@@ -229,13 +235,15 @@ class SearchPages:
                 it.show(count)
             card = it.card
             if card is None or card.download_count != count:
-                has_room = card is not None or self._summaries.grow(widget_id, it, _CARD_BYTES)
+                if not it.has_room:
+                    it.has_room = self._summaries.grow(widget_id, it, _CARD_BYTES)
                 card = it.read(it.text, widget_id)
-                it.card = card if has_room else None
+                it.card = card if it.has_room else None
             cards.append(card)
         return tuple(cards)
 
-    def _summaries_of(self, ids: Sequence[int]) -> list[_Summary]:
+    def _summaries_of(self, ids: Sequence[int], *, are_cards: bool = False) -> list[_Summary]:
+        """`are_cards`: they are about to be shown on a page."""
         cached = self._summaries.items
         try:
             return [cached[widget_id] for widget_id in ids]
@@ -244,9 +252,10 @@ class SearchPages:
         missing = [widget_id for widget_id in ids if widget_id not in found]
         for row in self._documents.list_summaries(missing):
             summary = found[row.id] = _Summary(row, self._cdn_url, self._slots[row.id])
-            self._summaries.offer(
-                row.id, summary, len(summary.text) + len(row.picture) + _OVERHEAD_BYTES
-            )
+            size = len(summary.text) + len(row.picture) + _OVERHEAD_BYTES
+            size += _CARD_BYTES if are_cards else 0
+            is_kept = self._summaries.offer(row.id, summary, size)
+            summary.has_room = is_kept and are_cards
         return [found[widget_id] for widget_id in ids]
 
     def _compatible(

@@ -4,6 +4,7 @@ with the same meaning. The API's `q` has its own rule.
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -26,6 +27,12 @@ _ENDINGS_OF_LONG = ("er",)
 _REMEMBERED = 20_000
 
 _TOKEN = re.compile(r"[^\W_]+")
+# Han, hiragana and katakana are written without spaces.
+_UNSPACED = re.compile(
+    "([\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+    "|[\u3041-\u309f]+|[\u30a1-\u30ff]+)"
+)
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
 _ADDRESS = re.compile(r"\(?\bhttps?:[^\s)>]+")
 # Words without a subject: they are ignored in a query that has others, and in READMEs.
 _STOP_WORDS = frozenset(
@@ -37,8 +44,19 @@ _STOP_WORDS = frozenset(
 
 
 def tokens(folded: str) -> list[str]:
-    """The letters and digits of a folded text, split at everything else."""
-    return _TOKEN.findall(folded)
+    """The letters and digits of a folded text, split at everything else; of scripts without spaces,
+    all pairs of neighbors: a word of two or more characters is found wherever it is.
+    """
+    found = _TOKEN.findall(folded)
+    if folded.isascii():
+        return found
+    return [it for word in found for part in _UNSPACED.split(word) if part for it in _pairs(part)]
+
+
+def _pairs(part: str) -> list[str]:
+    if len(part) < 3 or not _UNSPACED.match(part):
+        return [part]
+    return [part[at : at + 2] for at in range(len(part) - 1)]
 
 
 @lru_cache(64)
@@ -49,7 +67,21 @@ def query_tokens(folded: str) -> tuple[str, ...]:
     a page needs them three times.
     """
     found = list(dict.fromkeys(tokens(folded) or folded.split()))
-    return tuple([it for it in found if it not in _STOP_WORDS] or found)[:_MAX_QUERY_TOKENS]
+    return tuple([it for it in found if not is_stop(it)] or found)[:_MAX_QUERY_TOKENS]
+
+
+def replace_tokens(folded: str, by: Mapping[str, str]) -> str:
+    """The same text with other words."""
+
+    def replace(word: re.Match[str]) -> str:
+        return "".join(by.get(it, it) for it in _UNSPACED.split(word[0]))
+
+    return _TOKEN.sub(replace, folded)
+
+
+def is_stop(token: str) -> bool:
+    """Hiragana are mostly particles and endings."""
+    return token in _STOP_WORDS or _HIRAGANA.fullmatch(token) is not None
 
 
 def readme_tokens(markdown: str) -> list[str]:
@@ -57,7 +89,7 @@ def readme_tokens(markdown: str) -> list[str]:
     text = fold(_ADDRESS.sub(" ", markdown[:_README_CHARACTERS]))
     found: dict[str, None] = {}
     for it in tokens(text):
-        if 1 < len(it) <= _MAX_CHARACTERS and it not in _STOP_WORDS:
+        if 1 < len(it) <= _MAX_CHARACTERS and not is_stop(it):
             found[it] = None
             if len(found) == MAX_README_TOKENS:
                 break

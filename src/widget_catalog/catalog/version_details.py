@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -22,7 +23,7 @@ from .details import SmallDetail
 from .replica.cache import CacheByWidget, CacheRoom
 from .replica.documents import Documents
 from .replica.records import full_hash
-from .replica.rendering import RevokedVersion, with_cdn
+from .replica.rendering import RevokedVersion, is_stored_here, with_cdn
 from .replica.versions import VersionRow, attached_in, find_version
 from .revocations import Revocations
 from .widgets import AttachedFile
@@ -36,6 +37,16 @@ class _Bundle(msgspec.Struct, rename="camel"):
     bundle_size: int
     sha256_hash: str
     permissions: tuple[str, ...]
+
+
+class VersionBeside(DeclaredDetails, frozen=True):
+    """The details of a version, the manifest that it was published with, its files, whether its
+    bundle is stored here, and the reason of its revocation, if any."""
+
+    manifest: dict[str, Any] | None = None
+    files: tuple[PublishedFile, ...] = ()
+    is_here: bool = False
+    revoked: RevokedState | None = None
 
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
@@ -87,6 +98,24 @@ class VersionDetails:
         if count != detail.count:
             detail.show(count)
         return detail.content
+
+    def find_beside(self, widget: str, version: str) -> VersionBeside | None:
+        """What is in the response to a request for this version, and not in its entry. It takes
+        half as long to make as the response, and is not cached: a page that shows it is.
+        """
+        row = find_version(self._documents, widget, version.partition("+")[0])
+        if row is None:
+            return None
+        scope, _, name = widget.partition("/")
+        bundle = _decode_bundle(with_cdn(row.entry, self._cdn_url))
+        fields = {
+            **_details(row),
+            "manifest": msgspec.json.decode(_manifest(row.manifest)),
+            "files": self._files(scope, name, bundle, row),
+            "isHere": is_stored_here(_decode_bundle(row.entry).bundle_url),
+            "revoked": _revoked(self._revocations.find(scope, name, row.number)),
+        }
+        return msgspec.convert(fields, VersionBeside)
 
     def _render(self, widget: str, row: VersionRow) -> bytes:
         """The part after the count."""

@@ -1,23 +1,22 @@
 """Views: the catalog as typed values, for pages; the same data as in the API."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from widget_contract.capabilities import Permission, may_be_narrowed, requested
-from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.names import is_name
 from widget_contract.semver import SemVer
 from widget_contract.texts import fold
 from widget_contract.wire import Stats, VersionEntry, WidgetDetail
-from widget_contract.wire_running import PublishedFile, RevokedState
 
 from ..core.http.content import AnyContent
 from .card_picture import Card, CardResults
 from .catalog import Catalog
 from .query import Query, SearchRequest
 from .search.scoring import Matches
+from .version_details import VersionBeside
 
 T = TypeVar("T")
 
@@ -43,21 +42,11 @@ class View(NamedTuple, Generic[T]):
         return self.decode(self.content.body)
 
 
-class VersionBeside(DeclaredDetails, frozen=True):
-    """The details of a version, the manifest that it was published with, its files, and the reason
-    of its revocation, if any."""
-
-    manifest: dict[str, Any] | None = None
-    files: tuple[PublishedFile, ...] = ()
-    revoked: RevokedState | None = None
-
-
 class _ManifestBeside(msgspec.Struct):
     manifest: msgspec.Raw
 
 
 _decode_manifest = msgspec.json.Decoder(_ManifestBeside).decode
-_decode_beside = msgspec.json.Decoder(VersionBeside).decode
 
 
 class Views:
@@ -70,7 +59,8 @@ class Views:
         return View(self._catalog.stats(), _decode_stats)
 
     def search(self, query: Query, sdk: SemVer | None, page: int, limit: int) -> CardResults:
-        return self._catalog.card_page(SearchRequest(query, sdk, str(page), limit))
+        asked = SearchRequest(query, sdk, str(page), limit, is_for_pages=True)
+        return self._catalog.card_page(asked)
 
     async def find_widget(self, key: str) -> View[WidgetDetail] | None:
         """The listed widget with this `scope/name`, of any size."""
@@ -128,14 +118,13 @@ class Views:
 
     def find_version(self, scope: str, name: str, version: str) -> VersionBeside:
         """Data of a listed version that is not in its entry; nothing if it is not listed."""
-        content = self._catalog.version(f"{scope}/{name}/{version}")
-        return VersionBeside() if content is None else _decode_beside(content.body)
+        return self._catalog.find_beside(f"{scope}/{name}", version) or VersionBeside()
 
     def requested(self, it: VersionEntry) -> tuple[Permission, ...]:
         """The permissions of a listed version, with its capabilities in full."""
-        content = None
-        if may_be_narrowed(it.permissions):
-            content = self._catalog.version(f"{it.scope}/{it.name}/{it.version}")
+        if not may_be_narrowed(it.permissions):
+            return tuple(dict.fromkeys(it.permissions))
+        content = self._catalog.version(f"{it.scope}/{it.name}/{it.version}")
         manifest = None if content is None else bytes(_decode_manifest(content.body).manifest)
         return requested(it.permissions, manifest)
 

@@ -57,9 +57,9 @@ def hash_password(password: str) -> str:
 
 def is_password(password_hash: str | None, password: str) -> bool:
     """Whether this is the password. Takes the same time if there is none."""
-    nobodys_hash = _nobodys_hash()  # Computed on the first call, whether the account exists or not.
     try:
         with part(_PART), _at_once:
+            nobodys_hash = _nobodys_hash()  # At the first call, whether the account exists or not.
             verified = _hasher.verify(
                 password_hash or nobodys_hash, password.encode("utf-8", "surrogatepass")
             )

@@ -183,8 +183,8 @@ class BundlesUnusable(CatalogError):
     """The object store is not writable, and why: for the operator who starts the service."""
 
 
-class PoolerUnusable(CatalogError):
-    """The database is behind a connection pooler that nodes cannot use."""
+class DatabaseUnusable(CatalogError):
+    """The database, or the connection pooler before it, is not set up as the catalog needs it."""
 
 
 class DataDamaged(StoreUnavailable):

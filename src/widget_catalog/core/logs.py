@@ -17,49 +17,52 @@ from .tracing import current
 # Lines with the same message that are written within a window; the others are counted.
 _WRITTEN = 5
 _WINDOW_S = 10.0
-_LEVELS = frozenset({"warning", "error", "critical"})
+_SUMMARY = "A log line was repeated."
+# More than there are messages of our own.
+_MAX_WINDOWS = 1_000
 
 
-class RepeatedLogs:
-    """A processor of structlog. At the end of a window it logs how many lines were left out."""
+class RepeatedLogs(logging.Filter):
+    """For lines of the service and of libraries. At the end of a window it logs how many lines were
+    left out.
+    """
 
     def __init__(self, written: int = _WRITTEN, window_s: float = _WINDOW_S) -> None:
+        super().__init__()
         self._written = written
         self._window_s = window_s
         self._mutex = threading.Lock()
         # By logger and message: when the window began, and how many lines there were.
         self._windows: dict[tuple[str, str], tuple[float, int]] = {}
 
-    def __call__(
-        self, logger: Any, method: str, event: MutableMapping[str, Any]
-    ) -> MutableMapping[str, Any]:
-        message = str(event.get("event", ""))
-        if method not in _LEVELS and event.get("level") not in _LEVELS:
-            return event
-        key = (getattr(logger, "name", ""), message)
+    def filter(self, record: logging.LogRecord) -> bool:
+        # Ours are dictionaries. Those of libraries are templates, some with values inserted.
+        event = record.msg.get("event") if isinstance(record.msg, dict) else None
+        if record.levelno < logging.WARNING or event == _SUMMARY:
+            return True
+        key = (record.name, str(event or record.msg))
         now = time.monotonic()
         with self._mutex:
+            if len(self._windows) >= _MAX_WINDOWS and key not in self._windows:
+                del self._windows[next(iter(self._windows))]  # The one that began first.
             began, count = self._windows.get(key, (now, 0))
             if now - began >= self._window_s:
                 began, count = now, 0
             self._windows[key] = (began, count + 1)
             if count == self._written:
                 wait_s = began + self._window_s - now
-                timer = threading.Timer(wait_s, self._summarize, (method, key))
+                timer = threading.Timer(wait_s, self._summarize, (record.levelno, key))
                 timer.daemon = True
                 timer.start()
-        if count >= self._written:
-            raise structlog.DropEvent
-        return event
+        return count < self._written
 
-    def _summarize(self, method: str, key: tuple[str, str]) -> None:
+    def _summarize(self, level: int, key: tuple[str, str]) -> None:
         with self._mutex:
             _, count = self._windows.pop(key, (0.0, 0))
         left_out = count - self._written
         if left_out > 0:
             summary = {"left_out": left_out, "within_s": round(self._window_s), "line": key[1]}
-            level = logging.getLevelNamesMapping().get(method.upper(), logging.ERROR)
-            structlog.get_logger(key[0]).log(level, "A log line was repeated.", **summary)
+            structlog.get_logger(key[0]).log(level, _SUMMARY, **summary)
 
 
 def report_clock_jump(jump: timedelta) -> None:
@@ -101,6 +104,7 @@ def configure_logs(log_format: str, level: str) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
+    handler.addFilter(RepeatedLogs())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     logging.getLogger("widget_catalog").setLevel(level.upper())
@@ -111,7 +115,6 @@ def configure_logs(log_format: str, level: str) -> None:
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
-            RepeatedLogs(),
             *shared,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],

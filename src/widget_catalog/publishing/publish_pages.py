@@ -1,6 +1,7 @@
 """Publishing from the browser: the upload form, the preview, and the confirmation."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,9 +21,18 @@ from widget_contract.version_files import (
 from ..accounts.permissions import list_publishing_scopes
 from ..catalog.pages.facts import picture_in_words
 from ..catalog.pages.preview import of_manifest
-from ..core.errors import Conflict, FieldMessage, InvalidRequest, NotAllowed, NotFound, TooOften
+from ..core.errors import (
+    Busy,
+    Conflict,
+    FieldMessage,
+    InvalidRequest,
+    NotAllowed,
+    NotFound,
+    StoreUnavailable,
+    TooOften,
+)
 from ..core.http.call import Call, Services
-from ..core.http.errors import headers_of, status_of
+from ..core.http.errors import headers_of, log_error, status_of
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.receiving import FormFile
 from ..core.http.sent_form import NOT_SENT, SentForm, own_page
@@ -83,6 +93,14 @@ def post_publish(services: Services, call: Call) -> Response:
     # Browsers send the line breaks of the notes as CRLF.
     fields = (form.get(it, "").strip().replace("\r\n", "\n") for it in _Typed._fields)
     typed = _Typed(*fields)
+    try:
+        return _store(services, call, typed)
+    except (StoreUnavailable, Busy) as error:
+        log_error(call.request, error)
+        return _form(services, call, typed, [error.message], error)
+
+
+def _store(services: Services, call: Call, typed: _Typed) -> Response:
     sent = read_sent_files(call.files)
     body = _request_body(call, typed, sent)
     most, quotas = services.settings.max_bundle_bytes, services.of(Quotas)
@@ -95,8 +113,13 @@ def post_publish(services: Services, call: Call) -> Response:
         chosen = {it.field for it in call.files} | ({"notes"} if typed.notes else set())
         errors = _messages(error, chosen, sent)
         return _form(services, call, typed, errors, error)
-    for path, file in sent.files.items():
-        services.uploads.put(file.content, request.id, path)
+    try:
+        for path, file in sent.files.items():
+            services.uploads.put(file.content, request.id, path)
+    except StoreUnavailable:
+        with suppress(CatalogError):
+            discard_pending(services.store, services.uploads, call.actor, request.id)
+        raise
     return services.renderer.redirect(f"{PUBLISH}/{request.id}")
 
 

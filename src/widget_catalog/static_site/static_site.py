@@ -14,6 +14,7 @@ from typing import BinaryIO, TypeVar
 
 import msgspec
 
+from widget_contract.manifest_details import Translation
 from widget_contract.version_files import BUNDLE, STYLE, WIDGETS, file_path, kind_of
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
@@ -80,6 +81,13 @@ class Indexed(msgspec.Struct, array_like=True, frozen=True):
     description: str | None
     is_official: bool | None
     download_count: int
+    # Of all versions; and names in other languages.
+    keywords: tuple[str, ...] = ()
+
+
+class _Labelled(msgspec.Struct):
+    keywords: tuple[str, ...] | None = None
+    translations: dict[str, Translation] | None = None
 
 
 class SiteFolder:
@@ -235,10 +243,15 @@ class StaticSite:
         if content is None:
             return  # Unlisted meanwhile.
         detail = _decode_detail(content.body)
+        keywords: dict[str, None] = {}
         for version in detail.versions:
             self._bundles(scope, name, version.version)
             described = self._catalog.version(f"{key}/{version.version}")
             if described is not None:
+                labels = msgspec.json.decode(described.body, type=_Labelled)
+                translated = (labels.translations or {}).values()
+                others = [it.display_name for it in translated if it.display_name]
+                keywords |= dict.fromkeys([*(labels.keywords or ()), *others])
                 identity = version.version.partition("+")[0]
                 self._target.put(f"{_API}/{key}/{identity}.json", described.body)
                 await self._page(f"/widgets/{key}/{version.version}", "index.html")
@@ -251,10 +264,9 @@ class StaticSite:
         for kind in BADGES:
             await self._page(f"/badges/{key}/{kind}.svg")
         it = detail.widget
-        found = Indexed(
-            scope, name, it.display_name, it.description, it.is_official, it.download_count
-        )
-        self._index.append(found)
+        texts = it.display_name, it.description
+        counted = it.is_official, it.download_count
+        self._index.append(Indexed(scope, name, *texts, *counted, tuple(keywords)))
         self._scopes[scope] += 1
 
     def _bundles(self, scope: str, name: str, version: str) -> None:

@@ -48,7 +48,7 @@ def node(data: Path) -> Iterator[Node]:
 
 def connect(service: Service, query: str = "", **headers: str) -> socket.socket:
     port = int(service.url.rpartition(":")[2])
-    opened = socket.create_connection(("127.0.0.1", port), timeout=20)
+    opened = socket.create_connection(("127.0.0.1", port), timeout=60)
     lines = [f"GET {CHANGES}?{query} HTTP/1.1", "Host: x", "Accept: text/event-stream"]
     lines += [f"{key.replace('_', '-')}: {value}" for key, value in headers.items()]
     opened.sendall("\r\n".join([*lines, "", ""]).encode())

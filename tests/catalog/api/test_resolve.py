@@ -2,6 +2,7 @@
 
 import json
 import time
+import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -163,6 +164,16 @@ def test_a_message_says_why_no_version_is_offered(
     assert result(shop, **asked)["message"] == message
 
 
+def test_each_message_names_the_version_that_was_sent(shop: InProcessSite) -> None:
+    """Those with other builds are equal, and have the same result."""
+    sent = ["1.0.0+a", "1.0.0+b", "1.0.0", "1.0.0+a"]
+    widgets = [{"id": "acme/clock", "installed": it} for it in sent]
+    for body in ({"sdk": "1.5.0"}, {"sdk": "1.5.0", "minAgeDays": 0.5}):
+        results = ask(shop, body | {"widgets": widgets}).json()["results"]
+        wanted = [f"acme/clock can be updated from {it} to 1.3.0+b." for it in sent]
+        assert [it["message"] for it in results] == wanted
+
+
 def test_a_minimum_age_depends_on_the_time(tmp_path: Path) -> None:
     """The same request gets another response, although nothing has changed."""
     today = datetime(2026, 2, 2, tzinfo=UTC)
@@ -171,6 +182,29 @@ def test_a_minimum_age_depends_on_the_time(tmp_path: Path) -> None:
         assert result(site, age=2)["status"] == "incompatible"
         today = datetime(2026, 2, 4, tzinfo=UTC)
         assert result(site, age=2)["status"] == "install"
+
+
+def test_a_response_that_is_too_large_is_not_made_first(tmp_path: Path) -> None:
+    """Many clients that ask for it at once would use all memory."""
+    long = "知" * 19_000
+    with InProcessSite(tmp_path / "data") as site:
+        lines = [_version(f"{it}.0.0", it, releaseNotes=f"{it}{long}") for it in (1, 2)]
+        site.add(widget_line("acme/clock", versions=lines))
+        widgets = [
+            {"id": "acme/clock", "installed": "1.0.0", "range": f">0.0.{it}"} for it in range(500)
+        ]
+        body = json.dumps({"sdk": "1.0.0", "widgets": widgets}).encode()
+        site.request("POST", RESOLVE, body)
+        tracemalloc.start()
+        try:
+            asked: list[Sent] = [("POST", RESOLVE, body, {})] * 10
+            found = [reply for _, reply in site.together(asked)]
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert {it.status for it in found} == {503}
+    assert most < 150 << 20
 
 
 def test_results_come_in_the_order_asked(shop: InProcessSite) -> None:

@@ -91,7 +91,7 @@ def test_a_card_links_to_its_widget_and_shows_the_facts() -> None:
 def test_a_widget_without_versions_says_so() -> None:
     text = drawn(latest_version=None, is_official=None, description=None, picture=None)
 
-    assert "<dt>Version</dt> <dd>none yet</dd>" in text
+    assert "<dt>Version</dt> <dd>none</dd>" in text
     assert "Official" not in text
     assert "<p dir" not in text
 
@@ -139,6 +139,16 @@ def test_a_card_leads_with_the_thumbnail_for_the_colors_of_the_page() -> None:
         "width": "640",
         "height": "400",
     }
+
+
+def test_only_pictures_that_are_visible_at_once_are_loaded_before_the_layout() -> None:
+    widgets = [msgspec.structs.replace(WIDGET, picture=PICTURE) for _ in range(5)]
+    cards = Cards("/catalog", Icons(), "https://cdn.example")
+
+    pages = [Html(cards.list(widgets, is_first=it).encode()) for it in (True, False)]
+
+    lazy = [[it.attributes.get("loading") for it in page.all("img")] for page in pages]
+    assert lazy == [[None, None, None, "lazy", "lazy"], ["lazy"] * 5]
 
 
 def test_without_a_picture_the_icon_is_drawn_large_at_the_widgets_proportions() -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from browser.test_pages import SCHEMES, assert_fits_and_can_be_read
-from support.chromium import complaints_of
+from support.chromium import complaints_of, wait_for_page, wait_until
 from support.service import Service, run_command, wait_for
 
 NAMES = ["Clock", "Météo", "To-do list"]
@@ -29,8 +29,8 @@ def opened(context: BrowserContext, service: Service) -> Page:
     return page
 
 
-def order(page: Page) -> list[str]:
-    return [it.strip() for it in page.locator(".dash-handle").all_inner_texts()]
+def expect_order(page: Page, *names: str) -> None:
+    expect(page.locator(".dash-handle")).to_have_text(names)
 
 
 def test_three_widgets_are_added_arranged_kept_and_removed(
@@ -70,24 +70,29 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     expect(page.get_by_role("status")).to_have_text("Place 2 of 3, 3 by 3 cells.")
     page.keyboard.press("Shift+ArrowRight")
     expect(page.get_by_role("status")).to_have_text("Place 2 of 3, 4 by 3 cells.")
-    assert order(page) == ["Météo", "Clock", "To-do list"]
+    expect_order(page, "Météo", "Clock", "To-do list")
 
     page.get_by_role("button", name="Move To-do list", exact=True).hover()
     page.mouse.down()
     page.get_by_role("button", name="Move Météo", exact=True).hover(position={"x": 5, "y": 5})
     page.mouse.up()
-    assert order(page) == ["To-do list", "Météo", "Clock"]
+    expect_order(page, "To-do list", "Météo", "Clock")
     expect(todo.get_by_role("group")).to_contain_text("Buy bread")  # It was not reloaded.
 
-    page.get_by_label("Dark").check(force=True)
+    page.get_by_label("Dark").check()
     page.reload()
-    assert page.evaluate("document.documentElement.dataset.scheme") == "dark"
-    assert order(page) == ["To-do list", "Météo", "Clock"]
+    expect(page.locator("html")).to_have_attribute("data-scheme", "dark")
+    expect_order(page, "To-do list", "Météo", "Clock")
     expect(todo.get_by_role("group")).to_contain_text("Buy bread")
     page.get_by_role("button", name="Remove Météo").click()
-    assert order(page) == ["To-do list", "Clock"]
-    assert page.evaluate("document.activeElement.ariaLabel") == "Move Clock"
+    expect_order(page, "To-do list", "Clock")
+    expect(page.get_by_role("button", name="Move Clock", exact=True)).to_be_focused()
 
+    # Each widget once when it is added, and twice after the reload: is there an update, and does
+    # the installed version still run? The client may send them in one request or in several.
+    expected = sorted(3 * ["catalog/clock", "home/todo", "home/weather"])
+    wait_for_page(page, lambda: len(resolved) >= len(expected))
+    assert sorted(resolved) == expected
     assert complaints == []
     own = (f"{demo_service.url}/", "blob:")
     assert all(it.partition(" ")[2].startswith(own) for it in asked), asked
@@ -95,9 +100,6 @@ def test_three_widgets_are_added_arranged_kept_and_removed(
     assert sorted(it for it in sent if it != "resolve") == [
         "catalog/clock", "home/todo", "home/weather",
     ]  # fmt: skip
-    # Each widget once when it is added, and twice after the reload: is there an update, and does
-    # the installed version still run? The client may send them in one request or in several.
-    assert sorted(resolved) == sorted(3 * ["catalog/clock", "home/todo", "home/weather"])
     assert f"GET {demo_service.url}/client/v1/client.js" in asked
     sandboxes = page.locator("iframe").evaluate_all("all => all.map((it) => it.sandbox.value)")
     assert sandboxes == ["allow-scripts"] * 2
@@ -131,7 +133,7 @@ def test_a_corner_is_dragged_within_the_sizes_of_the_widget(
     page.mouse.move(1270, 1400, steps=2)
     page.mouse.up()
     sizes = "JSON.parse(localStorage['widget-catalog-dashboard']).tiles.map((it) => [it.w, it.h])"
-    assert page.evaluate(sizes) == [[6, 6]]
+    wait_until(page, f"String({sizes}) === '6,6'")
 
 
 def test_a_widget_stores_no_more_than_its_share(
@@ -153,7 +155,7 @@ def test_a_widget_stores_no_more_than_its_share(
     todo.get_by_label("New item").fill("Buy bread")
     todo.get_by_role("button", name="Add").click()
     expect(todo.get_by_role("group")).to_contain_text("Buy bread")
-    page.get_by_label("Dark").check(force=True)  # This is saved, too.
+    page.get_by_label("Dark").check()  # This is saved, too.
     tiles = "JSON.parse(localStorage['widget-catalog-dashboard']).tiles"
     assert page.evaluate(f"{tiles}.map((it) => Object.keys(it.kept))") == [["much"]]
 

@@ -50,6 +50,8 @@ def test_only_the_named_sites_may_frame_the_preview(shop: InProcessSite) -> None
     page = Html(response.body)
     assert page.open_at_end == []
     assert not page.all("form")
+    # A picture until it runs.
+    assert [it for it in page.all("div") if "still" in (it.attributes.get("class") or "").split()]
     [script] = page.all("script", type="module")
     folder = (script.attributes["src"] or "").rpartition("/")[0]
     frame = shop.get(f"{folder}/frame.html").headers["content-security-policy"]

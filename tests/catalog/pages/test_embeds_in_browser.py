@@ -55,7 +55,7 @@ def test_a_named_site_shows_the_running_widget_and_others_show_nothing(
     embedded = page.frame_locator("iframe")
     embedded.get_by_role("button", name="Run the preview").click()
     inside = embedded.frame_locator("iframe").get_by_text("It runs.")
-    expect(inside).to_be_visible(timeout=20_000)
+    expect(inside).to_be_visible()
     assert page.context.cookies() == []
     # Another name of the same machine is another site; and no other page can be framed.
     other = blog.replace("localhost", "127.0.0.1")

@@ -177,7 +177,7 @@ def test_the_page_follows_the_catalog_and_is_kept_while_it_rests(site: InProcess
 def test_a_widget_without_a_version_has_no_size(site: InProcessSite) -> None:
     site.add(widget_line("acme/soon", description=None, versions=[]))
     facts = {it.text for it in page_of(site).all("dl", class_="facts")}
-    assert facts == {"Installs 0 Version none yet"}
+    assert facts == {"Installs 0 Version none"}
 
 
 def test_texts_of_authors_are_escaped(site: InProcessSite) -> None:

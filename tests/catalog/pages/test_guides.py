@@ -24,6 +24,10 @@ def test_every_page_of_the_docs_is_small_and_every_link_leads_somewhere(
             pages[path] = Html(response.body)
     for path, page in pages.items():
         assert not page.open_at_end
+        # The policy of pages forbids them.
+        assert not [it for it in page.elements if "style" in it.attributes], path
+        # A screen reader names the column of each cell.
+        assert all(it.text for it in page.all("th")), path
         for link in page.links:
             target, _, anchor = link.partition("#")
             if target.startswith("http") or not link.startswith(("/docs/", "#")):
@@ -52,6 +56,15 @@ def test_the_contents_are_below_the_heading_of_a_guide(demo_site: InProcessSite)
 def test_what_is_not_there_is_404(demo_site: InProcessSite) -> None:
     for path in ("/docs/nothing", "/docs/operating/nothing", "/docs/decisions", "/docs/api/x"):
         assert demo_site.get(path).status == 404
+
+
+def test_a_section_that_had_a_page_of_its_own_is_still_found(demo_site: InProcessSite) -> None:
+    for old, new in {
+        "the-manifest": "/docs/publishing#the-manifest",
+        "from-ci": "/docs/managing-widgets#from-ci",
+    }.items():
+        response = demo_site.get(f"/docs/publishing/{old}")
+        assert (response.status, response.headers["location"]) == (308, new)
 
 
 def test_slugs_are_those_of_links_in_the_docs() -> None:
@@ -83,8 +96,10 @@ def test_the_search_finds_sections_by_words_and_shows_where_they_are(
 ) -> None:
     page = Html(demo_site.get("/docs/search?q=screenshots+README").body)
     assert page.all("h2")[0].text == "README and screenshots"
-    assert "/docs/publishing/the-manifest#readme-and-screenshots" in page.links
+    assert "/docs/publishing#readme-and-screenshots" in page.links
     assert {it.text.lower() for it in page.all("mark")} == {"readme", "screenshot"}
+    # A guide that is about it comes before those that mention it.
+    assert Html(demo_site.get("/docs/search?q=yank").body).all("h2")[0].text == "After publishing"
     operations = Html(demo_site.get("/docs/search?q=resolve").body)
     assert "/docs/api/resolveWidgets" in operations.links
 
@@ -101,7 +116,8 @@ def test_the_search_refuses_nothing_and_says_that_nothing_was_found(
 def test_code_can_be_copied_and_the_contents_list_the_headings_of_a_part(
     demo_site: InProcessSite,
 ) -> None:
-    page = Html(demo_site.get("/docs/publishing/the-manifest").body)
+    page = Html(demo_site.get("/docs/publishing").body)
     copied = [it for it in page.all("button") if "data-copy" in it.attributes]
-    assert len(copied) == len(page.all("pre"))
-    assert page.links.count("#capabilities") == len(("wide", "folded"))
+    assert 10 < len(copied) == len(page.all("pre"))
+    page = Html(demo_site.get("/docs/scaling/what-a-failure-looks-like").body)
+    assert page.links.count("#when-all-nodes-are-behind") == len(("wide", "folded"))

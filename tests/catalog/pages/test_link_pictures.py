@@ -121,6 +121,15 @@ def test_names_that_the_font_lacks_show_the_plain_name_and_not_boxes() -> None:
     assert it.shows_the_same("Weather 🌦️ today", "Weather today")
 
 
+def test_a_letter_that_the_font_lacks_is_that_of_the_plain_name() -> None:
+    def draw(letter: str) -> bytes:
+        face = str(Icons().face(None, "x", 4, 3))
+        texts = "Clock", "acme/clock", "", "by x", "by x"
+        return draw_link_picture(tuple(Drawn(*texts, 1, b"", face, letter, "Site", b"")))
+
+    assert draw(ARABIC[0]) == draw(JAPANESE[0]) == draw("C") != draw("A")
+
+
 @pytest.fixture
 def bars(tmp_path: Path) -> Path:
     """A font whose glyphs are bars, for these letters alone."""

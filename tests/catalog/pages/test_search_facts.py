@@ -107,6 +107,11 @@ def test_results_say_why_they_match(quiet: InProcessSite, q: str, key: str, why:
     assert dict(zip(_keys(page), reasons, strict=True))[key] == f"Matches: {why}"
 
 
+def test_reasons_are_listed_as_the_language_does(quiet: InProcessSite) -> None:
+    page = Html(quiet.get("/search?q=lamp+light&lang=ja").body)
+    assert "一致箇所：名前、説明" in [it.text for it in page.all("p", class_="why")]
+
+
 def test_without_words_there_is_no_reason(quiet: InProcessSite) -> None:
     assert not _search(quiet, scope="acme").all("p", class_="why")
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -121,7 +122,7 @@ def test_widgets_of_the_name_alone_come_first(shop: InProcessSite) -> None:
 
 
 @pytest.mark.parametrize(
-    ("q", "meant"), [("guage", "gauge"), ("beta/gague", "beta gauge"), ("alarn", "alarm")]
+    ("q", "meant"), [("guage", "gauge"), ("beta/gague", "beta/gauge"), ("alarn", "alarm")]
 )
 def test_similar_words_are_found_and_suggested(
     quiet_shop: InProcessSite, q: str, meant: str
@@ -212,6 +213,95 @@ def test_odd_texts_are_searched_for_in_every_field(quiet_shop: InProcessSite, te
 def test_only_the_first_words_of_a_long_query_are_searched_for() -> None:
     words = [f"word{it}" for it in range(40)]
     assert query_tokens(" ".join(["the", *words])) == tuple(words[:12])
+
+
+def test_words_of_a_script_without_spaces_are_found_in_every_field(site: InProcessSite) -> None:
+    readme = "# 天気\n\nこれは東京の週間天気予報をグラフで表示するウィジェットです。" + "長" * 40
+    tokyo = [version_line("1.0.0", readme=readme)]
+    site.add(
+        widget_line("ja/tokyo", displayName="Tokyo", versions=tokyo),
+        widget_line("ja/sekai", displayName="世界時計", description="都市の時刻を表示します。"),
+    )
+
+    for q, wanted in {
+        "天気予報": ["ja/tokyo"],
+        "週間天気": ["ja/tokyo"],
+        "東京の天気": ["ja/tokyo"],
+        "グラフ": ["ja/tokyo"],
+        "時計": ["ja/sekai"],
+        "世界時計": ["ja/sekai"],
+        "時刻": ["ja/sekai"],
+        "表示": ["ja/sekai", "ja/tokyo"],
+    }.items():
+        assert keys(search(site, q=q)) == wanted, q
+    for between in ("", " "):
+        page = search(site, q=f"toky0{between}世界時計")
+        meant = page.one("p", class_="meant").text
+        assert meant == f"Did you mean tokyo{between}世界時計?"
+
+
+def test_words_of_any_script_are_corrected_in_new_and_in_old_widgets(tmp_path: Path) -> None:
+    """Their letters have several bytes each; those of other scripts are no typing errors."""
+    meant = {
+        "погда": "погода",
+        "погодаа": "погода",
+        "ρολγι": "ρολογι",
+        "noteю": "note",
+        "oddx": None,
+    }
+    with InProcessSite(tmp_path / "data") as site:
+        search(site, q="Погода")
+        site.add(
+            widget_line("acme/weather", displayName="Погода"),
+            widget_line("acme/clock", displayName="Ρολόγι"),
+            widget_line("acme/note", displayName="Note"),
+            widget_line("acme/strange", displayName="Oddю"),
+        )
+        new = {q: _meant(site, q) for q in meant}
+    with InProcessSite(tmp_path / "data") as site:
+        old = {q: _meant(site, q) for q in meant}
+
+    assert new == old == meant
+
+
+def _meant(site: InProcessSite, q: str) -> str | None:
+    found = search(site, q=q).all("p", class_="meant")
+    return found[0].text.removeprefix("Did you mean ").removesuffix("?") if found else None
+
+
+def test_words_without_a_subject_are_not_forms_of_others(site: InProcessSite) -> None:
+    """The German stem of "notes" is "not"."""
+    site.add(
+        widget_line("acme/paper", displayName="Note"),
+        widget_line("acme/air", displayName="Air", description="Announced, not yet published."),
+    )
+
+    for q in ("notes", "note", "Notizen"):
+        assert keys(search(site, q=q)) == ["acme/paper"], q
+    assert keys(search(site, q="not")) == ["acme/paper", "acme/air"]
+
+
+def test_names_in_other_languages_are_names(site: InProcessSite) -> None:
+    """However long the README is."""
+    texts = {
+        "de": {"displayName": "Sonnenuhr", "description": "Zeigt den Schatten."},
+        "ja": {"displayName": "日時計"},
+    }
+    readme = " ".join(f"word{it}" for it in range(200))
+    dial = [version_line("1.0.0", translations=texts, readme=readme)]
+    site.add(
+        widget_line("acme/shade", displayName="Shade", versions=dial),
+        widget_line("acme/other", displayName="Other", description="Keine Sonnenuhr."),
+    )
+
+    for q, wanted, why in (
+        ("Sonnenuhr", ["acme/shade", "acme/other"], "name"),
+        ("日時計", ["acme/shade"], "name"),
+        ("Schatten", ["acme/shade"], "description"),
+    ):
+        page = search(site, q=q)
+        assert keys(page) == wanted, q
+        assert page.all("p", class_="why")[0].text == f"Matches: {why}"
 
 
 def test_what_changes_is_shown_at_once(shop: InProcessSite) -> None:

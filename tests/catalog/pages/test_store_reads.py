@@ -1,11 +1,15 @@
 """Public pages show data of the store, but do not wait for a store that hangs."""
 
 import asyncio
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from widget_catalog.catalog.pages import rendered_pages
+from widget_catalog.catalog.pages import brand_pages, rendered_pages
+from widget_catalog.catalog.pages.brand_pages import BrandPages
 from widget_catalog.catalog.pages.rendered_pages import StoreReads
+from widget_catalog.core.tracing import Trace, current
 
 
 class Numbers(StoreReads[str, int]):
@@ -39,5 +43,52 @@ def test_a_page_waits_for_a_moment_and_then_shows_the_last_value_read(
         responds.set()
         await asyncio.sleep(0.01)
         assert await numbers.find("a") == 5
+
+    asyncio.run(asyncio.wait_for(check(), 60))
+
+
+def test_the_log_of_slow_requests_names_the_wait_for_the_brand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(brand_pages, "WAIT_S", 0.05)
+    shown: Any = SimpleNamespace(show_brand=None)
+
+    async def check() -> Trace:
+        async def read(_: None) -> Any:
+            await asyncio.sleep(60)
+
+        current.set(trace := Trace("an-id"))
+        await BrandPages(shown, shown, shown, shown, read, None).follow()
+        return trace
+
+    assert asyncio.run(check()).parts_s["page_data"] > 0.02
+
+
+def test_a_database_that_hangs_is_asked_once_for_the_brand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(brand_pages, "WAIT_S", 0.01)
+    shown: list[Any] = []
+    renderer: Any = SimpleNamespace(show_brand=shown.append)
+    unused: Any = None
+    began = 0
+
+    async def check() -> None:
+        responds = asyncio.Event()
+
+        async def read(_: None) -> Any:
+            nonlocal began
+            began += 1
+            await responds.wait()
+            return began
+
+        brand = BrandPages(renderer, unused, unused, unused, read, None, kept_s=0.0)
+        await asyncio.gather(*(brand.follow() for _ in range(5)))
+        await brand.follow()
+        assert (began, shown) == (1, [])
+        responds.set()
+        await asyncio.sleep(0.01)
+        await brand.follow()
+        assert (began, shown) == (2, [1, 2])
 
     asyncio.run(asyncio.wait_for(check(), 60))

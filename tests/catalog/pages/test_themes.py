@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, expect
 
+from support.chromium import wait_until
 from support.html import Html
 from support.service import Service
 from support.site import InProcessSite
@@ -84,12 +85,12 @@ def test_the_choice_lasts_and_needs_javascript(browser: Browser, demo_service: S
     page.goto(f"{demo_service.url}/")
     page.get_by_label("Theme").select_option("Dark")
     is_dark = "getComputedStyle(document.documentElement).colorScheme === 'dark'"
-    assert page.evaluate(is_dark)
+    wait_until(page, is_dark)
     for path in ("/widgets/catalog/clock", "/sign-in", "/"):
         page.goto(demo_service.url + path)
         assert page.evaluate(is_dark)
     # Pictures for dark pages are shown, too.
-    assert page.evaluate("document.querySelector('picture source').media === 'all'")
+    wait_until(page, "document.querySelector('picture source').media === 'all'")
     page.get_by_label("Theme").select_option("System")
     page.goto(f"{demo_service.url}/sign-in")
     assert not page.evaluate(is_dark)

@@ -79,7 +79,7 @@ def test_what_people_look_for_comes_first_and_hashes_are_folded(site: InProcessS
 
     titles = [it.text for it in page.elements if it.tag in ("h1", "h2")]
     contents = ["Readme", "Install", "New in 1.0.0", "Versions", "Compatibility", "Permissions"]
-    facts = ["Size on the grid", "On this page"]
+    facts = ["On this page", "Size on the grid"]
     assert titles[1:] == [*facts, *contents, "Technical details"]
     text = page.one("main").text
     picture, aside, readme = (text.index(it) for it in ("live preview", "Runs on SDK", "What it"))
@@ -264,6 +264,14 @@ def test_a_widget_without_versions_has_a_page(site: InProcessSite) -> None:
         "No version of this widget is published yet."
         in page_of(site, "/widgets/acme/soon").one("main").text
     )
+
+
+def test_a_revoked_version_leads_to_the_latest(site: InProcessSite) -> None:
+    revoked = {"reason": "It spies.", "at": "2026-01-02T00:00:00.000Z"}
+    versions = [version_line("1.0.0"), version_line("1.1.0", yanked=True, revoked=revoked)]
+    site.add(widget_line("acme/clock", versions=versions))
+    (notice,) = page_of(site, "/widgets/acme/clock/1.1.0").all("p", class_="notice bad")
+    assert notice.text.endswith("it must not run. It spies. The latest is 1.0.0.")
 
 
 def test_a_widget_whose_versions_are_all_yanked_says_so(site: InProcessSite) -> None:

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from support.chromium import wait_for_page
 from support.service import Service
 
 CLOCK = "/widgets/catalog/clock"
@@ -45,7 +46,7 @@ def test_the_preview_shows_a_picture_until_it_runs(
     with opened(browser, demo_service.url + path) as page:
         still = page.locator(".preview-stage .still")
         expect(still).to_be_visible()
-        assert colors_in(still) > 4
+        wait_for_page(page, lambda: colors_in(still) > 4)
         page.get_by_role("button", name="Run the preview").click()
         expect(page.frame_locator("iframe").get_by_role("group").first).to_be_visible()
         expect(still).to_be_hidden()
@@ -64,7 +65,10 @@ def test_the_picture_is_in_the_same_place_before_and_after_scripts_run(
         if not is_run:
             page.route("**/panel.js", lambda route: route.abort())
         page.goto(demo_service.url + CLOCK, wait_until="networkidle")
-        places.append([page.locator(it).first.bounding_box() for it in (".still img", "aside")])
+        parts = [page.locator(it).first for it in (".still img", "aside")]
+        for part in parts:
+            expect(part).to_be_visible()
+        places.append([it.bounding_box() for it in parts])
         context.close()
     assert places[0] == places[1]
 
@@ -108,7 +112,23 @@ def test_the_sidebar_stays_on_the_screen_and_leads_to_the_sections(
         page.get_by_role("heading", name="Compatibility").scroll_into_view_if_needed()
         contents.get_by_role("link", name="Install").click()
         expect(page.get_by_role("heading", name="Install")).to_be_in_viewport()
-        expect(contents).to_be_in_viewport()
+        expect(contents).to_be_in_viewport(ratio=1)
+        expect(contents.get_by_role("link", name="Technical details")).to_be_in_viewport(ratio=1)
+
+
+def test_without_scripts_nothing_is_kept_free_for_the_preview(
+    browser: Browser, demo_service: Service
+) -> None:
+    with browser.new_context(
+        java_script_enabled=False, viewport={"width": 390, "height": 900}
+    ) as context:
+        page = context.new_page()
+        page.goto(demo_service.url + CLOCK)
+        hint = page.get_by_text("The live preview runs the widget in your browser").bounding_box()
+        facts = page.get_by_role("complementary").bounding_box()
+    assert hint is not None
+    assert facts is not None
+    assert facts["y"] - hint["y"] - hint["height"] < 60
 
 
 def test_on_a_phone_the_facts_come_before_the_long_text(
@@ -116,6 +136,8 @@ def test_on_a_phone_the_facts_come_before_the_long_text(
 ) -> None:
     with opened(browser, demo_service.url + CLOCK, 390) as page:
         parts = (".still img", "aside", "#readme", "#install", "#versions", "#technical")
+        for part in parts:
+            expect(page.locator(part)).to_be_visible()
         boxes = [page.locator(it).bounding_box() for it in parts]
         heights = [it["y"] for it in boxes if it is not None]
         assert heights == sorted(heights)

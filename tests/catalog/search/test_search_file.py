@@ -274,7 +274,7 @@ def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
         # Ctrl-C at a terminal does not reach it: it would print a stack trace.
         assert os.getpgid(builder.pid) == builder.pid
         catalog.close()
-        assert builder.wait(5) != 0
+        assert builder.wait(60) != 0
         waiting.cancel()
 
     asyncio.run(play())
@@ -291,10 +291,10 @@ def test_while_an_import_is_carried_out_searches_wait_for_nothing(
     interrupted_import(node, *(widget_line(f"many/w{i}") for i in range(1_200)), batches=1)
 
     async def look() -> None:
-        await asyncio.wait_for(catalog.catch_up(), 5)
+        await asyncio.wait_for(catalog.catch_up(), 60)
         assert _total(catalog, Query()) == 40
         add_old_widgets(node, widget_line("late/clock"))
-        await asyncio.wait_for(catalog.catch_up(), 5)
+        await asyncio.wait_for(catalog.catch_up(), 60)
         assert _total(catalog, Query(scope="late")) == 1
         assert _total(catalog, Query(scope="many")) == 0
         assert catalog._follower._builder is None

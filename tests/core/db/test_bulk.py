@@ -41,7 +41,7 @@ def test_texts_arrive_as_they_were_sent(store: Store, descriptions: list[str | N
 
 
 def test_a_error_in_the_midst_of_many_rows_is_named_and_keeps_none(store: Store) -> None:
-    rows = [(number, 1, "acme", 0, "imported", None) for number in [*range(1, 30), 1]]
+    rows = [(number, 1, "acme", 0, "imported", None, None) for number in [*range(1, 30), 1]]
 
     with pytest.raises(StoreUnavailable) as caught, store.publishing() as tx:
         insert_rows(tx.connection, changes, rows)

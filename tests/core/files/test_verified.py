@@ -1,5 +1,6 @@
 """Files are hashed when they are first used, and all of them once a day."""
 
+import fcntl
 import gzip
 import hashlib
 import os
@@ -9,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from support.service import wait_for
+from widget_catalog.core.files.contract import KINDS
 from widget_catalog.core.files.verified import Scrub, VerifiedFiles, set_aside
 
 FAST_MB_PER_S = 1_000
 
 
-def store(folder: Path, content: bytes) -> Path:
+def store(folder: Path, content: bytes, kind: str = "js") -> Path:
     sha256_hash = hashlib.sha256(content).hexdigest()
-    path = folder / sha256_hash[:2] / f"{sha256_hash[2:]}.js"
+    path = folder / sha256_hash[:2] / f"{sha256_hash[2:]}.{kind}"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
     return path
@@ -93,7 +95,7 @@ def test_a_round_finds_compressed_forms_that_have_rotted(tmp_path: Path) -> None
     rot(forms[1])
     found: list[Path] = []
     scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
-    wait_for(lambda: scrub.verified == 6, 10)
+    wait_for(lambda: scrub.verified == 6)
     scrub.close()
     assert found == [forms[1]]
 
@@ -112,14 +114,28 @@ def test_a_round_finds_what_has_rotted_and_is_not_repeated_at_once(tmp_path: Pat
     rot(paths[7])
     (paths[3].parent / f"{paths[3].name}.revoked").write_bytes(b"not looked at")
     found: list[Path] = []
-    verified = []
-    for _ in range(2):
-        scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
-        time.sleep(1)
-        scrub.close()
-        verified.append(scrub.verified)
+    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
+    wait_for(lambda: scrub.verified == 30)
+    scrub.close()
+    with (tmp_path / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # The end of the round is noted by now.
+    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
+    time.sleep(1)
+    scrub.close()
+    assert scrub.verified == 0, "It was too soon."
     assert found == [paths[7]]
-    assert verified == [30, 0], "The second one was too soon."
+
+
+def test_a_round_reads_files_of_every_kind(tmp_path: Path) -> None:
+    (tmp_path / "bundles").mkdir()
+    paths = {store(tmp_path / "bundles", kind.encode(), kind) for kind in KINDS}
+    for path in paths:
+        rot(path)
+    found: list[Path] = []
+    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
+    wait_for(lambda: scrub.verified == len(KINDS))
+    scrub.close()
+    assert set(found) == paths
 
 
 def test_a_round_that_was_interrupted_goes_on(tmp_path: Path) -> None:
@@ -131,7 +147,7 @@ def test_a_round_that_was_interrupted_goes_on(tmp_path: Path) -> None:
         rot(path)
     found: list[Path] = []
     scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
-    wait_for(lambda: scrub.verified == 10, 10)
+    wait_for(lambda: scrub.verified == 10)
     scrub.close()
     assert found == [paths[25]]
 
@@ -141,6 +157,9 @@ def test_it_is_off_with_no_speed(tmp_path: Path, mb_per_s: int) -> None:
     (tmp_path / "bundles").mkdir()
     store(tmp_path / "bundles", b"a bundle")
     scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", mb_per_s, lambda _: None)
-    time.sleep(0.5)
+    if mb_per_s:
+        wait_for(lambda: scrub.verified == 1)
+    else:
+        time.sleep(0.5)
     scrub.close()
     assert scrub.verified == (1 if mb_per_s else 0)

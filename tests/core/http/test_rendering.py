@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 from markupsafe import Markup, escape
 
 from widget_catalog.core.features import list_contributions
-from widget_catalog.core.http.page_templates import escape_output
+from widget_catalog.core.http import rendering
+from widget_catalog.core.http.branding import Brand
+from widget_catalog.core.http.page_templates import Frame, escape_output, frame_of
 from widget_catalog.core.http.rendering import PageRenderer, local_path
 from widget_catalog.core.http.sent_form import NOT_SENT
+from widget_catalog.core.languages.language import ENGLISH
 
 UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog", list_contributions())
 
@@ -44,6 +47,40 @@ def test_redirects_do_too() -> None:
     sent = UNDER_A_PATH.sign_in_first("/device?user_code=A")
     location = "/catalog/sign-in?next=%2Fdevice%3Fuser_code%3DA"
     assert (sent.status, sent.headers[0]) == (302, ("location", location))
+
+
+def test_the_frame_of_a_public_page_follows_the_brand() -> None:
+    renderer = PageRenderer("Widgets", "https://host.example", list_contributions())
+
+    def title_and_footer() -> tuple[bool, bool]:
+        values = {"title": "Moved", "sentence": "It is elsewhere."}
+        page = renderer.render_public("message.html", ENGLISH, (), **values).decode()
+        assert "Moved" in page
+        return ">Acme<" in page, ">Imprint<" in page
+
+    assert title_and_footer() == (False, False)
+    renderer.show_brand(Brand(name="Acme", pages=(("imprint", "Imprint"),)))
+    assert title_and_footer() == (True, True)
+
+
+def test_a_frame_that_was_made_before_the_brand_changed_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    renderer = PageRenderer("Widgets", "https://host.example", list_contributions())
+
+    def frame_before_a_change(*given: Any) -> Frame | None:
+        made = frame_of(*given)
+        renderer.show_brand(Brand(name="Acme"))
+        return made
+
+    def is_of_acme() -> bool:
+        values = {"title": "Moved", "sentence": "It is elsewhere."}
+        return b">Acme<" in renderer.render_public("message.html", ENGLISH, (), **values)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rendering, "frame_of", frame_before_a_change)
+        assert not is_of_acme()
+    assert is_of_acme()
 
 
 @pytest.mark.parametrize("text", ["/", "/a", "/a?b=c&d=%2F#e", "/a//b"])

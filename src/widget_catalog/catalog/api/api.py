@@ -5,6 +5,7 @@ There is no route table on the hot path: a detail is recognised by its prefix.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Protocol
 
 import msgspec
@@ -32,6 +33,7 @@ from ...core.http.http import (
     Request,
     Response,
 )
+from ...core.tracing import current, part
 from ..catalog import Catalog
 from .event_streams import EventStreams
 from .health import Health
@@ -47,6 +49,7 @@ _REGISTRY_SUFFIX = "/registry.json"
 _MAX_PATH_AND_QUERY = 8192
 _TOO_LONG = "The address is too long."
 _BODY_WITHIN_S = 30
+_UNMEASURED = nullcontext()
 
 _JSON = ("content-type", "application/json; charset=utf-8")
 _VARY = ("vary", "accept-encoding")
@@ -256,7 +259,8 @@ class PublicApi:
         if widget_id is None:
             return _no_widget(key)
         try:
-            await self._counter.count(widget_id)
+            with _UNMEASURED if current.get() is None else part("counting"):
+                await self._counter.count(widget_id)
         except StoreUnavailable as problem:
             return error(503, problem.message, CORS, ("retry-after", "5"))
         return _COUNTED

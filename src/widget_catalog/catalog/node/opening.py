@@ -41,6 +41,9 @@ _FOLDER = Backends()
 # Accessible to the owner only: the folder contains password hashes and email addresses.
 _PRIVATE = 0o700
 
+# What a service writes to, except the bundles, which are write-protected.
+_WRITTEN = ("bundles", "uploads", "catalog.db*", "replica", "replica/*", "run", "run/*")
+
 # In a folder that is being restored.
 RESTORING = ".restoring"
 # What a backup folder has, with one folder per snapshot: see `backup/layout.py`.
@@ -134,6 +137,7 @@ def make_folder(folder: DataFolder) -> None:
             _make_durable(needed)
     except OSError as error:
         raise unusable(folder.path, error) from None
+    check_writable(folder.path)
 
 
 def _make_durable(path: Path, mode: int = 0o777) -> None:
@@ -170,8 +174,24 @@ def unusable(path: Path, error: OSError) -> FolderUnusable:
 
 
 def check_writable(path: Path) -> None:
+    """Also the files in it: a command that was run as root leaves some that are root's, and SQLite
+    opens a database that it cannot write, and then gives its log the same mode.
+    """
     if not os.access(path, os.W_OK | os.X_OK):
         raise FolderUnusable(f"The data folder {path} is not writable.")
+    for file in (it for pattern in _WRITTEN for it in path.glob(pattern)):
+        if not os.access(file, os.R_OK | os.W_OK) and file.exists():
+            raise FolderUnusable(
+                f"{file} belongs to {_owner_of(file)}, and this user cannot read and write it. "
+                "Change its owner or its mode."
+            )
+
+
+def _owner_of(file: Path) -> str:
+    try:
+        return file.owner()
+    except KeyError:
+        return f"the user {file.stat().st_uid}"
 
 
 def has_database(database: Path) -> bool:

@@ -16,6 +16,7 @@ from ...core.errors import StoreUnavailable
 from ...core.http.branding import LOGOS, Brand, accent_style
 from ...core.http.content import AnyContent, Packer
 from ...core.http.rendering import PageRenderer
+from ...core.tracing import part
 from .markdown import MarkdownRenderer
 from .rendered_pages import WAIT_S, LegalPageReader, PageRequest, RenderedPages
 
@@ -44,13 +45,19 @@ class BrandPages:
     _reading: "asyncio.Task[None] | None" = field(default=None, init=False)
 
     async def follow(self, kept_s: float | None = None) -> None:
-        """Show the brand as it was a second ago at most. One request reads it for all others."""
+        """Show the brand as it was a second ago at most. One request reads it for all others, and
+        while a database hangs, none reads it again.
+        """
         at = time.monotonic()
-        if self.read is None or at - self._read_at < (self.kept_s if kept_s is None else kept_s):
-            return
-        self._read_at = at
-        self._reading = asyncio.ensure_future(self._read(self.read))
-        await asyncio.wait([self._reading], timeout=WAIT_S)
+        kept_s = self.kept_s if kept_s is None else kept_s
+        if self._reading is None or self._reading.done():
+            if self.read is None or at - self._read_at < kept_s:
+                return
+            self._read_at = at
+            self._reading = asyncio.ensure_future(self._read(self.read))
+        if (left_s := self._read_at + WAIT_S - at) > 0:
+            with part("page_data"):
+                await asyncio.wait([self._reading], timeout=left_s)
 
     async def _read(self, read: Callable[[None], Awaitable[Brand]]) -> None:
         with suppress(StoreUnavailable):

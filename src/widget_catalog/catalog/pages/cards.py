@@ -25,6 +25,9 @@ _END = "</dd></div> "
 _USUAL = (4, 3)
 # Ratios: a wider picture takes the width of its box, a taller one never does.
 _WIDE, _TALL = 1.56, 1.2
+# A lazy picture is loaded only after the layout, which takes longer.
+_LAZY = ' loading="lazy"'
+_ON_FIRST_SCREEN = 3
 
 
 class HasTexts(Protocol):
@@ -60,7 +63,7 @@ def _texts(language: Language) -> _Texts:
         _start(_("Updated")),
         _start(_("Version")),
         _start("SDK"),
-        escape_output(_("none yet")),
+        escape_output(_("none")),
         escape_output(_("Version %(version)s is compatible with this SDK.")),
         Markup(mark),  # noqa: S704  Escaped above.
     )
@@ -92,24 +95,36 @@ class Cards:
 
     @pass_environment
     def list_in_language(
-        self, environment: Environment, widgets: Sequence[Card], why: Sequence[str] = ()
+        self,
+        environment: Environment,
+        widgets: Sequence[Card],
+        why: Sequence[Markup] = (),
+        *,
+        is_first: bool = False,
     ) -> Markup:
         """For templates: in the language of the template."""
-        return self.list(widgets, why, _language_of(environment))
+        return self.list(widgets, why, _language_of(environment), is_first=is_first)
 
     def list(
-        self, widgets: Sequence[Card], why: Sequence[str] = (), language: Language = ENGLISH
+        self,
+        widgets: Sequence[Card],
+        why: Sequence[Markup] = (),
+        language: Language = ENGLISH,
+        *,
+        is_first: bool = False,
     ) -> Markup:
-        """`why` has a sentence for each widget, or nothing. The rest of a card is written once."""
+        """`why` has a line for each widget, or nothing. The rest of a card is written once.
+        `is_first`: its first pictures are visible at once.
+        """
         key, parts = f"{id(self)} {language.tag}", ['<ol class="widgets">\n']
-        for widget, reason in zip(widgets, why or [""] * len(widgets), strict=True):
+        for widget, reason in zip(widgets, why or [Markup()] * len(widgets), strict=True):
             written = widget.__dict__.get(key)
             if written is None:
                 written = widget.__dict__[key] = self._card(widget, language, _texts(language))
-            parts.append(written[0])
-            if reason:
-                parts.append(f'      <p class="why">{escape_output(reason)}</p>\n')
-            parts.append(written[1])
+            parts += (written[0], reason, written[1])
+        if is_first:
+            shown = slice(1, 1 + 3 * _ON_FIRST_SCREEN, 3)
+            parts[shown] = [it.replace(_LAZY, "") for it in parts[shown]]
         return Markup("".join([*parts, "  </ol>\n"]))  # noqa: S704  Escaped below.
 
     def thumbnail(self, widget: Card) -> Markup:
@@ -126,29 +141,35 @@ class Cards:
 
     def _card(self, widget: Card, language: Language, texts: _Texts) -> tuple[str, str]:
         """The parts before and after the reason why it matches."""
-        key = f"{escape_output(widget.scope)}/{escape_output(widget.name)}"
         if (pictured := widget.picture) is not None and pictured.texts:
-            shown_name, description = in_language(language, widget, pictured.texts)
+            name, about = in_language(language, widget, pictured.texts)
         else:
-            shown_name, description = widget.display_name, widget.description
-        name = escape_output(short(shown_name, 100))
-        official = f" {texts.official}" if widget.is_official else ""
+            name, about = widget.display_name, widget.description
         latest = widget.latest_version
-        about = fits = live = ""
-        if description:
-            text = escape_output(short(description, 200))
-            about = f'      <p dir="auto">{text}</p>\n'
+        version, sdk = (latest.version, latest.sdk_version) if latest else ("", "")
+        key, name, about, version, shown, sdk = _escape_all(
+            f"{widget.scope}/{widget.name}",
+            short(name, 100),
+            short(about, 200) if about else "",
+            version,
+            short(version, 30),
+            short(sdk, 30),
+        )
+        # A no-break space: the mark is never alone in a line.
+        official = f"\N{NO-BREAK SPACE}{texts.official}" if widget.is_official else ""
+        fits = live = ""
+        if about:
+            about = f'      <p dir="auto">{about}</p>\n'
         facts = texts.installs + language.number(widget.download_count or 0) + _END
         if latest:
-            version = latest.version
             # Only what is stored here runs on our pages: they load nothing from other hosts.
             if latest.bundle_url.startswith(self._stored):
-                live = f' data-live="{key}/{escape_output(version)}"'
+                live = f' data-live="{key}/{version}"'
             facts += texts.updated + language.day(latest.published_at) + _END
-            facts += texts.version + escape_output(short(version, 30)) + _END
-            facts += texts.sdk + escape_output(short(latest.sdk_version, 30)) + _END
+            facts += texts.version + shown + _END
+            facts += texts.sdk + sdk + _END
             compatible = widget.latest_compatible_version
-            if compatible and compatible.version != version:
+            if compatible and compatible.version != latest.version:
                 text = escape_output(short(compatible.version, 30))
                 sentence = texts.is_compatible % {"version": text}
                 fits = f'      <p class="fits">{sentence}</p>\n'
@@ -179,6 +200,12 @@ class Cards:
         return self._face(shown.icon, shown.display_name, *usual_size(version))
 
 
+def _escape_all(*texts: str) -> Sequence[str]:
+    """Nearly always there is nothing to escape, which is found faster in all of them at once."""
+    joined = "\n".join(texts)
+    return texts if escape_output(joined) is joined else [escape_output(it) for it in texts]
+
+
 def in_language(
     language: Language, shown: HasTexts, texts: Mapping[str, Translation] | None
 ) -> tuple[str, str | None]:
@@ -200,7 +227,7 @@ def usual_size(version: VersionEntry | None) -> tuple[int, int]:
 
 def _thumbnail(place: str, light: Thumbnail, dark: Thumbnail | None, *, is_first: bool) -> str:
     """As `<picture>`; `place` is the path of the version's files."""
-    when = 'fetchpriority="high"' if is_first else 'loading="lazy"'
+    when = ' fetchpriority="high"' if is_first else _LAZY
     # How it fits into its box is known before it is loaded.
     ratio = light.width / max(light.height, 1)
     shape = ' class="wide"' if ratio > _WIDE else ' class="tall"' if ratio < _TALL else ""
@@ -212,5 +239,5 @@ def _thumbnail(place: str, light: Thumbnail, dark: Thumbnail | None, *, is_first
         )
     return (
         f'<picture>{source}<img src="{escape_output(place)}{light.path}"{shape} alt="" '
-        f'width="{light.width}" height="{light.height}" {when} decoding="async"></picture>'
+        f'width="{light.width}" height="{light.height}"{when} decoding="async"></picture>'
     )

@@ -20,11 +20,13 @@ from ...core.http.conditional import content_response
 from ...core.http.errors import error
 from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, PageRenderer
+from ..card_picture import choose_picture
 from ..catalog import Catalog
 from ..views import Views
 from .facts import find_version, shown_version
 from .link_drawing import SIZE
-from .link_pictures import LinkPictures, author_name
+from .link_pictures import author_name
+from .pages import PublicPages
 from .preview import panel_of, panel_security_headers
 from .rendered_pages import PageRequest
 
@@ -53,14 +55,15 @@ class EmbedPages:
         renderer: PageRenderer,
         cdn_url: str,
         origins: str,
-        pictures: LinkPictures,
+        pages: PublicPages,
     ) -> None:
         """`origins`: the sites that may show them, as in `frame-ancestors`; empty: none."""
         self._catalog = catalog
         self._views = Views(catalog)
         self._renderer = renderer
         self._origins = origins
-        self._pictures = pictures
+        self._pictures = pages.link_pictures
+        self._load = pages.load
         policy = panel_security_headers(renderer, cdn_url, ancestors=origins or "'none'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         self._folder = renderer.preview_path.replace("/preview-", "/embed-")
@@ -97,11 +100,13 @@ class EmbedPages:
             return None
         detail, version = found
         beside = self._views.find_version(version.scope, version.name, version.version)
+        await self._load()
         return self._renderer.render(
             "catalog/embed.html",
             widget=detail.widget,
             version=version,
-            preview=panel_of(self._catalog.files, version, beside),
+            preview=panel_of(version, beside),
+            picture=None if beside.revoked else choose_picture(beside.files),
             revoked=beside.revoked and beside.revoked.reason,
             embed_url=self._renderer.root + self._folder,
         )
@@ -174,7 +179,7 @@ class EmbedPages:
         if (max_width or SIZE[0]) >= SIZE[0] and (max_height or SIZE[1]) >= SIZE[1]:
             card["thumbnail_url"] = self._pictures.widget_url(detail)
             card["thumbnail_width"], card["thumbnail_height"] = SIZE
-        if self._origins and panel_of(self._catalog.files, version, beside):
+        if self._origins and panel_of(version, beside):
             width, height = min(max_width or _WIDTH, _WIDTH), min(max_height or _HEIGHT, _HEIGHT)
             address = public_url + EMBED + quote(path)
             html = (

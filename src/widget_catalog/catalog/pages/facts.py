@@ -28,6 +28,9 @@ _PERMISSIONS = {
     "user": N_("Access your identity"),
 }
 
+# Pictures are named by people, except those of `widget screenshot`.
+_SCHEMES = {"light": N_("Light"), "dark": N_("Dark")}
+
 
 class Screenshot(NamedTuple):
     """A picture of a version: its address, and its thumbnail on this site with its size."""
@@ -48,7 +51,7 @@ def shown_version(detail: WidgetDetail) -> VersionEntry | None:
 
 
 def screenshots_of(
-    it: VersionEntry, files: Sequence[PublishedFile], public_url: str
+    it: VersionEntry, files: Sequence[PublishedFile], public_url: str, language: Language
 ) -> list[Screenshot]:
     thumbnails = {it.path: it for it in files if is_thumbnail(it.path)}
     found = []
@@ -57,6 +60,7 @@ def screenshots_of(
             small = thumbnails.get(thumbnail_of(file.path), file)
             path = "/cdn" + file_path(it.scope, it.name, it.version, small.path)
             words = picture_in_words(file.path)
+            words = language.gettext(_SCHEMES.get(words, words))
             is_here = file.url.startswith(f"{public_url}/cdn/")
             found.append(
                 Screenshot(file.url, path, small.width or 1, small.height or 1, words, is_here)

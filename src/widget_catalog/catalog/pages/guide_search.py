@@ -11,8 +11,8 @@ _MAX_WORDS = 8
 _MAX_RESULTS = 30
 # Characters of a snippet before and after the first word found.
 _BEFORE, _AFTER = 70, 150
-# Points for a word in the heading of a section, in the title of its guide, and in its text.
-_IN_TITLE, _IN_PLACE, _MOST_IN_TEXT = 10, 3, 4
+# Points for a word in the heading of a section, in what its guide is about, and in its text.
+_IN_TITLE, _IN_PLACE, _MOST_IN_TEXT = 10, 4, 4
 _WORD = re.compile(r"[^\W_]+")
 _HEADING = re.compile(r'<h([1-4]) id="([^"]*)">(.*?)</h\1>', re.DOTALL)
 
@@ -23,6 +23,8 @@ class Section(NamedTuple):
     place: str
     """The title of its guide."""
     text: str
+    about: str = ""
+    """What its guide is about."""
 
 
 class Result(NamedTuple):
@@ -30,20 +32,21 @@ class Result(NamedTuple):
     snippet: Markup
 
 
-def sections_of(path: str, place: str, html: str) -> Iterator[Section]:
+def sections_of(path: str, place: str, about: str, html: str) -> Iterator[Section]:
     """The sections of a page, each from its heading to the next one; the first has no anchor."""
     _, *parts = _HEADING.split(html)
     for start in range(0, len(parts), 4):
         _, anchor, heading, below = parts[start : start + 4]
         title, text = (Markup(it).striptags() for it in (heading, below))  # noqa: S704  Our own.
-        yield Section(f"{path}#{anchor}" if start else path, title, place, text)
+        yield Section(f"{path}#{anchor}" if start else path, title, place, text, about)
 
 
 class GuideSearch:
     def __init__(self, sections: Iterable[Section]) -> None:
         # Each with its words, which are searched in microseconds.
         self._sections = [
-            (it, (_words(it.title), _words(it.place), _words(it.text))) for it in sections
+            (it, (_words(it.title), _words(f"{it.place} {it.about}"), _words(it.text)))
+            for it in sections
         ]
 
     def find(self, query: str) -> list[Result]:

@@ -11,6 +11,8 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from ...core.http.content import AnyContent
+from ...core.http.http import Response
+from ...core.http.rendering import leave
 from .guide_search import MAX_QUERY, GuideSearch, Section, sections_of
 from .rendered_pages import PageRequest, RenderedPages
 
@@ -23,7 +25,8 @@ GUIDES = {
     "python-client": (_BUILD, "Search, resolve and follow a catalog from a server."),
     "following-changes": (_BUILD, "The feed, server-sent events and webhooks."),
     "public-api": (_BUILD, "Every request and its rules, for clients in any language."),
-    "publishing": (_PUBLISH, "From an empty folder to a published widget, from a terminal or CI."),
+    "publishing": (_PUBLISH, "From an empty folder to a published widget."),
+    "managing-widgets": (_PUBLISH, "Yank, deprecate, work with others, publish from CI."),
     "operating": (_RUN, "Install, run and upgrade a catalog."),
     "settings": (_RUN, "All settings and their defaults."),
     "administering": (_RUN, "Accounts, signing in, moderation, webhooks, limits."),
@@ -43,6 +46,8 @@ _WHOLE_BYTES = 30_000
 _EXAMPLE_ADDRESS = re.compile(r"(?:http://127\.0\.0\.1:8080|https://catalog\.example)(?![\w.:-])")
 _PRE = re.compile("<pre .*?</pre>", re.DOTALL)
 _COPIED = r'<div class="snippet">\g<0><button type="button" data-copy hidden>Copy</button></div>'
+# The policy of pages allows no styles in elements.
+_RIGHT = ' style="text-align:right"'
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -101,7 +106,7 @@ class Guides:
             html = self._markdown.renderer.render(some, self._markdown.options, {})
             for wide in ("pre", "table"):  # Scrollable elements must be accessible by keyboard.
                 html = html.replace(f"<{wide}>", f'<{wide} tabindex="0">')
-            html = _PRE.sub(_COPIED, html)
+            html = _PRE.sub(_COPIED, html.replace(_RIGHT, ' class="end"'))
             heading, end, below = html.partition("</h1>")
             own = Markup(heading + end), Markup(below)  # noqa: S704  Our own text.
             parts.append(Part(slug, title, *own, _headings(some)))
@@ -177,6 +182,7 @@ class GuidePages:
             for section in sections_of(
                 self._pages.address(f"/docs/{guide.name}/{part.slug}".rstrip("/")),
                 guide.title,
+                GUIDES[guide.name][1],
                 part.heading + part.html,
             )
         ]
@@ -187,12 +193,14 @@ class GuidePages:
         results = self._search.find(query)
         return self._pages.render("catalog/docs_search.html", q=query, results=results)
 
-    async def part(self, request: PageRequest) -> AnyContent | None:
+    async def part(self, request: PageRequest) -> AnyContent | Response | None:
         name, slug = request.params["name"], request.params.get("slug", "")
         guide = self._guides.all.get(name)
         part = None if guide is None else guide.find(slug)
-        if guide is None or part is None:
+        if guide is None:
             return None
+        if part is None:
+            return self._moved(guide, slug)
         at = guide.parts.index(part)
 
         def values() -> dict[str, Any]:
@@ -205,6 +213,15 @@ class GuidePages:
             }
 
         return self._pages.get(f"docs {name}/{slug}", (), "catalog/guide.html", values)
+
+    def _moved(self, guide: Guide, slug: str) -> Response | None:
+        """To where a section is now that had a page of its own, in this guide or another one."""
+        for it in (guide, *self._guides.all.values()):
+            for part in it.parts:
+                if f'id="{slug}"' in part.html:
+                    path = f"/docs/{it.name}/{part.slug}".rstrip("/")
+                    return leave(self._pages.address(f"{path}#{slug}"), status=308)
+        return None
 
 
 def slug_of(heading: str) -> str:

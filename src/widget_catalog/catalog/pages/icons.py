@@ -50,6 +50,7 @@ class Icons:
     def __init__(self, folder: Path | None = None) -> None:
         """`folder` has the operator's sets, as `<prefix>.json`."""
         self._folder = folder
+        self._find = lru_cache(maxsize=2_000)(self._look_up)
         self._tile_of = lru_cache(maxsize=2_000)(self._draw)
         self._face_of = lru_cache(maxsize=2_000)(self._compose)
 
@@ -76,10 +77,17 @@ class Icons:
     def face(self, icon: str | None, name: str, columns: int, rows: int) -> Markup:
         """The icon, large, on a board of these proportions; if it is unknown, the first letter of
         `name`."""
-        return self._face_of(icon, _letter(name), columns, rows)
+        if icon and (face := self._face_of(icon, None, columns, rows)) is not None:
+            return face
+        return self._face_of(None, _letter(name), columns, rows) or Markup()
 
-    def _compose(self, icon: str | None, letter: str, columns: int, rows: int) -> Markup:
+    def _compose(
+        self, icon: str | None, letter: str | None, columns: int, rows: int
+    ) -> Markup | None:
+        """Either the icon, if it is known, or the letter."""
         drawing = self._find(icon) if icon else None
+        if drawing is None and letter is None:
+            return None
         width, height = _fit(columns, rows)
         side = round(min(width, height) * _GLYPH, 1)
         if drawing is None:
@@ -111,7 +119,7 @@ class Icons:
             Markup(drawing.inside),  # noqa: S704  From a font, or checked.
         )
 
-    def _find(self, icon: str) -> Drawing | None:
+    def _look_up(self, icon: str) -> Drawing | None:
         prefix, _, name = icon.partition(":")
         if not (_SET.match(prefix) and _SET.match(name)):
             return None
@@ -182,7 +190,10 @@ def initials_of(name: str) -> str:
 
 
 def _letter(name: str) -> str:
-    return next((it for it in name if it.isalnum()), "?").upper()
+    for it in name:
+        if it.isalnum():
+            return it.upper()
+    return "?"
 
 
 def _fit(columns: int, rows: int) -> tuple[float, float]:

@@ -50,7 +50,7 @@ class Drawn(NamedTuple):
     face: str
     """An SVG of the icon, for those without a screenshot; or empty. With neither: the mark."""
     letter: str
-    """Drawn on the face, if that has no icon."""
+    """Drawn on the face, if that has no icon; if no font has it, that of the plain title."""
     site: str
     mark: bytes
     """The logo of the site: SVG, PNG or WebP."""
@@ -240,7 +240,8 @@ def _face(it: Drawn) -> "Image":
     )
     image = Image.open(io.BytesIO(_rasterize(svg, style, width=620))).convert("RGBA")
     if "<text" in svg:
-        letter, path = _drawable(it.letter, "", (str(FONT), *it.fonts))
+        plain = it.plain_title.rpartition("/")[2][:1].upper()
+        letter, path = _drawable(it.letter, plain, (str(FONT), *it.fonts))
         middle = (image.width // 2, image.height // 2)
         ImageDraw.Draw(image).text(middle, letter, "#fff", _font(path, 170), anchor="mm")
     return image

@@ -26,7 +26,8 @@ from ..catalog import Catalog
 from ..query import Query
 from ..replica.cache import ByteBoundedCache
 from ..stored_files import FileRef
-from ..views import VersionBeside, Views
+from ..version_details import VersionBeside
+from ..views import Views
 from .cards import usual_size
 from .facts import shown_version
 from .icons import Icons, tint_of

@@ -22,7 +22,7 @@ from .rendered_pages import (
     TrendingReader,
     page_numbers,
 )
-from .result_facts import Choice, show_facets, why_it_matches
+from .result_facts import Choice, show_facets, show_options, why_it_matches
 from .search_form import SearchForm, parse_sdk, parse_search_form
 
 _ON_FRONT_PAGE = 6
@@ -60,7 +60,7 @@ class ListingPages:
     members: MembersReader | None
     collections: CollectionPages
     trending: TrendingReader | None
-    _counted: tuple[int, list[str], list[Choice]] = (-1, [], [])
+    _counted: tuple[int, list[tuple[str, str]], list[Choice]] = (-1, [], [])
 
     async def front_page(self, request: PageRequest) -> AnyContent:
         """No widget is shown twice. Rendered again only if the numbers or the widgets shown have
@@ -146,28 +146,32 @@ class ListingPages:
                 "facets": show_facets(*facts) if cards else "",
                 "are_partial": counted.are_partial,
                 "corrected": corrected,
-                "corrected_address": self._search_address(f"q={quote_plus(corrected or '')}"),
+                "corrected_address": corrected
+                and self._search_address(f"q={quote_plus(corrected)}"),
                 "keywords": () if cards else self._count(revision)[2],
                 "total": total,
                 "pages": pages,
                 "address": lambda page: self._search_address(fields, page),
                 "numbers": page_numbers(asked.page, pages),
                 "near": () if total else self._near(asked),
-                "sorts": _sorts(language),
-                "permissions": self._count(revision)[1],
+                "sorts": show_options(_sorts(language), asked.sort),
+                "permissions": show_options(
+                    (("", language.gettext("any")), *self._count(revision)[1]), asked.permission
+                ),
                 "is_sdk_wrong": bool(asked.sdk) and sdk is None,
             }
 
-        return self.pages.get(f"search {asked!r}", shows, "catalog/search.html", values, language)
+        key = f"search {asked.page} {asked.query()}"
+        return self.pages.get(key, shows, "catalog/search.html", values, language)
 
-    def _count(self, revision: int) -> tuple[int, list[str], list[Choice]]:
+    def _count(self, revision: int) -> tuple[int, list[tuple[str, str]], list[Choice]]:
         """The permissions and the popular keywords, counted again only after a change: this takes
         longer the more widgets there are.
         """
         if self._counted[0] != revision:
             keywords = [*map(self._keyword, self.views.list_keywords(_POPULAR_KEYWORDS)[0])]
             permissions = self.views.list_values("permission")[:_MAX_PERMISSIONS]
-            self._counted = revision, permissions, keywords
+            self._counted = revision, [(it, it) for it in permissions], keywords
         return self._counted
 
     def _near(self, asked: SearchForm) -> tuple[Card, ...]:
@@ -237,5 +241,5 @@ class ListingPages:
 
 
 @cache
-def _sorts(language: Language) -> dict[Order, str]:
-    return {order: language.gettext(text) for order, text in _SORTS.items()}
+def _sorts(language: Language) -> tuple[tuple[str, str], ...]:
+    return tuple([(order, language.gettext(text)) for order, text in _SORTS.items()])

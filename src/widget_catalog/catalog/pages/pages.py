@@ -287,9 +287,7 @@ class PublicPages:
             return self._switch(request)
         language = self._languages.choose(request)
         await self._languages.load(language)
-        if not self._is_loaded:
-            with part("loading"):
-                await self._load_once()
+        await self.load()
         route = None if found is None else found.methods["GET"]
         content: AnyContent | Response | None = None
         try:
@@ -315,12 +313,17 @@ class PublicPages:
             return content
         return content_response(request, content, route.headers)
 
-    async def _load_once(self) -> None:
-        """All visitors of a worker that has just started wait for the same."""
+    async def load(self) -> None:
+        """Call this before a page is rendered. All visitors of a worker that has just started wait
+        for the same.
+        """
+        if self._is_loaded:
+            return
         if self._loading is None:
             self._loading = asyncio.ensure_future(asyncio.to_thread(self._load))
         try:
-            await asyncio.shield(self._loading)
+            with part("loading"):
+                await asyncio.shield(self._loading)
             self._is_loaded = True
         finally:
             self._loading = None

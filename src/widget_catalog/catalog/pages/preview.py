@@ -14,8 +14,8 @@ from ...core.http.http import Headers
 from ...core.http.rendering import PageRenderer
 from ..card_picture import choose_picture
 from ..catalog import Catalog
-from ..stored_files import StoredFiles
-from ..views import VersionBeside, Views
+from ..version_details import VersionBeside
+from ..views import Views
 from .rendered_pages import PageRequest, PublicRoute, RenderedPages
 
 _LASTING = (
@@ -48,7 +48,7 @@ class PreviewPages:
             "catalog/preview/page.html",
             request.language,
             version=version,
-            preview=panel_of(self._catalog.files, version, beside),
+            preview=panel_of(version, beside),
             # The files of a revoked version are not served.
             picture=None if beside.revoked else choose_picture(beside.files),
         )
@@ -73,14 +73,11 @@ class PreviewPages:
         return find
 
 
-def panel_of(
-    files: StoredFiles, version: VersionEntry, beside: VersionBeside
-) -> dict[str, Any] | None:
+def panel_of(version: VersionEntry, beside: VersionBeside) -> dict[str, Any] | None:
     """For `templates/preview/panel.html`. None if the version was revoked, or its bundle is hosted
     elsewhere: our pages load nothing from other hosts.
     """
-    is_here = files.find_bundle(version.scope, version.name, version.version) is not None
-    if not is_here or not beside.files or beside.revoked is not None:
+    if not beside.is_here or beside.revoked is not None:
         return None
     styles = [it.url for it in beside.files if it.path == "index.css"]
     return {

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from ...core.http.content import AnyContent
+from ...core.tracing import part
 from .guide_search import Section
 from .rendered_pages import PageRequest, RenderedPages
 
@@ -38,7 +39,8 @@ class ReferencePages:
 
     @cached_property
     def _reference(self) -> Object:
-        return ReferenceReader(self.document()).read()
+        with part("loading"):
+            return ReferenceReader(self.document()).read()
 
     @cached_property
     def _operations(self) -> dict[str, Object]:

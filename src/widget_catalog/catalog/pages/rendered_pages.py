@@ -20,7 +20,7 @@ from ..operator_content import Collection, LegalPage
 from ..replica.cache import ByteBoundedCache
 from ..store.scopes import Member
 
-_MAX_BYTES = 16 << 20
+_MAX_BYTES = 24 << 20
 # Memory of an object besides its bytes; compressed forms are counted separately.
 _OVERHEAD_BYTES = 1_000
 
@@ -119,9 +119,7 @@ class RenderedPages:
 
     def render(self, template: str, language: Language | None = None, **values: Any) -> AnyContent:
         languages = self._languages if language is not None else ()
-        page = self._renderer.render(
-            template, language=language or ENGLISH, languages=languages, **values
-        )
+        page = self._renderer.render_public(template, language or ENGLISH, languages, **values)
         return self._packer.content([page])
 
 
@@ -150,8 +148,10 @@ class StoreReads(Generic[K, V]):
     is_awaited: ClassVar[bool] = True
     """Whether a page waits for a newer value; otherwise only for the first."""
 
-    def __init__(self, read: Callable[[K], Awaitable[V]]) -> None:
+    def __init__(self, read: Callable[[K], Awaitable[V]], *, is_at_once: bool = False) -> None:
+        """`is_at_once`: `read` never waits."""
         self._read = read
+        self._is_at_once = is_at_once
         self._known: dict[K, tuple[float, V | None]] = {}
         self._reading: dict[K, tuple[float, asyncio.Task[V | None]]] = {}
 
@@ -161,6 +161,8 @@ class StoreReads(Generic[K, V]):
         read_at, known = self._known.get(key, (None, None))
         if read_at is not None and at - read_at < self.kept_s:
             return known
+        if self._is_at_once:
+            return await self._read_again(key, known)
         if key not in self._reading:
             self._reading[key] = (at, asyncio.ensure_future(self._read_again(key, known)))
         began_at, task = self._reading[key]
@@ -175,7 +177,7 @@ class StoreReads(Generic[K, V]):
             with suppress(StoreUnavailable):
                 known = await self._read(key)
         finally:
-            del self._reading[key]
+            self._reading.pop(key, None)
         self._known.pop(key, None)
         if len(self._known) >= _MAX_KNOWN:
             del self._known[next(iter(self._known))]

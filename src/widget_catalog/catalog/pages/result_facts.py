@@ -1,7 +1,7 @@
 """Facts about search results: why each matches, and the filters that narrow them down."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -35,12 +35,26 @@ class Choice(NamedTuple):
 
 
 @cache
-def why_it_matches(language: Language, fields: int) -> str:
-    """Where its words are, as a sentence. `fields` is a set of `Field`s."""
+def why_it_matches(language: Language, fields: int) -> Markup:
+    """Where its words are, as a line of a card. `fields` is a set of `Field`s."""
     _ = language.gettext
     named = [_(text) for some, text in _NAMES.items() if fields & some]
-    where = ", ".join(named) or _("part of a word")
-    return _("Matches: %(where)s") % {"where": where}
+    where = _(", ").join(named) or _("part of a word")
+    text = escape_output(_("Matches: %(where)s") % {"where": where})
+    return Markup(f'      <p class="why">{text}</p>\n')  # noqa: S704  Escaped above.
+
+
+@lru_cache(maxsize=64)
+def show_options(choices: tuple[tuple[str, str], ...], chosen: str) -> Markup:
+    """The options of a choice: each its value, and its text."""
+    if chosen and chosen not in [value for value, _ in choices]:
+        choices = (*choices, (chosen, chosen))
+    options = []
+    for value, text in choices:
+        named = "" if value == text else f' value="{escape_output(value)}"'
+        selected = " selected" if value and value == chosen else ""
+        options.append(f"<option{named}{selected}>{escape_output(text)}</option>")
+    return Markup("".join(options))  # noqa: S704  Escaped above.
 
 
 def show_facets(

@@ -2,6 +2,7 @@
 
 import base64
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from widget_contract.semver import SemVer, is_compatible
@@ -119,6 +120,7 @@ def _with_client(
     )
 
 
+@lru_cache(1_000)
 def admitted_sdk(range_text: str) -> str | None:
     """An SDK that a range admits, for an example: the highest of the versions named in it, or one
     after. None if there is none of these."""

@@ -231,7 +231,7 @@ class WidgetPages:
             "version": _translated(it, beside, language),
             "revoked": beside.revoked,
             "details": beside,
-            "preview": panel_of(self._catalog.files, it, beside),
+            "preview": panel_of(it, beside),
             "grid": grid(it),
             "permissions": [permission_fact(one, language) for one in self._views.requested(it)],
             "use": use(
@@ -245,7 +245,7 @@ class WidgetPages:
             "notes": notes.html,
             "readme": readme.html,
             "is_readme_cut": readme.is_cut,
-            "screenshots": screenshots_of(it, files, self._public_url),
+            "screenshots": screenshots_of(it, files, self._public_url, language),
             "is_final": notes.is_final and readme.is_final and is_read,
         }
 

@@ -263,16 +263,27 @@ _MAX_MAPPED_BYTES = 64 << 20
 _MADV_DONTNEED = 4
 
 
-def release_mapped(folder: Path, most_bytes: int = _MAX_MAPPED_BYTES) -> None:
+def release_memory(folder: Path, most_bytes: int = _MAX_MAPPED_BYTES) -> None:
+    """After much traffic: unmap the replica, and return freed memory to the system.
+
+    The allocator keeps what threads have freed. Returning it takes one or two milliseconds.
+    """
+    if release_mapped(folder, most_bytes):
+        with contextlib.suppress(AttributeError):  # Only glibc has it.
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+def release_mapped(folder: Path, most_bytes: int = _MAX_MAPPED_BYTES) -> bool:
     """Unmap the replica in this folder if more than this much of all files is mapped.
 
     This is transparent to readers: the mapping stays, and is read-only.
     """
     if sys.platform != "linux" or _mapped_bytes() <= most_bytes:
-        return
+        return False
     madvise = ctypes.CDLL(None).madvise
     for start, size in _mappings(str(folder.resolve())):
         madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), _MADV_DONTNEED)
+    return True
 
 
 def _mapped_bytes() -> int:

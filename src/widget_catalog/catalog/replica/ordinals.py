@@ -2,7 +2,7 @@
 
 from array import array
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from sys import getsizeof
 from typing import Any
@@ -69,6 +69,7 @@ class Rows:
 
     def gather(self, rows: Array) -> Array:
         """The items of these rows."""
+        rows = rows.astype(np.intp, copy=False)
         begins = self.starts[rows]
         lengths = self.starts[rows + 1] - begins
         shift = np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
@@ -129,10 +130,15 @@ class Groups:
         number of all groups with any.
         """
         counts = self._counts(among)
-        top = _most(counts, most)
-        each = zip(top, counts[top].tolist(), strict=True)
-        named = [(self._sorted[place], count) for place, count in each]
-        return named, int(np.count_nonzero(counts))
+        return self._largest_of(counts, most), int(np.count_nonzero(counts))
+
+    def _largest_of(self, counts: Array, most: int) -> list[tuple[str, int]]:
+        least = max(np.partition(counts, -most)[-most], 1) if most < len(counts) else 1
+        places = np.flatnonzero(counts >= least)
+        counts = counts[places]
+        order = np.argsort(-counts, kind="stable")[:most]
+        each = zip(places[order].tolist(), counts[order].tolist(), strict=True)
+        return [(self._sorted[place], count) for place, count in each]
 
     def frequent(self, among: BitMap, most: int) -> list[tuple[str, int]]:
         """The same, without their number. Of many members only some decide which groups are shown;
@@ -145,18 +151,21 @@ class Groups:
             # The last ordinals may have no groups.
             members = [it for it in among.to_array() if it < len(starts) - 1]
             if self._is_single:
-                found = Counter([items[it] for it in members])
+                places = [items[it] for it in members]
             else:
-                each = [items[starts[it] : starts[it + 1]] for it in members]
-                found = Counter([place for some in each for place in some])
+                places = [place for it in members for place in items[starts[it] : starts[it + 1]]]
+            found: dict[int, int] = {}
+            for place in places:
+                found[place] = found.get(place, 0) + 1
             few = sorted([(-count, place) for place, count in found.items()])[:most]
             return [(self._sorted[place], -count) for count, place in few]
         if len(among) <= _SAMPLED or self._is_single:
-            return self.largest(among, most)[0]
+            return self._largest_of(self._counts(among), most)
         ordinals = members_of(among)
         sample = self._places_in(ordinals[:: len(ordinals) * 4 // _SAMPLED])
-        places, counts = np.unique(sample, return_counts=True)
-        some = [self._sorted[it] for it in places[np.argsort(-counts)[: most + most // 2]].tolist()]
+        sampled, counts = np.unique(sample, return_counts=True)
+        often = sampled[np.argsort(-counts)[: most + most // 2]].tolist()
+        some = [self._sorted[it] for it in often]
         counted = [(it, self._count_in(it, among)) for it in {*some, *self._recent}]
         ordered = sorted(counted, key=lambda it: (-it[1], it[0]))[:most]
         return [it for it in ordered if it[1]]
@@ -174,7 +183,9 @@ class Groups:
             self._sorted = sorted(self.names())
             self._places = self._places_by_ordinal()
         places = self._places
-        old = ordinals[: np.searchsorted(ordinals, len(places.starts) - 1)]
+        old, size = ordinals, len(places.starts) - 1
+        if len(old) and old[-1] >= size:
+            old = old[: np.searchsorted(old, size)]
         # Where each ordinal has exactly one group, as with scopes, that is a single step.
         return places.items[old] if self._is_single else places.gather(old)
 
@@ -205,14 +216,3 @@ class Groups:
         living = set(np.flatnonzero(np.bincount(group[marks[members.items]])).tolist())
         old = {name for name, number in self._numbers.items() if number in living}
         return len(old | {name for name, some in self._recent.items() if marks[some].any()})
-
-
-def _most(counts: Array, most: int) -> list[int]:
-    """The places of the greatest counts above zero; equal ones in order."""
-    places = np.flatnonzero(counts)
-    of_places = counts[places]
-    if most < len(places):
-        is_often = of_places >= np.partition(of_places, -most)[-most]
-        places, of_places = places[is_often], of_places[is_often]
-    found: list[int] = places[np.argsort(-of_places, kind="stable")[:most]].tolist()
-    return found

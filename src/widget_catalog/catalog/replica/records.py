@@ -20,7 +20,7 @@ from .rendering import CDN_MARK, Document
 from .rows import TEXT_SEPARATOR, Listing, ListingColumns, SummaryRow
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 19
+FORMAT = 20
 
 Bytes: TypeAlias = bytes | memoryview
 
@@ -281,6 +281,8 @@ def listing_columns(records: Sequence[Bytes]) -> ListingColumns:
         facets=[it.facets for it in rows],
         terms=[it.terms for it in rows],
         readmes=[it.readme for it in rows],
+        other_names=[it.other_names for it in rows],
+        other_descriptions=[it.other_descriptions for it in rows],
     )
 
 

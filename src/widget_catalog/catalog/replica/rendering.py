@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from widget_contract.manifest_details import details_beside, has_details, searched_texts
+from widget_contract.texts import fold
 from widget_contract.version_files import file_path
 from widget_contract.wire import VersionEntry, WidgetHead
 
@@ -82,6 +83,7 @@ def render(widget: Widget) -> Document:
         if latest is None and not is_withdrawn:
             latest, place = version, (start, len(entry))
         start += len(entry) + 1
+    translations = list(((latest and latest.translations) or {}).values())
     listing = Listing(
         id=0,
         changed_at=0,
@@ -95,7 +97,9 @@ def render(widget: Widget) -> Document:
         display_name=widget.display_name,
         facets=join_facets(widget, latest),
         terms="" if latest is None else " ".join(searched_texts(latest)),
-        readme="" if latest is None else _searched(latest),
+        readme="" if latest is None else _words(latest.readme_words or latest.readme),
+        other_names=fold(" ".join([it.display_name or "" for it in translations])),
+        other_descriptions=_words(" ".join([it.description or "" for it in translations])),
         description=widget.description,
     )
     return Document(
@@ -197,12 +201,9 @@ def _picture(latest: Version) -> bytes:
     return b"" if found is None else _encode(found)
 
 
-def _searched(latest: Version) -> str:
-    """The words of its README, and of its texts in other languages."""
-    texts = [latest.readme_words or latest.readme or ""]
-    for it in (latest.translations or {}).values():
-        texts += [it.display_name or "", it.description or ""]
-    return " ".join(readme_tokens("\n".join(texts))) if any(texts) else ""
+def _words(text: str | None) -> str:
+    """Those that a long text is found by."""
+    return " ".join(readme_tokens(text)) if text else ""
 
 
 def _revocations(widget: Widget) -> bytes:

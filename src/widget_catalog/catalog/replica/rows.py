@@ -45,8 +45,8 @@ class Listing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The data of a widget for the search index. `id` and `changed_at` are 0 until it is written.
 
     `released_ms` is the latest version's, `facets` the values of `query.py: FACETS`. Only pages
-    search `terms`, texts of the latest version such as keywords, and `readme`, words of its README,
-    both joined by spaces.
+    search texts of the latest version: `terms`, such as keywords; `readme`, words of its README;
+    and its names and descriptions in other languages. All are joined by spaces.
     """
 
     id: int
@@ -62,6 +62,8 @@ class Listing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     facets: str
     terms: str
     readme: str
+    other_names: str
+    other_descriptions: str
     description: str | None
 
     @property
@@ -86,3 +88,5 @@ class ListingColumns(NamedTuple):
     facets: list[str]
     terms: list[str]
     readmes: list[str]
+    other_names: list[str]
+    other_descriptions: list[str]

@@ -70,11 +70,11 @@ class Facets:
 
     def named(self, name: str) -> BitMap:
         """Widgets with this name in their scope."""
-        wanted = name.encode()
-        # No text contains a NUL.
-        first, last = self._names.bisect(wanted), self._names.bisect(wanted + b"\0")
-        found = set_of(self._named[first:last])
-        found.update(self._new_names.get(name, ()))
+        wanted, found = name.encode(), BitMap(self._new_names.get(name, ()))
+        first = self._names.bisect(wanted)
+        if first < len(self._names) and self._names[first] == wanted:
+            # No text contains a NUL.
+            found |= set_of(self._named[first : self._names.bisect(wanted + b"\0")])
         return found
 
     def list_names(self, most: int) -> tuple[list[str], list[int]]:

@@ -27,7 +27,7 @@ from ..replica.records import FORMAT as DOCUMENTS_FORMAT
 from .parts import IndexParts, build_parts
 
 # Incremented whenever the parts of the index change.
-FORMAT = 7
+FORMAT = 8
 # Below this, the index is built in a moment, and there is no file.
 MIN_WIDGETS = 20_000
 # Up to this many changes are applied to a mapped index; more cause a rebuild.

@@ -19,7 +19,7 @@ from ..replica.documents import Documents
 from ..replica.ordinals import Groups, Rows, members_of, set_of
 from ..replica.revision import Counts
 from ..replica.rows import Listing
-from ..tokens import query_tokens
+from ..tokens import query_tokens, replace_tokens
 from ..widgets import Totals
 from .facets import Facets
 from .parts import IndexParts, build_parts
@@ -84,6 +84,7 @@ class SearchIndex:
         self._scope_count: int | None = None
         self._counted: dict[Query, Matches] = {}
         self._last_matched: tuple[Query, tuple[list[Holders], BitMap]] | None = None
+        self._last_shown: dict[int, int] = {}
 
     def refresh(self) -> None:
         """Follow the counts. Call this before any query."""
@@ -127,6 +128,7 @@ class SearchIndex:
         parts = (self._ranking, self._popularity, len(self._all), terms, matching)
         shown = by_score(*parts, offset, offset + limit)
         ids, total = self._popularity.ids_of(shown), len(matching)
+        self._last_shown = dict(zip(ids, shown, strict=True))
         if not self.is_exact or not shown:
             return Hits(ids, total, BitMap(), [])
         # As if the last of all were on the page: then every count matters.
@@ -157,14 +159,14 @@ class SearchIndex:
 
     def explain(self, text: str, widget_ids: Sequence[int]) -> list[int]:
         """For each of these widgets, the set of `Field`s with a word of this text."""
-        found = [self._holders(term, is_ranked=True).found for term in query_tokens(text)]
-        explained = []
-        for widget_id in widget_ids:
-            ordinal, fields = self._find_ordinal(widget_id), 0
-            for it in found:
-                if it is not None and ordinal is not None:
-                    fields |= it.fields_of(ordinal)
-            explained.append(fields)
+        shown = self._last_shown
+        ordinals = [shown.get(it) or self._find_ordinal(it) for it in widget_ids]
+        explained = [0] * len(ordinals)
+        for term in query_tokens(text):
+            found = self._holders(term, is_ranked=True).found
+            if found is not None:
+                some = found.fields_of(ordinals)
+                explained = [a | b for a, b in zip(explained, some, strict=True)]
         return explained
 
     def correct(self, text: str) -> str | None:
@@ -173,7 +175,8 @@ class SearchIndex:
         """
         words = [*query_tokens(text)]
         found = [self._holders(it, is_ranked=True).similar or it for it in words]
-        return " ".join(found) if found != words else None
+        corrected = dict(zip(words, found, strict=True))
+        return replace_tokens(text, corrected) if found != words else None
 
     def _find_in_order(self, order: Order, matching: BitMap, offset: int, limit: int) -> Hits:
         """The same for an order that does not depend on popularity."""
@@ -267,7 +270,7 @@ class SearchIndex:
         self._popularity.update(gone, places)
         self._remembered.clear()
         self._counted.clear()
-        self._last_matched = None
+        self._last_matched, self._last_shown = None, {}
         self._scope_count = None
 
     def _add(self, row: Listing) -> None:
@@ -325,7 +328,7 @@ class SearchIndex:
         return terms, matching
 
     def _matched(self, query: Query) -> tuple[list[Holders], BitMap]:
-        """The same: a page is counted just after its results were found."""
+        """The same, if they were just found."""
         last = self._last_matched
         if last is not None and last[0]._replace(order=query.order) == query:
             return last[1]
@@ -357,7 +360,7 @@ class SearchIndex:
             starting = in_name if starting == in_name else starting
             found = Holders(anywhere, in_name, starting, words, similar)
             size = sum(map(getsizeof, found[:3])) + 4 * len(term) + _OVERHEAD_BYTES
-            size += 0 if words is None else words.fields.nbytes + getsizeof(words.members)
+            size += 0 if words is None else words.size
             self._remembered.put((term, is_ranked), found, size)
         return found
 

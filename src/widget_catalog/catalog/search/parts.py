@@ -54,6 +54,10 @@ class IndexParts(NamedTuple):
         return IndexParts._make([*plain, *words, ranking, tuple(each)])
 
 
+def _with(texts: Sequence[str], others: Sequence[str]) -> list[str]:
+    return [f"{it} {other}" if other else it for it, other in zip(texts, others, strict=True)]
+
+
 def build_parts(documents: Documents) -> IndexParts:
     """Read every listing. Call this inside a snapshot."""
     names, descriptions, labels = WordsBuilder(), WordsBuilder(), WordsBuilder()
@@ -69,12 +73,13 @@ def build_parts(documents: Documents) -> IndexParts:
         scopes += some.scopes
         display_names = names.add(some.display_names)
         keys += display_names
+        folded = descriptions.add(some.descriptions)
         texts = {
             Field.DISPLAY_NAME: display_names,
-            Field.NAME: some.names,
+            Field.NAME: _with(some.names, some.other_names),
             Field.SCOPE: some.scopes,
             Field.KEYWORD: some.terms,
-            Field.DESCRIPTION: descriptions.add(some.descriptions),
+            Field.DESCRIPTION: _with(folded, some.other_descriptions),
             Field.README: some.readmes,
         }
         ranking.add(texts)

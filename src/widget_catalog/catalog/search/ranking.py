@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntFlag
 from functools import cache
-from math import log
-from typing import NamedTuple
+from sys import getsizeof
+from typing import Any, NamedTuple
 
 import numpy as np
 from pyroaring import BitMap
@@ -20,7 +20,7 @@ from widget_contract.texts import fold
 
 from ..replica.ordinals import Array, Rows, members_of, set_of, sorted_set
 from ..replica.rows import Listing
-from ..tokens import related_words, stems_of, tokens
+from ..tokens import is_stop, related_words, stems_of, tokens
 from .texts import Texts
 
 
@@ -52,14 +52,14 @@ _LONG_NAMES = 0.12
 # contains it.
 _OTHER_WORD = 0.55
 _CONTAINING = 0.06
-# The most popular widget, compared with the least popular one.
-_POPULARITY = 0.2
 # All fields as a set, and its size in bits.
 _ALL_FIELDS, _OTHER_SHIFT = 63, 6
 # Below this, words that start with a term are too many, and too different.
 _MIN_PREFIX = 3
 # Up to this many words are looked up one by one.
 _FEW_WORDS = 16
+# Up to this many widgets with a word are collected faster without numpy.
+_FEW_POSTINGS = 100
 # Up to this many words are stemmed to find those with the stem of a term.
 _MAX_STEMMED = 500
 # Shorter words are not corrected, and shorter ones only by one letter.
@@ -99,15 +99,37 @@ class Expansion(NamedTuple):
 
 class Found(NamedTuple):
     """Where a term is: for each ordinal the fields with a word of its stem, in the lower bits, and
-    those with another word that it stands for, in the higher bits. And the ordinals with any.
+    those with another word that it stands for, in the higher bits; of a rare term only for those
+    ordinals that have it. And these ordinals.
     """
 
-    fields: Array
+    fields: Array | dict[int, int]
     members: BitMap
 
-    def fields_of(self, ordinal: int) -> int:
-        fields: int = self.fields.item(ordinal)
-        return fields & _ALL_FIELDS or fields >> _OTHER_SHIFT
+    def fields_of(self, ordinals: Sequence[int | None]) -> list[int]:
+        """The fields of each with any word."""
+        fields = self.fields
+        if isinstance(fields, dict):
+            some = [0 if it is None else fields.get(it, 0) for it in ordinals]
+        else:
+            some = [0 if it is None else fields.item(it) for it in ordinals]
+        return [it & _ALL_FIELDS or it >> _OTHER_SHIFT for it in some]
+
+    def fields_of_all(self, ordinals: Array) -> Array:
+        """As they are, of these ordinals in order."""
+        if not isinstance(self.fields, dict):
+            return self.fields[ordinals]
+        fields = np.zeros(len(ordinals), np.uint16)
+        for at, ordinal in zip(np.searchsorted(ordinals, [*self.fields]), self.fields, strict=True):
+            if at < len(ordinals) and ordinals[at] == ordinal:
+                fields[at] = self.fields[ordinal]
+        return fields
+
+    @property
+    def size(self) -> int:
+        """Memory."""
+        own = getsizeof(self.fields) if isinstance(self.fields, dict) else self.fields.nbytes
+        return getsizeof(self.members) + own
 
 
 class RankingBuilder:
@@ -196,6 +218,8 @@ class Ranking:
         # Stemming changes the end of a word: those with the same stem are near.
         for prefix in {stem[: max(_MIN_PREFIX, len(stem) - 1)] for _, stem in stems}:
             near = self._starting_with(prefix, _MAX_STEMMED)
+            # The German stem of "notes" is "not".
+            near = [it for it in near if not is_stop(it)]
             same.update([it for it in near if not stems.isdisjoint(stems_of(it))])
         return frozenset(same)
 
@@ -213,8 +237,6 @@ class Ranking:
 
     def _find(self, expansion: Expansion) -> Found:
         same, related, prefix = expansion
-        found = np.zeros(len(self.name_lengths()), np.uint16)
-        members = BitMap()
 
         def factor(word: str) -> int:
             """Sets the lower bits, the higher ones, or both."""
@@ -223,29 +245,41 @@ class Ranking:
 
         known = map(self._place_of, same | related)
         places = {it for it in known if it is not None}
+        recent = {it for it in same | related if it in self._recent}
+        first = last = 0
         if prefix is not None:
+            recent.update([it for it in self._recent if it.startswith(prefix)])
             first, last = self._words.starting_with(prefix.encode())
             if last - first <= _FEW_WORDS:
                 places.update(range(first, last))
-            else:
-                ordinals, fields = self._postings.rows(first, last), self._fields.rows(first, last)
-                np.bitwise_or.at(found, ordinals, fields.astype(np.uint16) << _OTHER_SHIFT)
-                members |= set_of(ordinals)
+                first = last
+        # Written in the same way; of a rare term there are few.
+        found: Any = defaultdict(int)
+        is_rare = first == last and sum(map(self._postings.length, places)) <= _FEW_POSTINGS
+        members = BitMap()
+        if not is_rare:
+            found = np.zeros(len(self.name_lengths()), np.uint16)
+            ordinals, fields = self._postings.rows(first, last), self._fields.rows(first, last)
+            np.bitwise_or.at(found, ordinals, fields.astype(np.uint16) << _OTHER_SHIFT)
+            members |= set_of(ordinals)
         for place in places:
-            ordinals = self._postings.row(place)
-            fields = self._fields.row(place).astype(np.uint16)
-            # Each ordinal occurs once, in order.
-            found[ordinals] |= fields * factor(self._words[place].decode())
+            ordinals, fields = self._postings.row(place), self._fields.row(place)
+            of_word = factor(self._words[place].decode())
+            if is_rare:
+                for ordinal, some in zip(ordinals.tolist(), fields.tolist(), strict=True):
+                    found[ordinal] |= some * of_word
+            else:  # Each ordinal occurs once, in order.
+                found[ordinals] |= fields.astype(np.uint16) * of_word
             members |= sorted_set(ordinals)
-        recent = {it for it in same | related if it in self._recent}
-        if prefix is not None:
-            recent.update([it for it in self._recent if it.startswith(prefix)])
         for word in recent:
             for ordinal, some in self._recent[word].items():
                 found[ordinal] |= some * factor(word)
             members.update(self._recent[word])
         if self._gone:
-            found[members_of(self._gone)] = 0
+            if is_rare:
+                found = {it: some for it, some in found.items() if it not in self._gone}
+            else:
+                found[members_of(self._gone)] = 0
             members -= self._gone
         return Found(found, members)
 
@@ -255,13 +289,16 @@ class Ranking:
 
     def scores(self, found: Found, ordinals: Array) -> Array:
         """How well each of these has a term, from 0 to 1, if all of them contain it."""
-        scores: Array = _worth()[self.name_lengths()[ordinals] | found.fields[ordinals]]
+        scores: Array = _worth()[self.name_lengths()[ordinals] | found.fields_of_all(ordinals)]
         return scores
 
     def scores_of_few(self, found: Found, ordinals: Sequence[int]) -> list[float]:
         """The same for few, which takes less time without numpy."""
-        worth, lengths, fields = _worth().data, self.name_lengths().data, found.fields.data
-        return [worth[lengths[it] | fields[it]] for it in ordinals]
+        worth, lengths, fields = _worth().data, self.name_lengths().data, found.fields
+        if isinstance(fields, dict):
+            return [worth[lengths[it] | fields.get(it, 0)] for it in ordinals]
+        some = fields.data
+        return [worth[lengths[it] | some[it]] for it in ordinals]
 
     def name_lengths(self) -> Array:
         """The number of words in each display name, in the bits above `Found.fields`."""
@@ -280,14 +317,15 @@ class Ranking:
             return None
         text = np.frombuffer(term.encode(), np.uint8)
         letters, words = _letters(text[None])[0], [*self._recent]
-        for length in range(len(text) - most, len(text) + most + 1):
+        # A typing error leaves out one letter at most, and adds one at most, of the same script.
+        most_bytes = most * (width := _width(term))
+        for length in range(max(1, len(text) - most_bytes), len(text) + most_bytes + 1):
             places, of_places = self._of_length(length)
-            # A typing error leaves out one letter at most, and adds one at most.
-            is_near = np.bitwise_count(letters & ~of_places) <= most
-            near = places[is_near & (np.bitwise_count(of_places & ~letters) <= most)]
-            words += [self._words[it].decode() for it in near.tolist()]
+            is_near = np.bitwise_count(letters & ~of_places) <= most_bytes
+            is_near &= np.bitwise_count(of_places & ~letters) <= most_bytes
+            words += [self._words[it].decode() for it in places[is_near].tolist()]
         similar = [(distance(term, it, score_cutoff=most), it) for it in words]
-        counts = {it: self._count(it) for far, it in similar if far <= most}
+        counts = {it: self._count(it) for far, it in similar if far <= most and _width(it) <= width}
         return min(
             (it for it in similar if counts.get(it[1])),
             key=lambda it: (it[0], it[1][0] != term[0], -counts[it[1]], it[1]),
@@ -327,28 +365,17 @@ def field_texts(row: Listing) -> dict[Field, str]:
     """The folded texts of a widget."""
     return {
         Field.DISPLAY_NAME: fold(row.display_name),
-        Field.NAME: row.name,
+        Field.NAME: f"{row.name} {row.other_names}",
         Field.SCOPE: row.scope,
         Field.KEYWORD: fold(row.terms),
-        Field.DESCRIPTION: fold(row.description or ""),
+        Field.DESCRIPTION: f"{fold(row.description or '')} {row.other_descriptions}",
         Field.README: row.readme,
     }
 
 
-def rarity(count: int, size: int) -> float:
-    """The weight of a term that so many widgets of all have."""
-    return log(1 + (size - count + 0.5) / (count + 0.5))
-
-
-def popular_score(score: float, position: int, size: int) -> float:
-    """The same as `with_popularity`, of one."""
-    return score * (1 + _POPULARITY * (1 - position / size))
-
-
-def with_popularity(scores: Array, positions: Array, size: int) -> Array:
-    """Scores, increased by the position in the order by popularity."""
-    popular: Array = scores * (1 + np.float32(_POPULARITY) * (1 - positions / np.float32(size)))
-    return popular
+def _width(word: str) -> int:
+    """The most bytes of any of its letters."""
+    return max(len(it.encode()) for it in word)
 
 
 def _letters(texts: Array) -> Array:

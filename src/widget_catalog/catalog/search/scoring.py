@@ -1,14 +1,15 @@
 """The order of results by how well words match."""
 
 from collections.abc import Sequence
+from math import log
 from typing import NamedTuple
 
 import numpy as np
 from pyroaring import BitMap
 
-from ..replica.ordinals import members_of
+from ..replica.ordinals import Array, members_of
 from .popularity import Popularity
-from .ranking import Found, Ranking, popular_score, rarity, with_popularity
+from .ranking import Found, Ranking
 
 
 class Hits(NamedTuple):
@@ -51,6 +52,8 @@ class Matches(NamedTuple):
 
 # Up to this many are scored faster without numpy.
 _FEW = 64
+# The most popular widget, compared with the least popular one.
+_POPULARITY = 0.2
 # More than any other score, so that those with every word come first.
 _ALL_WORDS = 1_000.0
 
@@ -83,7 +86,7 @@ def _few_by_score(
     scores, missing = [0.0] * len(ordinals), [False] * len(ordinals)
     for it in terms:
         if it.found is not None and it.anywhere:
-            weight, anywhere = rarity(len(it.anywhere), size), it.anywhere
+            weight, anywhere = _rarity(len(it.anywhere), size), it.anywhere
             for at, worth in enumerate(ranking.scores_of_few(it.found, ordinals)):
                 if len(terms) == 1 or ordinals[at] in anywhere:
                     scores[at] += worth * weight
@@ -91,7 +94,7 @@ def _few_by_score(
                     missing[at] = True
     positions = popularity.positions_of(ordinals)
     each = zip(missing, scores, positions, ordinals, strict=True)
-    keys = [(no, -popular_score(score, at, size), at, it) for no, score, at, it in each]
+    keys = [(no, -_popular_score(score, at, size), at, it) for no, score, at, it in each]
     return [it[3] for it in sorted(keys)]
 
 
@@ -110,7 +113,7 @@ def _many_by_score(
     has_all = np.ones(len(ordinals), np.bool_)
     for it in terms:
         if it.found is not None and it.anywhere:
-            weight = np.float32(rarity(len(it.anywhere), size))
+            weight = np.float32(_rarity(len(it.anywhere), size))
             mine = ranking.scores(it.found, ordinals) * weight
             if not matching.issubset(it.anywhere):
                 # Both are sorted, so this takes a fifth of the time of `np.isin`.
@@ -120,7 +123,7 @@ def _many_by_score(
                 has_all &= has_it
             scores += mine
     positions = popularity.positions(ordinals)
-    keys = -with_popularity(scores, positions, size)
+    keys = -_with_popularity(scores, positions, size)
     if not has_all.all():
         keys[has_all] -= _ALL_WORDS
     if stop < len(keys):  # Only those that may be in the window have to be sorted.
@@ -128,3 +131,19 @@ def _many_by_score(
         ordinals, positions, keys = ordinals[is_early], positions[is_early], keys[is_early]
     shown: list[int] = ordinals[np.lexsort((positions, keys))[offset:stop]].tolist()
     return shown
+
+
+def _rarity(count: int, size: int) -> float:
+    """The weight of a term that so many widgets of all have."""
+    return log(1 + (size - count + 0.5) / (count + 0.5))
+
+
+def _popular_score(score: float, position: int, size: int) -> float:
+    """The same as `_with_popularity`, of one."""
+    return score * (1 + _POPULARITY * (1 - position / size))
+
+
+def _with_popularity(scores: Array, positions: Array, size: int) -> Array:
+    """Scores, increased by the position in the order by popularity."""
+    popular: Array = scores * (1 + np.float32(_POPULARITY) * (1 - positions / np.float32(size)))
+    return popular

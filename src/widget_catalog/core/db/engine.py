@@ -43,6 +43,7 @@ from .transaction import Transaction as Transaction
 Snapshot: TypeAlias = Connection
 # Among the arguments of the events of a statement.
 _EXECUTION = 4
+_READER_CACHE_KB = 2_048
 
 
 class Store:
@@ -84,6 +85,7 @@ class Store:
         self._listener = listener
         self._now = now
         self._kept: PoolProxiedConnection | None = None
+        self._readers: list[PoolProxiedConnection] = []
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -94,17 +96,40 @@ class Store:
                 yield connection
 
     def read_rows(self, statement: sa.Select[Any], **values: int) -> Sequence[Sequence[Any]]:
-        """The rows of one statement that public pages need: on SQLite without SQLAlchemy, which
-        takes ten times as long as SQLite itself and blocks the worker meanwhile.
+        """The rows of one statement that public pages need. If the store `reads_at_once`, without
+        SQLAlchemy, which takes ten times as long as SQLite itself, and without waiting: raises
+        StoreUnavailable if another program has locked the whole database.
         """
-        if self._lock is None:
+        if not self.reads_at_once:
             with self.reading() as connection:
                 return connection.execute(statement, values).all()
         text, names = _for_driver(statement)
-        with part("reading"), self._errors_named(), closing(self.engine.raw_connection()) as opened:
-            check_file_is_there(opened)
+        with part("reading"):
+            opened = self._readers.pop() if self._readers else self._open_reader()
             driver: Any = opened.driver_connection
-            return list(driver.execute(text, [values[it] for it in names]))
+            try:
+                rows = list(driver.execute(text, [values[it] for it in names]))
+            except BaseException:
+                opened.invalidate()
+                with self._errors_named():
+                    raise
+            self._readers.append(opened)
+            return rows
+
+    @property
+    def reads_at_once(self) -> bool:
+        """Whether `read_rows` takes some microseconds, so that it needs no thread: SQLite's file is
+        beside the replica, and its readers wait for no writer.
+        """
+        return self._lock is not None
+
+    def _open_reader(self) -> PoolProxiedConnection:
+        with self._errors_named():
+            opened = self.engine.raw_connection()
+            driver: Any = opened.driver_connection
+            for pragma in ("busy_timeout=0", f"cache_size=-{_READER_CACHE_KB}"):
+                driver.execute(f"PRAGMA {pragma}")
+            return opened
 
     def publishing(self, *, waits: bool = True) -> contextlib.AbstractContextManager[Transaction]:
         """For changes to public data, and to the names and stored files these depend on.
@@ -280,6 +305,8 @@ class Store:
         if self._kept is not None:
             self._kept.close()
             self._kept = None
+        while self._readers:
+            self._readers.pop().invalidate()
         self.engine.dispose()
         if self._listener is not None:
             self._listener.close()

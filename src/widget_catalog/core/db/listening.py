@@ -11,7 +11,7 @@ import secrets as random
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from ..errors import PoolerUnusable
+from ..errors import DatabaseUnusable
 from .postgresql import begin_with, connection_string, find_host, is_read_only, ping
 from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
 
@@ -40,6 +40,10 @@ _APPLIED_BY_OTHERS = f"""
         AND has_table_privilege(usesysid, to_regclass('changes'), 'INSERT')
         AND pid <> pg_backend_pid() AND starts_with(query, '/* applied ')
 """  # noqa: S608
+
+
+# The server serializes notifying transactions, of all users: do not wait for them for long.
+_NOTIFY = "SELECT set_config('lock_timeout', '1s', true), pg_notify(%s, %s)"
 
 
 def follower_name(secrets: Sequence[str]) -> str:
@@ -95,7 +99,7 @@ _TIMEOUT_S = 5.0
 
 
 def require_notifications(url: str) -> None:
-    """Raises PoolerUnusable if a connection to this address receives no notifications, because a
+    """Raises DatabaseUnusable if a connection to this address receives no notifications, because a
     pooler gives it another connection of the server for every transaction. Errors of the database
     are left to those who use it.
     """
@@ -112,7 +116,7 @@ def require_notifications(url: str) -> None:
         with psycopg.connect(address, autocommit=True) as two:
             two.execute("SELECT pg_notify(%s, '')", [channel])
         if not list(one.notifies(timeout=_TIMEOUT_S, stop_after=1)):
-            raise PoolerUnusable(
+            raise DatabaseUnusable(
                 "The database cannot be used through this connection pooler: it shares connections "
                 "between transactions, so that nodes are not notified of changes. Use its session "
                 "mode (PgBouncer: pool_mode=session), or the address of the server itself."
@@ -206,7 +210,8 @@ class Listening:
         ((self._channel,),) = self.connection.execute(_READ_CHANNEL).fetchall()
         self.connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
         # From here on it only notifies: nothing is lost if such a commit is.
-        self.connection.execute("SET synchronous_commit = off; SET lock_timeout = '1s'")
+        # A migration may lock a table; after so long without a response the database is silent.
+        self.connection.execute("SET synchronous_commit = off; SET lock_timeout = '5s'")
         return True
 
     def wait(self, timeout_s: float) -> Heard:
@@ -223,7 +228,7 @@ class Listening:
         import psycopg  # Slow to load.
 
         try:
-            query = (_APPLIED.format(applied_seq) + "SELECT pg_notify(%s, %s)").encode()
+            query = (_APPLIED.format(applied_seq) + _NOTIFY).encode()
             self.connection.execute(query, [self._channel, _COUNTS], prepare=False)
         except psycopg.Error:
             if self.connection.broken:

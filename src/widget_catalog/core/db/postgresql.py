@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from ..errors import DatabaseUnusable
 from .schema import channels
 
 if TYPE_CHECKING:
@@ -95,8 +96,15 @@ def postgresql_engine(
     def connect(_dialect: Any, _record: Any, arguments: list[str], _options: Any) -> None:
         arguments[:] = [begin_with(address, first_host())]
 
-    @sa.event.listens_for(engine, "connect")
+    # Before SQLAlchemy's own first query, which fails with a database in another encoding.
+    @sa.event.listens_for(engine, "connect", insert=True)
     def set_up(connection: Any, _record: Any) -> None:
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            raise DatabaseUnusable(
+                f"The database has the encoding {encoding}, and must have UTF8. Create it with "
+                "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
+            )
         health = _SERVICE_HEALTH if is_service else _HEALTH
         settings = ", ".join(
             f"set_config('{it}', '{value}', false)" for it, value in health.items()

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, Protocol
+from typing import BinaryIO, Literal, NamedTuple, Protocol, runtime_checkable
 
 from widget_contract.version_files import FILE_KINDS, FileKind
 
@@ -114,6 +114,7 @@ class Bundles(Protocol):
         """Move a file out of the way, into a folder of this machine."""
 
 
+@runtime_checkable
 class LocalFiles(Protocol):
     """Also, if bundles are local files, which the server sends without reading them."""
 

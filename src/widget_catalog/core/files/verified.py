@@ -31,7 +31,15 @@ import structlog
 import zstandard
 
 from ..errors import BundleNotFound, BundleRefused
-from .contract import MAX_ENCODED_BYTES, STORED_ENCODINGS, Bundles, Encoding, Kind
+from .contract import (
+    KINDS,
+    MAX_ENCODED_BYTES,
+    STORED_ENCODINGS,
+    Bundles,
+    Encoding,
+    Kind,
+    LocalFiles,
+)
 
 # Content codings allow windows of up to 8 MB; higher levels may use larger ones.
 _ZSTD_LEVEL = 19
@@ -256,8 +264,8 @@ class Scrub:
         """In order, and not all at once: there may be millions."""
         for folder in sorted(self._folder.glob("[0-9a-f][0-9a-f]")):
             for path in sorted(folder.glob("*.*")):
-                is_bundle = path.suffix in (".js", ".css") or encoding_of(path) is not None
-                if is_bundle and f"{folder.name}/{path.name}" > after:
+                is_stored = path.suffix[1:] in KINDS or encoding_of(path) is not None
+                if is_stored and f"{folder.name}/{path.name}" > after:
                     yield path
 
 
@@ -308,6 +316,7 @@ def read_verified(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: in
     with bundles.open(sha256_hash, kind, 0, size_bytes) as stored:
         content = stored.read()
     if hashlib.sha256(content).hexdigest() != sha256_hash:
+        note_damaged(bundles, sha256_hash, kind)
         raise BundleNotFound(f"The stored bundle {sha256_hash} is damaged; run doctor.")
     return content
 
@@ -318,9 +327,19 @@ def copy_verified(
     """The same for a file of any size. If it raises, `copy` must be discarded."""
     with bundles.open(sha256_hash, kind, 0, size_bytes) as stored:
         if hash_stream(stored, copy).sha256_hash != sha256_hash:
+            note_damaged(bundles, sha256_hash, kind)
             raise BundleNotFound(
                 f"The stored bundle {sha256_hash}.{kind} is damaged; doctor says whose it is."
             )
+
+
+def note_damaged(bundles: Bundles, sha256_hash: str, kind: Kind) -> None:
+    """Change the time of a damaged file, so that processes that have found it intact read it again
+    before they serve it.
+    """
+    if isinstance(bundles, LocalFiles):
+        with contextlib.suppress(OSError):
+            os.utime(bundles.local_path(sha256_hash, kind))
 
 
 def is_intact(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int) -> bool:

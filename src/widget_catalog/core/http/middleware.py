@@ -28,7 +28,7 @@ from .metrics import Metrics
 _log = structlog.get_logger("widget_catalog.access")
 
 # Paths used by monitoring and load balancers.
-_WATCHED = frozenset({"/api/health", "/healthz/live", "/healthz/ready"})
+WATCHED = frozenset({"/api/health", "/healthz/live", "/healthz/ready"})
 
 # Parameters that would give readers of the log access; `next` may contain one of them.
 _SECRETS = re.compile(r"((?:^|&)(?:code|invitation|next|secret|signature|user_code)=)[^&]+")
@@ -69,7 +69,7 @@ def rate_limited(handler: Handler, limits: str, *, trust_forwarded_for: bool) ->
 
     async def limited(request: Request, body: Body) -> Response:
         # Monitoring must always get a response, and a preflight does not count as a request.
-        if request.path in _WATCHED or request.method == "OPTIONS":
+        if request.path in WATCHED or request.method == "OPTIONS":
             return await handler(request, body)
         client = network_of(client_of(request, trust_forwarded_for=trust_forwarded_for))
         now_s = time.monotonic()
@@ -194,11 +194,12 @@ def request_id_of(request: Request) -> str:
 
 def identified(request: Request, response: Response) -> Response:
     """The response with the id of its request, unless it has it already."""
-    if any(name == REQUEST_ID for name, _ in response.headers):
-        return response
+    for name, _ in response.headers:
+        if name == REQUEST_ID:
+            return response
     trace = current.get()
     found = request_id_of(request) if trace is None else trace.request_id
-    return response._replace(headers=[*response.headers, (REQUEST_ID, found)])
+    return Response(response.status, [*response.headers, (REQUEST_ID, found)], response.body)
 
 
 def begin_trace(request: Request) -> Trace:

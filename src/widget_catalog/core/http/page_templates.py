@@ -6,12 +6,13 @@ so that Babel extracts them; the text must be a literal.
 """
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import lru_cache, partial
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import markupsafe
 from jinja2 import (
     BytecodeCache,
     ChoiceLoader,
@@ -26,6 +27,7 @@ from jinja2.bccache import Bucket
 from jinja2.exceptions import TemplateAssertionError
 from jinja2.ext import InternationalizationExtension
 from jinja2.filters import do_urlencode
+from jinja2.runtime import Context, Macro
 from jinja2.utils import htmlsafe_json_dumps
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup, escape
@@ -67,14 +69,15 @@ def _key_of(bucket: Bucket) -> tuple[str, str, str]:
 
 
 _COMPILED = CompiledTemplates()
-_find_special = re.compile("[&<>\"']").search
+# The part of `markupsafe.escape` that is written in C, as far as it is there.
+_escape_text: Callable[[str], str] = getattr(markupsafe, "_escape_inner", escape)
 
 
 def escape_output(value: object) -> str:
     """The same text as `markupsafe.escape`, for output: without an object of its own for every
     text, which takes most of the time of a page with hundreds of them."""
     if type(value) is str:
-        return value if _find_special(value) is None else str(escape(value))
+        return _escape_text(value)
     return value if type(value) is Markup else escape(value)
 
 
@@ -85,19 +88,107 @@ class PageTemplate(Template):
     def from_code(cls, *arguments: Any, **more: Any) -> Template:
         template = super().from_code(*arguments, **more)
         # Compiled templates import `escape` for this purpose only; filters have their own.
-        template.root_render_func.__globals__["escape"] = escape_output
+        template.root_render_func.__globals__.update(escape=escape_output, Macro=PageMacro)
         return template
+
+
+class PageMacro(Macro):
+    """A macro with all of its arguments in order is called without looking at each of them."""
+
+    def __call__(self, *given: Any, **named: Any) -> str:
+        if named or self.caller or len(given) != self._argument_count:
+            return super().__call__(*given, **named)
+        return str.__new__(Markup, self._func(*given))
+
+
+class PageContext(Context):
+    def call(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
+        """Most are macros, which need no context; Jinja would find it out at every call."""
+        if type(function) is not PageMacro:
+            return super().call(function, *given, **named)
+        named.pop("_block_vars", None)
+        named.pop("_loop_vars", None)
+        return function(*given, **named)
+
+
+class Frame(NamedTuple):
+    """What a template writes on all of its pages: everything around the blocks that depend on the
+    page, which are those of the template itself, and `_OPEN`. It takes longer to write than these.
+    """
+
+    parts: list[tuple[str, str]]
+    """Texts, each with the name of the block that follows it."""
+    end: str
+    blocks: dict[str, list[Callable[[Context], Iterator[str]]]]
+    imported: dict[str, Any]
+
+    def fill(self, template: Template, values: dict[str, Any]) -> str:
+        context = template.new_context(values)
+        context.blocks, context.vars = self.blocks, self.imported.copy()
+        written: list[str] = []
+        try:
+            for text, name in self.parts:
+                written.append(text)
+                written += self.blocks[name][0](context)
+        except Exception:
+            template.environment.handle_exception()
+        written.append(self.end)
+        return "".join(written)
+
+
+_OPEN = ("title", "about", "head", "top_search", "page")
+
+
+class _Opening(str):
+    """In place of the block with this name."""
+
+    __slots__ = ()
+
+
+def frame_of(template: Template, values: dict[str, Any]) -> Frame | None:
+    """`values` are the same on all pages; a template that needs others outside of its blocks fails.
+    None if it has no blocks, or if it sets variables or defines macros outside of them: those may
+    depend on the page.
+    """
+    if not template.blocks:
+        return None
+    context = template.new_context(values)
+    for name in {*_OPEN, *template.blocks}:
+        opening = partial(_open, _Opening(name))
+        context.blocks.setdefault(name, []).insert(0, opening)
+    written: list[str] = []
+    parts = []
+    for text in template.root_render_func(context):
+        if isinstance(text, _Opening):
+            parts.append(("".join(written), str(text)))
+            written.clear()
+        else:
+            written.append(text)
+    for name in {*_OPEN, *template.blocks}:
+        del context.blocks[name][0]
+    if context.exported_vars:
+        return None
+    return Frame(parts, "".join(written), context.blocks, context.vars)
+
+
+def _open(opening: _Opening, _: Context) -> Iterator[str]:
+    yield opening
 
 
 class PageEnvironment(Environment):
     """The templates in one language."""
 
     template_class = PageTemplate
+    context_class = PageContext
     language = ENGLISH
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         parsed = super()._parse(source, name, filename)
         TranslatedCalls(self.language).visit(parsed)
+        for node in (parsed, *parsed.find_all(nodes.Stmt)):
+            for field, value in node.iter_fields():
+                if isinstance(value, list):
+                    setattr(node, field, _merged(value))
         return parsed
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
@@ -249,6 +340,17 @@ def _output(text: str, variables: dict[str, nodes.Expr]) -> nodes.Output:
         elif part:
             parts.append(nodes.TemplateData(part.replace("%%", "%")))
     return nodes.Output(parts)
+
+
+def _merged(statements: list[Any]) -> list[Any]:
+    """With one output in place of several in a row, so that it is written at once."""
+    merged: list[Any] = []
+    for it in statements:
+        if merged and isinstance(it, nodes.Output) and isinstance(merged[-1], nodes.Output):
+            merged[-1].nodes += it.nodes
+        else:
+            merged.append(it)
+    return merged
 
 
 class TranslatedCalls(NodeTransformer):

@@ -27,12 +27,14 @@ from .http import Body
 MAX_FILES = 10
 # More than a person chooses by mistake, so that the handler can say how many are allowed.
 _MAX_PARTS = 100
-_MAX_FIELD_BYTES = 81_920  # The release notes of a version, in any script.
+# Of all fields that are not files: more than any of them may have, so that its form can say so.
+_MAX_FIELDS_BYTES = 1 << 20
 
 
 class FormFile(NamedTuple):
     """A file of a form; a field may have several. Content beyond the limits, of one file and of
-    their number, is cut off: size and hash are those of the whole file.
+    their number, is cut off: size and hash are those of the whole file. Reading one that could not
+    be kept raises StoreUnavailable.
     """
 
     field: str
@@ -58,6 +60,26 @@ class MultipartForm(NamedTuple):
             file.content.close()
 
 
+class _LostFile(io.BytesIO):
+    """Could not be kept, for example because the disk is full. The rest of the form is received:
+    it can be shown again with what was typed.
+    """
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self._error = error
+
+    def write(self, _data: object, /) -> int:
+        return 0
+
+    def read(self, _size: int | None = -1, /) -> bytes:
+        sentence = f"The files cannot be kept just now ({self._error.strerror}). Try again later."
+        raise StoreUnavailable(sentence) from self._error
+
+    def seek(self, _offset: int, _whence: int = 0, /) -> int:
+        return len(self.read())
+
+
 class _Part:
     """The part that is being received: a field if it has no file."""
 
@@ -80,6 +102,7 @@ class MultipartReader:
         self._folder = folder
         self._max_file_bytes = max_file_bytes
         self._max_bytes = self._left_bytes = max_bytes
+        self._field_bytes = 0
         self._form = MultipartForm({}, [])
         self._part: _Part | None = None
         self._lock = threading.Lock()
@@ -103,10 +126,6 @@ class MultipartReader:
                     self._take(event)
             except MultipartError as error:
                 raise _malformed(error) from None
-            except OSError as error:
-                raise StoreUnavailable(
-                    f"The files cannot be kept just now ({error.strerror}). Try again later."
-                ) from error
 
     def finish(self) -> MultipartForm:
         """The parsed form. Raises InvalidRequest if it is incomplete."""
@@ -122,7 +141,8 @@ class MultipartReader:
             self._is_closed = True
             self._form.close()
             if self._part is not None and self._part.content is not None:
-                self._part.content.close()
+                with contextlib.suppress(OSError):  # Closing writes what is buffered.
+                    self._part.content.close()
 
     def _take(self, event: MultipartSegment | bytearray | bytes | None) -> None:
         if isinstance(event, MultipartSegment):
@@ -140,11 +160,13 @@ class MultipartReader:
         if part.content is not None:
             part.hash.update(data)
             if room > 0:
-                part.content.write(data[:room])
-        elif part.size_bytes > _MAX_FIELD_BYTES:
-            raise TooLarge(f"A field of this form takes at most {_MAX_FIELD_BYTES:,} bytes.")
-        else:
-            part.text += data
+                with _keeping(part):
+                    part.content.write(data[:room])
+            return
+        self._field_bytes += len(data)
+        if self._field_bytes > _MAX_FIELDS_BYTES:
+            raise TooLarge(f"The fields of this form take at most {_MAX_FIELDS_BYTES:,} bytes.")
+        part.text += data
 
     def _end_part(self) -> None:
         part, self._part = self._part, None
@@ -155,7 +177,8 @@ class MultipartReader:
         elif not part.file_name and not part.size_bytes:
             part.content.close()  # Browsers send an empty file without a name if none was chosen.
         else:
-            part.content.seek(0)
+            with _keeping(part):
+                part.content.seek(0)
             file_name, sha256_hash = part.file_name or "", part.hash.hexdigest()
             self._form.files.append(
                 FormFile(part.name, file_name, part.size_bytes, sha256_hash, part.content)
@@ -164,7 +187,23 @@ class MultipartReader:
     def _new_file(self) -> BinaryIO:
         if len(self._form.files) >= MAX_FILES:
             return io.BytesIO()
-        return cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))
+        try:
+            return cast(BinaryIO, tempfile.TemporaryFile(dir=self._folder))
+        except OSError as error:
+            return _LostFile(error)
+
+
+@contextlib.contextmanager
+def _keeping(part: _Part) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if part.content is not None:
+            with contextlib.suppress(OSError):  # Closing writes the rest, too.
+                part.content.close()
+        part.content = _LostFile(error)
+    except StoreUnavailable:
+        pass  # Lost before.
 
 
 def boundary_of(content_type: str) -> str | None:

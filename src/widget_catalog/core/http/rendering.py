@@ -4,10 +4,12 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
+from jinja2 import Template
 from markupsafe import Markup
 
 from widget_contract.preview import preview_file, preview_files, preview_tag
@@ -18,7 +20,7 @@ from ..tracing import part
 from .branding import LOGO_TYPES, Brand
 from .content import Content
 from .http import NOSNIFF, Headers, Response
-from .page_templates import PageEnvironment, page_environment
+from .page_templates import Frame, PageEnvironment, frame_of, page_environment
 
 STATIC = Path(__file__).parent / "static"
 
@@ -103,6 +105,7 @@ class PageRenderer:
         self._contributions = contributions
         self.templates = page_environment(contributions)
         self._environments = {ENGLISH: self.templates}
+        self._frames: dict[tuple[str, Language, int], tuple[Template, Frame | None]] = {}
         self.templates.globals.update(
             root=self.root,
             static={name: self.root + file.path for name, file in self.files.items()},
@@ -119,12 +122,12 @@ class PageRenderer:
 
     def take_reports(self) -> None:
         """Show links to report a widget."""
-        self.templates.globals["takes_reports"] = "yes"
+        self._show(takes_reports="yes")
 
     def show_mirror(self, url: str) -> None:
         """Show the upstream in the footer of every page, if this is a mirror."""
         self.mirror_url = url
-        self.templates.globals["mirror_url"] = url
+        self._show(mirror_url=url)
         self.look = (url, self.brand)
 
     def show_brand(self, brand: Brand) -> None:
@@ -133,8 +136,13 @@ class PageRenderer:
             self.brand = brand
             self.service_name = brand.name or self._own_name
             self.mark = self._own_mark if brand.logo is None else brand.logo.content
-            self.templates.globals.update(self.values_of(brand))
+            self._show(**self.values_of(brand))
             self.look = (self.mirror_url, brand)
+
+    def _show(self, **values: object) -> None:
+        self.templates.globals.update(values)
+        # Another one: a thread may be about to add a frame with the values from before.
+        self._frames = {}
 
     def values_of(self, brand: Brand, *, is_saved: bool = True) -> dict[str, object]:
         """The values of templates that a brand determines."""
@@ -160,6 +168,23 @@ class PageRenderer:
             environment = self._environments.get(language) or self._translate(language)
             values["language"] = language
             return environment.get_template(template).render(values).encode()
+
+    def render_public(
+        self, name: str, language: Language, languages: Sequence[Language], **values: object
+    ) -> bytes:
+        """The same for a page that is the same for everybody."""
+        with part("render"):
+            shared = {"language": language, "languages": languages}
+            key = (name, language, len(languages))
+            frames = self._frames
+            if key not in frames:
+                environment = self._environments.get(language) or self._translate(language)
+                found = environment.get_template(name)
+                frames[key] = found, frame_of(found, shared)
+            template, frame = frames[key]
+            values |= shared
+            page = template.render(values) if frame is None else frame.fill(template, values)
+            return page.encode()
 
     def _translate(self, language: Language) -> PageEnvironment:
         """The same templates in another language, with the same globals."""
@@ -254,6 +279,7 @@ class PageRenderer:
         return self.redirect(address, *headers, status=status)
 
 
+@cache
 def _static_files() -> dict[str, StaticFile]:
     """Style sheets and scripts by name. The name in the path changes with the content."""
     found = {}
@@ -270,8 +296,10 @@ def _shorten(style: bytes) -> bytes:
     """A style sheet without comments and layout. None of ours has a brace or a semicolon, or two
     spaces, in a string.
     """
-    style = re.sub(rb"/\*.*?\*/", b"", style, flags=re.DOTALL)
-    return re.sub(rb"\s*([{};])\s*", rb"\1", re.sub(rb"\s+", b" ", style)).replace(b";}", b"}")
+    style = b" ".join(re.sub(rb"/\*.*?\*/", b"", style, flags=re.DOTALL).split())
+    for mark in (b"{", b"}", b";"):
+        style = style.replace(b" " + mark, mark).replace(mark + b" ", mark)
+    return style.replace(b";}", b"}")
 
 
 def leave(address: str, *headers: Header, status: int = 303) -> Response:

@@ -98,7 +98,7 @@ function showPictures(list) {
   };
   const dialog = make("dialog", { className: "lightbox" }, film, make("div", {},
     button("←", _("Previous"), () => show(current() - 1)), caption, button("→", _("Next"), () => show(current() + 1)),
-    button(_("Close"), _("Close"), () => dialog.close())));
+    Object.assign(button(_("Close"), _("Close"), () => dialog.close()), { autofocus: true })));
   dialog.setAttribute("aria-label", _("Screenshots"));
   film.addEventListener("scroll", tell);
   dialog.addEventListener("keydown", ({ key }) => {
