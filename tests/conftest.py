@@ -29,8 +29,8 @@ from widget_catalog.catalog.pages import rendered_pages
 
 pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
 
-# Half of the usual number of examples: runs are frequent. Many: --hypothesis-profile long.
-for _profile, _examples in (("catalog", 50), ("long", 1_000)):
+# A third of the usual number of examples: runs are frequent. Many: --hypothesis-profile long.
+for _profile, _examples in (("catalog", 33), ("long", 1_000)):
     settings.register_profile(
         _profile,
         deadline=None,

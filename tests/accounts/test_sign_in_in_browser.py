@@ -4,7 +4,7 @@ import contextlib
 import re
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -79,7 +79,7 @@ def listening(address: str = "127.0.0.1") -> Iterator[tuple[int, list[str]]]:
         def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
             pass
 
-    server = HTTPServer((address, 0), Handler)
+    server = ThreadingHTTPServer((address, 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

@@ -8,12 +8,13 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import httpx
+import pytest
 
 from publishing.publisher import bundle_of
 from support.author import Author, add_account, assert_whole, token_of
@@ -21,7 +22,7 @@ from support.commands import widget_catalog
 from support.load import CountingLoad
 from support.service import Service, clean_environment, running_service, wait_for
 from support.widgets import import_widgets, widget_line
-from widget_catalog.backup.layout import list_snapshots
+from widget_catalog.backup.layout import list_snapshots, number_of
 from widget_catalog.backup.reader import check_backup
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core import clock
@@ -29,6 +30,7 @@ from widget_catalog.core import clock
 _KEYS = ["acme/a", "acme/b", "acme/c"]
 # Far more than a copy of this small catalog takes on the slowest machine.
 _MAX_LOST_S = 30
+_ATTEMPTS = 20
 
 
 class Promised(NamedTuple):
@@ -61,7 +63,9 @@ def test_everything_acknowledged_before_the_last_copy_survives_the_loss_of_the_m
                 promises.append(
                     Promised(clock.iso(clock.now()), load.acknowledged.copy(), versions.copy())
                 )
-                return len(list_snapshots(copy)) >= 4 and len(versions) >= 4
+                # By their numbers, because only three snapshots are kept.
+                newest = max((number_of(it) or 0 for it in list_snapshots(copy)), default=0)
+                return newest >= 4 and len(versions) >= 4
 
             wait_for(is_enough, timeout_s=120)
             os.kill(copying.pid, signal.SIGKILL)
@@ -107,13 +111,14 @@ def _publishing(service: Service, token: str, acknowledged: set[str]) -> Iterato
     is_over = threading.Event()
 
     def publish() -> None:
-        with Author(service.url, token) as author, contextlib.suppress(httpx.TransportError):
+        with Author(service.url, token) as author:
             for number in range(80):  # An account may publish a hundred per hour.
                 version = f"1.0.{number}"
                 if is_over.is_set():
                     return
-                if author.publish("ann/clock", version, bundle_of(version)).status_code == 200:
-                    acknowledged.add(version)
+                with contextlib.suppress(httpx.TransportError):
+                    if author.publish("ann/clock", version, bundle_of(version)).status_code == 200:
+                        acknowledged.add(version)
                 time.sleep(0.1)
 
     thread = threading.Thread(target=publish)
@@ -133,26 +138,33 @@ def test_a_backup_killed_at_any_moment_leaves_the_last_one_whole(tmp_path: Path)
     folder, file = tmp_path / "folder", tmp_path / "file.tar.zst"
     for target in (folder, file):
         assert widget_catalog("backup", target, "--data", node.folder.path).code == 0
-    was = {target: check_backup(target).name for target in (folder, file)}
     begun = {
         folder: lambda: list((folder / "snapshots").glob(".partial-*/catalog.db")),
         file: lambda: list(tmp_path.glob(".file.tar.zst.partial/*.tar.zst")),
     }
 
     for target in (folder, file):
-        command = [sys.executable, "-m", "widget_catalog", "backup", str(target)]
-        killed = subprocess.Popen(
-            [*command, "--data", str(node.folder.path)],
-            env=clean_environment(),
-            stderr=subprocess.DEVNULL,
-        )
-        wait_for(begun[target])
-        killed.kill()
-        assert killed.wait() == -signal.SIGKILL
-        assert begun[target](), "It was killed too late."
-        assert check_backup(target).name == was[target]
+        # On a busy machine, a backup may be finished before anybody looks.
+        for _ in range(_ATTEMPTS):
+            was = check_backup(target).name
+            if _is_killed_while(begun[target], target, node.folder.path):
+                break
+        else:
+            pytest.fail("It was killed too late, every time.")
+        assert check_backup(target).name == was
 
         assert widget_catalog("backup", target, "--data", node.folder.path).code == 0
         assert not begun[target]()
         check_backup(target)
     assert sorted(it.name for it in tmp_path.iterdir()) == ["data", "file.tar.zst", "folder"]
+
+
+def _is_killed_while(begun: Callable[[], object], target: Path, data: Path) -> bool:
+    """Kill a backup that has begun. False if it was finished before."""
+    command = [sys.executable, "-m", "widget_catalog", "backup", str(target), "--data", str(data)]
+    backup = subprocess.Popen(command, env=clean_environment(), stderr=subprocess.DEVNULL)
+    wait_for(lambda: begun() or backup.poll() is not None)
+    backup.kill()
+    code = backup.wait()
+    assert code in (0, -signal.SIGKILL)
+    return code != 0 and bool(begun())

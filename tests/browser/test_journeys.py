@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from support.chromium import complaints_of, quiet_page
+from support.chromium import complaints_of, quiet_page, wait_for_page, wait_until
 from support.scripted import Scripted, ScriptedServer, scripted_server
 from support.service import Service
 
@@ -36,6 +36,7 @@ def test_a_widget_is_found_run_and_its_settings_are_tried(
         page.goto(demo_service.url)
         page.get_by_label("Search the catalog").fill("analogue")
         page.keyboard.press("Enter")
+        page.wait_for_url("**/search?q=analogue")
         page.locator("ol.widgets").get_by_role("link", name="Clock").first.click()
         page.wait_for_url("**/widgets/catalog/clock")
         page.get_by_role("button", name="Run the preview").click()
@@ -108,7 +109,9 @@ def test_a_copied_snippet_works_on_another_origin_and_refuses_a_changed_byte(
         page.goto(demo_service.url + _WEATHER)
         if not is_client:
             page.locator("summary", has_text="Technical details").click()
+        page.evaluate("navigator.clipboard.writeText('')")
         page.get_by_role("button", name=label, exact=True).click()
+        wait_until(page, "navigator.clipboard.readText()")
         snippet = page.evaluate("navigator.clipboard.readText()")
     assert ("catalog.load(" in snippet) == is_client
     page_text = f"<!doctype html><html lang=en><title>Mine</title>\n{snippet}\n"
@@ -119,9 +122,8 @@ def test_a_copied_snippet_works_on_another_origin_and_refuses_a_changed_byte(
         page.goto(elsewhere.url)
         weather = page.get_by_role("group", name="Weather")
         expect(weather).to_be_visible(timeout=_LIMIT_MS)
-        shown = weather.bounding_box()
-        assert shown is not None
-        assert shown["height"] == pytest.approx(288, abs=2)
+        height = "it => it.getBoundingClientRect().height"
+        wait_for_page(page, lambda: abs(weather.evaluate(height) - 288) <= 2)
         page.evaluate(
             "caches.keys().then((all) => Promise.all(all.map((it) => caches.delete(it))))"
         )
@@ -138,9 +140,5 @@ def test_a_copied_snippet_works_on_another_origin_and_refuses_a_changed_byte(
 
     changed.route("**/cdn/@home/weather/**", spoil)
     changed.goto(elsewhere.url)
-    for _ in range(100):
-        if any(refusal in it.lower() for it in said):
-            break
-        changed.wait_for_timeout(100)
-    assert any(refusal in it.lower() for it in said), said
+    wait_for_page(changed, lambda: any(refusal in it.lower() for it in said))
     assert changed.locator("#widget").inner_html() == ""

@@ -47,6 +47,7 @@ def visiting(
         page.get_by_label("Username").fill(name)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in", exact=True).click()
+        page.wait_for_url("**/account/widgets")
         yield page
     context.close()
 
@@ -103,7 +104,7 @@ def test_an_author_yanks_and_the_operator_revokes(
         assert bundle.status == 410
         page.goto(public)
         expect(page.get_by_text("it must not run")).to_be_visible()
-        assert run.count() == 0
+        expect(run).to_have_count(0)
         lines = page.request.get(f"{people_service.url}/operate/audit.ndjson").text().splitlines()
         total = page.request.get(f"{people_service.url}/api/audit").json()["total"]
         assert len(lines) == total

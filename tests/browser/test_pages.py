@@ -1,6 +1,8 @@
 """The pages in a real browser: phone and desktop, light and dark, by keyboard and by click."""
 
 import contextlib
+import json
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from support.chromium import complaints_of, quiet_page
+from support.chromium import complaints_of, quiet_page, wait_until
 from support.demo import examples_folder
 from support.service import Service, free_port
 
@@ -191,7 +193,7 @@ def test_the_skip_link_leads_to_the_content(browser: Browser, demo_service: Serv
     with opened(browser, demo_service, "/docs/api", DESKTOP) as page:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
-        assert page.url.endswith("/docs/api#main")
+        expect(page).to_have_url(re.compile(r"/docs/api#main$"))
 
 
 @pytest.mark.parametrize("has_script", [True, False])
@@ -209,10 +211,12 @@ def test_one_finds_a_widget_and_its_snippet(
     page.get_by_text("The time in the places that matter").click(force=True)
     page.wait_for_url("**/widgets/catalog/world-clock")
     snippet = page.locator(".copied").first
-    assert 'catalog.load("catalog/world-clock"' in snippet.locator("code").inner_text()
+    expect(snippet.locator("code")).to_contain_text('catalog.load("catalog/world-clock"')
     button = snippet.get_by_role("button")
-    assert button.count() == (1 if has_script else 0)
+    expect(button).to_have_count(1 if has_script else 0)
     if has_script:
+        page.clock.install(time=0)
+        page.clock.pause_at(1_000)  # It says so for two seconds.
         button.click()
         expect(button).to_contain_text("Copied")
         copied = page.evaluate("navigator.clipboard.readText()")
@@ -225,10 +229,10 @@ def test_results_follow_what_is_typed(browser: Browser, demo_service: Service) -
         expect(page.locator("[autofocus]")).to_be_focused()
         page.keyboard.type("weather")
         expect(page.locator(".count")).to_contain_text("for weather")
-        assert page.url.endswith("/search?q=weather")
+        expect(page).to_have_url(re.compile(r"/search\?q=weather$"))
         page.get_by_label("Official only").check()
         expect(page.locator(".count")).to_contain_text("0 widgets")
-        assert page.url.endswith("/search?q=weather&official=true")
+        expect(page).to_have_url(re.compile(r"/search\?q=weather&official=true$"))
 
 
 def test_the_corner_knows_who_is_signed_in(browser: Browser, demo_service: Service) -> None:
@@ -263,18 +267,18 @@ def test_one_click_takes_a_whole_command(browser: Browser, demo_service: Service
     with opened(browser, demo_service, "/", PHONE) as page:
         command = page.locator(".command code").first
         command.click()
-        assert page.evaluate("getSelection().toString()") == command.inner_text()
+        text = command.inner_text()
+        wait_until(page, f"getSelection().toString() === {json.dumps(text)}")
 
 
 def test_the_contents_stay_in_sight_on_a_desktop(browser: Browser, demo_service: Service) -> None:
     with opened(browser, demo_service, "/docs/api/schemas", DESKTOP) as page:
         contents = page.get_by_role("navigation", name="Contents")
-        assert contents.count() == 1
+        expect(contents).to_have_count(1)
         contents.get_by_role("link", name="VersionEntry").click()
-        assert page.evaluate("scrollY") > 1000
-        assert (
-            page.evaluate("document.querySelector('.contents.wide').getBoundingClientRect().top")
-            == 0
+        wait_until(page, "scrollY > 1000")
+        wait_until(
+            page, "document.querySelector('.contents.wide').getBoundingClientRect().top === 0"
         )
         heading = page.get_by_role("heading", name="VersionEntry").bounding_box()
         assert heading is not None
@@ -283,10 +287,10 @@ def test_the_contents_stay_in_sight_on_a_desktop(browser: Browser, demo_service:
 
 def test_the_contents_are_folded_on_a_phone(browser: Browser, demo_service: Service) -> None:
     with opened(browser, demo_service, "/docs/api/schemas", PHONE) as page:
-        assert page.get_by_role("navigation", name="Contents").count() == 0
+        expect(page.get_by_role("navigation", name="Contents")).to_have_count(0)
         page.get_by_text("Contents", exact=True).click()
         page.get_by_role("navigation", name="Contents").get_by_role("link", name="Size").click()
-        assert page.url.endswith("#schema-Size")
+        expect(page).to_have_url(re.compile("#schema-Size$"))
 
 
 def test_an_operation_is_tried_on_its_page(browser: Browser, demo_service: Service) -> None:
@@ -301,7 +305,7 @@ def test_an_operation_is_tried_on_its_page(browser: Browser, demo_service: Servi
         page.goto(f"{demo_service.url}/docs/api/resolveWidgets")
         page.get_by_role("button", name="Send").click()
         expect(tried.locator("pre")).to_contain_text('"results": [')
-        assert page.url.endswith("/docs/api/resolveWidgets")
+        expect(page).to_have_url(re.compile("/docs/api/resolveWidgets$"))
 
 
 def test_an_operation_is_tried_without_javascript(browser: Browser, demo_service: Service) -> None:
@@ -310,11 +314,11 @@ def test_an_operation_is_tried_without_javascript(browser: Browser, demo_service
     page.goto(f"{demo_service.url}/docs/api/getWidget")
     page.get_by_label("name", exact=True).fill("sun")
     page.get_by_role("button", name="Send").click()
-    assert page.url == f"{demo_service.url}/api/v1/widgets/catalog/sun"
-    assert '"name":"sun"' in page.content()
+    expect(page).to_have_url(f"{demo_service.url}/api/v1/widgets/catalog/sun")
+    expect(page.locator("body")).to_contain_text('"name":"sun"')
     page.goto(f"{demo_service.url}/docs/api/resolveWidgets")
-    assert page.get_by_text("This form needs JavaScript.").is_visible()
-    assert page.get_by_role("button", name="Send").count() == 0
+    expect(page.get_by_text("This form needs JavaScript.")).to_be_visible()
+    expect(page.get_by_role("button", name="Send")).to_have_count(0)
     context.close()
 
 
@@ -323,8 +327,8 @@ def test_pages_work_without_javascript(browser: Browser, demo_service: Service) 
     page = context.new_page()
     for path in PATHS:
         page.goto(demo_service.url + path)
-        assert page.get_by_role("main").is_visible()
-        assert page.get_by_role("heading", level=1).is_visible()
+        expect(page.get_by_role("main")).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
     context.close()
 
 
@@ -336,5 +340,5 @@ def test_a_wrong_address_is_shown_on_a_page(browser: Browser, demo_service: Serv
     assert response.status == 404
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE
     page.get_by_role("link", name="home page").click()
-    assert page.url == f"{demo_service.url}/"
+    expect(page).to_have_url(f"{demo_service.url}/")
     context.close()

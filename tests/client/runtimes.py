@@ -108,10 +108,11 @@ def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
         return version_line(number, **here, sdkVersion=sdk, publishedAt=at, **fields)
 
     (folder / "clock.css").write_text(".clock { color: red; }\n")
+    german = {"de": {"displayName": "Wanduhren"}}
     yield widget_line(
         "acme/clock",
         versions=[
-            version("2.0.0", "^2.0.0"),
+            version("2.0.0", "^2.0.0", keywords=["wall-mounted"], translations=german),
             version("1.1.0", cssFile="clock.css"),
             version("1.0.0"),
         ],

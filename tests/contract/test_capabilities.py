@@ -123,9 +123,9 @@ def test_comparing_the_largest_manifests_takes_little_time() -> None:
 
     # All but the last are covered by the last one, and by no other.
     old, new = largest("a*a*a*b", "*a*"), largest("a" * 200, "b")
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(permission_changes(old, new).added) == 2
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_only_so_many_pairs_of_patterns_are_compared() -> None:

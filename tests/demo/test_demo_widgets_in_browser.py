@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
+from support.chromium import wait_until
 from widget_contract.preview import preview_files
 
 Version = dict[str, Any]
@@ -334,8 +335,8 @@ def test_a_stopwatch_measures_laps(host: Host, widgets: list[dict[str, Any]]) ->
     host.widget.get_by_role("button", name="Lap").click()
     host.widget.get_by_role("button", name="Stop").click()
 
-    assert host.page.evaluate("runningTimers.size") == 0
-    assert "Lap 1" in str(host.widget.locator("li").text_content())
+    wait_until(host.page, "runningTimers.size === 0")
+    expect(host.widget.locator("li")).to_contain_text("Lap 1")
 
 
 def test_the_yanked_weather_has_the_error_of_its_reason_and_the_next_one_has_not(
@@ -353,6 +354,7 @@ def test_the_yanked_calendar_has_the_error_of_its_reason_and_the_latest_has_not(
     # 1 March 2026 was a Sunday.
     for number, blank_cells in (("2.0.1", 7), ("2.0.0", 0)):
         host.mount(find(widgets, "catalog/calendar", number), config={"firstDay": 0})
+        expect(host.widget).to_be_visible()
         first_week = host.widget.get_by_role("row").nth(1).get_by_role("cell")
         assert [cell.strip() for cell in first_week.all_inner_texts()].count("") == blank_cells
         host.unmount()

@@ -15,7 +15,7 @@ def test_the_workflow_runs_the_quick_tests_everything_and_the_image() -> None:
     assert commands == {
         "quick": "./dev test --quick",
         "everything": ".ci/run",
-        "image": "sudo ./dev image python:3.11-slim",
+        "image": "sudo ./dev image --pull",
     }
     assert (ROOT / ".ci" / "run").read_text().splitlines()[-1] == "exec ./dev test"
 

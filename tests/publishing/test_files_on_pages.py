@@ -17,9 +17,12 @@ def test_the_page_shows_readme_and_pictures_of_the_version(people: People) -> No
     assert "<p>Shows the time in <em>every</em> zone. ⏰</p>" in old
     assert "manifest.</" not in old
     thumbnail = f'<img src="{PLACE}screenshots/light.thumb.webp" width="640" height="400" '
-    assert thumbnail + 'alt="Screenshot: light" loading="lazy" decoding="async">' in old
+    assert thumbnail + 'alt="Screenshot: Light" loading="lazy" decoding="async">' in old
     assert f'<a href="https://catalog.example{PLACE}screenshots/light.png">' in old
     assert 'alt="Screenshot: Small 2 x"' in old
+    german = people.site.get("/widgets/ann/new/1.0.0?lang=de").body.decode()
+    assert 'alt="Screenshot: Hell"' in german
+    assert 'alt="Screenshot: Small 2 x"' in german
     new = people.site.get("/widgets/ann/new").body.decode()
     assert "<p>From the <em>manifest</em>.</p>" in new
     assert "screenshots" not in new

@@ -1,6 +1,7 @@
 """Bodies of the publish form that are hostile, too large or too many, and who may send them."""
 
 import asyncio
+import resource
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from publishing.publish_form import PUBLISH, files, pending, send, told, uploade
 from support.browsing import Browsing, browser_of, multipart
 from support.site import Reply
 from support.site_with_people import BuiltPeople, People
+from widget_catalog.core.errors import InvalidRequest, StoreUnavailable
 from widget_catalog.core.http.http import PlainRequest
+from widget_catalog.core.http.receiving import MultipartReader
 
 
 @pytest.fixture
@@ -28,6 +31,66 @@ def test_a_bundle_that_is_too_large_is_refused_in_words(people: People, ann: Bro
     assert uploaded(people) == []
     too_much = send(ann, files(js=b"x" * (33 << 20)))
     assert too_much.status == 413
+
+
+def test_notes_that_are_too_long_are_kept_and_refused_at_their_field(ann: Browsing) -> None:
+    typed = "x" * 200_000
+    assert send(ann, files(), notes=typed, name="egg-timer").status == 400
+
+    assert told(ann, "notes") == ["Is too long: 200,000 characters, and at most 20,000 are taken."]
+    assert ann.page.one("textarea", id="notes").text == typed
+    assert ann.page.one("input", id="name").attributes["value"] == "egg-timer"
+
+
+def test_what_was_typed_is_kept_when_the_files_cannot_be(people: People, ann: Browsing) -> None:
+    ann.get(PUBLISH)
+    uploads = people.site.settings.data / "uploads"
+    uploads.rename(uploads.with_name("aside"))
+    response = ann.submit_files(PUBLISH, files(), notes="- Rings.", name="egg-timer")
+    uploads.with_name("aside").rename(uploads)
+
+    assert (response.status, response.headers["retry-after"]) == (503, "5")
+    wanted = "The files cannot be kept just now (No such file or directory). Try again later."
+    assert wanted in ann.page.one("div", role="alert").text
+    assert ann.page.one("textarea", id="notes").text == "- Rings."
+    assert ann.page.one("input", id="name").attributes["value"] == "egg-timer"
+    assert send(ann, files(), notes="- Rings.").status == 303
+
+
+def test_a_file_that_the_disk_has_no_room_for_is_lost_and_all_else_is_received(
+    tmp_path: Path,
+) -> None:
+    """The system's limit on the size of files looks like a full disk."""
+    body, kind = multipart({"notes": "- Rings."}, {"bundle": b"x" * 100_000})
+    reader = MultipartReader(kind.partition("boundary=")[2], tmp_path, 1_000_000, 1_000_000)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+    try:
+        for start in range(0, len(body), 5_000):
+            reader.write(body[start : start + 5_000])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    form = reader.finish()
+
+    assert (form.fields["notes"], form.files[0].size_bytes) == ("- Rings.", 100_000)
+    with pytest.raises(StoreUnavailable, match="File too large"):
+        form.files[0].content.read()
+    form.close()
+
+
+def test_a_form_that_breaks_off_on_a_full_disk_is_given_up(tmp_path: Path) -> None:
+    """Its last bytes are still in a buffer."""
+    body, kind = multipart({}, {"bundle": b"x" * 2_000})
+    reader = MultipartReader(kind.partition("boundary=")[2], tmp_path, 1_000_000, 1_000_000)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+    try:
+        reader.write(body[:1_500])
+        with pytest.raises(InvalidRequest):
+            reader.finish()
+        reader.give_up()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 
 def test_a_form_of_another_site_or_of_nobody_is_refused(people: People, ann: Browsing) -> None:
@@ -105,7 +168,7 @@ def test_no_room_is_kept_for_a_form_of_another_site(people: People, ann: Browsin
         (b"no parts at all", 400),
         (b'--b\r\nContent-Disposition: form-data; name="bundle"; filename="a"\r\n\r\nabc', 400),
         (b"--b\r\nnothing\r\n\r\n\r\n--b--\r\n", 400),
-        (b'--b\r\nContent-Disposition: form-data; name="scope"\r\n\r\n' + b"x" * 90_000, 413),
+        (b'--b\r\nContent-Disposition: form-data; name="scope"\r\n\r\n' + b"x" * 1_100_000, 413),
         (b"--b\r\n" + b"X: y\r\n" * 20, 400),
         (b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n' * 200 + b"--b--", 400),
     ],

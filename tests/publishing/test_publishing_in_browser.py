@@ -72,11 +72,13 @@ def signed_in(
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url(f"**{next_}")
     return page
 
 
 def drop(page: Page, target: Locator, folder: Path) -> None:
     """As the system does when a folder is dragged onto the page."""
+    expect(target).to_be_visible()
     box = target.bounding_box()
     assert box is not None
     session = page.context.new_cdp_session(page)
@@ -96,8 +98,7 @@ def errors_of(page: Page) -> list[str]:
 def assert_is_loaded(picture: Locator) -> None:
     expect(picture).to_be_visible()
     picture.scroll_into_view_if_needed()
-    expect(picture).to_have_js_property("complete", True)
-    assert picture.evaluate("it => it.naturalWidth") > 0
+    assert picture.evaluate("it => it.decode().then(() => it.naturalWidth)") > 0
 
 
 def chosen(page: Page, label: str) -> list[str]:

@@ -6,6 +6,7 @@ Every page, on a phone, a tablet and a desktop, light and dark, into .cache/scre
 
 import sys
 import tempfile
+import time
 from itertools import product
 from pathlib import Path
 
@@ -23,6 +24,8 @@ _FOLDER = Path(".cache/screenshots")
 _README_FOLDER = Path("docs/images")
 _README_SIZE = (1200, 800)
 _MAX_PIXELS = 4000
+# Some pages need a sign-in that is at most ten minutes old.
+_SIGN_IN_SECONDS = 300
 
 
 def main(words: list[str]) -> int:
@@ -39,23 +42,30 @@ def main(words: list[str]) -> int:
         running_service(people) as service,
         running_browser(program) as browser,
     ):
-        states = {demo.url: None, service.url: _signed_in(browser, service.url)}
         if words == ["--readme"]:
             for scene in README_SCENES:
                 path = _README_FOLDER / f"{scene.name}.png"
                 _take(browser, demo.url, None, scene, path, *_README_SIZE, "light")
             return 0
         _FOLDER.mkdir(parents=True, exist_ok=True)
-        for scene, width, scheme in product(ALL_SCENES, WIDTHS, SCHEMES):
-            if not words or any(word in scene.name for word in words):
-                url = service.url if scene.is_signed_in else demo.url
+        signed_in: StorageState | None = None
+        signed_in_until = 0.0
+        for scene in ALL_SCENES:
+            if words and not any(word in scene.name for word in words):
+                continue
+            url = service.url if scene.is_signed_in else demo.url
+            if scene.is_signed_in and time.monotonic() > signed_in_until:
+                signed_in = _signed_in(browser, url)
+                signed_in_until = time.monotonic() + _SIGN_IN_SECONDS
+            state = signed_in if scene.is_signed_in else None
+            for width, scheme in product(WIDTHS, SCHEMES):
                 path = _FOLDER / f"{scene.name}-{width}-{scheme}.png"
-                _take(browser, url, states[url], scene, path, width, None, scheme)
+                _take(browser, url, state, scene, path, width, None, scheme)
     return 0
 
 
 def _signed_in(browser: Browser, url: str) -> StorageState:
-    """The browser state of a signed-in person: one session for all screenshots."""
+    """The browser state of a person who has just signed in."""
     context = browser.new_context()
     sign_in(context.new_page(), url)
     state = context.storage_state()

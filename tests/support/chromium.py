@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, expect, sync_playwright
 
 # How long a test waits for a page: the machine may be busy.
 TIMEOUT_MS = 60_000
@@ -69,6 +70,19 @@ class SharedBrowser:
 
     def _put_aside(self) -> None:
         asyncio._set_running_loop(None)
+
+
+def wait_until(page: Page | Frame, condition: str) -> None:
+    """Until this is true. Playwright's own wait needs eval, which our policies forbid."""
+    wait_for_page(page, lambda: page.evaluate(condition), condition)
+
+
+def wait_for_page(page: Page | Frame, condition: Callable[[], object], message: str = "") -> None:
+    """Until this is true. Meanwhile, events of the page are received."""
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
+    while not condition():
+        assert time.monotonic() < deadline, message or "It did not happen in time."
+        page.wait_for_timeout(50)
 
 
 def complaints_of(page: Page) -> list[str]:

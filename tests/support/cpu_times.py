@@ -5,41 +5,58 @@ depend on what else runs.
 import contextlib
 import os
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 
 from support.preloaded import server_pid
 
-_NAME = "cpu_s"
+_NAME, _SHARED = "cpu_s", "shared_cpu_s"
+_OF_ALL = "what the files of a test process share, such as its browser"
 _SHOWN = 40
 
 
 class CpuTimes:
     """Counts processes that have ended, and this one. A killed process leaves children that are
-    nobody's, which are not counted.
+    nobody's, which are not counted. What ends after the last test belongs to no file.
     """
 
-    def __init__(self) -> None:
-        self._before = _used_s()
+    def __init__(self, used_s: Callable[[], float] | None = None) -> None:
+        self._used_s = used_s or _used_s
+        self._before = self._last_phase = self._used_s()
+        self._is_last = False
         self._files: defaultdict[str, float] = defaultdict(float)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(
+        self, nextitem: pytest.Item | None
+    ) -> Generator[None, object, object]:
+        self._is_last = nextitem is None
+        return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
+        now = self._used_s()
         if call.when == "teardown":
-            now = _used_s()
-            report.user_properties.append((_NAME, now - self._before))
+            shared = now - self._last_phase if self._is_last else 0.0
+            report.user_properties.append((_NAME, now - self._before - shared))
+            report.user_properties.append((_SHARED, shared))
             self._before = now
+        self._last_phase = now
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        spent = dict(report.user_properties).get(_NAME, 0)
-        if report.when == "teardown" and isinstance(spent, float):
-            self._files[report.nodeid.partition("::")[0]] += spent
+        if report.when != "teardown":
+            return
+        file = report.nodeid.partition("::")[0]
+        for name, counts_for in ((_NAME, file), (_SHARED, _OF_ALL)):
+            spent = dict(report.user_properties).get(name, 0)
+            if isinstance(spent, float):
+                self._files[counts_for] += spent
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(f"{sum(self._files.values()):,.0f} s of CPU time, by file")

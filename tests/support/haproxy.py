@@ -43,13 +43,18 @@ def haproxy_before(
 
 
 def configuration(ports: Sequence[int], port: int, *, retries: bool = True) -> str:
-    servers = "".join(f"    server node{it} 127.0.0.1:{it}\n" for it in ports)
-    named = re.sub(r"(    server \w+ \w+:\d+\n)+", lambda _: servers, DEPLOYED.read_text())
+    def servers(deployed: re.Match[str]) -> str:
+        is_tracking = "track" in deployed[0]
+        names = [f"server node{it} 127.0.0.1:{it}" for it in ports]
+        more = [f" track nodes/node{it}" if is_tracking else "" for it in ports]
+        return "".join(f"    {a}{b}\n" for a, b in zip(names, more, strict=True))
+
+    named = re.sub(r"(    server \w+ \w+:\d+.*\n)+", servers, DEPLOYED.read_text())
     listening = named.replace("    bind :8080\n", f"    bind 127.0.0.1:{port}\n")
     if retries:
         return listening
     once = re.sub(r" +(option redispatch|retry-on) .*\n", "", listening)
-    return once.replace("retries 2", "retries 0")
+    return re.sub(r"retries \d", "retries 0", once)
 
 
 def program() -> str:

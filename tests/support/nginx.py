@@ -35,15 +35,18 @@ def nginx_before(ports: Sequence[int], folder: Path) -> Iterator[int]:
 
 def _config(ports: Sequence[int], port: int, folder: Path) -> str:
     deployed = _DEPLOYED.read_text()
-    [pattern] = set(re.findall(r"server \w+:\d+ (.*);", deployed))
-    servers = "\n".join(f"        server 127.0.0.1:{it} {pattern};" for it in ports)
-    named = re.sub(r"( +server \w+:\d+ .*;\n)+", lambda _: servers + "\n", deployed)
+    named = re.sub(r"( +server \w+:\d+ .*;\n)+", lambda it: _servers(it[0], ports), deployed)
     listening = re.sub(r"listen \d+;", f"listen 127.0.0.1:{port};", named)
     places = [f"{it}_temp_path {folder}/{it};" for it in _TEMPORARY]
     inside = "\n".join(["http {", "access_log off;", *places])
     user = "user root;" if os.geteuid() == 0 else ""
     head = f"daemon off;\n{user}\nworker_processes 1;\npid {folder}/nginx.pid;\n"
     return head + listening.replace("http {", inside, 1)
+
+
+def _servers(lines: str, ports: Sequence[int]) -> str:
+    [parameters] = set(re.findall(r"server \w+:\d+ (.*);", lines))
+    return "".join(f"server 127.0.0.1:{it} {parameters};\n" for it in ports)
 
 
 _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")

@@ -191,7 +191,7 @@ def _server_address() -> str:
 def _end(server: subprocess.Popen[bytes]) -> None:
     assert server.stdin is not None
     server.stdin.close()
-    server.wait(10)
+    server.wait(60)
 
 
 def _serve(listening: socket.socket) -> None:
@@ -208,16 +208,33 @@ def _serve(listening: socket.socket) -> None:
     # A collection in a fork would write to every object, and so copy all this memory.
     gc.collect()
     gc.freeze()
+    ended = _ended_processes()
     while True:
-        readable, _, _ = select.select([listening, sys.stdin], [], [])
-        _forget_ended()
+        readable, _, _ = select.select([listening, sys.stdin, ended], [], [])
+        if ended in readable:
+            ended.recv(4096)
+            _forget_ended()
         if sys.stdin in readable:
             return
+        if listening not in readable:
+            continue
         connection, _ = listening.accept()
         if os.fork() == 0:
-            listening.close()
+            os.close(signal.set_wakeup_fd(-1))
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for it in (listening, ended):
+                it.close()
             _attend(connection)
         connection.close()
+
+
+def _ended_processes() -> socket.socket:
+    """Can be read when a process has ended: its CPU time belongs to the test that ended it."""
+    ended, tells = socket.socketpair()
+    tells.setblocking(False)
+    signal.set_wakeup_fd(tells.detach(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return ended
 
 
 def _examine_commands() -> None:

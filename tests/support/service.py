@@ -108,10 +108,12 @@ class Service:
         return self.process.wait(timeout_s)
 
     def kill(self) -> None:
-        """SIGKILL to all processes at once."""
+        """SIGKILL to all processes at once; returns when none of them has the port any more."""
+        workers = self.worker_pids() if self.process.poll() is None else []
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(60)
+        wait_for(lambda: not any(map(is_running, workers)))
 
     def is_gone(self) -> bool:
         """Whether no process of it is left, including workers."""
@@ -123,7 +125,10 @@ class Service:
 
     def worker_pids(self) -> list[int]:
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(pid) for pid in children.read_text().split()]
+        try:
+            return [int(pid) for pid in children.read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            return []  # It has ended.
 
 
 def wait_until_it_responses(
@@ -134,7 +139,7 @@ def wait_until_it_responses(
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError("The server ended at once.")
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         with (
             contextlib.closing(connection),
             contextlib.suppress(OSError, http.client.HTTPException),

@@ -19,19 +19,32 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 _TESTS = Path(__file__).parents[1]
-# They run in this process, but for seconds (random histories, large catalogs), or our code starts
-# processes in them.
+# They run in this process, but for seconds (random histories, large catalogs, time limits), or our
+# code starts processes in them (pictures, compression, JavaScript).
 LONG_FILES = {
     "accounts/test_locked_account.py",
     "app/test_every_page.py",
     "app/test_hostile_requests.py",
+    "backup/test_folder.py",
+    "bench/test_catalogs.py",
+    "bench/test_traffic.py",
     "catalog/api/test_compressed_bundles.py",
+    "catalog/pages/test_link_pictures.py",
     "catalog/search/test_search_against_oracle.py",
     "catalog/search/test_search_file.py",
     "catalog/search/test_search_in_a_large_catalog.py",
+    "catalog/search/test_words_against_oracle.py",
     "catalog/test_encode_bundles.py",
     "catalog/test_remembered_responses.py",
+    "core/db/test_old_databases.py",
+    "publishing/test_attached_files.py",
+    "publishing/test_publish_form_files.py",
+    "python_client/test_hostile_catalogs.py",
+    "tool/test_javascript.py",
+    "tool/test_login.py",
     "transfer/test_import_of_many.py",
+    "transfer/test_staged_import.py",
+    "webhooks/test_turns.py",
     "wire/test_texts_that_take_long.py",
 }
 # The files that wait for most of their time, longest first: for timeouts, for processes that start,

@@ -1,9 +1,13 @@
 """What is drawn on a picture of a widget."""
 
 import base64
+import time
 from typing import Any, NamedTuple
 
+import pytest
 from playwright.sync_api import Page
+
+from support.chromium import TIMEOUT_MS
 
 _DRAWN = """async (png) => {
   const image = new Image();
@@ -56,7 +60,24 @@ class Drawn(NamedTuple):
             and {self.top, self.bottom} <= {*inner[1]}
         )
 
+    def is_whole(self, shape: tuple[int, int], ground: list[int]) -> bool:
+        """Whether a widget of this shape is drawn on this ground, centered and not cut off."""
+        # A picture has whole pixels; the frame may begin between two.
+        has_shape = (self.width, self.height) == pytest.approx(shape, abs=1)
+        is_placed = self.is_inside and self.is_centered
+        return has_shape and self.ground == ground and self.marked > 300 and is_placed
 
-def drawn_on(png: bytes, counting: Page) -> Drawn:
-    found: dict[str, Any] = counting.evaluate(_DRAWN, base64.b64encode(png).decode())
-    return Drawn(**found)
+
+def wait_until_drawn(
+    page: Page, shape: tuple[int, int], ground: list[int], counting: Page
+) -> bytes:
+    """The picture of the frame, when its widget is whole: it is drawn by another process."""
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
+    while True:
+        png = page.locator("iframe").screenshot()
+        found: dict[str, Any] = counting.evaluate(_DRAWN, base64.b64encode(png).decode())
+        drawn = Drawn(**found)
+        if drawn.is_whole(shape, ground):
+            return png
+        assert time.monotonic() < deadline, drawn
+        page.wait_for_timeout(50)

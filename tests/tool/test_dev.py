@@ -31,7 +31,7 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
         assert found is not None
         yield folder, found[0]
         started.send_signal(signal.SIGINT)
-        _, said = started.communicate(timeout=20)
+        _, said = started.communicate(timeout=60)
         assert started.returncode == 0, said
         assert said.endswith("Stopped.\n")
 
@@ -48,7 +48,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def ask(url: str, path: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
     host = url.split("/")[2]
-    connection = http.client.HTTPConnection(host, timeout=10)
+    connection = http.client.HTTPConnection(host, timeout=60)
     connection.request("GET", path, headers={"Host": host, **headers})
     response = connection.getresponse()
     found = response.status, response.read(), dict(response.getheaders())
@@ -138,7 +138,7 @@ def test_the_terminal_tells_errors_as_they_come(tmp_path: Path) -> None:
         assert started.stderr is not None
         lines = [started.stderr.readline() for _ in range(3)]
         started.send_signal(signal.SIGINT)
-        started.communicate(timeout=20)
+        started.communicate(timeout=60)
     assert lines[1] == "Errors:\n"
     assert "mount" in lines[2]
     assert started.returncode == 0
@@ -152,7 +152,7 @@ def test_the_line_of_a_syntax_error_is_shown_below_it(tmp_path: Path) -> None:
         assert started.stderr is not None
         lines = [started.stderr.readline() for _ in range(5)]
         started.send_signal(signal.SIGINT)
-        started.communicate(timeout=20)
+        started.communicate(timeout=60)
     assert lines[1:] == [
         "Errors:\n",
         '  - main: index.js, line 1, column 8: unexpected "error".\n',
@@ -172,7 +172,7 @@ def test_the_same_warnings_are_printed_once(tool: Tool) -> None:
         (folder / "index.js").write_text((folder / "index.js").read_text() + "// Saved.\n")
         lines.append(started.stderr.readline())
         started.send_signal(signal.SIGINT)
-        started.communicate(timeout=20)
+        started.communicate(timeout=60)
     assert lines[1] == "OK, with warnings:\n"
     assert "permisions" in lines[2]
     assert lines[3] == "OK, with the same warnings.\n"
@@ -189,7 +189,7 @@ def test_the_build_ends_with_the_terminal(tool: Tool, end: signal.Signals) -> No
         assert "npm run watch" in started.stderr.readline()
         assert "The widget runs at" in started.stderr.readline()
         started.send_signal(end)
-        started.communicate(timeout=20)
+        started.communicate(timeout=60)
     assert started.returncode == 128 + end
     with pytest.raises(ProcessLookupError):
         os.kill(int((folder / "pid").read_text()), 0)

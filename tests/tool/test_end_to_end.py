@@ -57,7 +57,7 @@ def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
         sign_in(page, printed(login, r"(http\S+/authorize\?\S+)"), "ann")
         page.get_by_role("button", name="Continue").click()
         page.get_by_role("heading", name="Sign-in approved").wait_for()
-        _, err = login.communicate(timeout=30)
+        _, err = login.communicate(timeout=60)
     assert login.returncode == 0, err
     assert f"Signed in to {service.url} as ann.\n" in err
 
@@ -76,7 +76,7 @@ def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
         assert page.locator("p.code").inner_text() == printed(create, r"code (\S+)")
         page.get_by_role("button", name="Confirm").click()
         page.get_by_role("heading", name="Confirmed").wait_for()
-        out, err = create.communicate(timeout=30)
+        out, err = create.communicate(timeout=60)
     assert (create.returncode, out[:4]) == (0, "wct_"), err
     assert tool.run("org", "create", "acme").code == 0
     taken = tool.run("org", "create", "acme")

@@ -107,6 +107,7 @@ def test_it_is_validated_published_and_runs_in_the_preview(
         frame = page.frame_locator("iframe")
         widget = frame.get_by_role("group")
         expect(widget).to_contain_text("left")
+        expect(frame.locator(".dots i").nth(364)).to_be_attached()
         assert frame.locator(".dots i").count() in (365, 366)
         page.get_by_label("Show the").select_option("week")
         expect(frame.locator(".dots i")).to_have_count(7)
@@ -117,7 +118,7 @@ def test_it_is_validated_published_and_runs_in_the_preview(
         page.get_by_role("button", name="Example 1").click()
         expect(frame.locator(".dots i")).to_have_count(24)
         expect(page.get_by_label("Title")).to_have_value("Today")
-        page.get_by_label("Smallest").check(force=True)
+        page.get_by_label("Smallest").check()
         expect(frame.locator(".bar")).to_be_visible()
         expect(frame.locator(".dots")).to_be_hidden()
         assert complaints == []

@@ -150,7 +150,7 @@ class Preview:
 
     def ask(self, path: str, **headers: str) -> int:
         host = self.url.split("/")[2]
-        connection = http.client.HTTPConnection(host, timeout=20)
+        connection = http.client.HTTPConnection(host, timeout=60)
         connection.request("GET", path, headers={"Host": host, **headers})
         status = connection.getresponse().status
         connection.close()
@@ -197,7 +197,7 @@ def test_the_development_server_shows_the_widget_and_follows_changes(
     expect(widget).to_contain_text("Hello")
     expect(page.get_by_role("heading", name="Ts")).to_be_visible()
     page.get_by_label("Greeting").fill("Moin")
-    page.get_by_label("Largest").check(force=True)
+    page.get_by_label("Largest").check()
     expect(widget).to_contain_text("Moin")
 
     index = preview.folder / "src" / "index.ts"

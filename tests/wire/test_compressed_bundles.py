@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import socket
+import statistics
 import time
 from collections.abc import Iterator
 
@@ -62,14 +63,15 @@ def test_a_compressed_bundle_has_the_length_of_what_is_sent(catalog: Service) ->
 def test_a_file_does_not_wait_for_the_acknowledgement_of_its_headers(
     catalog: Service, encoding: str
 ) -> None:
+    took_s: list[float] = []
     with catalog.client() as client:
-        began = time.monotonic()
         for _ in range(_REQUESTS):
+            began = time.monotonic()
             assert _get(client, encoding).content == BUNDLE
-        took_s = time.monotonic() - began
+            took_s.append(time.monotonic() - began)
 
-    # Half of it, for a busy machine: most of the requests would wait.
-    assert took_s < _REQUESTS * _DELAYED_S / 2
+    # At first a client acknowledges at once; later most of the requests would wait.
+    assert statistics.median(took_s[_REQUESTS // 3 :]) < _DELAYED_S
 
 
 def test_a_browser_gets_it_compressed_and_verifies_its_integrity(

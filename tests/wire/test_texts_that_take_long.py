@@ -142,7 +142,7 @@ def test_a_text_that_was_too_expensive_is_not_processed_again() -> None:
 
     first, second = asyncio.run(ask_twice())
     assert first > 1
-    assert second < 0.1
+    assert second < first / 2
 
 
 def test_a_text_that_many_ask_for_is_processed_once() -> None:

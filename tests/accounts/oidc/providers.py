@@ -60,7 +60,7 @@ def running_provider(folder: Path) -> Iterator[Provider]:
         yield Provider(f"http://127.0.0.1:{port}")
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(60)
 
 
 class LyingProvider:

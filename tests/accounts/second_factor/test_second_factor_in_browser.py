@@ -173,6 +173,7 @@ def test_a_passkey_is_a_second_factor_and_signs_in_alone(browser: Browser, place
 def test_an_app_works_without_a_script(browser: Browser, place: Place) -> None:
     with visiting(browser, place.url, has_script=False) as page:
         give_password(page, place, "bob")
+        heading(page, "@bob")
         page.goto(place.url + HERE)
         page.get_by_role("link", name="Set up an app").click()
         secret = page.locator("#secret").inner_text().replace(" ", "")
@@ -227,6 +228,7 @@ def test_widget_login_is_approved_with_the_factor_in_an_older_session(
     page, other = pages
     with visiting(browser, place.url, has_script=False) as elsewhere:
         give_password(elsewhere, place, "dan")
+        heading(elsewhere, "@dan")
         elsewhere.goto(f"{place.url}{HERE}/new-app")
         app = pyotp.TOTP(elsewhere.locator("#secret").inner_text().replace(" ", ""))
         elsewhere.get_by_label("Code").fill(app.now())
@@ -284,7 +286,7 @@ def test_an_operator_must_set_one_up_first(browser: Browser, place: Place) -> No
         expect(page.get_by_role("status")).to_contain_text("requires you to have a second factor")
         page.goto(f"{place.url}/account")
         heading(page, "Two-factor sign-in")
-        assert page.url == f"{place.url}{HERE}?next=%2Faccount"
+        expect(page).to_have_url(f"{place.url}{HERE}?next=%2Faccount")
 
         page.get_by_role("link", name="Add a passkey").click()
         page.get_by_label("Name").fill("Key")
