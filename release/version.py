@@ -33,6 +33,8 @@ PLACES: dict[str, tuple[tuple[str, str], ...]] = {
         ("$ widget --version\n", "\n"),
         ("vite-plugin-widget-catalog-", ".tgz"),
         ("widget-catalog-cli-", ".tgz"),
+    ),
+    "docs/managing-widgets.md": (
         ("clients/github-action@v", "\n"),
         ("publish-widget@v", "\n"),
     ),
