@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from support.commands import widget_catalog
-from support.nodes import RunningNode, Traveller, a_node, environment_of
+from support.nodes import RunningNode, Traveller, a_node, environment_of, metric_of
 from support.people import PASSWORD, announce, manifest, request_body
 from support.pictures import a_picture
 from support.relay import Relay
@@ -41,8 +41,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStoreServ
 
 @pytest.fixture(scope="module")
 def nodes(
-    tmp_path_factory: pytest.TempPathFactory, database: str, server: ObjectStoreServer
+    tmp_path_factory: pytest.TempPathFactory,
+    database: str,
+    server: ObjectStoreServer,
+    metrics_port: int,
 ) -> Iterator[list[RunningNode]]:
+    """The first has metrics."""
     folder = tmp_path_factory.mktemp("nodes")
     settings = settings_of(server.port)
     done = run_command(
@@ -54,8 +58,8 @@ def nodes(
     assert done.returncode == 0, done.stderr
     with contextlib.ExitStack() as stack:
         yield [
-            stack.enter_context(a_node(folder / name, database, **settings))
-            for name in ("one", "two")
+            stack.enter_context(a_node(folder / name, database, **settings, metrics_port=port))
+            for name, port in (("one", str(metrics_port)), ("two", "0"))
         ]
 
 
@@ -254,6 +258,62 @@ def test_a_damaged_bundle_in_the_cache_of_a_node_is_fetched_again(
     assert (served.status_code, served.content) == (200, js)
     assert "A cached bundle was damaged; it is fetched again." in one.service.log
     assert one.client.get("/api/health").status_code == 200
+
+
+def test_a_node_that_finds_a_bundle_damaged_in_the_store_raises_the_alarm(
+    nodes: list[RunningNode],
+    ann: Traveller,
+    database: str,
+    server: ObjectStoreServer,
+    metrics_port: int,
+) -> None:
+    one, two = nodes
+    js = JS + b"// damaged in the store\n"
+    assert ann.publish("ann/damaged", "1.0.0", js, two).status_code == 200
+    name = hashlib.sha256(js).hexdigest()
+    (stored,) = server.folder.rglob(f"{name[2:]}.js")
+    wait_for(lambda: one.client.get("/api/v1/widgets/ann/damaged").status_code == 200)
+
+    def get() -> httpx.Response:
+        url = "/cdn/@ann/damaged/1.0.0/index.js"
+        return one.client.get(url, headers={"accept-encoding": "identity"})
+
+    def run_doctor() -> int:
+        environment = environment_of(database, **settings_of(server.port))
+        return widget_catalog("doctor", "--data", one.service.data, environment=environment).code
+
+    def assert_alarmed(*, is_alarmed: bool) -> None:
+        health = one.client.get("/api/health")
+        assert health.status_code == (503 if is_alarmed else 200)
+        assert health.json()["checks"]["bundles"] == ("damaged" if is_alarmed else "ok")
+        assert metric_of(metrics_port, "bundles_damaged") == is_alarmed
+        assert one.client.get("/healthz/ready").status_code == 200
+
+    stored.write_bytes(js[:-2] + b"!\n")
+    assert get().status_code == 503
+    assert_alarmed(is_alarmed=True)
+    key = f"bundles/{name[:2]}/{name[2:]}.js"
+    sentence = f"{key} is damaged in the object store."
+    assert sentence in one.client.get("/api/health").json()["error"]
+    assert "A stored bundle is damaged. Run doctor." in one.service.log
+    assert sentence in one.service.log
+    assert two.client.get("/api/health").status_code == 200, "Each node says what it has found."
+
+    # It ends with the next request for the bundle,
+    stored.write_bytes(js)
+    assert get().content == js
+    assert_alarmed(is_alarmed=False)
+
+    # or with doctor.
+    (cached,) = [it for it in one.service.data.glob("bundle-cache/??/*") if it.read_bytes() == js]
+    cached.unlink()
+    stored.write_bytes(js[:-2] + b"!\n")
+    assert get().status_code == 503
+    assert run_doctor() == 1
+    assert_alarmed(is_alarmed=True)
+    stored.write_bytes(js)
+    assert run_doctor() == 0
+    assert_alarmed(is_alarmed=False)
 
 
 def test_a_bundle_is_compressed_once_and_served_so_by_every_node(

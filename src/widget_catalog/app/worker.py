@@ -175,7 +175,7 @@ class _Parts:
         release = partial(release_memory, folder.replica)
         self.close_later(PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
         self._damage = self.close_later(DamageWatch(folder, settings, self.node.replica))
-        files = files_of(folder, bundles, settings.backends)
+        files = files_of(folder, bundles, settings.backends, self._damage.bundles)
         encode = None
         if self._limits.compress_bundles:
             store, applied_seq = self._services.store, self.node.replica.applied_seq

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from widget_catalog.core.db.damage import bundle_alarm
 from widget_catalog.core.errors import BundleNotFound, StoreUnavailable
 from widget_catalog.core.files.cache import BundleCache
 from widget_catalog.core.files.local import LocalBundles
@@ -29,7 +30,7 @@ def store(tmp_path: Path) -> LocalBundles:
 @pytest.fixture
 def cache(store: LocalBundles, tmp_path: Path) -> BundleCache:
     (tmp_path / "cache").mkdir()
-    return BundleCache(store, tmp_path / "cache", most_bytes=10_000)
+    return BundleCache(store, tmp_path / "cache", 10_000, bundle_alarm(tmp_path / "alarm"))
 
 
 def test_what_was_fetched_stays_when_the_store_has_lost_it(
@@ -73,7 +74,8 @@ def test_what_was_used_longest_ago_makes_room(store: LocalBundles, cache: Bundle
 
 def test_not_every_fetch_looks_at_all_files(store: LocalBundles, tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
-    cache = BundleCache(store, tmp_path / "cache", most_bytes=100_000)
+    alarm = bundle_alarm(tmp_path / "alarm")
+    cache = BundleCache(store, tmp_path / "cache", 100_000, alarm)
     hashes = [put(store, b"%d" % number * 600) for number in range(3)]
     cache.fetch(hashes[0], "js", 10_000)
     # More than the limit, which has not been noticed yet.
@@ -115,6 +117,31 @@ def test_what_is_damaged_in_the_store_is_not_kept(
         cache.fetch(sha256_hash, "js", 10_000)
 
     assert not [it for it in (tmp_path / "cache").rglob("*") if it.is_file()]
+    name = f"bundles/{sha256_hash[:2]}/{sha256_hash[2:]}.js"
+    alarm = bundle_alarm(tmp_path / "alarm")
+    assert alarm.current() == f"{name} is damaged in the object store."
+
+
+def test_the_alarm_ends_when_what_it_was_raised_for_is_intact_again(
+    store: LocalBundles, cache: BundleCache, tmp_path: Path
+) -> None:
+    alarm = bundle_alarm(tmp_path / "alarm")
+    damaged, intact = put(store, b"a bundle"), put(store, b"another bundle")
+    path = store.local_path(damaged)
+    path.chmod(0o644)
+    path.write_bytes(b"another")
+    with pytest.raises(BundleNotFound):
+        cache.fetch(damaged, "js", 10_000)
+
+    cache.fetch(intact, "js", 10_000)
+    assert alarm.current() is not None
+    path.write_bytes(b"a bundle")
+    cache.fetch(damaged, "js", 10_000)
+    assert alarm.current() is None
+
+    alarm.raise_for("Something that doctor has found.")
+    cache.fetch(damaged, "js", 10_000)
+    assert alarm.current() == "Something that doctor has found."
 
 
 def test_no_more_than_the_size_of_a_bundle_is_fetched(

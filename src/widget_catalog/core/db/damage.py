@@ -85,6 +85,11 @@ class DamageAlarm:
         except OSError:
             return None
 
+    def end(self, sentence: str) -> None:
+        """Clear the alarm if this is what it was raised for."""
+        if self.current() == sentence:
+            self.clear()
+
     def clear(self) -> None:
         self._file.unlink(missing_ok=True)
 
