@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.service import clean_environment
 from support.widgets import widget_line
-from widget_catalog.catalog.pages.icons import Icons
+from widget_catalog.catalog.pages.icons import Icons, load_glyphs
 from widget_catalog.core.errors import InvalidSettings
 from widget_catalog.core.load_settings import load_settings
 from widget_catalog.core.setting_rules import PACKAGES
@@ -25,9 +26,12 @@ NEEDED = {
 
 
 @pytest.fixture
-def no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_extras(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    load_glyphs.cache_clear()
     for name in OPTIONAL:
         monkeypatch.setitem(sys.modules, name, None)
+    yield
+    load_glyphs.cache_clear()
 
 
 def test_every_extra_is_in_the_project_and_all_are_in_all() -> None:
@@ -53,7 +57,6 @@ def test_settings_that_need_an_extra_name_it_all_at_once() -> None:
 @pytest.mark.usefixtures("no_extras")
 def test_without_its_font_an_icon_is_a_letter() -> None:
     icons = Icons()
-    icons.load()
 
     assert ">C</text>" in icons.tile("mdi:clock", "Clock")
     assert "<path" in icons.tile("lucide:clock", "Clock")

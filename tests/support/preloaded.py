@@ -36,6 +36,7 @@ import typer.utils
 
 from support.passwords import QUICK, REAL, REAL_PASSWORDS, use_hasher
 from widget_catalog.app.features import install_features
+from widget_catalog.catalog.pages.pages import load_for_pages
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.page_templates import compile_public_templates
 
@@ -204,6 +205,7 @@ def _serve(listening: socket.socket) -> None:
     # Most of what a service does when it starts.
     install_features()
     compile_public_templates(list_contributions())
+    load_for_pages()
     use_hasher(QUICK)
     # A collection in a fork would write to every object, and so copy all this memory.
     gc.collect()

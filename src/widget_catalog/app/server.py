@@ -26,6 +26,7 @@ from granian.log import LogLevels
 from widget_contract.errors import CatalogError
 
 from ..catalog.node.node import Node
+from ..catalog.pages.pages import load_for_pages
 from ..catalog.replica.node_status import NodeStatus
 from ..core.data_folder import DataFolder
 from ..core.features import installed, list_contributions
@@ -148,6 +149,7 @@ def serve(
     server.when_forked = partial(_when_it_responds, settings, on_ready)
     _let_signals_end_a_starting_worker()
     compile_public_templates(list_contributions())
+    load_for_pages()
     # Workers share these objects until they are written to, and garbage collection writes to them.
     gc.collect()
     gc.freeze()

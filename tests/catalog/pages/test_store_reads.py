@@ -1,6 +1,7 @@
 """Public pages show data of the store, but do not wait for a store that hangs."""
 
 import asyncio
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -92,3 +93,40 @@ def test_a_database_that_hangs_is_asked_once_for_the_brand(
         assert (began, shown) == (2, [1, 2])
 
     asyncio.run(asyncio.wait_for(check(), 60))
+
+
+def test_a_page_waits_for_several_values_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rendered_pages, "WAIT_S", 1.0)
+
+    async def check() -> float:
+        async def hang(_: str) -> int:
+            await asyncio.sleep(60)
+            return 0
+
+        one, other = Numbers(hang), Numbers(hang)
+        began = time.monotonic()
+        other.begin("a")
+        assert (await one.find("a"), await other.find("a")) == (None, None)
+        return time.monotonic() - began
+
+    assert 1.0 <= asyncio.run(check()) < 1.9
+
+
+def test_what_is_begun_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Numbers, "kept_s", 60.0)
+    keys = []
+
+    async def check() -> list[int | None]:
+        async def read(key: str) -> int:
+            keys.append(key)
+            return len(keys)
+
+        numbers = Numbers(read)
+        numbers.begin("a")
+        numbers.begin("a")
+        found = [await numbers.find("a")]
+        numbers.begin("a")
+        return [*found, await numbers.find("a")]
+
+    assert asyncio.run(check()) == [1, 1]
+    assert keys == ["a"]

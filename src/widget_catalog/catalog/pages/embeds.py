@@ -63,7 +63,6 @@ class EmbedPages:
         self._renderer = renderer
         self._origins = origins
         self._pictures = pages.link_pictures
-        self._load = pages.load
         policy = panel_security_headers(renderer, cdn_url, ancestors=origins or "'none'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         self._folder = renderer.preview_path.replace("/preview-", "/embed-")
@@ -100,7 +99,6 @@ class EmbedPages:
             return None
         detail, version = found
         beside = self._views.find_version(version.scope, version.name, version.version)
-        await self._load()
         return self._renderer.render(
             "catalog/embed.html",
             widget=detail.widget,

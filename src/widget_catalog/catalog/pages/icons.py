@@ -12,7 +12,7 @@ import logging
 import re
 import sqlite3
 import zlib
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,18 +44,28 @@ class Drawing(NamedTuple):
     inside: str
 
 
-class Icons:
-    """The first call of `tile` may take a second: call `load` in a thread before."""
+@cache
+def load_glyphs() -> Any:
+    """The glyphs of the font by icon name; none without the extra. The first call takes 50 ms, and
+    much longer on a busy machine.
+    """
+    if not is_installed("icons"):
+        return {}
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
+    from fontTools.ttLib import TTFont
 
+    fonts = _package("fonticon_mdi7") / "fonts"
+    file = io.BytesIO((fonts / "materialdesignicons-webfont.ttf").read_bytes())
+    return TTFont(file, lazy=True).getGlyphSet()
+
+
+class Icons:
     def __init__(self, folder: Path | None = None) -> None:
         """`folder` has the operator's sets, as `<prefix>.json`."""
         self._folder = folder
         self._find = lru_cache(maxsize=2_000)(self._look_up)
         self._tile_of = lru_cache(maxsize=2_000)(self._draw)
         self._face_of = lru_cache(maxsize=2_000)(self._compose)
-
-    def load(self) -> None:
-        _ = self._glyphs, self._lucide
 
     def tile(self, icon: str | None, name: str) -> Markup:
         """The icon on a square; if it is unknown, the first letter of `name`."""
@@ -140,25 +150,13 @@ class Icons:
                 _log.warning("A file of icons is not in Iconify's format.", file=str(path))
         return sets
 
-    @cached_property
-    def _glyphs(self) -> Any:
-        """The glyphs of the font by icon name; none without the extra."""
-        if not is_installed("icons"):
-            return {}
-        logging.getLogger("fontTools").setLevel(logging.ERROR)
-        from fontTools.ttLib import TTFont
-
-        fonts = _package("fonticon_mdi7") / "fonts"
-        file = io.BytesIO((fonts / "materialdesignicons-webfont.ttf").read_bytes())
-        return TTFont(file, lazy=True).getGlyphSet()
-
     def _glyph(self, name: str) -> Drawing | None:
-        if name not in self._glyphs:
+        if name not in (glyphs := load_glyphs()):
             return None
         from fontTools.pens.svgPathPen import SVGPathPen
 
-        pen = SVGPathPen(self._glyphs, ntos=lambda number: str(round(number)))
-        self._glyphs[name].draw(pen)
+        pen = SVGPathPen(glyphs, ntos=lambda number: str(round(number)))
+        glyphs[name].draw(pen)
         # The y axis of the font points up, and starts 64 below the baseline.
         inside = f'<path transform="matrix(1 0 0 -1 0 448)" d="{pen.getCommands()}"/>'
         return Drawing("0 0 512 512", inside) if len(inside) <= _MAX_BYTES else None

@@ -67,6 +67,8 @@ class ListingPages:
         changed.
         """
         stats, revision = self.views.stats(), self.views.revision()
+        if self.trending is not None:
+            self.trending.begin(None)
         collections = await self.collections.find()
         trending = (await self.trending.find(None) or ()) if self.trending is not None else ()
         above = count_featured(collections) + min(len(trending), _ON_FRONT_PAGE)

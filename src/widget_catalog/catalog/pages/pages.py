@@ -1,6 +1,5 @@
 """All public pages, and the static files that pages and browsers request."""
 
-import asyncio
 import importlib
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
@@ -22,7 +21,7 @@ from ...core.http.http import CORS, NOSNIFF, Headers, Request, Response
 from ...core.http.rendering import HTML, STATIC, PageRenderer
 from ...core.http.routing import Routes
 from ...core.languages.language import N_, Language
-from ...core.tracing import current, part
+from ...core.tracing import current
 from ..catalog import Catalog
 from ..openapi import openapi, printed
 from ..views import Views
@@ -31,7 +30,7 @@ from .cards import Cards, official_mark
 from .collection_pages import CollectionPages
 from .feeds import Feeds
 from .guides import GuidePages
-from .icons import Icons
+from .icons import Icons, load_glyphs
 from .link_pictures import LinkPictures
 from .listing_pages import ListingPages
 from .preview import PreviewPages, panel_security_headers
@@ -87,6 +86,15 @@ _WRONG_METHOD = {
 }
 
 
+def load_for_pages() -> None:
+    """Before workers are forked. Otherwise each loads this for the first page that needs it, and
+    new workers of a busy machine, or of several nodes at once, take a second for it.
+    """
+    load_glyphs()
+    # For words with a typing error.
+    importlib.import_module("rapidfuzz")
+
+
 class PublicPages:
     """Served on the event loop: a page is cached, or rendered on first request."""
 
@@ -110,8 +118,6 @@ class PublicPages:
         self._languages = languages or Languages()
         self._content_of = catalog.packer.content
         self._icons = icons or Icons()
-        self._is_loaded = False
-        self._loading: asyncio.Future[None] | None = None
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
         cards = self._cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
@@ -287,7 +293,6 @@ class PublicPages:
             return self._switch(request)
         language = self._languages.choose(request)
         await self._languages.load(language)
-        await self.load()
         route = None if found is None else found.methods["GET"]
         content: AnyContent | Response | None = None
         try:
@@ -312,27 +317,6 @@ class PublicPages:
         if isinstance(content, Response):
             return content
         return content_response(request, content, route.headers)
-
-    async def load(self) -> None:
-        """Call this before a page is rendered. All visitors of a worker that has just started wait
-        for the same.
-        """
-        if self._is_loaded:
-            return
-        if self._loading is None:
-            self._loading = asyncio.ensure_future(asyncio.to_thread(self._load))
-        try:
-            with part("loading"):
-                await asyncio.shield(self._loading)
-            self._is_loaded = True
-        finally:
-            self._loading = None
-
-    def _load(self) -> None:
-        """What takes longer than a page, and is not needed by workers without visitors."""
-        self._icons.load()
-        # For the first word with a typing error.
-        importlib.import_module("rapidfuzz")
 
     def _switch(self, request: Request) -> Response:
         """Remembers the chosen language, and shows the page again from which it was chosen."""

@@ -163,14 +163,23 @@ class StoreReads(Generic[K, V]):
             return known
         if self._is_at_once:
             return await self._read_again(key, known)
-        if key not in self._reading:
-            self._reading[key] = (at, asyncio.ensure_future(self._read_again(key, known)))
+        self.begin(key)
         began_at, task = self._reading[key]
         left_s = began_at + WAIT_S - at
         if left_s > 0 and (self.is_awaited or read_at is None):
             with part("page_data"):
                 await asyncio.wait([task], timeout=left_s)
         return task.result() if task.done() else known
+
+    def begin(self, key: K) -> None:
+        """Read it if that is due. A page that shows several values begins with all of them, so that
+        it waits for them at the same time.
+        """
+        at = time.monotonic()
+        read_at, known = self._known.get(key, (None, None))
+        is_due = read_at is None or at - read_at >= self.kept_s
+        if is_due and key not in self._reading and not self._is_at_once:
+            self._reading[key] = (at, asyncio.ensure_future(self._read_again(key, known)))
 
     async def _read_again(self, key: K, known: V | None) -> V | None:
         try:
