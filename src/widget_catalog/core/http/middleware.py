@@ -12,7 +12,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 
 import structlog
 
@@ -189,7 +189,7 @@ def request_id_of(request: Request) -> str:
     given = request.headers.get(REQUEST_ID)
     if given is not None and _VALID.fullmatch(given):
         return given
-    return f"{_random.getrandbits(64):016x}"
+    return _random.randbytes(8).hex()
 
 
 def identified(request: Request, response: Response) -> Response:
@@ -233,9 +233,12 @@ def traced(handler: Handler, slow_ms: int, *, identifies_all: bool = True) -> Ha
         trace = begin_trace(request)
         began = time.perf_counter()
         try:
-            with _spans[0](request, trace) if _spans else nullcontext(_ignore) as end:
+            if _spans:
+                with _spans[0](request, trace) as end:
+                    response = await handler(request, body)
+                    end(response.status)
+            else:
                 response = await handler(request, body)
-                end(response.status)
             ms = (time.perf_counter() - began) * 1000
             if slow_ms and ms >= slow_ms and not isinstance(response.body, EventBody):
                 _slow_log.warning(
@@ -252,6 +255,3 @@ def traced(handler: Handler, slow_ms: int, *, identifies_all: bool = True) -> Ha
 
     return handle
 
-
-def _ignore(_status: int) -> None:
-    pass
