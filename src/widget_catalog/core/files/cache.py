@@ -35,9 +35,7 @@ _RETRY_S = 1.0
 
 
 class BundleCache:
-    def __init__(
-        self, bundles: Bundles, folder: Path, most_bytes: int, alarm: DamageAlarm
-    ) -> None:
+    def __init__(self, bundles: Bundles, folder: Path, most_bytes: int, alarm: DamageAlarm) -> None:
         """`alarm` is raised for a bundle that is damaged in the store."""
         self._bundles = bundles
         self._folder = folder

@@ -254,4 +254,3 @@ def traced(handler: Handler, slow_ms: int, *, identifies_all: bool = True) -> Ha
             current.set(None)
 
     return handle
-
