@@ -109,6 +109,43 @@ def test_a_form_does_not_undo_what_another_operator_has_changed_meanwhile(people
     )
 
 
+def test_what_was_typed_into_a_collection_that_is_deleted_meanwhile_can_be_created(
+    people: People,
+) -> None:
+    people.olly.post(API, {"title": "Home", "text": "x"})
+    olly = browser_of(people.olly)
+    olly.get(f"{HERE}/home")
+    assert people.olly.delete(f"{API}/home").status == 200
+
+    assert olly.submit(f"{HERE}/home", title="At home", text="A long text.").status == 409
+
+    assert "deleted meanwhile" in olly.page.one("div", role="alert").text
+    kept = {
+        it: olly.page.one("input", name=it).attributes["value"] or "" for it in ("title", "slug")
+    }
+    text = olly.page.one("textarea", name="text").text
+    assert (kept, text) == ({"title": "At home", "slug": "home"}, "A long text.")
+    assert olly.submit(HERE, text=text, **kept).status == 303
+    assert people.olly.get(f"{API}/home").json()["title"] == "At home"
+
+
+def test_an_operator_who_adds_an_unlisted_widget_is_told_that_it_is_not_shown(
+    people: People,
+) -> None:
+    add_widgets(people.site)
+    import_widgets(people.site.node, widget_line("home/hidden", listed=False))
+    people.olly.post(API, {"title": "Home"})
+    olly = browser_of(people.olly)
+    for widget, told in (
+        ("home/hidden", "It is unlisted"),
+        ("home/w1", "The widgets were changed"),
+    ):
+        olly.get(f"{HERE}/home")
+        sent = olly.submit(f"{HERE}/home/widgets", widget=f"@{widget}")
+        olly.get(sent.headers["location"])
+        assert told in olly.page.one("p", role="status").text
+
+
 def test_the_api_changes_a_collection_as_a_whole(people: People) -> None:
     add_widgets(people.site)
     olly = people.olly
