@@ -206,13 +206,41 @@ def test_a_collection_is_stored_in_both_databases(store: Store) -> None:
     assert read_collections(store) == (second, first)
 
 
+def test_the_largest_collections_are_shown_on_small_pages(people: People) -> None:
+    site, every = people.site, [f"home/w{number}" for number in range(100)]
+    import_widgets(site.node, *(widget_line(key, description="word " * 40) for key in every))
+    text = "**Bold** and [a link](https://a.example/). " * 46
+    for number in range(50):
+        body = {"title": f"Number {number}", "text": text, "widgets": every}
+        assert people.olly.post(API, body).status == 201
+
+    for path, shown in (("/collections/number-7", 100), ("/collections", 150)):
+        pages, place = [], path
+        while place:
+            response = site.get(place)
+            assert (response.status, len(response.body) < 60_000) == (200, True), place
+            pages.append(keys(site, place))
+            links = Html(response.body).all("a", rel="next")
+            place = links[0].attributes["href"] or "" if links else ""
+        assert sum(map(len, pages)) == shown
+    assert len(set(keys(site, "/collections/number-7?page=5"))) == 4
+    for beyond in ("/collections/number-7?page=6", "/collections?page=10"):
+        assert site.get(beyond).status == 404
+
+
 def test_a_static_site_has_the_pages_of_collections(people: People, tmp_path: Path) -> None:
     add_widgets(people.site)
-    assert people.olly.post(API, {"title": "A", "widgets": ["home/w1"]}).status == 201
+    more = [f"home/more{number}" for number in range(30)]
+    import_widgets(people.site.node, *map(widget_line, more))
+    assert people.olly.post(API, {"title": "A", "widgets": ["home/w1", *more]}).status == 201
     target = SiteFolder(tmp_path / "site")
     target.begin()
     site, close = build_static_site(people.site.node, people.site.settings, target)
     asyncio.run(site.write(lambda _: None))
     close()
     assert b"home/w1" in (tmp_path / "site/collections/a/index.html").read_bytes()
+    assert (
+        b'href="/collections/a/page-2"' in (tmp_path / "site/collections/a/index.html").read_bytes()
+    )
+    assert b"home/more29" in (tmp_path / "site/collections/a/page-2/index.html").read_bytes()
     assert (tmp_path / "site/collections/index.html").exists()

@@ -38,13 +38,13 @@ _DONE = {
     "create": "The collection was created. Add widgets to it.",
     "details": "The collection was changed.",
     "widgets": "The widgets were changed.",
-    "unlisted": "The widget was added. It is unlisted, so it is not shown until it is listed again.",
+    "unlisted": "The widget was added. It is unlisted: it is not shown until it is listed again.",
     "move": "The order was changed.",
     "delete": "The collection was deleted.",
 }
 _DELETED = (
-    "This collection was deleted meanwhile. What you entered is still here: with Create, there is a "
-    "new collection at the same address, without widgets."
+    "This collection was deleted meanwhile. What you entered is below: Create makes a new "
+    "collection of it, at the same address, without widgets."
 )
 
 
