@@ -186,6 +186,7 @@ def test_widgets_that_are_not_listed_disappear_quietly_and_none_is_shown_twice(
     assert titles(site)[1:3] == ["A", "B"]
     assert "/collections" in Html(site.get("/").body).links
     assert keys(site, "/collections/a") == every[1:]
+    assert b"/collections/a</loc>" in site.get("/sitemaps/0.xml").body
     assert titles(site, "/collections") == ["A", "B", "Quiet"]
     assert "not listed at the moment" in Html(site.get("/collections/empty").body).one("main").text
 

@@ -278,10 +278,11 @@ class PublicPages:
         }
         return {"/collections": len(found)} | found if found else {}
 
-    def _list_lasting(self) -> list[str]:
+    async def _list_lasting(self) -> list[str]:
         """The paths of all pages that do not depend on what is published."""
         keywords = [] if self._renderer.is_static else ["/keywords"]
-        return ["/", "/search", *keywords, *self.list_docs(), *self.brand.list_paths()]
+        own = (*await self.list_collections(), *self.brand.list_paths())
+        return ["/", "/search", *keywords, *self.list_docs(), *own]
 
     async def handle(self, request: Request) -> Response:
         found = self._routes.find(request.path)
