@@ -215,6 +215,7 @@ def test_the_largest_collections_are_shown_on_small_pages(people: People) -> Non
         body = {"title": f"Number {number}", "text": text, "widgets": every}
         assert people.olly.post(API, body).status == 201
 
+    assert len(site.get("/").body) < 60_000
     for path, shown in (("/collections/number-7", 100), ("/collections", 150)):
         pages, place = [], path
         while place:

@@ -16,7 +16,9 @@ from .rendered_pages import CollectionsReader, PageRequest, RenderedPages, page_
 
 T = TypeVar("T")
 
+# On the page of a collection, and where several are shown.
 _MAX_HTML_BYTES = 16_384
+_MAX_TEASER_BYTES = 1_200
 # Of each collection on the page of all, and on the front page.
 _SHOWN = 3
 _FEATURED = 4
@@ -97,10 +99,13 @@ class CollectionPages:
         return featured
 
     def _show(self, it: Collection, most: int | None = _SHOWN) -> ShownCollection:
-        """With all widgets and the whole text, or with the first of both."""
+        """With all widgets and the whole text, or with the beginning of both."""
         cards = self.views.list_keys(it.widgets)
-        text = it.text if most is None else it.text.partition("\n\n")[0]
-        return ShownCollection(it.slug, it.title, _html(text), cards[:most], len(cards))
+        if most is None:
+            html = _html(it.text, _MAX_HTML_BYTES)
+        else:
+            html = _html(it.text.partition("\n\n")[0], _MAX_TEASER_BYTES)
+        return ShownCollection(it.slug, it.title, html, cards[:most], len(cards))
 
     def _pager(self, path: str, page: int, total: int, per_page: int) -> dict[str, Any]:
         pages = -(-total // per_page)
@@ -127,6 +132,6 @@ def count_featured(collections: Sequence[Collection]) -> int:
 
 
 @lru_cache(maxsize=200)
-def _html(text: str) -> Markup:
+def _html(text: str, most_bytes: int) -> Markup:
     """The operator writes it, so it is rendered here, unlike the texts of authors."""
-    return Markup(render_markdown((text, _MAX_HTML_BYTES)))  # noqa: S704  Sanitized.
+    return Markup(render_markdown((text, most_bytes)))  # noqa: S704  Sanitized.
