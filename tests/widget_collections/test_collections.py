@@ -109,6 +109,43 @@ def test_a_form_does_not_undo_what_another_operator_has_changed_meanwhile(people
     )
 
 
+def test_what_was_typed_into_a_collection_that_is_deleted_meanwhile_can_be_created(
+    people: People,
+) -> None:
+    people.olly.post(API, {"title": "Home", "text": "x"})
+    olly = browser_of(people.olly)
+    olly.get(f"{HERE}/home")
+    assert people.olly.delete(f"{API}/home").status == 200
+
+    assert olly.submit(f"{HERE}/home", title="At home", text="A long text.").status == 409
+
+    assert "deleted meanwhile" in olly.page.one("div", role="alert").text
+    kept = {
+        it: olly.page.one("input", name=it).attributes["value"] or "" for it in ("title", "slug")
+    }
+    text = olly.page.one("textarea", name="text").text
+    assert (kept, text) == ({"title": "At home", "slug": "home"}, "A long text.")
+    assert olly.submit(HERE, text=text, **kept).status == 303
+    assert people.olly.get(f"{API}/home").json()["title"] == "At home"
+
+
+def test_an_operator_who_adds_an_unlisted_widget_is_told_that_it_is_not_shown(
+    people: People,
+) -> None:
+    add_widgets(people.site)
+    import_widgets(people.site.node, widget_line("home/hidden", listed=False))
+    people.olly.post(API, {"title": "Home"})
+    olly = browser_of(people.olly)
+    for widget, told in (
+        ("home/hidden", "It is unlisted"),
+        ("home/w1", "The widgets were changed"),
+    ):
+        olly.get(f"{HERE}/home")
+        sent = olly.submit(f"{HERE}/home/widgets", widget=f"@{widget}")
+        olly.get(sent.headers["location"])
+        assert told in olly.page.one("p", role="status").text
+
+
 def test_the_api_changes_a_collection_as_a_whole(people: People) -> None:
     add_widgets(people.site)
     olly = people.olly
@@ -149,6 +186,7 @@ def test_widgets_that_are_not_listed_disappear_quietly_and_none_is_shown_twice(
     assert titles(site)[1:3] == ["A", "B"]
     assert "/collections" in Html(site.get("/").body).links
     assert keys(site, "/collections/a") == every[1:]
+    assert b"/collections/a</loc>" in site.get("/sitemaps/0.xml").body
     assert titles(site, "/collections") == ["A", "B", "Quiet"]
     assert "not listed at the moment" in Html(site.get("/collections/empty").body).one("main").text
 
@@ -169,13 +207,42 @@ def test_a_collection_is_stored_in_both_databases(store: Store) -> None:
     assert read_collections(store) == (second, first)
 
 
+def test_the_largest_collections_are_shown_on_small_pages(people: People) -> None:
+    site, every = people.site, [f"home/w{number}" for number in range(100)]
+    import_widgets(site.node, *(widget_line(key, description="word " * 40) for key in every))
+    text = "**Bold** and [a link](https://a.example/). " * 46
+    for number in range(50):
+        body = {"title": f"Number {number}", "text": text, "widgets": every}
+        assert people.olly.post(API, body).status == 201
+
+    assert len(site.get("/").body) < 60_000
+    for path, shown in (("/collections/number-7", 100), ("/collections", 150)):
+        pages, place = [], path
+        while place:
+            response = site.get(place)
+            assert (response.status, len(response.body) < 60_000) == (200, True), place
+            pages.append(keys(site, place))
+            links = Html(response.body).all("a", rel="next")
+            place = links[0].attributes["href"] or "" if links else ""
+        assert sum(map(len, pages)) == shown
+    assert len(set(keys(site, "/collections/number-7?page=5"))) == 4
+    for beyond in ("/collections/number-7?page=6", "/collections?page=10"):
+        assert site.get(beyond).status == 404
+
+
 def test_a_static_site_has_the_pages_of_collections(people: People, tmp_path: Path) -> None:
     add_widgets(people.site)
-    assert people.olly.post(API, {"title": "A", "widgets": ["home/w1"]}).status == 201
+    more = [f"home/more{number}" for number in range(30)]
+    import_widgets(people.site.node, *map(widget_line, more))
+    assert people.olly.post(API, {"title": "A", "widgets": ["home/w1", *more]}).status == 201
     target = SiteFolder(tmp_path / "site")
     target.begin()
     site, close = build_static_site(people.site.node, people.site.settings, target)
     asyncio.run(site.write(lambda _: None))
     close()
     assert b"home/w1" in (tmp_path / "site/collections/a/index.html").read_bytes()
+    assert (
+        b'href="/collections/a/page-2"' in (tmp_path / "site/collections/a/index.html").read_bytes()
+    )
+    assert b"home/more29" in (tmp_path / "site/collections/a/page-2/index.html").read_bytes()
     assert (tmp_path / "site/collections/index.html").exists()

@@ -10,7 +10,7 @@ import msgspec
 from ..accounts.permissions import read_as_operator
 from ..catalog.operator_content import Collection
 from ..core.db.engine import Snapshot
-from ..core.errors import Conflict, InvalidRequest
+from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.http.call import Call, Services, done, reply
 from ..core.http.http import Response
 from ..core.http.routing import Route, Who, page
@@ -38,9 +38,14 @@ _DONE = {
     "create": "The collection was created. Add widgets to it.",
     "details": "The collection was changed.",
     "widgets": "The widgets were changed.",
+    "unlisted": "The widget was added. It is unlisted: it is not shown until it is listed again.",
     "move": "The order was changed.",
     "delete": "The collection was deleted.",
 }
+_DELETED = (
+    "This collection was deleted meanwhile. What you entered is below: Create makes a new "
+    "collection of it, at the same address, without widgets."
+)
 
 
 class ChangedBody(msgspec.Struct, rename="camel", kw_only=True):
@@ -157,14 +162,20 @@ _list_form = forms_of(get_collections_page, _list_place)
 
 
 @_form("details", {"": "title"})
-def post_details_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    title, text = fields.get("title", ""), fields.get("text", "")
+def post_details_form(services: Services, call: Call, fields: Mapping[str, str]) -> Response | None:
+    """If it was deleted meanwhile, it can be created again with what was entered."""
+    title, text, slug = fields.get("title", ""), fields.get("text", ""), call.params["slug"]
 
     def changed(old: Collection) -> Collection:
         require_unchanged(fields, _tag(old), "this collection")
         return old._replace(title=title, text=text, is_featured="featured" in fields)
 
-    managing.change_collection(services.store, call.actor, call.params["slug"], changed)
+    try:
+        managing.change_collection(services.store, call.actor, slug, changed)
+    except NotFound:
+        sent = SentForm("create", {**fields, "slug": slug}, Conflict(_DELETED))
+        return get_collections_page(services, call, sent)
+    return None
 
 
 def _tag(it: Collection) -> str:
@@ -173,14 +184,17 @@ def _tag(it: Collection) -> str:
 
 
 @_form("widgets", {"": "widget", "widgets": "widget"})
-def post_widgets_form(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    managing.arrange_widgets(
+def post_widgets_form(services: Services, call: Call, fields: Mapping[str, str]) -> Response | None:
+    store, widget, do = (
         services.store,
-        call.actor,
-        call.params["slug"],
         _widget_of(fields.get("widget", "")),
         fields.get("do", "add"),
     )
+    changed = managing.arrange_widgets(store, call.actor, call.params["slug"], widget, do)
+    added = changed.widgets[-1:] if do == "add" else ()
+    if all(read_as_operator(store, call.actor, find_listed, added).values()):
+        return None
+    return services.renderer.redirect(f"{_place(call)}?done=unlisted")
 
 
 def _widget_of(typed: str) -> str:

@@ -103,7 +103,7 @@ def change_collection(
     return new
 
 
-def arrange_widgets(store: Store, actor: Actor, slug: str, widget: str, do: str) -> None:
+def arrange_widgets(store: Store, actor: Actor, slug: str, widget: str, do: str) -> Collection:
     """`do`: `add` as the last one, `remove`, or one place `up` or `down`."""
 
     def arranged(it: Collection) -> Collection:
@@ -119,7 +119,7 @@ def arrange_widgets(store: Store, actor: Actor, slug: str, widget: str, do: str)
             widgets = _moved(widgets, widget, place)
         return it._replace(widgets=tuple(widgets))
 
-    change_collection(store, actor, slug, arranged)
+    return change_collection(store, actor, slug, arranged)
 
 
 def move_collection(store: Store, actor: Actor, slug: str, position: int) -> None:

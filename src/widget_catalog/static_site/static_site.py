@@ -226,9 +226,10 @@ class StaticSite:
             await self._scope(scope)
         for path in (*_FILES, *self._renderer.list_files(), *self._sitemaps()):
             await self._page(path)
-        collections = await self._pages.list_collections()
-        own = (*collections, *self._pages.brand.list_paths())
-        for path in ("/", "/search", *own, *self._pages.list_docs()):
+        for path, most in (await self._pages.list_collections()).items():
+            await self._list(path, most)
+        own = (*self._pages.brand.list_paths(), *self._pages.list_docs())
+        for path in ("/", "/search", *own):
             await self._page(path, "index.html")
         missing = await self._pages.handle(PlainRequest("GET", "/404.html"))
         self._target.put("404.html", await _read(missing))

@@ -85,3 +85,9 @@ def test_a_form_without_its_token_makes_none(people: People) -> None:
     ann = browser_of(people.ann)
     assert ann.post(NEW, {"name": "CI", "days": "1", "may": "publish"}).status == 403
     assert people.ann.get("/api/tokens").json()["tokens"] == []
+
+
+def test_the_summary_of_several_errors_names_their_fields(ann: Browsing) -> None:
+    assert make(ann, name=" ", days="400") == 400
+    summary = ann.page.one("div", id="faults").text
+    assert summary == "Name: must not be empty. Days: must be a whole number from 1 to 366."

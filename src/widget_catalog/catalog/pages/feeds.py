@@ -1,6 +1,6 @@
 """Pages for programs: Atom feeds of recent publishes, sitemaps, and badges for other sites."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -47,7 +47,7 @@ class Feeds:
 
     views: Views
     pages: RenderedPages
-    list_paths: Callable[[], list[str]]
+    list_paths: Callable[[], Awaitable[list[str]]]
 
     async def latest(self, request: PageRequest) -> AnyContent | None:
         """The most recently updated widgets; None if there is no such scope."""
@@ -103,14 +103,15 @@ class Feeds:
         part = int(number)
         if file != f"{part}.xml" or part > self.views.count_parts():
             return None
-        shows = (self.views.revision(),)
+        paths = await self.list_paths() if part == 0 else []
+        key, shows = f"sitemap {part}", (self.views.revision(), *paths)
         return self.pages.get(
-            f"sitemap {part}", shows, "catalog/sitemap.xml", lambda: self._list_addresses(part)
+            key, shows, "catalog/sitemap.xml", lambda: self._list_addresses(part, paths)
         )
 
-    def _list_addresses(self, part: int) -> dict[str, Any]:
+    def _list_addresses(self, part: int, paths: list[str]) -> dict[str, Any]:
         if part == 0:
-            return {"parts": None, "paths": self.list_paths(), "scopes": [], "widgets": []}
+            return {"parts": None, "paths": paths, "scopes": [], "widgets": []}
         widgets = [
             (scope, name, iso(from_ms(at)))
             for scope, name, at in self.views.list_addresses(part - 1)

@@ -277,15 +277,18 @@ class PublicPages:
     def list_docs(self) -> list[str]:
         return [*self._guides.list_paths(), *self._reference.list_paths()]
 
-    async def list_collections(self) -> list[str]:
-        """The paths of their pages."""
-        found = [f"/collections/{it.slug}" for it in await self._collections.find()]
-        return ["/collections", *found] if found else []
+    async def list_collections(self) -> dict[str, int]:
+        """The paths of their pages, with the number of what each lists."""
+        found = {
+            f"/collections/{it.slug}": len(it.widgets) for it in await self._collections.find()
+        }
+        return {"/collections": len(found)} | found if found else {}
 
-    def _list_lasting(self) -> list[str]:
+    async def _list_lasting(self) -> list[str]:
         """The paths of all pages that do not depend on what is published."""
         keywords = [] if self._renderer.is_static else ["/keywords"]
-        return ["/", "/search", *keywords, *self.list_docs(), *self.brand.list_paths()]
+        own = (*await self.list_collections(), *self.brand.list_paths())
+        return ["/", "/search", *keywords, *self.list_docs(), *own]
 
     async def handle(self, request: Request) -> Response:
         found = self._routes.find(request.path)

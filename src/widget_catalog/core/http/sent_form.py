@@ -74,7 +74,7 @@ class SentForm(NamedTuple):
             return FormError(self.at.get(text.field, text.field), text, text)
         if colon and (name in self.at or name in self.fields):
             field = self.at.get(name, name)
-            words = re.sub("([A-Z])", r" \1", name).capitalize()
+            words = re.sub("(?<=.)([A-Z])", r" \1", name).capitalize()
             return FormError(field, f"{words}: {sentence}", sentence[:1].upper() + sentence[1:])
         # A quota is about no field.
         field = "" if isinstance(self.error, TooOften) else self.at.get("", "")
