@@ -1,6 +1,7 @@
 """Frequent reads are handled without coroutines, and the response is the same."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,6 @@ def test_what_is_handled_at_once_is_handled_the_same(filled: InProcessSite, addr
 
 @pytest.mark.parametrize("name", ["rate_limit", "access_log"])
 def test_middleware_sees_every_request(tmp_path: Path, name: str) -> None:
-    value = {"rate_limit": "9/second", "access_log": True}[name]
+    value: Any = {"rate_limit": "9/second", "access_log": True}[name]
     with InProcessSite(tmp_path / "data", **{name: value}) as site:
         assert site._worker.respond_now(PlainRequest("GET", READS[2].partition("?")[0])) is None
