@@ -51,6 +51,20 @@ class Site:
         }
         self._show_page = traced(self._find_page, self.slow_ms)
 
+    def respond_now(self, request: Request) -> Response | None:
+        """The most frequent reads of the public API, which never wait; None for all else, for
+        errors, and if the response has to be identified.
+        """
+        try:
+            response = self.api.respond_now(request)
+        except Exception as error:
+            return self._fail(request, error)
+        if response is not None and (
+            response.status >= 400 or request.headers.get(REQUEST_ID) is not None
+        ):
+            return identified(request, response)
+        return response
+
     async def handle(self, request: Request, body: Body) -> Response:
         path = request.path
         try:

@@ -55,7 +55,7 @@ from ..core.files.cache import StoreWatch
 from ..core.http.call import Services
 from ..core.http.conditional import Languages
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.http import Handler, Worker, WorkerStatus
+from ..core.http.http import Handler, Worker, WorkerStatus, never_now
 from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import (
     access_logged,
@@ -126,7 +126,9 @@ def build_worker(
             threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
         if node.status is not None:
             _wait_for_database(node.status)
-        return Worker(handler, opened.pop_all().close, site.drain)
+        # Middleware wraps coroutines, and has to see every request.
+        respond_now = site.respond_now if handler == site.handle else never_now
+        return Worker(handler, opened.pop_all().close, site.drain, respond_now)
 
 
 class _Parts:

@@ -35,6 +35,7 @@ from ...core.http.http import (
 )
 from ...core.tracing import current, part
 from ..catalog import Catalog
+from ..details import Registry
 from .event_streams import EventStreams
 from .health import Health
 from .query import parse_changes, parse_search, parse_since
@@ -132,6 +133,24 @@ class PublicApi:
         """End responses that would not end by themselves."""
         self._streams.close()
 
+    def respond_now(self, request: Request) -> Response | None:
+        """The response to a frequent read, which needs no waiting: a detail, a version, a registry,
+        a search whose index is current. None: `handle` has it.
+        """
+        method = request.method
+        if method != "GET" and method != "HEAD":
+            return None
+        path = request.path
+        if not path.startswith(WIDGETS):
+            return self._registry_now(request)
+        key = path[_WIDGETS_LENGTH:]
+        if key == _SEARCH:
+            return None if self._catalog.is_behind else self._search(request)
+        if (content := self._catalog.detail(key)) is not None:
+            return content_response(request, content, _OPEN)
+        is_version = key.count("/") == 2 and not _is_too_long(request)
+        return self._version(request, key) if is_version else None
+
     async def handle(self, request: Request, body: Body) -> Response:
         path = request.path
         if not path.startswith(WIDGETS):
@@ -141,14 +160,9 @@ class PublicApi:
             return await self._internal(request, body) if public is None else public
         key = path[_WIDGETS_LENGTH:]
         method = request.method
-        if method == "GET" or method == "HEAD":
-            # The most frequent requests, with the shortest code paths.
-            if key == _SEARCH:
-                if not self._catalog.is_behind:
-                    return self._search(request)
-            elif (content := self._catalog.detail(key)) is not None:
-                return content_response(request, content, _OPEN)
-        if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
+        if (response := self.respond_now(request)) is not None:
+            return response
+        if _is_too_long(request):
             return error(414, _TOO_LONG, CORS)
         if method == "OPTIONS":
             return _PREFLIGHT
@@ -172,11 +186,10 @@ class PublicApi:
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)
 
     def _search(self, request: Request) -> Response:
-        query_string = request.query_string
-        if len(request.path) + len(query_string) > _MAX_PATH_AND_QUERY:
+        if _is_too_long(request):
             return error(414, _TOO_LONG, CORS)
         try:
-            asked = parse_search(query_string)
+            asked = parse_search(request.query_string)
         except InvalidQuery as problem:
             return error(400, problem.message, CORS)
         return content_response(request, self._catalog.search_page(asked), _OPEN)
@@ -268,7 +281,7 @@ class PublicApi:
     async def _handle_closed(self, request: Request) -> Response | None:
         """Everything public under /api/ without CORS headers; None for other paths."""
         path = request.path
-        if len(path) + len(request.query_string) > _MAX_PATH_AND_QUERY:
+        if _is_too_long(request):
             return error(414, _TOO_LONG)
         operational = self._operational.get(path)
         if path == _SETTINGS or operational is not None:
@@ -277,13 +290,18 @@ class PublicApi:
             if operational is not None:
                 return operational(request)
             return content_response(request, await self._settings.content(), _CLOSED)
-        if path.startswith(_REGISTRY_PREFIX) and path.endswith(_REGISTRY_SUFFIX):
-            scope = path[len(_REGISTRY_PREFIX) : -len(_REGISTRY_SUFFIX)]
-            if scope and "/" not in scope:
-                return await self._registry(request, scope)
+        if (scope := _scope_of_registry(path)) is not None:
+            return await self._registry(request, scope)
         if path.startswith("/api/v1/"):
             return error(404, f"There is nothing at {path[:200]}.")
         return None
+
+    def _registry_now(self, request: Request) -> Response | None:
+        scope = _scope_of_registry(request.path)
+        if scope is None or not is_name(scope) or _is_too_long(request):
+            return None
+        registry = self._catalog.registry(scope)
+        return None if registry is None else _registry_response(request, registry)
 
     async def _registry(self, request: Request, scope: str) -> Response:
         if request.method != "GET" and request.method != "HEAD":
@@ -291,11 +309,25 @@ class PublicApi:
         registry = await self._catalog.load_registry(scope) if is_name(scope) else None
         if registry is None:
             return error(404, f"There is no scope {scope[:80]!r}.")
-        response = content_response(request, registry.content, _CLOSED)
-        # Informative only: two changes may happen in the same second, so If-Modified-Since is not
-        # used.
-        response.headers.append(("last-modified", http_date(registry.changed_at)))
-        return response
+        return _registry_response(request, registry)
+
+
+def _is_too_long(request: Request) -> bool:
+    return len(request.path) + len(request.query_string) > _MAX_PATH_AND_QUERY
+
+
+def _scope_of_registry(path: str) -> str | None:
+    if not (path.startswith(_REGISTRY_PREFIX) and path.endswith(_REGISTRY_SUFFIX)):
+        return None
+    scope = path[len(_REGISTRY_PREFIX) : -len(_REGISTRY_SUFFIX)]
+    return scope if scope and "/" not in scope else None
+
+
+def _registry_response(request: Request, registry: Registry) -> Response:
+    response = content_response(request, registry.content, _CLOSED)
+    # Informative only: two changes may happen in the same second, so If-Modified-Since is not used.
+    response.headers.append(("last-modified", http_date(registry.changed_at)))
+    return response
 
 
 def _fixed(body: Shape) -> Callable[[Request], Response]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -18,6 +19,8 @@ from ..resolving import Installed, Resolve, TimeSlice
 MAX_BODY_BYTES = 1 << 16
 MAX_WIDGETS = 500
 _MAX_AGE_DAYS = 36_500
+# Longer texts are not cached.
+_SHORT = 100
 
 _KEYS = tuple(it.encode_name for it in fields(ResolveRequest))
 _WIDGET_KEYS = tuple(it.encode_name for it in fields(InstalledWidget))
@@ -109,19 +112,31 @@ class _Reader:
             at = f"widgets[{number}]."
             self.errors += unknown_keys(value, _WIDGET_KEYS, at, _WIDGET_SYNONYMS)
         key, installed, wanted = value.get("id"), value.get("installed"), value.get("range")
-        version = allowed = None
         if not (isinstance(key, str) and is_widget_key(key)):
             sentence = "must be a scope and a name, such as acme/clock."
             self.errors.append(f"widgets[{number}].id: {sentence}")
             key = ""
-        if installed is not None:
-            version = self.parsed(_version, installed, "installed", number)
-        if wanted is not None:
-            allowed = self.parsed(_range, wanted, "range", number)
+        try:
+            version, allowed = _known_pair(installed, wanted)
+        except (TypeError, ValueError):  # It is long, no text, or invalid.
+            version = allowed = None
+            if installed is not None:
+                version = self.parsed(_version, installed, "installed", number)
+            if wanted is not None:
+                allowed = self.parsed(_range, wanted, "range", number)
         return Installed(key, version, allowed, wanted)
 
 
 _NONE = Installed("", None, None)
+
+
+@lru_cache(1_000)
+def _known_pair(installed: str | None, wanted: str | None) -> tuple[SemVer | None, Range | None]:
+    """Both parsed: most widgets have one of a few pairs, so that saves most of the work."""
+    if len(installed or "") + len(wanted or "") > _SHORT:
+        raise ValueError
+    version = None if installed is None else _version(installed)
+    return version, None if wanted is None else _range(wanted)
 
 
 def _version(value: object) -> SemVer:

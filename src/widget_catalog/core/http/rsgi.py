@@ -24,6 +24,7 @@ from .http import (
     Response,
     StreamBody,
     Worker,
+    never_now,
 )
 from .sending import LargeResponses, send_events
 
@@ -36,7 +37,7 @@ class RsgiApp:
         self._large = LargeResponses()
 
     def __rsgi_init__(self, _loop: asyncio.AbstractEventLoop) -> None:
-        self._handler, self._close, self._end_streams = self._build()
+        self._handler, self._close, self._end_streams, self._respond_now = self._build()
 
     def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
         self._close()
@@ -51,8 +52,14 @@ class RsgiApp:
             return response._replace(headers=[*response.headers, ("connection", "close")])
 
         self._handler = handle_last
+        self._respond_now = never_now
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        response = self._respond_now(scope)
+        if response is None or not _send_now(protocol, response):
+            await self._handle(scope, protocol)
+
+    async def _handle(self, scope: Any, protocol: Any) -> None:
         status, headers, body = await self._handler(scope, protocol)
         if body is None:
             protocol.response_empty(status, headers)
@@ -88,6 +95,18 @@ class RsgiApp:
             await self._large.send(scope.client, protocol, status, headers, pieces)
 
 
+def _send_now(protocol: Any, response: Response) -> bool:
+    """Send it if its body is complete and small, or None."""
+    status, headers, body = response
+    if body is None:
+        protocol.response_empty(status, headers)
+    elif isinstance(body, bytes) and 0 < len(body) <= WHOLE_BYTES:
+        protocol.response_bytes(status, headers, body)
+    else:
+        return False
+    return True
+
+
 def _length(size: int | None) -> Headers:
     return [] if size is None else [("content-length", str(size))]
 
@@ -110,8 +129,8 @@ class RustDrivenApp(RsgiApp):
         self._idle: list[_Gate] = []
         super().__rsgi_init__(loop)
 
-    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        responding = super().__rsgi__(scope, protocol)
+    async def _handle(self, scope: Any, protocol: Any) -> None:
+        responding = super()._handle(scope, protocol)
         try:
             begun = _Begun(responding, responding.send(None))
         except StopIteration:
