@@ -72,7 +72,7 @@ def test_a_page_has_its_own_title_wherever_its_frame_shows_it() -> None:
         values = {"page": LegalPage("a", title, ""), "html": "\0title\0", "page_path": path}
         page = renderer.render_public("catalog/legal.html", ENGLISH, languages, **values)
         text, shown = page.decode(), escape(title)
-        assert text.count(f'{shown} · Widgets') == 3
+        assert text.count(f"{shown} · Widgets") == 3
         assert text.count(f'content="{shown}: a page of the operator of Widgets.') == 2
         assert text.count("hreflang=") == (3 if path else 0)
         # What a page shows is never taken for a place in its frame.

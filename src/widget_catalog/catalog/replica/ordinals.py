@@ -150,7 +150,7 @@ class Groups:
             self._places_in(np.empty(0, np.int64))
         if len(among) <= _VERY_FEW and not self._recent and self._places is not None:
             items, starts = self._places.items.data, self._places.starts.data
-            members = among.to_array()
+            members: Sequence[int] = among.to_array()
             if members and members[-1] >= len(starts) - 1:  # The last ones may have no groups.
                 members = [it for it in members if it < len(starts) - 1]
             if self._is_single:
