@@ -81,7 +81,7 @@ def replace_tokens(folded: str, by: Mapping[str, str]) -> str:
 
 def is_stop(token: str) -> bool:
     """Hiragana are mostly particles and endings."""
-    return token in _STOP_WORDS or _HIRAGANA.fullmatch(token) is not None
+    return token in _STOP_WORDS or (not token.isascii() and bool(_HIRAGANA.fullmatch(token)))
 
 
 def readme_tokens(markdown: str) -> list[str]:

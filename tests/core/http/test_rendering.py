@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup, escape
 
+from widget_catalog.catalog.operator_content import LegalPage
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http import rendering
 from widget_catalog.core.http.branding import Brand
 from widget_catalog.core.http.page_templates import Frame, escape_output, frame_of
 from widget_catalog.core.http.rendering import PageRenderer, local_path
 from widget_catalog.core.http.sent_form import NOT_SENT
-from widget_catalog.core.languages.language import ENGLISH
+from widget_catalog.core.languages.language import ENGLISH, find_language
 
 UNDER_A_PATH = PageRenderer("Widgets", "https://host.example/catalog", list_contributions())
 
@@ -61,6 +62,21 @@ def test_the_frame_of_a_public_page_follows_the_brand() -> None:
     assert title_and_footer() == (False, False)
     renderer.show_brand(Brand(name="Acme", pages=(("imprint", "Imprint"),)))
     assert title_and_footer() == (True, True)
+
+
+def test_a_page_has_its_own_title_wherever_its_frame_shows_it() -> None:
+    renderer = PageRenderer("Widgets", "https://host.example", list_contributions())
+    renderer.templates.globals["site_picture_url"] = str
+    languages = [it for it in (ENGLISH, find_language("de")) if it is not None]
+    for title, path in (("<京>", "/legal/a"), ("Imprint", ""), ("Terms", "/legal/b")):
+        values = {"page": LegalPage("a", title, ""), "html": "\0title\0", "page_path": path}
+        page = renderer.render_public("catalog/legal.html", ENGLISH, languages, **values)
+        text, shown = page.decode(), escape(title)
+        assert text.count(f"{shown} · Widgets") == 3
+        assert text.count(f'content="{shown}: a page of the operator of Widgets.') == 2
+        assert text.count("hreflang=") == (3 if path else 0)
+        # What a page shows is never taken for a place in its frame.
+        assert text.count("\0title\0") == 1
 
 
 def test_a_frame_that_was_made_before_the_brand_changed_is_not_kept(

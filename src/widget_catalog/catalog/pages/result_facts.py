@@ -88,10 +88,11 @@ def show_facets(
         base = escape_output(f"{away}{'&' if '?' in away else '?'}{name}=")
         parts.append(f"  <h2>{language.gettext(title)}</h2>\n  <ul>\n")
         for text, number in counts:
-            link = f'{base}{escape_output(text)}"'
+            escaped = escape_output(text)
+            link = f'{base}{escaped}"'
             if text == applied:
                 link = f'{escape_output(away)}" aria-current="true" title="{remove}"'
-            shown = official if name == "official" else escape_output(text)
+            shown = official if name == "official" else escaped
             parts.append(
                 f'    <li><a rel="nofollow" href="{link}><bdi>{shown}</bdi>'
                 f" <span>{language.number(number)}</span></a></li>\n"

@@ -30,7 +30,7 @@ class SearchForm(NamedTuple):
     @property
     def facets(self) -> tuple[tuple[str, str], ...]:
         """The chosen values, by the name of the facet."""
-        return tuple([(it, value) for it in FACETS if (value := getattr(self, it, ""))])
+        return tuple([(it, value) for it in _CHOSEN if (value := getattr(self, it))])
 
     @property
     def has_filter(self) -> bool:
@@ -39,6 +39,9 @@ class SearchForm(NamedTuple):
     def query(self) -> str:
         """As a query string, without the page; empty fields are omitted."""
         return _query_string(self)
+
+
+_CHOSEN = [it for it in FACETS if it in SearchForm._fields]
 
 
 @lru_cache(_REMEMBERED)

@@ -2,7 +2,7 @@
 
 from array import array
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from sys import getsizeof
 from typing import Any
@@ -133,8 +133,10 @@ class Groups:
         return self._largest_of(counts, most), int(np.count_nonzero(counts))
 
     def _largest_of(self, counts: Array, most: int) -> list[tuple[str, int]]:
-        least = max(np.partition(counts, -most)[-most], 1) if most < len(counts) else 1
-        places = np.flatnonzero(counts >= least)
+        # How many have each count, and at least that: the least count that is shown.
+        at_least = np.bincount(counts)[::-1].cumsum()
+        least = len(at_least) - 1 - int(at_least.searchsorted(most))
+        places = np.flatnonzero(counts >= max(least, 1))
         counts = counts[places]
         order = np.argsort(-counts, kind="stable")[:most]
         each = zip(places[order].tolist(), counts[order].tolist(), strict=True)
@@ -148,16 +150,14 @@ class Groups:
             self._places_in(np.empty(0, np.int64))
         if len(among) <= _VERY_FEW and not self._recent and self._places is not None:
             items, starts = self._places.items.data, self._places.starts.data
-            # The last ordinals may have no groups.
-            members = [it for it in among.to_array() if it < len(starts) - 1]
+            members: Sequence[int] = among.to_array()
+            if members and members[-1] >= len(starts) - 1:  # The last ones may have no groups.
+                members = [it for it in members if it < len(starts) - 1]
             if self._is_single:
                 places = [items[it] for it in members]
             else:
                 places = [place for it in members for place in items[starts[it] : starts[it + 1]]]
-            found: dict[int, int] = {}
-            for place in places:
-                found[place] = found.get(place, 0) + 1
-            few = sorted([(-count, place) for place, count in found.items()])[:most]
+            few = sorted([(-count, place) for place, count in Counter(places).items()])[:most]
             return [(self._sorted[place], -count) for count, place in few]
         if len(among) <= _SAMPLED or self._is_single:
             return self._largest_of(self._counts(among), most)

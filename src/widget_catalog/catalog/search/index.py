@@ -198,7 +198,9 @@ class SearchIndex:
 
     def list_named(self, name: str) -> list[int]:
         """The numbers of the listed widgets of this name, in any scope, most popular first."""
-        among = self._facets.named(name) & self._all
+        if not (named := self._facets.named(name)):
+            return []
+        among = named & self._all
         return self._popularity.ids_at(self._popularity.window(among, 0, len(among)))
 
     def list_values(self, facet: str) -> list[str]:
@@ -347,22 +349,28 @@ class SearchIndex:
     def _holders(self, term: str, is_ranked: bool) -> Holders:
         found = self._remembered.items.get((term, is_ranked))
         if found is None:
-            words, similar = self._ranking.find(term) if is_ranked else (None, None)
-            in_name, starting = self._names.find(term)
-            anywhere = in_name | self._descriptions.containing(term)
-            if words is not None:
-                anywhere = anywhere.union(self._labelled(term), words.members)
-            if self._gone:
-                anywhere, in_name, starting = (
-                    it - self._gone for it in (anywhere, in_name, starting)
-                )
-            # For a complete word they are usually the same, which saves an intersection.
-            starting = in_name if starting == in_name else starting
-            found = Holders(anywhere, in_name, starting, words, similar)
+            found = self._find_words(term) if is_ranked else self._find_text(term)
             size = sum(map(getsizeof, found[:3])) + 4 * len(term) + _OVERHEAD_BYTES
-            size += 0 if words is None else words.size
+            size += 0 if found.found is None else found.found.size
             self._remembered.put((term, is_ranked), found, size)
         return found
+
+    def _find_words(self, term: str) -> Holders:
+        words, similar = self._ranking.find(term)
+        texts = (self._names, self._descriptions)
+        found = [it.containing(term) for it in texts] + [self._labelled(term)]
+        anywhere = words.members.union(*found)
+        if self._gone:
+            anywhere = anywhere - self._gone
+        return Holders(anywhere, BitMap(), BitMap(), words, similar)
+
+    def _find_text(self, term: str) -> Holders:
+        in_name, starting = self._names.find(term)
+        anywhere = in_name | self._descriptions.containing(term)
+        if self._gone:
+            anywhere, in_name, starting = (it - self._gone for it in (anywhere, in_name, starting))
+        # For a complete word they are usually the same, which saves an intersection.
+        return Holders(anywhere, in_name, in_name if starting == in_name else starting)
 
     def _labelled(self, term: str) -> BitMap:
         """The widgets whose label has every word of the term."""

@@ -270,11 +270,13 @@ class Ranking:
                     found[ordinal] |= some * of_word
             else:  # Each ordinal occurs once, in order.
                 found[ordinals] |= fields.astype(np.uint16) * of_word
-            members |= sorted_set(ordinals)
+                members |= sorted_set(ordinals)
         for word in recent:
             for ordinal, some in self._recent[word].items():
                 found[ordinal] |= some * factor(word)
             members.update(self._recent[word])
+        if is_rare:
+            members.update(found)
         if self._gone:
             if is_rare:
                 found = {it: some for it, some in found.items() if it not in self._gone}

@@ -28,8 +28,8 @@ class Hits(NamedTuple):
 
 class Holders(NamedTuple):
     """The widgets that contain a term: anywhere, in their name, at the start of a word of it. For a
-    search that ranks, also where its words are, and the word that was found in place of an unknown
-    one.
+    search that ranks, only anywhere; and where its words are, and the word that was found in place
+    of an unknown one.
     """
 
     anywhere: BitMap
@@ -110,7 +110,7 @@ def _many_by_score(
     """The ordinals in this window."""
     ordinals = members_of(matching).astype(np.int64)
     scores = np.zeros(len(ordinals), np.float32)
-    has_all = np.ones(len(ordinals), np.bool_)
+    has_all = None
     for it in terms:
         if it.found is not None and it.anywhere:
             weight = np.float32(_rarity(len(it.anywhere), size))
@@ -120,11 +120,11 @@ def _many_by_score(
                 has_it = np.zeros(len(ordinals), np.bool_)
                 has_it[np.searchsorted(ordinals, members_of(matching & it.anywhere))] = True
                 mine *= has_it
-                has_all &= has_it
+                has_all = has_it if has_all is None else has_all & has_it
             scores += mine
     positions = popularity.positions(ordinals)
     keys = -_with_popularity(scores, positions, size)
-    if not has_all.all():
+    if has_all is not None:
         keys[has_all] -= _ALL_WORDS
     if stop < len(keys):  # Only those that may be in the window have to be sorted.
         is_early = keys <= np.partition(keys, stop)[stop]

@@ -63,10 +63,9 @@ class Texts(Sequence[bytes]):
     def starting_with(self, prefix: bytes) -> tuple[int, int]:
         """The range of the texts that start with this."""
         first = self.bisect(prefix)
-        if first == len(self) or not self[first].startswith(prefix):
-            return first, first
-        # No byte of UTF-8 is as high as 0xff.
-        return first, self.bisect(prefix + b"\xff")
+        # Mostly few. No byte of UTF-8 is as high as 0xff.
+        few = bisect_left(self[first : first + _STEP], end := prefix + b"\xff")
+        return first, first + few if few < _STEP else self.bisect(end)
 
 
 class DisplayNames:

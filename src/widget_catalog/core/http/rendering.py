@@ -183,8 +183,9 @@ class PageRenderer:
                 frames[key] = found, frame_of(found, shared)
             template, frame = frames[key]
             values |= shared
-            page = template.render(values) if frame is None else frame.fill(template, values)
-            return page.encode()
+            if frame is None:
+                return template.render(values).encode()
+            return frame.fill(template, values)
 
     def _translate(self, language: Language) -> PageEnvironment:
         """The same templates in another language, with the same globals."""
