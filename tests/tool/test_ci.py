@@ -50,7 +50,7 @@ def bash(script: str, folder: Path, environment: Mapping[str, str]) -> Ran:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=560,
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)

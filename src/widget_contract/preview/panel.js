@@ -8,6 +8,7 @@ const _ = globalThis.translate ?? ((text) => text);
 const CELL_PX = 96;
 const USUAL = { w: 4, h: 3 };
 const MOST_CELLS = 24;
+const ABOUT = _("The widget runs in a sandbox with sample data: no network, no access to this page.");
 
 /** Builds the panel for a version. A picture in the place, `.still`, is shown until it runs. */
 export function draw(place, version) {
@@ -50,8 +51,7 @@ class Panel {
   #poster(still) {
     const run = button(_("Run the preview"), () => this.run());
     run.className = "preview-run";
-    const about = _("The widget runs in a sandbox with sample data: no network, no access to this page.");
-    const inside = make("div", { className: "preview-start" }, [run, make("p", { textContent: about })]);
+    const inside = make("div", { className: "preview-start" }, [run, make("p", { textContent: ABOUT })]);
     return make("div", { className: "preview-poster" }, still === null ? [inside] : [still, inside]);
   }
 
@@ -108,11 +108,10 @@ class Panel {
     this.element.dataset.state = state;
     this.status.textContent = sentence;
     this.holder.hidden = !isOn;
-    this.poster.hidden = isOn;
     this.stop.hidden = !isOn;
     this.again.hidden = state === "loading";
-    this.poster.querySelector(".preview-start p").textContent = state === "failed" ? sentence : "";
     if (isOn) this.#fit();
+    else this.poster.querySelector(".preview-start p").textContent = state === "failed" ? sentence : ABOUT;
   }
 
   #sizes() {

@@ -251,6 +251,41 @@ def test_whatever_is_wrong_with_a_widget_is_said_calmly_and_the_page_goes_on(
     expect(page.get_by_role("button", name="Run the preview")).to_be_visible()
 
 
+# Where the controls are in every frame that is drawn, from now on.
+WATCH_CONTROLS = """() => {
+  globalThis.places = [];
+  const look = () => {
+    const { x, y } = document.querySelector(".preview-choice").getBoundingClientRect();
+    places.push([x, y + scrollY]);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("key", ["home/weather/2.1.0", "sample/form/1.0.0", "sample/foreign/1.0.0"])
+def test_the_controls_stay_where_they_are_whatever_a_widget_does(
+    context: BrowserContext, service: Service, demo_service: Service, key: str, width: int
+) -> None:
+    used = service if key.startswith("sample/") else demo_service
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{used.url}/preview/{key}")
+    expect(page.get_by_role("button", name="Run the preview")).to_be_visible()
+    page.evaluate(WATCH_CONTROLS)
+    page.get_by_role("button", name="Run the preview").click()
+    if "foreign" in key:
+        expect(status(page)).to_have_text(CALM["foreign"])
+    else:
+        expect(status(page)).to_have_text("Running.")
+        page.get_by_role("button", name="Stop").click()
+        expect(status(page)).to_have_text("Stopped.")
+    wait_until(page, "new Promise((drawn) => requestAnimationFrame(() => drawn(true)))")
+    moved = [max(axis) - min(axis) for axis in zip(*page.evaluate("places"), strict=True)]
+    assert max(moved) < 1, moved
+
+
 def test_an_error_of_a_running_widget_is_shown(context: BrowserContext, service: Service) -> None:
     page = opened(context, service, "sample/fails-later/1.0.0")
     sentence = "The widget reported an error. It says: Uncaught Error: Later."
