@@ -77,7 +77,7 @@ async def _times_us(worker: Worker, requests: Sequence[Request]) -> list[float]:
     times = []
     for request in requests:
         began = time.perf_counter_ns()
-        response = await worker.handle(request, SentBody())
+        response = await worker.respond(request, SentBody())
         times.append((time.perf_counter_ns() - began) / 1e3)
         if response.status != 200:
             raise BenchError(f"{request.path} is answered with {response.status}.")
@@ -94,7 +94,7 @@ async def _profile(name: str, worker: Worker, requests: Sequence[Request]) -> No
     profiler = cProfile.Profile()
     profiler.enable()
     for request in requests:
-        await worker.handle(request, SentBody())
+        await worker.respond(request, SentBody())
     profiler.disable()
     print(f"\n{name}: µs a request under the profiler\n{'self':>8}{'with callees':>14}{'calls':>8}")
     entries = sorted(profiler.getstats(), key=lambda it: it.inlinetime, reverse=True)

@@ -47,7 +47,7 @@ async def _record(folder: Path, file: Path) -> int:
             path, _, query = target.partition("?")
             headers = {k.lower(): v for k, v in ACCEPTS_COMPRESSED.items()} if number % 2 else {}
             request = PlainRequest("GET", path, query, headers, "127.0.0.1:1")
-            digest = await _digest(await worker.handle(request, SentBody()))
+            digest = await _digest(await worker.respond(request, SentBody()))
             lines.append(f"{digest} {target}\n")
     finally:
         worker.close()

