@@ -24,6 +24,7 @@ from granian._granian import SocketHolder
 
 from ..core.http.http import WorkerStatus
 from ..core.http.sending import configure
+from .io_thread import follow_load
 
 _log = structlog.get_logger("widget_catalog.workers")
 
@@ -171,6 +172,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         for other in self._listening.values():
             if other is not own:
                 other.close()
+        follow_load()
         on_built = partial(own.listen, self.backlog)
         on_ready = partial(self._status.set_ready, index)
         on_drain = partial(stop_accepting, os.fstat(own.fileno()))
