@@ -34,12 +34,8 @@ class IoScheduling:
             return
         is_busy = share_of_core > _BUSY
         if is_busy and not self._batched:
-            threads = [int(it.name) for it in Path("/proc/self/task").iterdir()]
-            self._batched = [
-                it
-                for it in threads
-                if _name_of(it) == IO_THREAD and _change(it, os.SCHED_OTHER, os.SCHED_BATCH)
-            ]
+            threads = [it for it in _list_threads() if _name_of(it) == IO_THREAD]
+            self._batched = [it for it in threads if _change(it, os.SCHED_OTHER, os.SCHED_BATCH)]
         elif not is_busy:
             for thread in self._batched:
                 _change(thread, os.SCHED_BATCH, os.SCHED_OTHER)
@@ -58,6 +54,13 @@ def _follow() -> None:
         began, used = time.monotonic(), time.process_time()
         time.sleep(_LOOK_EVERY_S)
         scheduling.follow((time.process_time() - used) / (time.monotonic() - began))
+
+
+def _list_threads() -> list[int]:
+    try:
+        return [int(it.name) for it in Path("/proc/self/task").iterdir()]
+    except OSError:  # There may be no /proc.
+        return []
 
 
 def _name_of(thread: int) -> str | None:
