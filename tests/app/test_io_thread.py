@@ -1,7 +1,6 @@
 """The I/O thread of a busy worker does not interrupt the thread that handles requests."""
 
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +9,6 @@ import pytest
 
 from support.service import Service
 from widget_catalog.app.io_thread import IO_THREAD, IoScheduling
-
-if sys.platform != "linux":
-    pytest.skip("Scheduling classes are those of Linux.", allow_module_level=True)
 
 BUSY, QUIET = 0.9, 0.2
 
