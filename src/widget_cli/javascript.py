@@ -7,6 +7,7 @@ rules of the language (`find_early_error`), such as duplicate declarations.
 import functools
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -163,7 +164,14 @@ def _parse(language: "Language", content: bytes) -> "Node | None":
         is_cut = is_cut or time.process_time() > deadline_s
         return b"" if is_cut else content[offset : offset + _PIECE_BYTES]
 
-    tree = Parser(language).parse(read)
+    # The parser cannot pass on an exception of `read`. In a thread there is none: Ctrl-C and signal
+    # handlers interrupt only the main thread.
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            tree = thread.submit(Parser(language).parse, read).result()
+        except BaseException:
+            is_cut = True
+            raise
     return None if is_cut else tree.root_node
 
 

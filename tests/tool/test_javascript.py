@@ -1,6 +1,9 @@
 """The module is parsed before it is published: syntax, TypeScript, JSX, and the export `mount`."""
 
 import json
+import os
+import signal
+import threading
 import time
 from pathlib import Path
 
@@ -192,6 +195,28 @@ def test_what_is_no_javascript_at_all_does_not_keep_the_parser_busy(
     assert error.startswith("index.js could not be parsed within 1 seconds.")
     assert "pass --no-check" in error
     assert time.process_time() - begun < 10
+
+
+class Interrupted(Exception):
+    pass
+
+
+def test_a_signal_may_interrupt_it_at_any_time() -> None:
+    """Ctrl-C while a widget is checked is no internal error."""
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    source = "a(1);\n" * 400_000
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        for number in range(10):
+            later = 0.02 + number * 0.003
+            threading.Timer(later, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+            with pytest.raises(Interrupted):
+                errors_of(source)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_validate_and_publish_refuse_it_and_show_the_place(
