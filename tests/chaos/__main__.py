@@ -11,6 +11,7 @@ from pathlib import Path
 from chaos import machine
 from chaos.errors import ERRORS, Errors
 from chaos.ledger import Ledger
+from chaos.node_errors import NODE_ERRORS
 from chaos.nodes import run_nodes
 from chaos.report import show_report
 from chaos.restarts import count_failures
@@ -26,7 +27,7 @@ _DISK_MB_PER_MINUTE = 50
 def main() -> int:
     options = _parse()
     if options.nodes:
-        return 0 if run_nodes(options.minutes, options.seed) else 1
+        return 0 if run_nodes(options.minutes, options.seed, options.only) else 1
     if options.restarts:
         return 0 if count_failures(options.restarts) else 1
     has_disk = machine.enter_mount_namespace()
@@ -94,9 +95,16 @@ def _parse() -> argparse.Namespace:
         "--restarts", type=int, metavar="N", help="instead: restart so often, count what fails"
     )
     parser.add_argument(
-        "--only", nargs="+", choices=ERRORS, default=ERRORS, metavar="FAULT", help=", ".join(ERRORS)
+        "--only",
+        nargs="+",
+        metavar="FAULT",
+        help=f"{', '.join(ERRORS)}; with --nodes: {', '.join(NODE_ERRORS)}",
     )
     options = parser.parse_args()
+    known = NODE_ERRORS if options.nodes else ERRORS
+    options.only = options.only or known
+    for unknown in set(options.only) - set(known):
+        parser.error(f"There is no fault {unknown!r}. There are {', '.join(known)}.")
     if options.seed is None:
         options.seed = random.randrange(1_000_000)
         sys.argv += ["--seed", str(options.seed)]

@@ -1,13 +1,15 @@
 """What clients requested and what was acknowledged: the basis of the verdict."""
 
 import threading
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 # This many are kept for the report; all are counted.
 _SHOWN = 10
+_REMEMBERED = 30
 
 
 @dataclass
@@ -47,6 +49,9 @@ class Ledger:
     # Results of restarts under load, as sentences.
     restarts: list[str] = field(default_factory=list)
     violations: Counter[str] = field(default_factory=Counter)
+    # The last faults, and the requests that failed, with the second of each.
+    journal: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    _began_s: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
@@ -58,8 +63,14 @@ class Ledger:
         with self._lock:
             self.figures[what] += times
 
+    def log(self, what: str) -> None:
+        """An event that helps to understand a violation."""
+        with self._lock:
+            self.journal.append(f"{time.monotonic() - self._began_s:9.3f} s  {what}")
+
     def violated(self, rule: str) -> None:
         """Something happened that must never happen."""
+        self.log(f"violation: {rule}")
         with self._lock:
             self.violations[rule] += 1
 

@@ -10,7 +10,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Self
 
 from chaos.node_stage import NODES, NodeStage
@@ -21,6 +21,7 @@ _OF_NODES = (
     *("kill-node", "kill-worker", "stop-node", "replace-workers", "kill-object-store"),
     *("freeze-node", "kill-others-after-start"),
 )
+NODE_ERRORS = _OF_THE_DATABASE + _OF_NODES
 # The others are covered by the restarts that come first, or take long.
 _IN_SHORT = (
     *("fail-over", "hang-primary", "kill-worker", "kill-object-store"),
@@ -34,13 +35,19 @@ class NodeFaults:
     """Every error in random order, repeatedly, from entering to leaving."""
 
     def __init__(
-        self, stage: NodeStage, seed: int, longest_pause_s: float, *, is_short: bool
+        self,
+        stage: NodeStage,
+        seed: int,
+        longest_pause_s: float,
+        only: Collection[str],
+        *,
+        is_short: bool,
     ) -> None:
-        """`is_short`: some errors, once each."""
+        """`only` these errors. `is_short`: some of them, once each."""
         self._is_short = is_short
+        happening = {it for it in only if it in _IN_SHORT or not is_short}
         groups = [
-            tuple(it for it in names if it in _IN_SHORT or not is_short)
-            for names in (_OF_THE_DATABASE, _OF_NODES)
+            tuple(it for it in names if it in happening) for names in (_OF_THE_DATABASE, _OF_NODES)
         ]
         self._names = {name for names in groups for name in names}
         self._stage = stage
@@ -51,6 +58,7 @@ class NodeFaults:
         self._threads = [
             threading.Thread(target=self._happen, args=(names, random.Random(f"{seed} {names}")))
             for names in groups
+            if names
         ]
 
     @property
@@ -77,8 +85,10 @@ class NodeFaults:
                 for name in choose.sample(names, len(names)):
                     if self._is_over.wait(choose.uniform(0.2, self._longest_pause_s)):
                         return
+                    self._ledger.log(f"{name} begins")
                     problem: Callable[[random.Random], None] = getattr(self, name.replace("-", "_"))
                     problem(choose)
+                    self._ledger.log(f"{name} is over")
                     self._happened.add(name)
                 if self._is_short:
                     return
@@ -135,11 +145,15 @@ class NodeFaults:
         times = 1 if self._is_short else choose.choice((1, 1, NODES - 1))
         killed = choose.sample(range(NODES), times)
         for index in killed:
-            self._stage.nodes[index].kill()
+            self._kill(index)
         time.sleep(choose.uniform(0, 2))
         for index in killed:
             self._stage.start(index)
         self._ledger.note("nodes killed", len(killed))
+
+    def _kill(self, index: int) -> None:
+        self._stage.nodes[index].kill()
+        self._ledger.log(f"node {index + 1} killed")
 
     def freeze_node(self, choose: random.Random) -> None:
         """Its processes stop, and its connections stay open."""
@@ -153,11 +167,11 @@ class NodeFaults:
         """The balancer must use a node from the moment that it responds."""
         kept = choose.randrange(NODES)
         others = [it for it in range(NODES) if it != kept]
-        self._stage.nodes[kept].kill()
+        self._kill(kept)
         time.sleep(choose.uniform(0, 3))
         self._stage.start(kept)
         for index in others:
-            self._stage.nodes[index].kill()
+            self._kill(index)
         for index in others:
             self._stage.start(index)
         self._ledger.note("nodes started, and then all others killed")

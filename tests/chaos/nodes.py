@@ -7,11 +7,11 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from chaos.ledger import Ledger
-from chaos.node_errors import NodeFaults
+from chaos.node_errors import NODE_ERRORS, NodeFaults
 from chaos.node_stage import NodeStage
 from chaos.node_verdict import judge_nodes
 from chaos.report import show_node_report
@@ -28,7 +28,7 @@ _PAUSE_S = 0.04
 _MAY_REFUSE, _MAY_REFUSE_IN_SHORT = 0.001, 0.05
 
 
-def run_nodes(minutes: float, seed: int) -> bool:
+def run_nodes(minutes: float, seed: int, only: Collection[str] = NODE_ERRORS) -> bool:
     """Whether all invariants held."""
     # So that everything that was started is stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -37,7 +37,7 @@ def run_nodes(minutes: float, seed: int) -> bool:
     began = time.monotonic()
     with NodeStage(folder, ledger) as stage:
         _restart_under_load(stage, is_short=not minutes)
-        _make_chaos(stage, minutes, seed)
+        _make_chaos(stage, minutes, seed, only)
         judge_nodes(stage, ledger, is_short=not minutes)
     print(show_node_report(ledger, minutes, seed, time.monotonic() - began))
     if ledger.violations:
@@ -102,7 +102,7 @@ def _restart(stage: NodeStage, index: int) -> None:
     stage.start(index)
 
 
-def _make_chaos(stage: NodeStage, minutes: float, seed: int) -> None:
+def _make_chaos(stage: NodeStage, minutes: float, seed: int, only: Collection[str]) -> None:
     ends_at = time.monotonic() + minutes * 60
     longest_pause_s = 3 if minutes else 0.5
     ledger = stage.ledger
@@ -110,7 +110,7 @@ def _make_chaos(stage: NodeStage, minutes: float, seed: int) -> None:
     served = (stage.balancer_port, stage.tokens, stage.counted)
     with Traffic(*served, ledger, seed, is_proxied=True, is_short=is_short) as traffic:
         traffic.is_served.set()
-        with NodeFaults(stage, seed, longest_pause_s, is_short=is_short) as errors:
+        with NodeFaults(stage, seed, longest_pause_s, only, is_short=is_short) as errors:
             while errors.is_alive and (time.monotonic() < ends_at or not errors.all_happened):
                 time.sleep(0.2)
                 _say(f"{max(0, ends_at - time.monotonic()):.0f} s left")

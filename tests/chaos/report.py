@@ -88,4 +88,10 @@ def _seconds(most: float, what: str) -> str:
 def _judgement(ledger: Ledger, verdict: str) -> list[str]:
     if not ledger.violations:
         return [verdict]
-    return ["This must not happen:", *(f"  - {it}" for it in ledger.show_violations())]
+    return [
+        "This must not happen:",
+        *(f"  - {it}" for it in ledger.show_violations()),
+        "",
+        "The last events:",
+        *(f"  {it}" for it in ledger.journal),
+    ]

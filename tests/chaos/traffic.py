@@ -150,15 +150,20 @@ class Traffic(Clients):
             began = time.monotonic()
             if not self.is_served.is_set():
                 waiting_since = None
+            status = 0
             try:
                 connection.request("GET", path)
                 response = connection.getresponse()
+                status = response.status
                 body = response.read()
-                if self._is_no_response(response.status, body):
-                    raise http.client.HTTPException
-            except _ERRORS:
+                if self._is_no_response(status, body):
+                    raise http.client.HTTPException(body)
+            except _ERRORS as error:
                 connection.close()
                 self.ledger.note("reads cut off or not answered")
+                took_s = time.monotonic() - began
+                which = f"{threading.current_thread().name}, status {status}"
+                self.ledger.log(f"failed after {took_s:.3f} s: {path} ({which}): {error!r:.200}")
                 if self.is_served.is_set():
                     waiting_since = waiting_since or began
                 failed += 1
@@ -171,7 +176,7 @@ class Traffic(Clients):
             waiting_since = None
             failed = 0
             self.ledger.note("reads answered")
-            self._check_read(path, response.status, body)
+            self._check_read(path, status, body)
             self._is_over.wait(self._pause_s / 2)
         connection.close()
 
