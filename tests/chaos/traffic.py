@@ -22,6 +22,8 @@ _ERRORS = (OSError, http.client.HTTPException)
 _WIDGETS_PER_AUTHOR = 4
 _VERSIONS_PER_WIDGET = 60
 _STALLED, _STALLED_IN_SHORT = 30, 10
+# A read that takes longer is logged.
+_SLOW_S = 1.5
 # How long an unread connection is kept before the next one.
 _STALL_S = 20.0
 
@@ -172,7 +174,10 @@ class Traffic(Clients):
                 self._pause()
                 continue
             if self.is_served.is_set():
-                self.ledger.waited(time.monotonic() - (waiting_since or began))
+                waited_s = time.monotonic() - (waiting_since or began)
+                self.ledger.waited(waited_s)
+                if waited_s > _SLOW_S:
+                    self.ledger.log(f"answered after {waited_s:.3f} s: {path}")
             waiting_since = None
             failed = 0
             self.ledger.note("reads answered")

@@ -44,17 +44,23 @@ def haproxy_before(
 
 def configuration(ports: Sequence[int], port: int, *, retries: bool = True) -> str:
     def servers(deployed: re.Match[str]) -> str:
-        is_tracking = "track" in deployed[0]
-        names = [f"server node{it} 127.0.0.1:{it}" for it in ports]
-        more = [f" track nodes/node{it}" if is_tracking else "" for it in ports]
-        return "".join(f"    {a}{b}\n" for a, b in zip(names, more, strict=True))
+        """One line per port, like the first of the lines."""
+        name, options = deployed["name"], deployed["options"]
+        lines = [
+            f"    server {name}{it} 127.0.0.1:{it}{options.replace('node1', f'node{it}')}\n"
+            for it in ports
+        ]
+        return "".join(lines)
 
-    named = re.sub(r"(    server \w+ \w+:\d+.*\n)+", servers, DEPLOYED.read_text())
+    of_each_node = r"    server (?P<name>\w+)1 \w+:\d+(?P<options>.*)\n(    server (?P=name).*\n)+"
+    named = re.sub(of_each_node, servers, DEPLOYED.read_text())
     listening = named.replace("    bind :8080\n", f"    bind 127.0.0.1:{port}\n")
+    # Names of sockets are those of the whole machine.
+    listening = listening.replace("abns@any_node", f"abns@any_node-{port}")
     if retries:
         return listening
     once = re.sub(r" +(option redispatch|retry-on) .*\n", "", listening)
-    return re.sub(r"retries \d", "retries 0", once)
+    return re.sub(r"retries \d+", "retries 0", once)
 
 
 def program() -> str:
