@@ -6,7 +6,6 @@ old one is dead, so that nothing has to be removed from the postings.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from sys import getsizeof
 
 import numpy as np
 from pyroaring import BitMap
@@ -14,7 +13,6 @@ from pyroaring import BitMap
 from widget_contract.texts import fold
 
 from ..query import Order, Query
-from ..replica.cache import ByteBoundedCache
 from ..replica.documents import Documents
 from ..replica.ordinals import Groups, Rows, members_of, set_of
 from ..replica.revision import Counts
@@ -24,14 +22,10 @@ from ..widgets import Totals
 from .facets import Facets
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
-from .ranking import Ranking
 from .scoring import Hits, Holders, Matches, by_score
+from .terms import Terms
 from .texts import DisplayNames, Texts
-from .words import Words, label_words
 
-_REMEMBERED_BYTES = 16 << 20
-# Memory of three sets and their term, besides the members and the text.
-_OVERHEAD_BYTES = 1_000
 # Room for later changes: when it is used up, the index is rebuilt.
 _REBUILD_OVER, _REBUILD_AT_LATEST = 2_000, 20_000
 # More than this are not applied one by one, which would block all other requests.
@@ -62,13 +56,11 @@ class SearchIndex:
         parts = parts or build_parts(documents)
         size = len(parts.ids)
         self._room = max(rebuild_over, min(size // 4, _REBUILD_AT_LATEST))
-        self._all, self._gone = BitMap(range(size)), BitMap()
+        self._all = BitMap(range(size))
         self._official = set_of(np.flatnonzero(parts.is_official))
         scopes = [it.decode() for it in Texts(parts.scopes, parts.scope_starts)]
         self._scopes = Groups(scopes, Rows(parts.members, parts.member_starts))
-        self._names, self._descriptions = Words(parts.names), Words(parts.descriptions)
-        self._labels = Words(parts.labels)
-        self._ranking = Ranking(parts.ranking)
+        self._terms = Terms(parts)
         self._old_ids, self._old_version_counts = parts.ids.data, parts.version_counts.data
         # Additions and removals since the build.
         self._new_ordinals: dict[int, int | None] = {}
@@ -78,9 +70,6 @@ class SearchIndex:
         self._display_names = DisplayNames(names, parts.key_ordinals)
         self._facets = Facets(parts.facets)
         self._popularity = Popularity(self._counts, parts.ids, parts.ranks)
-        self._remembered: ByteBoundedCache[tuple[str, bool], Holders] = ByteBoundedCache(
-            _REMEMBERED_BYTES
-        )
         self._scope_count: int | None = None
         self._counted: dict[Query, Matches] = {}
         self._last_matched: tuple[Query, tuple[list[Holders], BitMap]] | None = None
@@ -125,7 +114,7 @@ class SearchIndex:
         """The same by how well the words match. Any count may change the order, also that of a
         widget that is no result: those that it overtakes become less popular.
         """
-        parts = (self._ranking, self._popularity, len(self._all), terms, matching)
+        parts = (self._terms.ranking, self._popularity, len(self._all), terms, matching)
         shown = by_score(*parts, offset, offset + limit)
         ids, total = self._popularity.ids_of(shown), len(matching)
         self._last_shown = dict(zip(ids, shown, strict=True))
@@ -163,7 +152,7 @@ class SearchIndex:
         ordinals = [shown.get(it) or self._find_ordinal(it) for it in widget_ids]
         explained = [0] * len(ordinals)
         for term in query_tokens(text):
-            found = self._holders(term, is_ranked=True).found
+            found = self._terms.find(term, is_ranked=True).found
             if found is not None:
                 some = found.fields_of(ordinals)
                 explained = [a | b for a, b in zip(explained, some, strict=True)]
@@ -174,7 +163,7 @@ class SearchIndex:
         or none is similar.
         """
         words = [*query_tokens(text)]
-        found = [self._holders(it, is_ranked=True).similar or it for it in words]
+        found = [self._terms.find(it, is_ranked=True).similar or it for it in words]
         corrected = dict(zip(words, found, strict=True))
         return replace_tokens(text, corrected) if found != words else None
 
@@ -256,8 +245,7 @@ class SearchIndex:
         )
         replaced = {widget_id: self._find_ordinal(widget_id) for widget_id in changed}
         gone = [ordinal for ordinal in replaced.values() if ordinal is not None]
-        self._gone.update(gone)
-        self._ranking.remove(gone)
+        self._terms.remove(gone)
         for ordinal in gone:
             self._all.discard(ordinal)
             self._official.discard(ordinal)
@@ -270,7 +258,7 @@ class SearchIndex:
             after = before and self._find_ordinal(before)
             places.append(Insertion(row.id, replaced[row.id], after))
         self._popularity.update(gone, places)
-        self._remembered.clear()
+        self._terms.forget()
         self._counted.clear()
         self._last_matched, self._last_shown = None, {}
         self._scope_count = None
@@ -280,10 +268,7 @@ class SearchIndex:
         key = fold(row.display_name)
         self._display_names.new.append(key)
         self._new_ordinals[row.id] = ordinal
-        self._names.add(key, ordinal)
-        self._descriptions.add(fold(row.description or ""), ordinal)
-        self._labels.add(fold(label_words(row.label)), ordinal)
-        self._ranking.add(row, ordinal)
+        self._terms.add(row, key, ordinal)
         self._new_version_counts.append(row.version_count)
         self._versions += row.version_count
         self._scopes.add(row.scope, ordinal)
@@ -322,7 +307,7 @@ class SearchIndex:
         terms: list[Holders] = []
         # Longest first: the rarest terms come early, and a term without matches ends the search.
         for term in sorted(set(query.text.split()), key=len, reverse=True):
-            holders = self._holders(term, is_ranked=False)
+            holders = self._terms.find(term, is_ranked=False)
             terms.append(holders)
             matching = holders.anywhere if matching is self._all else matching & holders.anywhere
             if not matching:
@@ -338,44 +323,13 @@ class SearchIndex:
 
     def _matching_words(self, text: str, filtered: BitMap) -> tuple[list[Holders], BitMap]:
         """Those of these widgets with every word; if there are few, with any of several."""
-        terms = [self._holders(it, is_ranked=True) for it in query_tokens(text)]
+        terms = [self._terms.find(it, is_ranked=True) for it in query_tokens(text)]
         matching = filtered
         for it in terms:
             matching = it.anywhere if matching is self._all else matching & it.anywhere
         if len(matching) < _FEW and len(text.split()) > 1:
             matching = filtered & BitMap.union(*(it.anywhere for it in terms))
         return terms, matching
-
-    def _holders(self, term: str, is_ranked: bool) -> Holders:
-        found = self._remembered.items.get((term, is_ranked))
-        if found is None:
-            found = self._find_words(term) if is_ranked else self._find_text(term)
-            size = sum(map(getsizeof, found[:3])) + 4 * len(term) + _OVERHEAD_BYTES
-            size += 0 if found.found is None else found.found.size
-            self._remembered.put((term, is_ranked), found, size)
-        return found
-
-    def _find_words(self, term: str) -> Holders:
-        words, similar = self._ranking.find(term)
-        texts = (self._names, self._descriptions)
-        found = [it.containing(term) for it in texts] + [self._labelled(term)]
-        anywhere = words.members.union(*found)
-        if self._gone:
-            anywhere = anywhere - self._gone
-        return Holders(anywhere, BitMap(), BitMap(), words, similar)
-
-    def _find_text(self, term: str) -> Holders:
-        in_name, starting = self._names.find(term)
-        anywhere = in_name | self._descriptions.containing(term)
-        if self._gone:
-            anywhere, in_name, starting = (it - self._gone for it in (anywhere, in_name, starting))
-        # For a complete word they are usually the same, which saves an intersection.
-        return Holders(anywhere, in_name, in_name if starting == in_name else starting)
-
-    def _labelled(self, term: str) -> BitMap:
-        """The widgets whose label has every word of the term."""
-        sets = [self._labels.containing(it) for it in label_words(term).split()]
-        return BitMap.intersection(*sets) if sets else BitMap()
 
     def _nested(
         self, query: Query, terms: Sequence[Holders], matching: BitMap, offset: int
