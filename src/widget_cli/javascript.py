@@ -5,9 +5,9 @@ rules of the language (`find_early_error`), such as duplicate declarations.
 """
 
 import functools
+import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # Loaded when needed: most commands parse nothing.
 MOUNT = "mount"
 _MAX_PARSE_S = 10.0
 _PIECE_BYTES = 4_096
+# On Windows, Ctrl-C does not interrupt a longer wait.
+_LOOK_EVERY_S = 0.2
 _LIKE_COMMON_JS = "It looks like CommonJS"
 _JSX = "[(jsx_element) (jsx_self_closing_element)] @jsx"
 _IMPORT_CALL = "(call_expression function: (import) arguments: (arguments . (string) @source))"
@@ -154,25 +156,28 @@ def _parse(language: "Language", content: bytes) -> "Node | None":
     Recovering from very many errors takes quadratic time. The parser reads its text in chunks;
     ending the text early stops it.
     """
+    from concurrent.futures import ThreadPoolExecutor, wait
+
     from tree_sitter import Parser
 
-    deadline_s = time.process_time() + _MAX_PARSE_S  # CPU time, as the machine may be busy.
-    is_cut = False
+    is_cut = threading.Event()
 
     def read(offset: int, _: object) -> bytes:
-        nonlocal is_cut
-        is_cut = is_cut or time.process_time() > deadline_s
-        return b"" if is_cut else content[offset : offset + _PIECE_BYTES]
+        if time.thread_time() > _MAX_PARSE_S:  # CPU time, as the machine may be busy.
+            is_cut.set()
+        return b"" if is_cut.is_set() else content[offset : offset + _PIECE_BYTES]
 
-    # The parser cannot pass on an exception of `read`. In a thread there is none: Ctrl-C and signal
-    # handlers interrupt only the main thread.
+    # The parser cannot pass on an exception that is raised in `read`. Ctrl-C and signal handlers
+    # raise in the main thread only, so parse in another one.
     with ThreadPoolExecutor(1) as thread:
+        parsed = thread.submit(Parser(language).parse, read)
         try:
-            tree = thread.submit(Parser(language).parse, read).result()
+            while not parsed.done():
+                wait([parsed], _LOOK_EVERY_S)
         except BaseException:
-            is_cut = True
+            is_cut.set()
             raise
-    return None if is_cut else tree.root_node
+    return None if is_cut.is_set() else parsed.result().root_node
 
 
 def _clash_with_import(content: bytes, root: "Node") -> EarlyError | None:

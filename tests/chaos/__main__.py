@@ -102,6 +102,8 @@ def _parse() -> argparse.Namespace:
     )
     options = parser.parse_args()
     known = NODE_ERRORS if options.nodes else ERRORS
+    if options.only and not options.minutes:
+        parser.error("--only needs --minutes: the short form has its own faults.")
     options.only = options.only or known
     for unknown in set(options.only) - set(known):
         parser.error(f"There is no fault {unknown!r}. There are {', '.join(known)}.")

@@ -68,7 +68,9 @@ class Errors:
             self._bag = self._choose.sample(self._names, len(self._names))
         name = self._bag.pop()
         error: Callable[[], None] = getattr(self, name.replace("-", "_"))
+        self._ledger.log(f"{name} begins")
         error()
+        self._ledger.log(f"{name} is over")
         self._happened.add(name)
         return name
 

@@ -49,8 +49,10 @@ class Ledger:
     # Results of restarts under load, as sentences.
     restarts: list[str] = field(default_factory=list)
     violations: Counter[str] = field(default_factory=Counter)
-    # The last faults, and the requests that failed, with the second of each.
-    journal: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    # The last faults, slow reads and failed requests, each with its time.
+    _journal: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    # The same as it was at the first violation.
+    before_violation: list[str] = field(default_factory=list)
     _began_s: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -66,12 +68,12 @@ class Ledger:
     def log(self, what: str) -> None:
         """An event that helps to understand a violation."""
         with self._lock:
-            self.journal.append(f"{time.monotonic() - self._began_s:9.3f} s  {what}")
+            self._journal.append(f"{time.monotonic() - self._began_s:9.3f} s  {what}")
 
     def violated(self, rule: str) -> None:
         """Something happened that must never happen."""
-        self.log(f"violation: {rule}")
         with self._lock:
+            self.before_violation = self.before_violation or list(self._journal)
             self.violations[rule] += 1
 
     def waited(self, seconds: float) -> None:

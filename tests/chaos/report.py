@@ -92,6 +92,6 @@ def _judgement(ledger: Ledger, verdict: str) -> list[str]:
         "This must not happen:",
         *(f"  - {it}" for it in ledger.show_violations()),
         "",
-        "The last events:",
-        *(f"  {it}" for it in ledger.journal),
+        "The last events before it:",
+        *(f"  {it}" for it in ledger.before_violation),
     ]

@@ -163,9 +163,11 @@ class Traffic(Clients):
             except _ERRORS as error:
                 connection.close()
                 self.ledger.note("reads cut off or not answered")
-                took_s = time.monotonic() - began
-                which = f"{threading.current_thread().name}, status {status}"
-                self.ledger.log(f"failed after {took_s:.3f} s: {path} ({which}): {error!r:.200}")
+                if self.is_served.is_set():
+                    took_s = time.monotonic() - began
+                    which = f"{threading.current_thread().name}, status {status}"
+                    what = f"failed after {took_s:.3f} s: {path} ({which}): {error!r:.200}"
+                    self.ledger.log(what)
                 if self.is_served.is_set():
                     waiting_since = waiting_since or began
                 failed += 1

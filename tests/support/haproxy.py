@@ -55,8 +55,7 @@ def configuration(ports: Sequence[int], port: int, *, retries: bool = True) -> s
     of_each_node = r"    server (?P<name>\w+)1 \w+:\d+(?P<options>.*)\n(    server (?P=name).*\n)+"
     named = re.sub(of_each_node, servers, DEPLOYED.read_text())
     listening = named.replace("    bind :8080\n", f"    bind 127.0.0.1:{port}\n")
-    # Names of sockets are those of the whole machine.
-    listening = listening.replace("abns@any_node", f"abns@any_node-{port}")
+    listening = listening.replace("127.0.0.1:8079", f"127.0.0.1:{free_port()}")
     if retries:
         return listening
     once = re.sub(r" +(option redispatch|retry-on) .*\n", "", listening)

@@ -208,13 +208,21 @@ def test_a_signal_may_interrupt_it_at_any_time() -> None:
         raise Interrupted
 
     source = "a(1);\n" * 400_000
+
+    def check_interrupted(after_s: float) -> None:
+        later = threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGUSR1))
+        later.start()
+        try:
+            errors_of(source)
+        finally:
+            later.join()
+
+    errors_of("a(1);")  # Loads the parser.
     before = signal.signal(signal.SIGUSR1, interrupt)
     try:
         for number in range(10):
-            later = 0.02 + number * 0.003
-            threading.Timer(later, os.kill, (os.getpid(), signal.SIGUSR1)).start()
             with pytest.raises(Interrupted):
-                errors_of(source)
+                check_interrupted(0.02 + number * 0.003)
     finally:
         signal.signal(signal.SIGUSR1, before)
 

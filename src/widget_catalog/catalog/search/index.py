@@ -258,7 +258,6 @@ class SearchIndex:
             after = before and self._find_ordinal(before)
             places.append(Insertion(row.id, replaced[row.id], after))
         self._popularity.update(gone, places)
-        self._terms.forget()
         self._counted.clear()
         self._last_matched, self._last_shown = None, {}
         self._scope_count = None

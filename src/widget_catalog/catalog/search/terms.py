@@ -20,7 +20,7 @@ _OVERHEAD_BYTES = 1_000
 
 
 class Terms:
-    """What is found for a term is remembered until `forget`, after every change."""
+    """What is found for a term is remembered until the next change."""
 
     def __init__(self, parts: IndexParts) -> None:
         self._names, self._descriptions = Words(parts.names), Words(parts.descriptions)
@@ -43,17 +43,16 @@ class Terms:
 
     def add(self, row: Listing, name: str, ordinal: int) -> None:
         """`name` is the folded display name."""
+        self._remembered.clear()
         self._names.add(name, ordinal)
         self._descriptions.add(fold(row.description or ""), ordinal)
         self._labels.add(fold(label_words(row.label)), ordinal)
         self.ranking.add(row, ordinal)
 
     def remove(self, ordinals: Sequence[int]) -> None:
+        self._remembered.clear()
         self._gone.update(ordinals)
         self.ranking.remove(ordinals)
-
-    def forget(self) -> None:
-        self._remembered.clear()
 
     def _find_words(self, term: str) -> Holders:
         words, similar = self.ranking.find(term)
