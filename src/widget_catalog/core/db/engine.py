@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
 from .. import clock
 from ..clock import Clock
@@ -307,9 +307,15 @@ class Store:
             self._kept = None
         while self._readers:
             self._readers.pop().invalidate()
+        # A thread may still use a connection: the pool would keep it when it is returned.
+        sa.event.listen(self.engine.pool, "checkin", _close_returned)
         self.engine.dispose()
         if self._listener is not None:
             self._listener.close()
+
+
+def _close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
+    record.invalidate()
 
 
 @cache
