@@ -26,6 +26,14 @@ def test_a_connection_in_use_is_closed_when_it_is_returned(store: Store) -> None
     assert not is_open(store, driver)
 
 
+def test_a_store_can_be_used_again(store: Store) -> None:
+    store.close()
+    with store.reading() as connection:
+        driver = connection.connection.driver_connection
+    with store.reading() as connection:
+        assert connection.connection.driver_connection is driver
+
+
 def test_others_are_closed_at_once(store: Store) -> None:
     with store.reading() as connection:
         driver = connection.connection.driver_connection

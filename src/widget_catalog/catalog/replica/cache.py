@@ -88,7 +88,8 @@ class ByteBoundedCache(Generic[K, V]):
         if self._offers > max(_MIN_OFFERS, len(self.items) // 4):
             self._offered, self._offers = bytearray(_SLOTS), 0
         hashed = hash((key,))
-        slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF
+        # A slot with 0 is empty.
+        slot, mark = hashed % _SLOTS, hashed // _SLOTS & 0xFF or 1
         was_offered = self._offered[slot] == mark
         self._offered[slot] = mark
         return was_offered

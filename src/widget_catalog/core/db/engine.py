@@ -307,9 +307,11 @@ class Store:
             self._kept = None
         while self._readers:
             self._readers.pop().invalidate()
-        # A thread may still use a connection: the pool would keep it when it is returned.
-        sa.event.listen(self.engine.pool, "checkin", _close_returned)
+        pool = self.engine.pool
         self.engine.dispose()
+        # A thread may still use a connection: the old pool would keep it when it is returned.
+        sa.event.listen(pool, "checkin", _close_returned)
+        pool.dispose()
         if self._listener is not None:
             self._listener.close()
 
