@@ -168,7 +168,6 @@ class Traffic(Clients):
                     which = f"{threading.current_thread().name}, status {status}"
                     what = f"failed after {took_s:.3f} s: {path} ({which}): {error!r:.200}"
                     self.ledger.log(what)
-                if self.is_served.is_set():
                     waiting_since = waiting_since or began
                 failed += 1
                 if self._is_proxied and failed > 1:
