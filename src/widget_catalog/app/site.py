@@ -55,13 +55,12 @@ class Site:
         """The most frequent reads of the public API, which never wait; None for all else, for
         errors, and if the response has to be identified.
         """
+        headers = request.headers
         try:
-            response = self.api.respond_now(request)
+            response = self.api.respond_now(request, headers)
         except Exception as error:
             return self._fail(request, error)
-        if response is not None and (
-            response.status >= 400 or request.headers.get(REQUEST_ID) is not None
-        ):
+        if response is not None and (response.status >= 400 or headers.get(REQUEST_ID) is not None):
             return identified(request, response)
         return response
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from widget_contract.names import is_widget_key
+from widget_contract.names import is_name, is_widget_key
 
 from ..core import clock
 from ..core.clock import Clock, iso
@@ -179,6 +179,8 @@ class Catalog:
         self._follow()
         registry = self._registries.items.get(scope) or self._loader.find(scope)
         if registry is None:
+            if not is_name(scope):
+                return None
             with self.documents.snapshot():
                 if self.documents.is_registry_large(scope):
                     return None
@@ -192,7 +194,10 @@ class Catalog:
 
     async def load_registry(self, scope: str) -> Registry | None:
         """The same, however large."""
-        return self.registry(scope) or await self._loader.load(scope)
+        registry = self.registry(scope)
+        if registry is None and is_name(scope):
+            return await self._loader.load(scope)
+        return registry
 
     def find_revocation(self, scope: str, name: str, version: str) -> RevokedVersion | None:
         self._follow()

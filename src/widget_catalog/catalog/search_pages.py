@@ -43,9 +43,10 @@ _decode_card = msgspec.json.Decoder(Card).decode
 class _Summary:
     """A search result as last shown, and its versions for the SDKs requested so far.
 
-    `text` is its JSON followed by a comma; `tag` changes with all of it except the count. In
-    `compatible`, None is the latest version. `card` is the same for pages, once it was shown, if it
-    `has_room`: its size includes a card.
+    `text` is its JSON followed by a comma; `tag` changes with all of it except the count, which is
+    at least as new as this `revision` of the counts: looking at each count again takes as long as
+    joining the texts. In `compatible`, None is the latest version. `card` is the same for pages,
+    once it was shown, if it `has_room`: its size includes a card.
     """
 
     __slots__ = (
@@ -57,6 +58,7 @@ class _Summary:
         "has_room",
         "picture",
         "place",
+        "revision",
         "tag",
         "text",
     )
@@ -68,12 +70,18 @@ class _Summary:
         self.place = row.place
         self.picture = row.picture
         self.compatible: dict[SemVer, bytes | None] = {}
+        self.revision = -1
         self.count, digits = count, b"%d" % count
         before = row.head + b',"downloadCount":'
         self._before = len(before)
         self._after = self._before + len(digits)
         latest = with_cdn(row.latest, cdn_url) or b"null"
         self.text = b"%b%b%b%b}," % (before, digits, _LATEST, latest)
+
+    def follow(self, count: int, revision: int) -> bytes:
+        """The text with this count, which was read after the revision."""
+        self.revision = revision
+        return self.text if count == self.count else self.show(count)
 
     def show(self, count: int) -> bytes:
         """The text with this count."""
@@ -168,7 +176,7 @@ class SearchPages:
             return known.content
         are_cards = asked.is_for_pages and asked.sdk is None
         summaries = self._summaries_of(found.ids, are_cards=are_cards)
-        content = self._render(asked, found, summaries)
+        content = self._render(asked, found, summaries, revision)
         if is_kept and self._responses.is_repeated(asked):
             response = _Response(content, found, revision)
             response.note(found, mark or index.mark(found), revision)
@@ -196,15 +204,15 @@ class SearchPages:
         self._responses.clear()
 
     def _render(
-        self, asked: SearchRequest, found: Hits, summaries: Sequence[_Summary]
+        self, asked: SearchRequest, found: Hits, summaries: Sequence[_Summary], revision: int
     ) -> AnyContent | CardResults:
-        slots = self._slots
         if asked.is_for_pages and asked.sdk is None:
             cards = self._cards(found.ids, summaries)
             tags = [(it.tag, it.count) for it in summaries]
             return CardResults(cards, found.total, (found.total, tags))
+        slots = self._slots
         texts = [
-            it.text if it.count == (count := slots[widget_id]) else it.show(count)
+            it.text if it.revision == revision else it.follow(slots[widget_id], revision)
             for widget_id, it in zip(found.ids, summaries)  # noqa: B905  One for each.
         ]
         if asked.sdk is not None:

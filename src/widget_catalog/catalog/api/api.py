@@ -10,7 +10,7 @@ from typing import Protocol
 
 import msgspec
 
-from widget_contract.names import is_name, is_widget_key
+from widget_contract.names import is_widget_key
 from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.version_files import CLI_VERSION, WIDGETS
 from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
@@ -28,8 +28,8 @@ from ...core.http.http import (
     Body,
     EventBody,
     Handler,
+    HeaderLookup,
     Headers,
-    PlainRequest,
     Request,
     Response,
 )
@@ -124,7 +124,9 @@ class PublicApi:
         version = ServiceVersion(release.VERSION, release.RELEASED_AT, release.API_VERSIONS)
         self._operational: dict[str, Callable[[Request], Response]] = {
             "/api/health": health.handle,
-            _STATS: lambda request: content_response(request, self._catalog.stats(), _CLOSED),
+            _STATS: lambda request: content_response(
+                request.headers, self._catalog.stats(), _CLOSED
+            ),
             "/api/version": _fixed(version),
             CLI_VERSION: _fixed(cli_version),
         }
@@ -133,22 +135,25 @@ class PublicApi:
         """End responses that would not end by themselves."""
         self._streams.close()
 
-    def respond_now(self, request: Request) -> Response | None:
+    def respond_now(self, request: Request, headers: HeaderLookup) -> Response | None:
         """The response to a frequent read, which needs no waiting: a detail, a version, a registry,
-        a search whose index is current. None: `handle` has it.
+        a search whose index is current. None: `handle` has it. `headers` are those of the request:
+        the server takes as long to look them up as to look up two of them.
         """
         method = request.method
         if method != "GET" and method != "HEAD":
             return None
         path = request.path
         if not path.startswith(WIDGETS):
-            return self._registry_now(request)
+            return self._registry_now(headers, path, request.query_string)
         key = path[_WIDGETS_LENGTH:]
         if key == _SEARCH:
-            return None if self._catalog.is_behind else self._search(request)
+            if self._catalog.is_behind:
+                return None
+            return self._search(headers, path, request.query_string)
         if (content := self._catalog.detail(key)) is not None:
-            return content_response(request, content, _OPEN)
-        is_version = key.count("/") == 2 and not _is_too_long(request)
+            return content_response(headers, content, _OPEN)
+        is_version = key.count("/") == 2 and not _is_too_long(path, request.query_string)
         return self._version(request, key) if is_version else None
 
     async def handle(self, request: Request, body: Body) -> Response:
@@ -160,9 +165,9 @@ class PublicApi:
             return await self._internal(request, body) if public is None else public
         key = path[_WIDGETS_LENGTH:]
         method = request.method
-        if (response := self.respond_now(request)) is not None:
+        if (response := self.respond_now(request, request.headers)) is not None:
             return response
-        if _is_too_long(request):
+        if _is_too_long(path, request.query_string):
             return error(414, _TOO_LONG, CORS)
         if method == "OPTIONS":
             return _PREFLIGHT
@@ -185,22 +190,23 @@ class PublicApi:
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)
 
-    def _search(self, request: Request) -> Response:
-        if _is_too_long(request):
+    def _search(self, headers: HeaderLookup, path: str, query_string: str) -> Response:
+        if _is_too_long(path, query_string):
             return error(414, _TOO_LONG, CORS)
         try:
-            asked = parse_search(request.query_string)
+            asked = parse_search(query_string)
         except InvalidQuery as problem:
             return error(400, problem.message, CORS)
-        return content_response(request, self._catalog.search_page(asked), _OPEN)
+        return content_response(headers, self._catalog.search_page(asked), _OPEN)
 
     async def _search_later(self, request: Request, _: Body) -> Response:
-        parse_search(request.query_string)  # An error need not wait.
+        query_string = request.query_string
+        parse_search(query_string)  # An error need not wait.
         await self._catalog.catch_up()
-        return self._search(request)
+        return self._search(request.headers, request.path, query_string)
 
     async def _revocations(self, request: Request, _: Body) -> Response:
-        return content_response(request, self._catalog.revocations(), _OPEN)
+        return content_response(request.headers, self._catalog.revocations(), _OPEN)
 
     def _version(self, request: Request, key: str) -> Response:
         widget, _, version = key.rpartition("/")
@@ -208,7 +214,7 @@ class PublicApi:
         is_known = is_widget_key(widget)
         content = self._catalog.version(key) if is_read and is_known else None
         if content is not None:
-            return content_response(request, content, _OPEN)
+            return content_response(request.headers, content, _OPEN)
         if not (is_known and _is_version(version)):
             return error(404, f"There is nothing at {request.path[:200]}.", CORS)
         if not is_read:
@@ -225,7 +231,7 @@ class PublicApi:
         content = self._catalog.changes(since or 0, limit)
         if content is None:
             return _no_longer_kept(since or 0)
-        return content_response(request, content, _OPEN_TO_ACCEPT)
+        return content_response(request.headers, content, _OPEN_TO_ACCEPT)
 
     async def _event_stream(self, request: Request, since: int | None) -> Response:
         """Without a starting number, only new changes are sent."""
@@ -265,7 +271,7 @@ class PublicApi:
             return error(503, problem.message, CORS, ("retry-after", str(problem.wait_s)))
         # Responses to POST are not cached, so conditional headers are ignored.
         accepted = {"accept-encoding": request.headers.get("accept-encoding") or ""}
-        return content_response(PlainRequest("POST", "", "", accepted), content, _OPEN)
+        return content_response(accepted, content, _OPEN)
 
     async def _count(self, key: str) -> Response:
         widget_id = self._catalog.find_id(key)
@@ -281,7 +287,7 @@ class PublicApi:
     async def _handle_closed(self, request: Request) -> Response | None:
         """Everything public under /api/ without CORS headers; None for other paths."""
         path = request.path
-        if _is_too_long(request):
+        if _is_too_long(path, request.query_string):
             return error(414, _TOO_LONG)
         operational = self._operational.get(path)
         if path == _SETTINGS or operational is not None:
@@ -289,31 +295,32 @@ class PublicApi:
                 return _wrong_method(request, _READ)
             if operational is not None:
                 return operational(request)
-            return content_response(request, await self._settings.content(), _CLOSED)
+            return content_response(request.headers, await self._settings.content(), _CLOSED)
         if (scope := _scope_of_registry(path)) is not None:
             return await self._registry(request, scope)
         if path.startswith("/api/v1/"):
             return error(404, f"There is nothing at {path[:200]}.")
         return None
 
-    def _registry_now(self, request: Request) -> Response | None:
-        scope = _scope_of_registry(request.path)
-        if scope is None or not is_name(scope) or _is_too_long(request):
+    def _registry_now(self, headers: HeaderLookup, path: str, query_string: str) -> Response | None:
+        scope = _scope_of_registry(path)
+        if scope is None or _is_too_long(path, query_string):
             return None
         registry = self._catalog.registry(scope)
-        return None if registry is None else _registry_response(request, registry)
+        return None if registry is None else _registry_response(headers, registry)
 
     async def _registry(self, request: Request, scope: str) -> Response:
         if request.method != "GET" and request.method != "HEAD":
             return _wrong_method(request, _READ)
-        registry = await self._catalog.load_registry(scope) if is_name(scope) else None
+        registry = await self._catalog.load_registry(scope)
         if registry is None:
             return error(404, f"There is no scope {scope[:80]!r}.")
-        return _registry_response(request, registry)
+        return _registry_response(request.headers, registry)
 
 
-def _is_too_long(request: Request) -> bool:
-    return len(request.path) + len(request.query_string) > _MAX_PATH_AND_QUERY
+def _is_too_long(path: str, query_string: str) -> bool:
+    """They are passed on, because the server decodes them again at every access."""
+    return len(path) + len(query_string) > _MAX_PATH_AND_QUERY
 
 
 def _scope_of_registry(path: str) -> str | None:
@@ -323,8 +330,8 @@ def _scope_of_registry(path: str) -> str | None:
     return scope if scope and "/" not in scope else None
 
 
-def _registry_response(request: Request, registry: Registry) -> Response:
-    response = content_response(request, registry.content, _CLOSED)
+def _registry_response(headers: HeaderLookup, registry: Registry) -> Response:
+    response = content_response(headers, registry.content, _CLOSED)
     # Informative only: two changes may happen in the same second, so If-Modified-Since is not used.
     response.headers.append(("last-modified", http_date(registry.changed_at)))
     return response
@@ -332,7 +339,7 @@ def _registry_response(request: Request, registry: Registry) -> Response:
 
 def _fixed(body: Shape) -> Callable[[Request], Response]:
     content = Content(msgspec.json.encode(body))
-    return lambda request: content_response(request, content, _CLOSED)
+    return lambda request: content_response(request.headers, content, _CLOSED)
 
 
 def _wrong_method(request: Request, allowed: str, *headers: tuple[str, str]) -> Response:

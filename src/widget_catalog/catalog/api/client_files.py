@@ -29,7 +29,7 @@ def serve_client_file(request: Request) -> Response:
     file = _files().get(request.path)
     if file is None:
         return error(404, f"There is no file of the client at {request.path[:200]}.", CORS)
-    return content_response(request, *file)
+    return content_response(request.headers, *file)
 
 
 def list_client_files() -> list[str]:

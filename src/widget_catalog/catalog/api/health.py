@@ -96,7 +96,7 @@ class Health:
         if errors:
             body = {"status": "unavailable", "checks": checks, "error": " ".join(errors)}
         content = Content(msgspec.json.encode(body))
-        return content_response(request, content, _JSON, status=503 if errors else 200)
+        return content_response(request.headers, content, _JSON, status=503 if errors else 200)
 
     def find_blocked_s(self) -> float:
         """How long another process has been writing, as far as known."""

@@ -91,7 +91,7 @@ class EmbedPages:
         if request.method not in ("GET", "HEAD"):
             allowed = ("allow", "GET, HEAD")
             return self._renderer.message(405, "Method not allowed", _READ_ONLY, allowed, NOSNIFF)
-        return content_response(request, *found)
+        return content_response(request.headers, *found)
 
     async def _render(self, path: str) -> bytes | None:
         found = await self._find(path.removeprefix(EMBED))
@@ -140,7 +140,7 @@ class EmbedPages:
             return error(404, "This is no link to a widget of this catalog.", CORS)
         described = self._card(path, *found, *sizes)
         content = self._catalog.packer.content([msgspec.json.encode(described)])
-        return content_response(request, content, _JSON)
+        return content_response(request.headers, content, _JSON)
 
     def _path_in(self, url: str) -> str | None:
         """The part of a link behind `/widgets/`."""

@@ -308,7 +308,7 @@ class PublicPages:
             if (target := _without_more_slashes(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
             missing = self._not_found(request.path, language)
-            return content_response(request, missing, self._html, status=404)
+            return content_response(request.headers, missing, self._html, status=404)
         if request.method != "GET" and request.method != "HEAD":
 
             def wrong_method() -> dict[str, str]:
@@ -316,10 +316,10 @@ class PublicPages:
 
             refusal = self._pages.get("405", (), "message.html", wrong_method, language)
             headers = [*self._html, ("allow", _ALLOWED)]
-            return content_response(request, refusal, headers, status=405)
+            return content_response(request.headers, refusal, headers, status=405)
         if isinstance(content, Response):
             return content
-        return content_response(request, content, route.headers)
+        return content_response(request.headers, content, route.headers)
 
     def _switch(self, request: Request) -> Response:
         """Remembers the chosen language, and shows the page again from which it was chosen."""

@@ -105,7 +105,7 @@ class SearchIndex:
                     break
             better, before = tier, len(tier)
         # A widget that is in none of the sets up to here cannot be on this page, however popular.
-        among = tier if self.is_exact else BitMap()
+        among = tier if self._popularity.is_exact else BitMap()
         return Hits(self._popularity.ids_at(positions), total, among, positions)
 
     def _find_by_score(

@@ -163,10 +163,6 @@ class Popularity:
         """The numbers of the widgets with these ordinals."""
         return [self._id_at[it] for it in ordinals]
 
-    @property
-    def is_exact(self) -> bool:
-        return len(self._order) <= _EXACT_UP_TO
-
     def _add(self, places: Sequence[Insertion]) -> None:
         old_size = len(self.ids)
         # The position of each new one among the old ranks, and its identity; after another new one
@@ -197,6 +193,7 @@ class Popularity:
         self.ranks[[old_size + i for i in new]] = np.add(slots, np.arange(len(slots)))
 
     def _begin_anew(self) -> None:
+        self.is_exact = len(self._order) <= _EXACT_UP_TO
         self._counted = []
         self._revision = self._counts.revision()
         self._refreshed_at = time.monotonic()

@@ -108,24 +108,24 @@ def choose_range(header: str, size: int) -> tuple[int, int] | None:
 
 
 def content_response(
-    request: Request, content: AnyContent, headers: Headers, status: int = 200
+    requested: HeaderLookup, content: AnyContent, headers: Headers, status: int = 200
 ) -> Response:
-    """Content in the encoding that the request prefers, or 304 if the client has it.
+    """Content in the encoding that a request with these headers prefers, or 304 if the client has
+    it.
 
     The first header is the content type, which a 304 does not have.
     """
     if not isinstance(content, Content):
-        return _large_response(request, content, headers, status)
+        return _large_response(requested, content, headers, status)
     body = content.body
     etag = f'"{content.tag}"'
-    lookup = request.headers
-    accept = lookup.get("accept-encoding")
+    accept = requested.get("accept-encoding")
     encoding = None
     if accept is not None and len(body) >= MIN_COMPRESSED_BYTES:
         encoding = choose_encoding(accept)
         if encoding is not None:
             etag = f'"{content.tag}-{encoding}"'
-    if status == 200 and is_known(lookup, etag):
+    if status == 200 and is_known(requested, etag):
         return Response(304, [*headers[1:], ("etag", etag)], None)
     if encoding is None:
         return Response(status, [*headers, ("etag", etag)], body)
@@ -134,21 +134,20 @@ def content_response(
 
 
 def _large_response(
-    request: Request, content: LargeContent, headers: Headers, status: int
+    requested: HeaderLookup, content: LargeContent, headers: Headers, status: int
 ) -> Response:
     """The same for large bodies, created by the binding: HEAD and 304 do not need them."""
-    lookup = request.headers
-    encoding = choose_encoding(lookup.get("accept-encoding") or "", content.encodings)
+    encoding = choose_encoding(requested.get("accept-encoding") or "", content.encodings)
     if encoding is not None:
         etag = f'"{content.tag}-{encoding}"'
-        if status == 200 and is_known(lookup, etag):
+        if status == 200 and is_known(requested, etag):
             return Response(304, [*headers[1:], ("etag", etag)], None)
         if content.is_offered(encoding):
             described = [*headers, ("etag", etag), ("content-encoding", encoding)]
             whole = content.whole(encoding)
             return Response(status, described, whole or LargeBody(content, encoding))
     etag = f'"{content.tag}"'
-    if status == 200 and is_known(lookup, etag):
+    if status == 200 and is_known(requested, etag):
         return Response(304, [*headers[1:], ("etag", etag)], None)
     whole = content.whole(None)
     return Response(status, [*headers, ("etag", etag)], whole or LargeBody(content, None))
