@@ -3,7 +3,7 @@
 import pytest
 
 from widget_catalog.catalog.resolve_responses import BoundedResponses
-from widget_catalog.core.errors import Busy
+from widget_catalog.core.errors import Busy, InvalidRequest
 from widget_catalog.core.http.content import AnyContent, Packer
 
 MB = 1 << 20
@@ -40,4 +40,15 @@ def test_large_responses_count_while_they_are_made() -> None:
             note_other(5 * MB)
         with responses.making() as note_small:
             note_small(MB)
+    assert responses.content([bytes(30 * MB)]).size == 30 * MB
+
+
+def test_a_response_that_never_fits_is_an_error_of_the_request() -> None:
+    """With 503, clients would repeat it in vain."""
+    responses = BoundedResponses(Packer())
+    with responses.making() as note:
+        for _ in range(32):
+            note(MB)
+        with pytest.raises(InvalidRequest, match="fewer"):
+            note(MB)
     assert responses.content([bytes(30 * MB)]).size == 30 * MB

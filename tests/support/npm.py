@@ -15,6 +15,7 @@ _ROOT = Path(__file__).parents[2]
 _CACHE = _ROOT / ".cache" / "npm"
 _LOCKED = _ROOT / "requirements" / "npm"
 _QUIETLY = ("--no-audit", "--no-fund", "--ignore-scripts")
+_TIMEOUT_S = 300
 _INSTALL = ("install", "--no-save", *_QUIETLY)
 # Nothing is sent to the makers of a tool, and no newer version is looked for.
 _NO_TELEMETRY = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
@@ -54,6 +55,7 @@ def run_npm(*arguments: str, folder: Path) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        timeout=_TIMEOUT_S,
     )
     assert done.returncode == 0, f"npm {arguments[0]} failed:\n{done.stdout!s}{done.stderr!s}"
     return str(done.stdout)

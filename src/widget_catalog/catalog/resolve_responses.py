@@ -8,7 +8,7 @@ from itertools import chain
 
 import msgspec
 
-from ..core.errors import Busy
+from ..core.errors import Busy, InvalidRequest
 from ..core.http.content import WHOLE_BYTES, AnyContent, Packer
 from .replica.cache import ByteBoundedCache, CacheRoom
 from .resolving import Resolve, Resolver, TimeSlice
@@ -46,13 +46,18 @@ class BoundedResponses:
     @contextmanager
     def making(self) -> Iterator[Callable[[int], None]]:
         """Call what this returns with the size of each part that is made: those of a large body
-        count before it is complete. Raises Busy.
+        count before it is complete. Raises Busy, or InvalidRequest if it will never fit.
         """
         total = taken = 0
 
         def add(size: int) -> None:
             nonlocal total, taken
             total += size
+            if total > _MAX_BYTES:
+                most = f"{_MAX_BYTES >> 20} MB"
+                raise InvalidRequest(
+                    f"widgets: the response is larger than {most}; ask for fewer at a time."
+                )
             if total > _LARGE_BYTES:
                 self._take(total - taken)
                 taken = total
