@@ -54,11 +54,10 @@ def test_windows_are_cut_from_the_one_true_order(
     mask: int,
     length: int,
     start: int,
-    many: int,
+    very_few: int,
 ) -> None:
     """A widget's number is its position among all names, plus one."""
-    monkeypatch.setattr(popularity_module, "_MANY", many)
-    monkeypatch.setattr(popularity_module, "_VERY_FEW", many)
+    monkeypatch.setattr(popularity_module, "_VERY_FEW", very_few)
     monkeypatch.setattr(popularity_module, "_HEAD_SHIFTS", (3, 1))
     counts.record([(i, 0) for i in range(1, 101)] + [(place + 1, n) for place, n in begin])
     ids = [place + 1 for place, _ in begin]
@@ -88,6 +87,20 @@ def test_windows_are_cut_from_the_one_true_order(
         if start < stop:
             found = _ids(popularity, BitMap(among), start, stop)
             assert found == [ids[it] for it in among[start:stop]]
+
+
+@pytest.mark.parametrize("popular", [0, 19, 20, 62])
+def test_a_window_is_as_complete_if_few_are_among_the_most_popular(
+    counts: Counts, popular: int
+) -> None:
+    """Of 1,000 without downloads, the first 62 by name are the most popular sixteenth."""
+    ids = list(range(1, 1_001))
+    counts.record([(it, 0) for it in ids])
+    among = ids[:popular] + ids[300:]
+
+    found = _ids(_popularity(counts, ids), BitMap([it - 1 for it in among]), 0, 20)
+
+    assert found == among[:20]
 
 
 def test_an_order_follows_the_counts_when_it_is_refreshed(counts: Counts) -> None:

@@ -18,9 +18,8 @@ from ..replica.revision import Counts
 _EXACT_UP_TO = 10_000
 _LAG_S = 30.0
 # The most popular 1 in 256 and 1 in 16 have separate sets: if these contain a whole window, the
-# others are not needed. Up to this many take less time to sort than to intersect with them.
+# others are not needed. Trying one pays off if twice a window can be expected in it.
 _HEAD_SHIFTS = (8, 4)
-_MANY = 4_096
 # Up to this many are sorted faster without numpy.
 _VERY_FEW = 24
 # Up to this many counted ones are moved one by one; with more, all are sorted.
@@ -133,10 +132,11 @@ class Popularity:
             return list(range(start, stop))
         if size <= _VERY_FEW:
             return sorted([self._position_at[it] for it in among.to_array()])[start:stop]
-        if size > _MANY:
-            for head in self._heads:
-                if head.intersection_cardinality(among) >= stop:
-                    among = among & head
+        for shift, head in self._heads:
+            if size >> shift >= 2 * stop:
+                popular = among & head
+                if len(popular) >= stop:
+                    among = popular
                     break
         positions: Array = self._position.take(members_of(among))
         if stop < len(positions) >> 4:
@@ -218,7 +218,8 @@ class Popularity:
         self._set_heads()
 
     def _set_heads(self) -> None:
-        self._heads = [set_of(self._order[: len(self._order) >> it]) for it in _HEAD_SHIFTS]
+        size = len(self._order)
+        self._heads = [(it, set_of(self._order[: size >> it])) for it in _HEAD_SHIFTS]
 
     def _move_up(self, ordinal: int) -> None:
         """Move it to where its increased count belongs."""
