@@ -158,6 +158,19 @@ def test_what_is_offered_once_drives_nothing_out() -> None:
     assert _is_taken(cache, again)
 
 
+def test_what_is_offered_once_takes_back_what_others_have_borrowed_of_the_share() -> None:
+    room = CacheRoom(100)
+    busy: ByteBoundedCache[int, int] = ByteBoundedCache(60, room=room)
+    idle: ByteBoundedCache[int, int] = ByteBoundedCache(40, room=room)
+    for key in range(10):
+        busy.offer(key, key, 10)
+
+    assert [idle.offer(key, key, 15) for key in range(3)] == [True, True, False]
+
+    assert list(idle.items) == [0, 1]
+    assert list(busy.items) == list(range(3, 10))
+
+
 def test_what_replaces_an_item_need_not_be_repeated() -> None:
     cache: ByteBoundedCache[str, int] = ByteBoundedCache(40)
     for key in "abcd":

@@ -64,14 +64,17 @@ class ByteBoundedCache(Generic[K, V]):
         self._offers = 0
 
     def offer(self, key: K, value: V, size_bytes: int) -> bool:
-        """Put it if there is room, if it replaces an item, or if it was offered before, not too
-        long ago. Return whether it was put.
+        """Put it if there is room, which includes what others have borrowed of this cache's share;
+        if it replaces an item; or if it was offered before, not too long ago. Return whether it was
+        put.
 
-        Items requested only once evict nothing and are not cached: their memory is reused at once,
-        while it is still in the CPU cache. Neither are items requested less often than those they
-        would evict.
+        Beyond the share, items requested only once evict nothing and are not cached: their memory
+        is reused at once, while it is still in the CPU cache. Neither are items requested less
+        often than those they would evict.
         """
-        has_room = size_bytes <= self._room.free_bytes and not self._only_repeated
+        has_room = not self._only_repeated and (
+            size_bytes <= self._room.free_bytes or self.borrowed_bytes() + size_bytes <= 0
+        )
         if has_room or key in self.items:
             self.misses += 1
         elif not self.is_repeated(key):
