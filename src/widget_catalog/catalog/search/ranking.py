@@ -21,6 +21,7 @@ from widget_contract.texts import fold
 from ..replica.ordinals import Array, Rows, members_of, set_of, sorted_set
 from ..replica.rows import Listing
 from ..tokens import is_stop, related_words, stems_of, tokens
+from .spelling import Spelling
 from .texts import Texts
 
 
@@ -62,16 +63,7 @@ _FEW_WORDS = 16
 _FEW_POSTINGS = 100
 # Up to this many words are stemmed to find those with the stem of a term.
 _MAX_STEMMED = 500
-# Shorter words are not corrected, and shorter ones only by one letter.
-_MIN_TYPO, _MIN_TWO_TYPOS = 4, 6
-# Words of a length that are compared with one that is unknown: the most frequent ones.
-_MAX_COMPARED = 10_000
 _ORDINAL_BITS, _FIELD_BITS = 28, 3
-# Of each letter; of digits one for every two, and one of all that is not ASCII.
-_BIT_OF_BYTE = np.array(
-    [1 << (it - 96 if 96 < it < 123 else 27 + it % 5 if it < 128 else 0) for it in range(256)],
-    np.uint32,
-)
 
 
 class RankingParts(NamedTuple):
@@ -193,7 +185,7 @@ class Ranking:
         self._recent: dict[str, dict[int, int]] = {}
         self._recent_lengths: list[int] = []
         self._gone = BitMap()
-        self._by_length: dict[int, tuple[Array, Array]] = {}
+        self._spelling = Spelling(self._words, self._postings)
 
     def add(self, row: Listing, ordinal: int) -> None:
         """Add the widget with the next ordinal."""
@@ -228,7 +220,10 @@ class Ranking:
         word.
         """
         found = self._find(self.expand(term))
-        if found.members or (similar := self._find_similar(term)) is None:
+        if found.members:
+            return found, None
+        similar = self._spelling.find_similar(term, self._recent, self._count)
+        if similar is None:
             return found, None
         return self._find(self.expand(similar)), similar
 
@@ -310,45 +305,6 @@ class Ranking:
             self._recent_lengths = []
         return self._name_lengths
 
-    def _find_similar(self, term: str) -> str | None:
-        """The word of the catalog that was probably meant by an unknown one."""
-        from rapidfuzz.distance.OSA import distance  # Few words are unknown.
-
-        most = 0 if len(term) < _MIN_TYPO else 1 if len(term) < _MIN_TWO_TYPOS else 2
-        if not most:
-            return None
-        text = np.frombuffer(term.encode(), np.uint8)
-        letters, words = _letters(text[None])[0], [*self._recent]
-        # A typing error leaves out one letter at most, and adds one at most, of the same script.
-        most_bytes = most * (width := _width(term))
-        for length in range(max(1, len(text) - most_bytes), len(text) + most_bytes + 1):
-            places, of_places = self._of_length(length)
-            is_near = np.bitwise_count(letters & ~of_places) <= most_bytes
-            is_near &= np.bitwise_count(of_places & ~letters) <= most_bytes
-            words += [self._words[it].decode() for it in places[is_near].tolist()]
-        similar = [(distance(term, it, score_cutoff=most), it) for it in words]
-        counts = {it: self._count(it) for far, it in similar if far <= most and _width(it) <= width}
-        return min(
-            (it for it in similar if counts.get(it[1])),
-            key=lambda it: (it[0], it[1][0] != term[0], -counts[it[1]], it[1]),
-            default=(0, None),
-        )[1]
-
-    def _of_length(self, length: int) -> tuple[Array, Array]:
-        """The places of the words with so many bytes, and the letters of each; of very many, the
-        most frequent ones.
-        """
-        found = self._by_length.get(length)
-        if found is None:
-            starts = self._words.starts
-            near = np.flatnonzero(np.diff(starts) - 1 == length)
-            if len(near) > _MAX_COMPARED:
-                often = -self._postings.lengths()[near]
-                near = near[np.argpartition(often, _MAX_COMPARED)[:_MAX_COMPARED]]
-            texts = self._words.characters[starts[near][:, None] + np.arange(length)]
-            found = self._by_length[length] = near, _letters(texts)
-        return found
-
     def _count(self, word: str) -> int:
         """The number of widgets with exactly this word."""
         place, recent = self._place_of(word), BitMap(self._recent.get(word, ()))
@@ -373,17 +329,6 @@ def field_texts(row: Listing) -> dict[Field, str]:
         Field.DESCRIPTION: f"{fold(row.description or '')} {row.other_descriptions}",
         Field.README: row.readme,
     }
-
-
-def _width(word: str) -> int:
-    """The most bytes of any of its letters."""
-    return max(len(it.encode()) for it in word)
-
-
-def _letters(texts: Array) -> Array:
-    """The set of the letters of each text of equal length, as bits."""
-    letters: Array = np.bitwise_or.reduce(_BIT_OF_BYTE[texts], axis=1)
-    return letters
 
 
 @cache
