@@ -43,6 +43,14 @@ def test_large_responses_count_while_they_are_made() -> None:
     assert responses.content([bytes(30 * MB)]).size == 30 * MB
 
 
+def test_short_parts_count_each_time_they_are_copied() -> None:
+    responses = BoundedResponses(Packer())
+    repeated = [b",", bytes(10_000), b",", bytes(20_000)]
+    with pytest.raises(InvalidRequest, match="fewer"):
+        responses.content([bytes(31 * MB), *(repeated * 200)])
+    assert responses.content([bytes(30 * MB)]).size == 30 * MB
+
+
 def test_a_response_that_never_fits_is_an_error_of_the_request() -> None:
     """With 503, clients would repeat it in vain."""
     responses = BoundedResponses(Packer())

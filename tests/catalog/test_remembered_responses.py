@@ -22,6 +22,7 @@ from catalog.histories import (
     playing,
     some,
 )
+from catalog.search.oracle import Shown
 from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.pages.cards import Cards
@@ -30,6 +31,7 @@ from widget_catalog.catalog.query import Order, Query, SearchRequest
 from widget_catalog.catalog.replica.cache import ByteBoundedCache
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import popularity
+from widget_catalog.catalog.search.index import SearchIndex
 from widget_catalog.core.http.content import AnyContent
 from widget_contract.semver import SemVer
 
@@ -122,6 +124,54 @@ def test_any_response_is_that_of_a_catalog_opened_just_now(
             for change in some_changes:
                 played.change(change)
             _check(played, [*ALWAYS, *drawn])
+
+
+FIVE = [Add(("a", name), Shown(f"a {name}", None, None, True, 0)) for name in "abcdz"]
+
+
+def test_no_page_is_cached_with_a_count_that_is_older_than_its_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The count comes after the search has read the revision, and before the order follows it."""
+    with playing(FIVE, 1 << 22) as played:
+        asked = [SearchRequest(Query("a"), None, "1", limit) for limit in (5, 6, 7)]
+        assert {_shown(played.catalog, it)["z"] for it in asked} == {0}
+        follow = SearchIndex.refresh
+
+        def count_first(index: SearchIndex) -> None:
+            monkeypatch.setattr(SearchIndex, "refresh", follow)
+            played.count(("a", "z"), 1)
+            follow(index)
+
+        for number, it in enumerate(asked, start=1):
+            monkeypatch.setattr(SearchIndex, "refresh", count_first)
+            _shown(played.catalog, it)
+            assert _shown(played.catalog, it)["z"] == number
+            assert _shown(played.catalog, it)["z"] == number
+
+
+def test_no_page_is_cached_with_a_count_that_is_being_recorded() -> None:
+    """Another process has written it, but not yet that something was counted."""
+    with playing(FIVE, 1 << 22) as played:
+        asked = SearchRequest(Query("a"), None, "1", 100)
+        widget = played.catalog.find_id("a/z")
+        assert widget is not None
+        assert _shown(played.catalog, asked)["z"] == 0
+        slots = played.node.counts.slots
+        slots[widget] += 1
+        played.yank(("a", "b"))  # The index follows the change, and the count.
+        _shown(played.catalog, asked)
+        _shown(played.catalog, asked)
+
+        slots[0] += 1
+
+        assert _shown(played.catalog, asked)["z"] == 1
+
+
+def _shown(catalog: Catalog, asked: SearchRequest) -> dict[str, int]:
+    """The names of the results, with their counts."""
+    widgets = json.loads(catalog.search_page(asked).body)["widgets"]
+    return {it["name"]: it["downloadCount"] for it in widgets}
 
 
 def _check(played: Played, asked: list[Ask]) -> None:

@@ -32,11 +32,14 @@ class BoundedResponses:
         self._bytes = 0
 
     def content(self, parts: Sequence[bytes]) -> AnyContent:
-        """The parts as one body. A part that occurs several times is stored once."""
+        """The parts as one body. A long part that occurs several times is stored once, and counts
+        once. Raises Busy, or InvalidRequest if it will never fit.
+        """
         if sum(map(len, parts)) <= WHOLE_BYTES:
             return self._packer.content(parts)
         pieces = list(_joined(parts))
         size = sum(len(it) for it in {id(it): it for it in pieces}.values())
+        _check_size(size)
         self._take(size)
         content = self._packer.content(pieces)
         # Released when it is sent, or the client has disconnected.
@@ -53,11 +56,7 @@ class BoundedResponses:
         def add(size: int) -> None:
             nonlocal total, taken
             total += size
-            if total > _MAX_BYTES:
-                most = f"{_MAX_BYTES >> 20} MB"
-                raise InvalidRequest(
-                    f"widgets: the response is larger than {most}; ask for fewer at a time."
-                )
+            _check_size(total)
             if total > _LARGE_BYTES:
                 self._take(total - taken)
                 taken = total
@@ -78,6 +77,15 @@ class BoundedResponses:
 
     def _release(self, size: int) -> None:
         self._bytes -= size
+
+
+def _check_size(size: int) -> None:
+    """With 503, clients would repeat in vain what never fits."""
+    if size > _MAX_BYTES:
+        most = f"{_MAX_BYTES >> 20} MB"
+        raise InvalidRequest(
+            f"widgets: the response is larger than {most}; ask for fewer at a time."
+        )
 
 
 def _joined(parts: Sequence[bytes]) -> Iterator[bytes]:

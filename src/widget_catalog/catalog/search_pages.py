@@ -45,8 +45,9 @@ class _Summary:
 
     `text` is its JSON followed by a comma; `tag` changes with all of it except the count, which is
     at least as new as this `revision` of the counts: looking at each count again takes as long as
-    joining the texts. In `compatible`, None is the latest version. `card` is the same for pages,
-    once it was shown, if it `has_room`: its size includes a card.
+    joining the texts. The order of a page may follow newer ones. In `compatible`, None is the
+    latest version. `card` is the same for pages, once it was shown, if it `has_room`: its size
+    includes a card.
     """
 
     __slots__ = (
@@ -178,9 +179,14 @@ class SearchPages:
         summaries = self._summaries_of(found.ids, are_cards=are_cards)
         content = self._render(asked, found, summaries, revision)
         if is_kept and self._responses.is_repeated(asked):
+            counts = [it.count for it in summaries]
+            if counts != [slots[it] for it in found.ids]:
+                # The order may already follow a count that the page does not show, because it came
+                # after the revision was read. It would not be noticed later.
+                return content
             response = _Response(content, found, revision)
             response.note(found, mark or index.mark(found), revision)
-            response.counts = [it.count for it in summaries]
+            response.counts = counts
             size = response.size + 4 * len(asked.query.text) + len(asked.page)
             self._responses.keep(asked, response, size)
         return content

@@ -137,8 +137,8 @@ class PublicApi:
 
     def respond_now(self, request: Request, headers: HeaderLookup) -> Response | None:
         """The response to a frequent read, which needs no waiting: a detail, a version, a registry,
-        a search whose index is current. None: `handle` has it. `headers` are those of the request:
-        the server takes as long to look them up as to look up two of them.
+        a search whose index is current. None: `handle` has it. `headers` are those of the request,
+        read once: every `request.headers` makes a new object in the server.
         """
         method = request.method
         if method != "GET" and method != "HEAD":
@@ -154,7 +154,7 @@ class PublicApi:
         if (content := self._catalog.detail(key)) is not None:
             return content_response(headers, content, _OPEN)
         is_version = key.count("/") == 2 and not _is_too_long(path, request.query_string)
-        return self._version(request, key) if is_version else None
+        return self._version(request, headers, key) if is_version else None
 
     async def handle(self, request: Request, body: Body) -> Response:
         path = request.path
@@ -181,7 +181,7 @@ class PublicApi:
             except (InvalidQuery, InvalidRequest, TooLarge) as problem:
                 return error(400, problem.message, CORS)
         if key.count("/") == 2:
-            return self._version(request, key)
+            return self._version(request, request.headers, key)
         if not is_widget_key(key):
             return error(404, f"There is nothing at {path[:200]}.", CORS)
         if method == "GET" or method == "HEAD":
@@ -208,13 +208,13 @@ class PublicApi:
     async def _revocations(self, request: Request, _: Body) -> Response:
         return content_response(request.headers, self._catalog.revocations(), _OPEN)
 
-    def _version(self, request: Request, key: str) -> Response:
+    def _version(self, request: Request, headers: HeaderLookup, key: str) -> Response:
         widget, _, version = key.rpartition("/")
         is_read = request.method == "GET" or request.method == "HEAD"
         is_known = is_widget_key(widget)
         content = self._catalog.version(key) if is_read and is_known else None
         if content is not None:
-            return content_response(request.headers, content, _OPEN)
+            return content_response(headers, content, _OPEN)
         if not (is_known and _is_version(version)):
             return error(404, f"There is nothing at {request.path[:200]}.", CORS)
         if not is_read:
@@ -319,7 +319,7 @@ class PublicApi:
 
 
 def _is_too_long(path: str, query_string: str) -> bool:
-    """They are passed on, because the server decodes them again at every access."""
+    """The caller passes both, because every access to one of a request decodes it again."""
     return len(path) + len(query_string) > _MAX_PATH_AND_QUERY
 
 

@@ -54,8 +54,11 @@ class Popularity:
     """`_order` holds the live ordinals, most popular first; `_position` is its inverse.
 
     `_counted` are the ordinals whose count was seen to grow since it was last cleared. It is
-    cleared wherever more than that may have changed.
+    cleared wherever more than that may have changed. `is_exact`: the order follows every count at
+    once.
     """
+
+    is_exact: bool
 
     def __init__(self, counts: Counts, ids: Array, ranks: Array) -> None:
         """Start with these widgets: their numbers and their ranks by name, by ordinal."""
