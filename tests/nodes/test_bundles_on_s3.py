@@ -289,7 +289,7 @@ def test_a_node_that_finds_a_bundle_damaged_in_the_store_raises_the_alarm(
         assert metric_of(metrics_port, "bundles_damaged") == is_alarmed
         assert one.client.get("/healthz/ready").status_code == 200
 
-    stored.write_bytes(js[:-2] + b"!\n")
+    server.replace(stored, js[:-2] + b"!\n")
     assert get().status_code == 503
     assert_alarmed(is_alarmed=True)
     key = f"bundles/{name[:2]}/{name[2:]}.js"
@@ -300,18 +300,18 @@ def test_a_node_that_finds_a_bundle_damaged_in_the_store_raises_the_alarm(
     assert two.client.get("/api/health").status_code == 200, "Each node says what it has found."
 
     # It ends with the next request for the bundle,
-    stored.write_bytes(js)
+    server.replace(stored, js)
     assert get().content == js
     assert_alarmed(is_alarmed=False)
 
     # or with doctor.
     (cached,) = [it for it in one.service.data.glob("bundle-cache/??/*") if it.read_bytes() == js]
     cached.unlink()
-    stored.write_bytes(js[:-2] + b"!\n")
+    server.replace(stored, js[:-2] + b"!\n")
     assert get().status_code == 503
     assert run_doctor() == 1
     assert_alarmed(is_alarmed=True)
-    stored.write_bytes(js)
+    server.replace(stored, js)
     assert run_doctor() == 0
     assert_alarmed(is_alarmed=False)
 
@@ -334,7 +334,7 @@ def test_a_bundle_is_compressed_once_and_served_so_by_every_node(
     # Damaged in the store, and not in the cache of any node.
     (stored,) = server.folder.rglob(f"{name}.js.br")
     original = stored.read_bytes()
-    stored.write_bytes(original[:-5] + b"wrong")
+    server.replace(stored, original[:-5] + b"wrong")
     for node in nodes:
         for cached in node.service.data.glob(f"bundle-cache/??/{name}.js*"):
             cached.unlink()

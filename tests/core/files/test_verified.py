@@ -69,7 +69,7 @@ def test_a_compressed_form_is_decoded_once_and_again_when_it_was_changed(tmp_pat
     form = store_form(file, content)
     size = form.stat().st_size
     assert files.find_encoded(form, sha256_hash) is None
-    assert files.verify_encoded(form, "gzip", sha256_hash, len(content))
+    assert files.verify_encoded(form, "gzip", sha256_hash, len(content)) == form.stat().st_size
     assert files.find_encoded(form, sha256_hash) == size
     assert files.find_encoded(form, "0" * 64) is None, "It is a form of another file."
     before = form.stat()
@@ -79,13 +79,13 @@ def test_a_compressed_form_is_decoded_once_and_again_when_it_was_changed(tmp_pat
 
     for damaged in (gzip.compress(content + b"!"), gzip.compress(content) + b"!", b"x" * 5_000):
         form.write_bytes(damaged)
-        assert not files.verify_encoded(form, "gzip", sha256_hash, len(content))
+        assert files.verify_encoded(form, "gzip", sha256_hash, len(content)) is None
         assert files.find_encoded(form, sha256_hash) is None
     form.write_bytes(b"")
     assert files.find_encoded(form, sha256_hash) == 0
     form.unlink()
     assert files.find_encoded(form, sha256_hash) is None
-    assert not files.verify_encoded(form, "gzip", sha256_hash, len(content))
+    assert files.verify_encoded(form, "gzip", sha256_hash, len(content)) is None
 
 
 def test_a_round_finds_compressed_forms_that_have_rotted(tmp_path: Path) -> None:

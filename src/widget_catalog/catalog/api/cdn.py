@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import structlog
 
@@ -59,6 +60,8 @@ _ENCODINGS = tuple(STORED_ENCODINGS)
 _MISSING_S = 5.0
 _MOST_MISSING = 10_000
 
+T = TypeVar("T")
+
 
 class Cdn:
     def __init__(
@@ -79,7 +82,7 @@ class Cdn:
         self._encode = encode
         self.files = VerifiedFiles()
         self.fetches = 0
-        self._fetching: dict[Path, asyncio.Future[None]] = {}
+        self._working: dict[Path, asyncio.Future[Any]] = {}
         # Compressed forms that are not looked for until then.
         self._missing: dict[Path, float] = {}
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bundles")
@@ -118,9 +121,7 @@ class Cdn:
                 if size_bytes is None:
                     common = _NOT_YET_ENCODED
             path = self._bundles.local_path(found.sha256_hash, file.kind)
-            is_intact = self.files.find(path, *found)
-            if not is_intact:
-                is_intact = await self._is_had(path, found, file.kind)
+            is_intact = self.files.find(path, *found) or await self._have(path, found, file.kind)
         except StoreUnavailable as problem:
             log_error(request, problem)
             sentence = "This bundle cannot be fetched just now. Try again soon."
@@ -142,76 +143,85 @@ class Cdn:
         having = self._share(form, partial(self._have_form, form, found, kind, encoding))
         path = self._bundles.local_path(found.sha256_hash, kind)
         # Nobody waits for an object store if the file itself is here.
-        if self._fetch is None or form.exists() or not await self._is_intact(path, found):
+        if self._fetch is None or form.exists() or not await self._is_here(path, found, kind):
             try:
                 with part("file"):
-                    await asyncio.shield(having)
+                    return await asyncio.shield(having)
             except StoreUnavailable:
-                if not await self._is_intact(path, found):
+                if not await self._is_here(path, found, kind):
                     raise
-        return self.files.find_encoded(form, found.sha256_hash)
+        return None
 
-    def _have_form(self, form: Path, found: FileRef, kind: Kind, encoding: Encoding) -> None:
-        """In a thread: verify a compressed form, fetch it, or have it made."""
+    def _have_form(self, form: Path, found: FileRef, kind: Kind, encoding: Encoding) -> int | None:
+        """In a thread: verify a compressed form, fetch it, or have it made. Returns its size."""
         sha256_hash, size_bytes = found
-        if self.files.verify_encoded(form, encoding, sha256_hash, size_bytes):
-            return
+        known = self.files.verify_encoded(form, encoding, sha256_hash, size_bytes)
+        if known is not None:
+            return known
         if form.exists():
             self._on_damage(form)
         if self._fetch is not None:
             self.fetches += 1
             with contextlib.suppress(BundleNotFound):
                 self._fetch(sha256_hash, kind, size_bytes, encoding)
-                if self.files.verify_encoded(form, encoding, sha256_hash, size_bytes):
-                    return
+                known = self.files.verify_encoded(form, encoding, sha256_hash, size_bytes)
+                if known is not None:
+                    return known
                 form.unlink(missing_ok=True)
         if len(self._missing) >= _MOST_MISSING:
             self._missing.clear()
         self._missing[form] = time.monotonic() + _MISSING_S
         if self._encode is not None:
             self._encode(sha256_hash, kind, size_bytes)
+        return None
 
-    async def _is_had(self, path: Path, found: FileRef, kind: Kind) -> bool:
-        """Whether the file is here and intact, fetched if need be."""
-        if await self._is_intact(path, found):
-            return True
-        if self._fetch is None:
-            return False
-        if path not in self._fetching:
-            self.fetches += 1
-        with contextlib.suppress(BundleNotFound):
-            fetch = partial(self._fetch, found.sha256_hash, kind, found.size_bytes)
-            with part("file"):
-                await asyncio.shield(self._share(path, fetch))
-        return await self._is_intact(path, found)
-
-    async def _is_intact(self, path: Path, found: FileRef) -> bool:
-        """Whether the file has the published bytes. It is read when it is first used."""
+    async def _is_here(self, path: Path, found: FileRef, kind: Kind) -> bool:
+        """Whether the file is on this disk, with the published bytes."""
         known = self.files.find(path, *found)
-        if known is None:
-            verify = partial(self._verify, path, found.sha256_hash)
-            with part("file"):
-                await asyncio.shield(self._share(path, verify))
-            known = self.files.find(path, *found)
-        return known is True
+        return await self._have(path, found, kind) if known is None else known
 
-    def _verify(self, path: Path, sha256_hash: str) -> None:
-        if not self.files.verify(path, sha256_hash) and path.exists():
+    async def _have(self, path: Path, found: FileRef, kind: Kind) -> bool:
+        """Whether the file has the published bytes. It is read when it is first used, and fetched
+        if need be.
+        """
+        with part("file"):
+            having = self._share(path, partial(self._have_file, path, found, kind))
+            return await asyncio.shield(having)
+
+    def _have_file(self, path: Path, found: FileRef, kind: Kind) -> bool:
+        """In a thread. The result is that of reading the file, not of looking it up afterwards:
+        another worker of this node may have replaced it by its own copy.
+        """
+        is_intact = self.files.find(path, *found)
+        if is_intact is None:
+            is_intact = self._verify(path, found.sha256_hash)
+        if is_intact or self._fetch is None:
+            return is_intact
+        self.fetches += 1
+        with contextlib.suppress(BundleNotFound):
+            self._fetch(found.sha256_hash, kind, found.size_bytes)
+            return self._verify(path, found.sha256_hash)
+        return False
+
+    def _verify(self, path: Path, sha256_hash: str) -> bool:
+        is_intact = self.files.verify(path, sha256_hash)
+        if not is_intact and path.exists():
             self._on_damage(path)
+        return is_intact
 
-    def _share(self, path: Path, work: Callable[[], None]) -> "asyncio.Future[None]":
+    def _share(self, path: Path, work: Callable[[], T]) -> "asyncio.Future[T]":
         """In a thread; concurrent requests for the same file share it."""
-        working = self._fetching.get(path)
+        working = self._working.get(path)
         if working is None:
             # The parts of the work belong to the request that it began for.
             in_context = partial(contextvars.copy_context().run, work)
             working = asyncio.get_running_loop().run_in_executor(self._threads, in_context)
-            self._fetching[path] = working
+            self._working[path] = working
             working.add_done_callback(lambda it: self._finish(path, it))
         return working
 
-    def _finish(self, path: Path, working: "asyncio.Future[None]") -> None:
-        self._fetching.pop(path, None)
+    def _finish(self, path: Path, working: "asyncio.Future[Any]") -> None:
+        self._working.pop(path, None)
         if not working.cancelled():
             working.exception()  # Retrieved here in case nobody waits.
 

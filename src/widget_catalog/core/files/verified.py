@@ -156,19 +156,19 @@ class VerifiedFiles:
 
     def verify_encoded(
         self, path: Path, encoding: Encoding, sha256_hash: str, most_bytes: int
-    ) -> bool:
-        """Read and decode it, and remember it if it is intact."""
+    ) -> int | None:
+        """Read and decode it, and remember it if it is intact. Its size, or None."""
         try:
             found = path.stat()
             content = path.read_bytes() if found.st_size < most_bytes else b"too large"
         except OSError:
-            return False
+            return None
         if not decodes_to(content, encoding, sha256_hash, most_bytes):
-            return False
+            return None
         if len(self._encoded) >= _MOST_KNOWN:
             self._encoded.clear()
         self._encoded[found.st_ino, found.st_mtime_ns, found.st_size] = sha256_hash
-        return True
+        return found.st_size
 
 
 def set_aside(path: Path) -> bool:
@@ -254,7 +254,8 @@ class Scrub:
                 is_intact = self._files.verify(path, sha256_hash)
             else:
                 most = MAX_ENCODED_BYTES
-                is_intact = self._files.verify_encoded(path, encoding, sha256_hash, most)
+                form_bytes = self._files.verify_encoded(path, encoding, sha256_hash, most)
+                is_intact = form_bytes is not None
             if not is_intact and path.exists():
                 self._on_damage(path)
             self.verified += 1
