@@ -3,6 +3,7 @@
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -20,7 +21,7 @@ def test_a_bundle_that_many_request_at_once_is_served_to_all(
     rclone_port: int, tmp_path: Path, encoding: str
 ) -> None:
     data, lines = tmp_path / "data", []
-    elsewhere = {"bundleUrl": None, "bundleSize": None, "sha256Hash": None}
+    elsewhere: dict[str, Any] = {"bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     files = [tmp_path / f"{number}.js" for number in range(_BUNDLES)]
     for file in files:
         file.write_bytes(f"// {encoding} {file.stem}\n".encode() * 5_000)
