@@ -24,6 +24,7 @@ _ROOT = Path(__file__).parents[2]
 _CACHE = _ROOT / ".cache" / "image"
 _OF_PACKAGES = "localhost/python:of-debian-packages"
 _CERTIFICATES = "/etc/ssl/certs"
+_PROCESS_ID = "/tmp/process-id"
 _START_TIMEOUT_S = 60
 
 
@@ -93,9 +94,9 @@ def _start_and_check() -> None:
     container = _buildah("from", "it")
     port = free_port()
     setting = ("--env", f"WIDGET_CATALOG_PORT={port}", "--network", "host")
-    service = subprocess.Popen(
-        _command("run", *setting, container, "--", "widget-catalog", "serve")
-    )
+    # Stopped as Docker does it: `buildah run` would kill it.
+    serve = f"echo $$ > {_PROCESS_ID} && exec widget-catalog serve"
+    service = subprocess.Popen(_command("run", *setting, container, "--", "sh", "-c", serve))
     try:
         health = _wait_for_health(f"http://127.0.0.1:{port}", service)
         print(f"It is healthy: {health}")
@@ -104,11 +105,12 @@ def _start_and_check() -> None:
         for path in ("/", "/docs", "/install"):
             status = httpx.get(f"http://127.0.0.1:{port}{path}").status_code
             assert status == 200, f"{path}: {status}"
+        _buildah("run", container, "--", "sh", "-c", f"kill -TERM $(cat {_PROCESS_ID})")
+        assert service.wait(60) == 0, "It did not stop by itself."
     finally:
-        service.terminate()
-        service.wait(60)
+        service.kill()
         _buildah("rm", container)
-    print("The pages are there, and it runs as the user catalog. It has stopped.")
+    print("The pages are there, it runs as the user catalog, and SIGTERM stops it.")
 
 
 def _wait_for_health(address: str, service: subprocess.Popen[bytes]) -> str:
