@@ -162,8 +162,8 @@ class BundleEncoder:
                 return
             for encoding, form in reversed(list(zip(STORED_ENCODINGS, forms, strict=True))):
                 self._bundles.put_encoded(form, *key, encoding)
-            if self._bundles.stat(*key) is None:
-                self._bundles.remove(*key)
+            if self._bundles.stat(*key) is None:  # Withdrawn meanwhile.
+                self._bundles.remove_encoded(*key)
 
     def _is_intact(self, key: FileKey, size_bytes: int, encoding: Encoding) -> bool:
         try:

@@ -146,6 +146,16 @@ def test_compressed_forms_are_replaced_and_not_listed(bundles: Bundles) -> None:
         assert stream.read() == b"012"
 
 
+def test_compressed_forms_are_removed_without_their_file(bundles: Bundles) -> None:
+    put(bundles)
+    put_forms(bundles, b"compressed")
+
+    bundles.remove_encoded(HASH, "js")
+
+    assert forms_of(bundles) == {}
+    assert read(bundles) == CONTENT
+
+
 def test_compressed_forms_go_with_their_file(bundles: Bundles, tmp_path: Path) -> None:
     put(bundles)
     put_forms(bundles, b"form")

@@ -74,6 +74,9 @@ class Bundles(Protocol):
         does not exist.
         """
 
+    def remove_encoded(self, sha256_hash: str, kind: Kind) -> None:
+        """Remove the compressed forms of a file, and not the file."""
+
     def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
         """Move a file out of the served folder, and remove its compressed forms. Does nothing if
         it does not exist or was withdrawn already. In `Store.publishing`, so that no version begins

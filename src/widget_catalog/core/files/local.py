@@ -145,14 +145,14 @@ class LocalBundles:
     def has_encoded(self, sha256_hash: str, kind: Kind, encoding: Encoding) -> bool:
         return self.local_path(sha256_hash, kind, encoding).exists()
 
-    def _remove_encoded(self, sha256_hash: str, kind: Kind) -> None:
+    def remove_encoded(self, sha256_hash: str, kind: Kind) -> None:
         for encoding in STORED_ENCODINGS:
             self.local_path(sha256_hash, kind, encoding).unlink(missing_ok=True)
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
         path = self.local_path(sha256_hash, kind)
         path.unlink(missing_ok=True)
-        self._remove_encoded(sha256_hash, kind)
+        self.remove_encoded(sha256_hash, kind)
         with contextlib.suppress(OSError):  # Not empty, or already removed.
             path.parent.rmdir()
 
@@ -160,7 +160,7 @@ class LocalBundles:
         path = self.local_path(sha256_hash, kind)
         with contextlib.suppress(FileNotFoundError):
             path.rename(_withdrawn(path))
-            self._remove_encoded(sha256_hash, kind)
+            self.remove_encoded(sha256_hash, kind)
             sync(path.parent)
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
@@ -203,7 +203,7 @@ class LocalBundles:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(path, target)
         if stored.sha256_hash is not None:
-            self._remove_encoded(stored.sha256_hash, stored.kind)
+            self.remove_encoded(stored.sha256_hash, stored.kind)
 
 
 class _Part(io.RawIOBase):

@@ -80,19 +80,19 @@ class S3Bundles:
     def has_encoded(self, sha256_hash: str, kind: Kind, encoding: Encoding) -> bool:
         return self._bucket.find(_key(sha256_hash, kind, encoding=encoding)) is not None
 
-    def _remove_encoded(self, sha256_hash: str, kind: Kind) -> None:
+    def remove_encoded(self, sha256_hash: str, kind: Kind) -> None:
         if kind in ENCODED_KINDS:
             for encoding in STORED_ENCODINGS:
                 self._bucket.remove(_key(sha256_hash, kind, encoding=encoding))
 
     def remove(self, sha256_hash: str, kind: Kind = "js") -> None:
         self._bucket.remove(_key(sha256_hash, kind))
-        self._remove_encoded(sha256_hash, kind)
+        self.remove_encoded(sha256_hash, kind)
 
     def withdraw(self, sha256_hash: str, kind: Kind = "js") -> None:
         with contextlib.suppress(BundleNotFound):
             self._bucket.rename(_key(sha256_hash, kind), _key(sha256_hash, kind, _WITHDRAWN))
-            self._remove_encoded(sha256_hash, kind)
+            self.remove_encoded(sha256_hash, kind)
 
     def restore(self, sha256_hash: str, kind: Kind = "js") -> None:
         with contextlib.suppress(BundleNotFound):
