@@ -1,6 +1,7 @@
 """Presigned URLs for one file, and messages for operators about a store's errors."""
 
 import base64
+import contextlib
 import hashlib
 import http.server
 import io
@@ -83,6 +84,18 @@ class _Refusing(http.server.BaseHTTPRequestHandler):
         pass
 
 
+@contextlib.contextmanager
+def serving(server: http.server.HTTPServer) -> Iterator[None]:
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @pytest.mark.parametrize(
     ("status", "code", "expected"),
     [
@@ -100,22 +113,46 @@ def test_what_a_store_refuses_is_said_with_what_to_do(
 ) -> None:
     server = http.server.HTTPServer(("127.0.0.1", 0), _Refusing)
     server.error = (status, code)  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        with pytest.raises(BundlesUnusable, match=expected) as caught:
-            Bucket(object_store(server.server_port)).check_writable()
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(server), pytest.raises(BundlesUnusable, match=expected) as caught:
+        Bucket(object_store(server.server_port)).check_writable()
     assert code in caught.value.message
     assert SECRET not in caught.value.message
 
 
-def test_a_store_that_does_not_response_is_said_to_be_unreachable() -> None:
+def test_a_store_that_does_not_respond_is_said_to_be_unreachable() -> None:
     with pytest.raises(BundlesUnusable, match="does not answer: check s3_endpoint"):
         Bucket(object_store(free_port())).check_writable()
+
+
+class _Nonsense(http.server.BaseHTTPRequestHandler):
+    """Sends what no S3 sends."""
+
+    def do_GET(self) -> None:
+        self.send_response(self.server.nonsense[0])  # type: ignore[attr-defined]
+        self.send_header(*self.server.nonsense[1])  # type: ignore[attr-defined]
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        (301, ("location", "/bundles/js/one")),
+        (302, ("location", "/")),
+        (200, ("content-length", "x")),
+    ],
+)
+def test_a_server_that_is_no_object_store_is_one_that_cannot_be_reached(
+    nonsense: tuple[int, tuple[str, str]],
+) -> None:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Nonsense)
+    server.nonsense = nonsense  # type: ignore[attr-defined]
+    with serving(server):
+        bucket = Bucket(object_store(server.server_port))
+        with pytest.raises(StoreUnavailable):
+            bucket.read("js/one")
 
 
 def test_without_any_key_it_is_said_which_settings_are_missing(

@@ -30,7 +30,8 @@ _IN_MEMORY_BYTES = 8 << 20
 _CHUNK_BYTES = 1 << 18
 _UPLOAD_LIFETIME_S = 3600
 _PART = "object_store"
-
+# The latter two for answers that are no S3: redirects without end, headers that are no numbers.
+_NO_ANSWER = (BotoCoreError, RecursionError, ValueError)
 
 _CHECKSUM = "x-amz-checksum-sha256"
 _NO_KEY = "There is no key to sign requests with: set s3_access_key_id and s3_secret_access_key."
@@ -87,7 +88,7 @@ class Bucket:
                     return False
                 if is_last or _code(error) not in _AGAIN:
                     raise _named(error) from error
-            except BotoCoreError as error:
+            except _NO_ANSWER as error:
                 raise BundlesDown from error
             else:
                 return True
@@ -173,7 +174,7 @@ class Bucket:
             raise BundlesUnusable(f"{advice} ({error})") from error
         except (NoCredentialsError, PartialCredentialsError) as error:
             raise BundlesUnusable(f"{_NO_KEY} ({error})") from error
-        except BotoCoreError as error:
+        except _NO_ANSWER as error:
             advice = "The store does not answer: check s3_endpoint and the network."
             raise BundlesUnusable(f"{advice} ({error})") from error
 
@@ -229,7 +230,7 @@ def _errors_named() -> Iterator[None]:
         if _code(error) in _PAST_THE_END:
             raise _NothingThere from None
         raise _named(error) from error
-    except BotoCoreError as error:
+    except _NO_ANSWER as error:
         raise BundlesDown from error
 
 
