@@ -81,7 +81,7 @@ def test_a_comparison_that_has_to_wait_for_others_is_postponed(
         patch.setattr(subprocess, "Popen", _no_process)
         response = site.get(ADDRESS)
     assert response.status == 200
-    assert "Other bundles are being compared" in Html(response.body).one("main").text
+    assert "cannot be compared at this moment" in Html(response.body).one("main").text
     # The page is not cached.
     assert Html(site.get(ADDRESS).body).all("ins")
 

@@ -28,7 +28,7 @@ DiffLine = tuple[str, str]
 
 class BundleDiff(NamedTuple):
     """`lines` is None if the bundles are too large or too different to be compared, or if
-    `is_postponed`: others are compared first.
+    `is_postponed`: others are compared first, or they cannot be read just now.
     """
 
     lines: list[DiffLine] | None

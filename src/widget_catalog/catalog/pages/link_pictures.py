@@ -16,6 +16,7 @@ from widget_contract.names import is_name
 from widget_contract.version_files import kind_of
 from widget_contract.wire import VersionEntry, WidgetDetail
 
+from ...core.errors import StoreUnavailable
 from ...core.files.contract import Bundles
 from ...core.files.verified import read_verified
 from ...core.http.content import AnyContent, Content, Packer
@@ -166,15 +167,18 @@ class LinkPictures:
         kept = self._kept.items.get(key)
         if kept is not None and kept[0] == wanted.tag:
             return kept[1]
-        question = tuple(wanted.drawn._replace(picture=await self._read(wanted.screenshot)))
+        screenshot = await self._read(wanted.screenshot)
+        question = tuple(wanted.drawn._replace(picture=screenshot or b""))
         drawn = await self._drawing.ask(question, wanted.scope)
         if drawn is None:
             return await self._find("", self._site) if key else None
         content = self._packer.content([drawn])
-        self._kept.put(key, (wanted.tag, content), content.size + 1_000)
+        if screenshot is not None:
+            self._kept.put(key, (wanted.tag, content), content.size + 1_000)
         return content
 
-    async def _read(self, screenshot: tuple[FileRef, str] | None) -> bytes:
+    async def _read(self, screenshot: tuple[FileRef, str] | None) -> bytes | None:
+        """Nothing if there is none, or it is damaged; None if it cannot be read just now."""
         if screenshot is None:
             return b""
         ref, path = screenshot
@@ -182,6 +186,8 @@ class LinkPictures:
             return await asyncio.to_thread(
                 read_verified, self._bundles, ref.sha256_hash, kind_of(path), ref.size_bytes
             )
+        except StoreUnavailable:
+            return None
         except (CatalogError, OSError):
             return b""
 

@@ -13,7 +13,7 @@ from widget_contract.manifest_details import DeclaredDetails
 from widget_contract.version_files import STYLE
 from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
 
-from ...core.errors import Busy
+from ...core.errors import Busy, StoreUnavailable
 from ...core.files.contract import Bundles
 from ...core.files.verified import read_verified
 from ...core.http.content import AnyContent
@@ -272,7 +272,7 @@ class WidgetPages:
             return kept
         try:
             diff = None if old is None or new is None else await self._diff(old, new)
-        except Busy:
+        except (Busy, StoreUnavailable):
             diff = BundleDiff(None, is_postponed=True)
 
         def values() -> dict[str, Any]:
@@ -296,7 +296,9 @@ class WidgetPages:
         return self._pages.get(key, shows, template, values, language, is_kept=is_final)
 
     async def _diff(self, old: VersionEntry, new: VersionEntry) -> BundleDiff | None:
-        """None if a bundle is not stored here. Raises Busy if other comparisons come first."""
+        """None if a bundle is not stored here. Raises Busy if other comparisons come first, and
+        StoreUnavailable.
+        """
         refs = [self._catalog.files.find_bundle(it.scope, it.name, it.version) for it in (old, new)]
         stored = [it for it in refs if it is not None]
         if len(stored) < 2:
@@ -315,6 +317,8 @@ class WidgetPages:
                 read_verified(self._bundles, it.sha256_hash, "js", it.size_bytes) for it in refs
             )
             return old, new
+        except StoreUnavailable:
+            raise
         except (CatalogError, OSError):
             return None
 
