@@ -18,7 +18,7 @@ from ..core.db.damage import bundle_alarm
 from ..core.db.engine import Store
 from ..core.errors import DataDamaged
 from ..core.files.cache import StoreWatch
-from ..core.files.verified import Scrub, encoding_of, set_aside
+from ..core.files.verified import Scrub, encoding_of, remove_damaged, set_aside
 from ..core.http.metrics import Reading, process_readings
 from ..core.http.receiving import Receiver
 from ..core.settings import Settings
@@ -50,14 +50,14 @@ class DamageWatch:
         """What is cached or derived is removed, and fetched or made again; another file is renamed,
         and raises the alarm.
         """
-        if encoding_of(path) is not None:
+        is_form = encoding_of(path) is not None
+        is_damaged = (remove_damaged if is_form or self._is_cache else set_aside)(path)
+        if not is_damaged:
+            return
+        if is_form:
             _log.error("A compressed bundle was damaged; it is made again.", file=str(path))
-            path.unlink(missing_ok=True)
         elif self._is_cache:
             _log.error("A cached bundle was damaged; it is fetched again.", file=str(path))
-            path.unlink(missing_ok=True)
-        elif not set_aside(path):
-            return
         else:
             self.bundles.report(DataDamaged(f"The bundle {path} is damaged."))
         self.found_in_bundles += 1

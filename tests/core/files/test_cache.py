@@ -72,6 +72,21 @@ def test_what_was_used_longest_ago_makes_room(store: LocalBundles, cache: Bundle
     assert kept == [True, False, True]
 
 
+def test_what_is_in_use_stays_even_if_it_does_not_fit(
+    store: LocalBundles, cache: BundleCache
+) -> None:
+    hashes = [put(store, b"%d" % number * 11_000) for number in range(2)]
+    for sha256_hash in hashes:
+        cache.fetch(sha256_hash, "js", 20_000)
+    assert [cache.local_path(it).exists() for it in hashes] == [True, True]
+
+    then = time.time() - 60
+    os.utime(cache.local_path(hashes[0]), (then, then))
+    cache.fetch(put(store, b"x" * 3_000), "js", 10_000)
+
+    assert [cache.local_path(it).exists() for it in hashes] == [False, True]
+
+
 def test_not_every_fetch_looks_at_all_files(store: LocalBundles, tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     alarm = bundle_alarm(tmp_path / "alarm")

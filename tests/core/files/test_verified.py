@@ -11,7 +11,7 @@ import pytest
 
 from support.service import wait_for
 from widget_catalog.core.files.contract import KINDS
-from widget_catalog.core.files.verified import Scrub, VerifiedFiles, set_aside
+from widget_catalog.core.files.verified import Scrub, VerifiedFiles, remove_damaged, set_aside
 
 FAST_MB_PER_S = 1_000
 
@@ -106,6 +106,18 @@ def test_only_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     rot(path)
     assert set_aside(path)
     assert [it.name for it in path.parent.iterdir()] == [f"{path.name}.damaged"]
+
+
+def test_only_a_damaged_file_is_removed(tmp_path: Path) -> None:
+    path = store(tmp_path, b"a bundle" * 100)
+    form = store_form(path, b"a bundle" * 100)
+    assert not remove_damaged(path)
+    assert not remove_damaged(form)
+    for it in (path, form):
+        rot(it)
+        assert remove_damaged(it)
+        assert not remove_damaged(it), "It is gone."
+    assert list(path.parent.iterdir()) == []
 
 
 def test_a_round_finds_what_has_rotted_and_is_not_repeated_at_once(tmp_path: Path) -> None:

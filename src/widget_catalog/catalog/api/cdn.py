@@ -82,13 +82,15 @@ class Cdn:
         self._encode = encode
         self.files = VerifiedFiles()
         self.fetches = 0
-        self._working: dict[Path, asyncio.Future[Any]] = {}
+        # Apart from each other: a store that hangs does not hold up what is on this disk.
+        self._reading = _SharedWork("bundles")
+        self._fetching = _SharedWork("fetches")
         # Compressed forms that are not looked for until then.
         self._missing: dict[Path, float] = {}
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="bundles")
 
     def close(self) -> None:
-        self._threads.shutdown()
+        self._reading.close()
+        self._fetching.close()
 
     async def handle(self, request: Request) -> Response:
         if request.method == "OPTIONS":
@@ -121,7 +123,7 @@ class Cdn:
                 if size_bytes is None:
                     common = _NOT_YET_ENCODED
             path = self._bundles.local_path(found.sha256_hash, file.kind)
-            is_intact = self.files.find(path, *found) or await self._have(path, found, file.kind)
+            is_intact = self.files.find(path, *found) or await self._is_had(path, found, file.kind)
         except StoreUnavailable as problem:
             log_error(request, problem)
             sentence = "This bundle cannot be fetched just now. Try again soon."
@@ -140,66 +142,79 @@ class Cdn:
         """
         if self._missing.get(form, 0.0) >= time.monotonic():
             return None
-        having = self._share(form, partial(self._have_form, form, found, kind, encoding))
+        with part("file"):
+            verify = partial(self.files.verify_encoded, form, encoding, *found)
+            size_bytes = await self._reading.result(form, verify)
+        if size_bytes is not None:
+            return size_bytes
+        fetch_or_encode = partial(self._fetch_or_encode, form, found, kind, encoding)
+        fetching = self._fetching.begin(form, fetch_or_encode)
         path = self._bundles.local_path(found.sha256_hash, kind)
         # Nobody waits for an object store if the file itself is here.
-        if self._fetch is None or form.exists() or not await self._is_here(path, found, kind):
-            try:
-                with part("file"):
-                    return await asyncio.shield(having)
-            except StoreUnavailable:
-                if not await self._is_here(path, found, kind):
-                    raise
-        return None
+        if self._fetch is not None and await self._is_here(path, found):
+            return None
+        with part("file"):
+            return await asyncio.shield(fetching)
 
-    def _have_form(self, form: Path, found: FileRef, kind: Kind, encoding: Encoding) -> int | None:
-        """In a thread: verify a compressed form, fetch it, or have it made. Returns its size."""
+    def _fetch_or_encode(
+        self, form: Path, found: FileRef, kind: Kind, encoding: Encoding
+    ) -> int | None:
+        """In a thread: replace a missing or damaged compressed form. Its size if it was fetched;
+        otherwise it is made later.
+        """
         sha256_hash, size_bytes = found
-        known = self.files.verify_encoded(form, encoding, sha256_hash, size_bytes)
-        if known is not None:
-            return known
         if form.exists():
             self._on_damage(form)
         if self._fetch is not None:
             self.fetches += 1
-            with contextlib.suppress(BundleNotFound):
+            try:
                 self._fetch(sha256_hash, kind, size_bytes, encoding)
-                known = self.files.verify_encoded(form, encoding, sha256_hash, size_bytes)
-                if known is not None:
-                    return known
+                fetched = self.files.verify_encoded(form, encoding, sha256_hash, size_bytes)
+                if fetched is not None:
+                    return fetched
                 form.unlink(missing_ok=True)
-        if len(self._missing) >= _MOST_MISSING:
-            self._missing.clear()
-        self._missing[form] = time.monotonic() + _MISSING_S
+            except BundleNotFound:
+                pass
+            except StoreUnavailable:
+                self._note_missing(form)
+                raise
+        self._note_missing(form)
         if self._encode is not None:
             self._encode(sha256_hash, kind, size_bytes)
         return None
 
-    async def _is_here(self, path: Path, found: FileRef, kind: Kind) -> bool:
-        """Whether the file is on this disk, with the published bytes."""
-        known = self.files.find(path, *found)
-        return await self._have(path, found, kind) if known is None else known
+    def _note_missing(self, form: Path) -> None:
+        if len(self._missing) >= _MOST_MISSING:
+            self._missing.clear()
+        self._missing[form] = time.monotonic() + _MISSING_S
 
-    async def _have(self, path: Path, found: FileRef, kind: Kind) -> bool:
-        """Whether the file has the published bytes. It is read when it is first used, and fetched
-        if need be.
-        """
+    async def _is_had(self, path: Path, found: FileRef, kind: Kind) -> bool:
+        """Whether the file is here and intact, fetched if need be."""
+        if await self._is_here(path, found):
+            return True
+        if self._fetch is None:
+            return False
         with part("file"):
-            having = self._share(path, partial(self._have_file, path, found, kind))
-            return await asyncio.shield(having)
+            fetch = partial(self._fetch_file, self._fetch, path, found, kind)
+            return await self._fetching.result(path, fetch)
 
-    def _have_file(self, path: Path, found: FileRef, kind: Kind) -> bool:
-        """In a thread. The result is that of reading the file, not of looking it up afterwards:
-        another worker of this node may have replaced it by its own copy.
+    async def _is_here(self, path: Path, found: FileRef) -> bool:
+        """Whether the file on this disk has the published bytes. It is read when it is first used.
+
+        The result is that of reading it, not of looking it up afterwards: another worker of this
+        node may have replaced it by its own copy.
         """
-        is_intact = self.files.find(path, *found)
-        if is_intact is None:
-            is_intact = self._verify(path, found.sha256_hash)
-        if is_intact or self._fetch is None:
-            return is_intact
+        known = self.files.find(path, *found)
+        if known is None:
+            with part("file"):
+                verify = partial(self._verify, path, found.sha256_hash)
+                known = await self._reading.result(path, verify)
+        return known
+
+    def _fetch_file(self, fetch: Fetch, path: Path, found: FileRef, kind: Kind) -> bool:
         self.fetches += 1
         with contextlib.suppress(BundleNotFound):
-            self._fetch(found.sha256_hash, kind, found.size_bytes)
+            fetch(found.sha256_hash, kind, found.size_bytes)
             return self._verify(path, found.sha256_hash)
         return False
 
@@ -209,21 +224,35 @@ class Cdn:
             self._on_damage(path)
         return is_intact
 
-    def _share(self, path: Path, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """In a thread; concurrent requests for the same file share it."""
-        working = self._working.get(path)
-        if working is None:
+
+class _SharedWork:
+    """Work on files in threads. Concurrent requests for the same file share it."""
+
+    def __init__(self, name: str) -> None:
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix=name)
+        self._begun: dict[Path, asyncio.Future[Any]] = {}
+
+    def close(self) -> None:
+        self._threads.shutdown()
+
+    async def result(self, path: Path, work: Callable[[], T]) -> T:
+        """Others still get it if the client of this request goes away."""
+        return await asyncio.shield(self.begin(path, work))
+
+    def begin(self, path: Path, work: Callable[[], T]) -> "asyncio.Future[T]":
+        begun = self._begun.get(path)
+        if begun is None:
             # The parts of the work belong to the request that it began for.
             in_context = partial(contextvars.copy_context().run, work)
-            working = asyncio.get_running_loop().run_in_executor(self._threads, in_context)
-            self._working[path] = working
-            working.add_done_callback(lambda it: self._finish(path, it))
-        return working
+            begun = asyncio.get_running_loop().run_in_executor(self._threads, in_context)
+            self._begun[path] = begun
+            begun.add_done_callback(lambda it: self._finish(path, it))
+        return begun
 
-    def _finish(self, path: Path, working: "asyncio.Future[Any]") -> None:
-        self._working.pop(path, None)
-        if not working.cancelled():
-            working.exception()  # Retrieved here in case nobody waits.
+    def _finish(self, path: Path, begun: "asyncio.Future[Any]") -> None:
+        self._begun.pop(path, None)
+        if not begun.cancelled():
+            begun.exception()  # Retrieved here in case nobody waits.
 
 
 def _choose(request: Request) -> Encoding | None:

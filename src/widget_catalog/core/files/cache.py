@@ -1,5 +1,6 @@
 """BundleCache: an LRU cache of an object store's bundles on this node's disk, bounded by bytes.
-Each worker checks the bound after adding a hundredth of it, so it may be exceeded by that much.
+Each worker checks the bound after adding a hundredth of it, so it may be exceeded by that much, and
+by what was used in the last seconds.
 
 All workers of a node share it. Cached bundles are served without the store, also while it is down.
 """
@@ -25,7 +26,9 @@ _log = structlog.get_logger("widget_catalog.bundles")
 
 _INCOMING = ".incoming-"
 # Accuracy of the time a file was last used; updating it costs a write.
-_USED_WITHIN_S = 60
+_USED_WITHIN_S = 5.0
+# Files used since then are not evicted: somebody may be about to open one.
+_IN_USE_S = 10.0
 # No fetch takes this long.
 _ABANDONED_S = 3600
 # Share of the limit that is kept when files are evicted.
@@ -115,8 +118,8 @@ class BundleCache:
         total = sum(size for _, size, _ in found)
         if total <= self._most_bytes:
             return
-        for _, size, path in sorted(found):
-            if total <= self._most_bytes * _KEPT:
+        for used, size, path in sorted(found):
+            if total <= self._most_bytes * _KEPT or time.time() - used < _IN_USE_S:
                 return
             path.unlink(missing_ok=True)
             total -= size

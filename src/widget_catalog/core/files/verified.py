@@ -133,9 +133,10 @@ class VerifiedFiles:
     def verify(self, path: Path, sha256_hash: str) -> bool:
         """Read the file, and remember the result."""
         try:
-            found = path.stat()
-            is_intact = hash_file(path).sha256_hash == sha256_hash
-        except (BundleNotFound, BundleRefused, OSError):
+            with path.open("rb") as file:
+                found = os.fstat(file.fileno())
+                is_intact = hash_stream(file).sha256_hash == sha256_hash
+        except OSError:
             return False
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
@@ -159,8 +160,9 @@ class VerifiedFiles:
     ) -> int | None:
         """Read and decode it, and remember it if it is intact. Its size, or None."""
         try:
-            found = path.stat()
-            content = path.read_bytes() if found.st_size < most_bytes else b"too large"
+            with path.open("rb") as file:
+                found = os.fstat(file.fileno())
+                content = file.read() if found.st_size < most_bytes else b"too large"
         except OSError:
             return None
         if not decodes_to(content, encoding, sha256_hash, most_bytes):
@@ -170,17 +172,36 @@ class VerifiedFiles:
         self._encoded[found.st_ino, found.st_mtime_ns, found.st_size] = sha256_hash
         return found.st_size
 
+    def verify_named(self, path: Path) -> bool:
+        """The same for a file or a compressed form with the name that it is stored by."""
+        sha256_hash = path.parent.name + path.name.partition(".")[0]
+        encoding = encoding_of(path)
+        if encoding is None:
+            return self.verify(path, sha256_hash)
+        return self.verify_encoded(path, encoding, sha256_hash, MAX_ENCODED_BYTES) is not None
+
+
+def remove_damaged(path: Path) -> bool:
+    """Remove a file that can be had again. False if another process has removed or replaced it."""
+    with contextlib.suppress(FileNotFoundError):
+        read = path.stat()
+        if not VerifiedFiles().verify_named(path):
+            found = path.stat()
+            if (found.st_ino, found.st_mtime_ns) == (read.st_ino, read.st_mtime_ns):
+                path.unlink()
+                return True
+    return False
+
 
 def set_aside(path: Path) -> bool:
     """Rename a damaged file, so that no process serves it. False if it is intact when it is read
     again: the error was not on disk.
     """
-    sha256_hash = path.parent.name + path.stem
+    if VerifiedFiles().verify_named(path):
+        return False
     try:
-        if hash_file(path).sha256_hash == sha256_hash:
-            return False
         path.rename(path.with_name(f"{path.name}{_ASIDE}"))
-    except (BundleNotFound, BundleRefused, OSError) as error:
+    except OSError as error:
         _log.error("A damaged bundle cannot be set aside.", file=str(path), error=str(error))
     return True
 
@@ -248,15 +269,7 @@ class Scrub:
     def _look_at(self, path: Path) -> None:
         with contextlib.suppress(FileNotFoundError):  # Removed meanwhile.
             size_bytes = path.stat().st_size
-            sha256_hash = path.parent.name + path.name.partition(".")[0]
-            encoding = encoding_of(path)
-            if encoding is None:
-                is_intact = self._files.verify(path, sha256_hash)
-            else:
-                most = MAX_ENCODED_BYTES
-                form_bytes = self._files.verify_encoded(path, encoding, sha256_hash, most)
-                is_intact = form_bytes is not None
-            if not is_intact and path.exists():
+            if not self._files.verify_named(path) and path.exists():
                 self._on_damage(path)
             self.verified += 1
             self._ended.wait(size_bytes / self._bytes_per_s)
