@@ -202,7 +202,10 @@ def _too_often(reply: Reply, sentence: str) -> ToolError:
 def sentence_in(reply: Reply) -> str | None:
     """The error message of the catalog, if the response has one."""
     found = decoded(reply)
-    message = found.get("error") if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    # In OAuth's format, `error` is a code.
+    message = found.get("error_description", found.get("error"))
     return message[:_LONGEST_SENTENCE] if isinstance(message, str) and message.strip() else None
 
 

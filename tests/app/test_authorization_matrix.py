@@ -133,7 +133,7 @@ def expected(route: Route, kind: Kind, place: str) -> int | None:
     if kind.name == "nobody":
         return None if route.needs is Who.ANYONE else 401
     # OAuth endpoints and sign-in ignore existing credentials.
-    is_known = route.auth not in (AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.SIGN_IN)
+    is_known = route.auth not in (AuthMode.OAUTH, AuthMode.SIGN_IN)
     if kind.is_forged and route.method in UNSAFE and is_known:
         return 403
     # Organizations are managed by people, whatever permission is required.

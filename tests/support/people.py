@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from support.site import InProcessSite, Reply
 from widget_catalog.accounts.create_account import create_account
 from widget_catalog.accounts.oauth.store import Grant, TokenPair, add_grant, add_pair
+from widget_catalog.accounts.settings import SCOPES
 from widget_catalog.accounts.store import get_account
 from widget_catalog.accounts.tables import sessions
 from widget_catalog.core.credentials import OAUTH_PREFIX, hash_secret, new_id, new_secret
@@ -124,7 +125,7 @@ def with_oauth(person: Person, lifetime_s: int = 3600) -> Person:
     access, store = new_secret(OAUTH_PREFIX), person.site.node.store
     with store.writing() as tx:
         account = get_account(tx.connection, person.username)
-        grant = Grant(new_id(), account.id, "widget-cli", "openid", tx.at_ms)
+        grant = Grant(new_id(), account.id, "widget-cli", " ".join(SCOPES), tx.at_ms)
         ends_at = tx.at_ms + lifetime_s * 1000
         add_grant(tx, grant)
         hashes = (hash_secret(access), hash_secret(new_id()))

@@ -204,6 +204,14 @@ def test_a_code_on_another_device_signs_in(tool: Tool, catalog: ScriptedServer) 
     ] * 2
 
 
+def test_too_many_codes_are_reported_in_words(tool: Tool, catalog: ScriptedServer) -> None:
+    body = {"error": "temporarily_unavailable", "error_description": "Too many devices wait."}
+    catalog.on("POST", DEVICE, Scripted(429, body, {"Retry-After": "3600"}))
+    said = tool.run("login", "--device")
+    assert "Too many devices wait." in said.err
+    assert "temporarily_unavailable" not in said.err
+
+
 def poll(server: ScriptedServer, *responses: Scripted, **code: int) -> list[float]:
     """Sign in by code with these responses to the polls; returns the pauses between them."""
     server.on("POST", DEVICE, Scripted(body=CODE | code))

@@ -146,7 +146,7 @@ def get_session(_services: Services, call: Call) -> Response:
     visitor = call.visitor
     shown: dict[str, object] = {
         "username": visitor.actor.name,
-        "email": email_for(visitor.actor),
+        "email": email_for(visitor),
         "isOperator": visitor.actor.is_operator,
         "via": visitor.actor.via.value,
     }

@@ -20,7 +20,6 @@ _METADATA = "/.well-known/oauth-authorization-server"
 
 _sign_in = partial(Route, needs=Who.ANYONE, auth=AuthMode.SIGN_IN)
 _oauth = partial(Route, needs=Who.ANYONE, auth=AuthMode.OAUTH)
-_oauth_aside = partial(Route, needs=Who.ANYONE, auth=AuthMode.OAUTH_ASIDE)
 _anonymous_page = partial(page, needs=Who.ANYONE, auth=AuthMode.ANONYMOUS_PAGE)
 _person = partial(Route, needs=Who.PERSON)
 _own_page = partial(page, needs=Who.PERSON)
@@ -78,8 +77,8 @@ OAUTH = (
     _oauth("GET", _METADATA, oauth.get_metadata),
     _oauth("POST", OAUTH_BASE + "/token", oauth.post_token),
     _oauth("GET", OAUTH_BASE + "/userinfo", oauth.get_userinfo),
-    _oauth_aside("POST", OAUTH_BASE + "/revoke", oauth.post_revoke),
-    _oauth_aside("POST", OAUTH_BASE + "/device", oauth.post_device_start),
+    _oauth("POST", OAUTH_BASE + "/revoke", oauth.post_revoke),
+    _oauth("POST", OAUTH_BASE + "/device", oauth.post_device_start),
     page("GET", OAUTH_BASE + "/authorize", oauth.get_authorize, Who.ANYONE, step_up=StepUp.FACTOR),
     _factor_page("POST", OAUTH_BASE + "/authorize", oauth.post_authorize),
     _factor_page("GET", "/device", oauth.get_device),

@@ -12,7 +12,7 @@ from ..core import credentials as secrets
 from ..core.actors import Account, Actor, Session, Via, Visitor
 from ..core.credentials import hash_secret
 from ..core.db.engine import Store, Transaction
-from ..core.errors import AccountLocked, NotSignedIn, StoreUnavailable
+from ..core.errors import AccountLocked, InvalidToken, NotSignedIn, StoreUnavailable
 from ..core.networks import network_of
 from . import attempts, events
 from . import store as accounts
@@ -208,14 +208,14 @@ def identify_session(
 
 
 def identify_bearer(store: Store, secret: str, address: str) -> Visitor:
-    """The owner of this token, or NotSignedIn."""
+    """The owner of this token, or InvalidToken."""
     visitor = None
     if secret.startswith(secrets.TOKEN_PREFIX):
         visitor = _identify_token(store, secret, address)
     elif secret.startswith(secrets.OAUTH_PREFIX):
         visitor = _identify_oauth(store, secret, address)
     if visitor is None:
-        raise NotSignedIn("This token is unknown, expired or revoked. Sign in again.")
+        raise InvalidToken("This token is unknown, expired or revoked. Sign in again.")
     return visitor
 
 
@@ -253,7 +253,8 @@ def _identify_oauth(store: Store, secret: str, address: str) -> Visitor | None:
     if found is None or found[1].is_disabled:
         return None
     grant, account = found
-    return Visitor(program_of(account, grant.client_id, address), grant_id=grant.id)
+    actor = program_of(account, grant.client_id, address)
+    return Visitor(actor, grant_id=grant.id, oauth_scopes=tuple(grant.scope.split()))
 
 
 def program_of(account: Account, client_id: str, address: str) -> Actor:

@@ -193,6 +193,8 @@ class Visitor(NamedTuple):
     actor: Actor
     session: Session | None = None
     grant_id: str | None = None
+    oauth_scopes: tuple[str, ...] | None = None
+    """What the program may read about the person; None for everybody else."""
 
 
 class Anonymous(msgspec.Struct, frozen=True):

@@ -54,6 +54,10 @@ class NotSignedIn(CatalogError):
     """The request is not authenticated, or no longer."""
 
 
+class InvalidToken(NotSignedIn):
+    """The bearer token is unknown, expired or revoked."""
+
+
 class NotAllowed(CatalogError):
     """The request is not authorized."""
 

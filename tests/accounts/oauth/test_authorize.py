@@ -226,6 +226,7 @@ def test_the_form_cannot_lead_there_either(ann: Browsing) -> None:
         ({"response_type": None}, "unsupported_response_type", "response_type must be code."),
         ({"response_type": "code token"}, "unsupported_response_type", "response_type must be "),
         ({"response_type": '"é\\'}, "unsupported_response_type", "response_type must be code."),
+        ({"scope": "offline_access"}, "invalid_scope", "scope has nothing that is known here: o"),
         ({"code_challenge": None}, "invalid_request", "code_challenge is missing: PKCE is needed"),
         (
             {"code_challenge": None, "code_challenge_method": None},

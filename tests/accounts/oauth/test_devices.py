@@ -209,7 +209,8 @@ def test_nobody_has_many_machines_wait_not_from_a_whole_ipv6_network(tmp_path: P
     response = responses[-1]
 
     assert response.status == 429
-    assert response.json()["error"].startswith(
+    assert response.json()["error"] == "temporarily_unavailable"
+    assert response.json()["error_description"].startswith(
         "Too many devices from this address are waiting for authorization."
     )
     assert 0 < int(response.headers["retry-after"]) <= 900
@@ -221,7 +222,20 @@ def test_an_unknown_client_gets_no_code(house: InProcessSite) -> None:
     assert (response.status, response.json()) == (
         400,
         {
-            "error": "No program with the client id 'nobody' is registered here. The operator "
-            "registers programs with the setting oauth_clients."
+            "error": "invalid_client",
+            "error_description": "No program with the client id 'nobody' is registered here. The "
+            "operator registers programs with the setting oauth_clients.",
+        },
+    )
+
+
+def test_scopes_that_are_all_unknown_get_no_code(house: InProcessSite) -> None:
+    response = ask(house, "device", client_id="widget-cli", scope="offline_access")
+
+    assert (response.status, response.json()) == (
+        400,
+        {
+            "error": "invalid_scope",
+            "error_description": "scope has nothing that is known here: openid, profile, email.",
         },
     )

@@ -109,6 +109,18 @@ def test_an_access_token_is_valid_for_an_hour(
     assert is_good(store, tokens) is expected
 
 
+@pytest.mark.parametrize(("seconds", "expected"), [(29, True), (30, False)])
+def test_after_a_refresh_the_previous_access_token_is_valid_for_half_a_minute(
+    store: Store, ann: Account, moving: MovingClock, seconds: int, expected: bool
+) -> None:
+    """Another process may be uploading with it."""
+    tokens = sign_in(store, ann)
+    renewed = ask(store, refresh_fields(tokens["refresh_token"])).body
+    moving.forward(seconds=seconds)
+    assert is_good(store, tokens) is expected
+    assert is_good(store, renewed)
+
+
 @pytest.mark.parametrize(("days", "status"), [(59, 200), (60, 400)])
 def test_a_refresh_token_is_valid_for_sixty_days_and_so_is_each_that_follows(
     store: Store, ann: Account, moving: MovingClock, days: int, status: int

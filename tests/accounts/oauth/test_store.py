@@ -3,6 +3,7 @@
 import pytest
 
 from widget_catalog.accounts.oauth.store import (
+    GRACE_MS,
     Code,
     Device,
     Grant,
@@ -88,17 +89,19 @@ def test_a_pair_is_found_by_either_secret_until_its_grant_is_ended(
         assert find_access(connection, "access h", now) == (a_grant(ann, "h"), ann)
 
 
-def test_a_rotated_pair_is_invalid_but_still_known(store: Store, ann: Account) -> None:
+def test_a_rotated_pair_is_soon_invalid_but_still_known(store: Store, ann: Account) -> None:
     now = store.now_ms()
     with store.writing() as tx:
         add_grant(tx, a_grant(ann, "g"))
-        add_pair(tx, a_pair("g", "g", now))
+        pair = a_pair("g", "g", now)._replace(access_expires_at=now + 2 * GRACE_MS)
+        add_pair(tx, pair)
         rotate_pair(tx, "access g")
 
     with store.reading() as connection:
-        assert find_access(connection, "access g", now) is None
+        assert find_access(connection, "access g", now + GRACE_MS - 1) is not None
+        assert find_access(connection, "access g", now + GRACE_MS) is None
         rotated = find_pair_by_refresh(connection, "refresh g")
-        assert rotated == a_pair("g", "g", now)._replace(rotated_at=now)
+        assert rotated == pair._replace(rotated_at=now)
 
 
 def test_what_is_over_is_forgotten_and_grants_without_tokens_with_it(

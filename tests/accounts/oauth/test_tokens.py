@@ -79,7 +79,6 @@ def test_the_redirect_address_need_not_come_again(ann: Browsing) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"code_verifier": "x" * 43},
         {"redirect_uri": "http://127.0.0.1:43211/callback"},
         {"redirect_uri": "http://localhost:43210/callback"},
         {"client_id": "other"},
@@ -95,6 +94,16 @@ def test_a_code_is_good_only_with_what_belongs_to_it(
 
     assert is_refused(response, "invalid_grant", NOT_GOOD)
     assert ask(ann.site, "token", **code_fields(code)).status == 200
+
+
+@pytest.mark.parametrize("verifier", ["x" * 43, "x"])
+def test_a_wrong_verifier_uses_up_the_code(ann: Browsing, verifier: str) -> None:
+    code = agree(ann)["code"]
+
+    assert ask(ann.site, "token", **code_fields(code, code_verifier=verifier)).status == 400
+
+    response = ask(ann.site, "token", **code_fields(code))
+    assert is_refused(response, "invalid_grant", NOT_GOOD)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +175,17 @@ def test_a_refresh_token_is_exchanged_for_a_new_pair(ann: Browsing) -> None:
     assert (response.status, response.headers, new.keys()) == (200, HEADERS, old.keys())
     assert new["refresh_token"] != old["refresh_token"]
     assert is_good(ann.site, new["access_token"])
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_revoking_ends_the_previous_access_token_at_once(ann: Browsing, kind: str) -> None:
+    old = sign_in_program(ann)
+    new = ask(ann.site, "token", **refresh_fields(old["refresh_token"])).json()
+
+    ask(ann.site, "revoke", token=new[kind], client_id="widget-cli")
+
     assert not is_good(ann.site, old["access_token"])
+    assert not is_good(ann.site, new["access_token"])
 
 
 def test_a_refresh_token_that_comes_twice_at_once_gets_the_same_pair(ann: Browsing) -> None:
@@ -225,6 +244,12 @@ def test_a_refresh_cannot_ask_for_more(ann: Browsing) -> None:
     response = ask(ann.site, "token", **fields)
 
     assert is_refused(response, "invalid_scope", "This is more than was agreed to.")
+
+
+def test_a_refresh_that_asks_for_less_is_told_that_it_has_all(ann: Browsing) -> None:
+    tokens = sign_in_program(ann)
+    fields = {**refresh_fields(tokens["refresh_token"]), "scope": "openid"}
+    assert ask(ann.site, "token", **fields).json()["scope"] == "openid profile email"
 
 
 @pytest.mark.parametrize("token", ["", "wcr_unknown", "é\x00\udcff"])
@@ -307,19 +332,19 @@ def test_nobody_revokes_what_is_another_client_s(ann: Browsing) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "sentence"),
+    ("fields", "error", "sentence"),
     [
-        ({"client_id": "widget-cli"}, "token is missing."),
-        ({"token": "x"}, "client_id is missing."),
-        ({"token": "x", "client_id": "nobody"}, NOT_REGISTERED),
+        ({"client_id": "widget-cli"}, "invalid_request", "token is missing."),
+        ({"token": "x"}, "invalid_client", "client_id is missing."),
+        ({"token": "x", "client_id": "nobody"}, "invalid_client", NOT_REGISTERED),
     ],
 )
 def test_a_revocation_needs_a_token_and_a_client(
-    house: InProcessSite, fields: dict[str, str], sentence: str
+    house: InProcessSite, fields: dict[str, str], error: str, sentence: str
 ) -> None:
     response = ask(house, "revoke", **fields)
 
-    assert (response.status, response.json()) == (400, {"error": sentence})
+    assert is_refused(response, error, sentence)
 
 
 @pytest.mark.in_the_folder

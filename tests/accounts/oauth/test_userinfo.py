@@ -7,12 +7,17 @@ from accounts.oauth.program import (
     BASE,
     DEVICE_GRANT,
     HEADERS,
+    agree,
+    ask,
+    code_fields,
     refresh_fields,
     sign_in_program,
 )
 from support.browsing import Browsing
 from support.site import InProcessSite
 
+NO_TOKEN = "Authorization must be `Bearer` and a token."
+REFUSED = 'Bearer error="invalid_token"'
 INVALID_TOKEN = "This token is unknown, expired or revoked. Sign in again."
 
 
@@ -33,19 +38,19 @@ def test_userinfo_tells_who_it_is(ann: Browsing) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("given", "sentence", "challenge"),
     [
-        (None, "Authorization must be `Bearer` and a token."),
-        ("", "Authorization must be `Bearer` and a token."),
-        ("Bearer", "Authorization must be `Bearer` and a token."),
-        ("Basic eA==", "Authorization must be `Bearer` and a token."),
-        ("Bearer wco_unknown", INVALID_TOKEN),
-        ("Bearer wcs_unknown", INVALID_TOKEN),
-        ("Bearer é", INVALID_TOKEN),
+        (None, NO_TOKEN, "Bearer"),
+        ("", NO_TOKEN, "Bearer"),
+        ("Bearer", NO_TOKEN, "Bearer"),
+        ("Basic eA==", NO_TOKEN, "Bearer"),
+        ("Bearer wco_unknown", INVALID_TOKEN, REFUSED),
+        ("Bearer wcs_unknown", INVALID_TOKEN, REFUSED),
+        ("Bearer é", INVALID_TOKEN, REFUSED),
     ],
 )
 def test_userinfo_is_for_those_with_a_good_token(
-    ann: Browsing, given: str | None, sentence: str
+    ann: Browsing, given: str | None, sentence: str, challenge: str
 ) -> None:
     headers = {} if given is None else {"authorization": given}
 
@@ -55,7 +60,40 @@ def test_userinfo_is_for_those_with_a_good_token(
         401,
         {"error": "invalid_token", "error_description": sentence},
     )
-    assert response.headers == {**HEADERS, "www-authenticate": 'Bearer error="invalid_token"'}
+    assert response.headers == {**HEADERS, "www-authenticate": challenge}
+
+
+@pytest.mark.parametrize(
+    ("token", "challenge"), [(None, "Bearer"), ("wco_unknown", REFUSED), ("wct_unknown", REFUSED)]
+)
+def test_only_a_token_that_was_sent_is_called_invalid(
+    house: InProcessSite, token: str | None, challenge: str
+) -> None:
+    headers = {} if token is None else {"authorization": f"Bearer {token}"}
+    response = house.get("/api/widgets/scopes", **headers)
+    assert (response.status, response.headers["www-authenticate"]) == (401, challenge)
+
+
+@pytest.mark.parametrize(
+    ("scope", "shown"),
+    [
+        ("openid", {}),
+        ("openid profile", {"name": "ann"}),
+        ("email", {"email": "ann@example.org"}),
+    ],
+)
+def test_scopes_decide_what_a_program_reads_about_the_person(
+    ann: Browsing, scope: str, shown: dict[str, str]
+) -> None:
+    first = ask(ann.site, "token", **code_fields(agree(ann, scope=scope)["code"])).json()
+    renewed = ask(ann.site, "token", **refresh_fields(first["refresh_token"])).json()
+
+    for token in (first["access_token"], renewed["access_token"]):
+        headers = {"authorization": f"Bearer {token}"}
+        userinfo = ann.site.get(f"{BASE}/userinfo", **headers).json()
+        session = ann.site.get("/api/auth/session", **headers).json()
+        assert userinfo == {"sub": userinfo["sub"], "username": "ann", **shown}
+        assert session["email"] == shown.get("email")
 
 
 def test_a_cookie_plays_no_role_where_programs_ask(ann: Browsing) -> None:
@@ -71,15 +109,9 @@ def test_a_cookie_plays_no_role_where_programs_ask(ann: Browsing) -> None:
         assert browsing.get(f"{BASE}/userinfo").status == 401
 
 
-@pytest.mark.parametrize("endpoint", ["revoke", "device"])
-def test_what_stands_aside_refuses_in_our_own_way(house: InProcessSite, endpoint: str) -> None:
+@pytest.mark.parametrize("endpoint", ["token", "revoke", "device"])
+def test_other_methods_are_refused_in_oauth_s_way(house: InProcessSite, endpoint: str) -> None:
     response = house.get(f"{BASE}/{endpoint}")
-    sentence = "GET is not possible here; use POST."
-    assert (response.status, response.json()) == (405, {"error": sentence})
-
-
-def test_other_methods_are_refused_in_oauth_s_way(house: InProcessSite) -> None:
-    response = house.get(f"{BASE}/token")
     assert (response.status, response.json()) == (
         405,
         {

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from ...core.db.engine import Store
 from ...core.errors import InvalidRequest, NotFound, NotSignedIn, TooOften
 from ...core.http.call import OAUTH_BASE, Call, Services, email_for, is_asked_by_program, reply
-from ...core.http.errors import error, oauth_failure
+from ...core.http.errors import oauth_failure
 from ...core.http.http import Response
 from ...core.http.rendering import leave
 from ...core.http.sent_form import code_page, done_page, own_page
@@ -22,27 +22,23 @@ _DEVICE = ("Sign in a device", "Enter the code shown on the device.")
 
 
 def post_token(services: Services, call: Call) -> Response:
-    response = serving.exchange(*_sent(services, call))
-    return reply(response.body, status=response.status)
+    return _reply_of(serving.exchange(*_sent(services, call)))
 
 
 def post_revoke(services: Services, call: Call) -> Response:
-    return _catalog_reply(serving.revoke(*_sent(services, call)))
+    return _reply_of(serving.revoke(*_sent(services, call)))
 
 
 def post_device_start(services: Services, call: Call) -> Response:
-    return _catalog_reply(serving.start_device(*_sent(services, call)))
+    return _reply_of(serving.start_device(*_sent(services, call)))
 
 
 def _sent(services: Services, call: Call) -> tuple[Store, OAuthConfig, Pairs, str]:
     return services.store, services.of(AccountServices).oauth, call.form_pairs(), call.address
 
 
-def _catalog_reply(response: OAuthResponse) -> Response:
-    """Errors in our own format: OAuth's applies to its three main endpoints only."""
-    if response.status < 400:
-        return reply(response.body, status=response.status)
-    return error(response.status, response.body["error_description"])
+def _reply_of(response: OAuthResponse) -> Response:
+    return reply(response.body, status=response.status)
 
 
 def get_userinfo(services: Services, call: Call) -> Response:
@@ -50,10 +46,14 @@ def get_userinfo(services: Services, call: Call) -> Response:
     scheme, _, token = given.partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise NotSignedIn("Authorization must be `Bearer` and a token.")
-    actor = identify_bearer(services.store, token.strip(), call.address).actor
-    name = actor.name
-    shown = {"sub": str(actor.account_id), "name": name, "email": email_for(actor)}
-    return reply({**shown, "username": name})
+    visitor = identify_bearer(services.store, token.strip(), call.address)
+    name, scopes = visitor.actor.name, visitor.oauth_scopes
+    shown: dict[str, object] = {"sub": str(visitor.actor.account_id), "username": name}
+    if scopes is None or "profile" in scopes:
+        shown["name"] = name
+    if scopes is None or "email" in scopes:
+        shown["email"] = email_for(visitor)
+    return reply(shown)
 
 
 def get_metadata(services: Services, _call: Call) -> Response:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
+from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7636 import CodeChallenge
@@ -26,7 +27,7 @@ from ...core.db.engine import Store, Transaction
 from ..settings import OAuthClient
 from ..store import find_account_by_id
 from . import store as oauth_store
-from .store import Code, Device, Grant, TokenPair
+from .store import GRACE_MS, Code, Device, Grant, TokenPair
 
 _CODE_MS = 120_000
 _DEVICE_S = 900
@@ -36,7 +37,6 @@ _TOLERANCE_MS = 500
 _NO_SECRET = ["none"]
 _NO_ADDRESS = "redirect_uri is not an address of this client."
 _SHOWN_CHARACTERS = 120
-_GRACE_MS = 30_000
 _PURPOSE = b"widget-catalog: successor of a refresh token"
 
 
@@ -84,6 +84,15 @@ class S256(CodeChallenge):
         if given.get("code_challenge_method") != "S256":
             raise InvalidRequestError("code_challenge_method must be S256.")
         super().validate_code_challenge(grant, redirect_uri)
+
+    def validate_code_verifier(self, grant: Any, result: Any) -> None:
+        """A wrong verifier uses up the code: whoever sends it has the code from somebody else."""
+        try:
+            super().validate_code_verifier(grant, result)
+        except OAuth2Error:
+            if grant.request.form.get("code_verifier"):
+                grant.delete_authorization_code(grant.request.authorization_code)
+            raise
 
 
 class CodeGrant(grants.AuthorizationCodeGrant):
@@ -145,7 +154,6 @@ class RefreshGrant(grants.RefreshTokenGrant):
     """Rotates refresh tokens. Reuse after some seconds means theft, and ends the sign-in."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = _NO_SECRET
-    INCLUDE_NEW_REFRESH_TOKEN = True
 
     def authenticate_refresh_token(self, refresh_token: str) -> StoredPair | None:
         tx: Transaction = self.server.tx
@@ -153,7 +161,7 @@ class RefreshGrant(grants.RefreshTokenGrant):
         grant = oauth_store.find_grant(tx.connection, pair.grant_id) if pair is not None else None
         if pair is None or grant is None:
             return None
-        if pair.rotated_at is not None and tx.at_ms - pair.rotated_at > _GRACE_MS:
+        if pair.rotated_at is not None and tx.at_ms - pair.rotated_at > GRACE_MS:
             self.server.end_grant(grant.id, "A refresh token was used twice.")
             return None
         if pair.rotated_at is not None and pair.successor is None:
@@ -167,13 +175,20 @@ class RefreshGrant(grants.RefreshTokenGrant):
     def authenticate_user(self, refresh_token: StoredPair) -> Account | None:
         return _enabled(self.server.tx, refresh_token.grant.account_id)
 
+    def issue_token(self, user: Account, refresh_token: StoredPair) -> dict[str, Any]:
+        """Scopes belong to the sign-in: a refresh that asks for fewer is told that it has all."""
+        token: dict[str, Any] = self.generate_token(
+            user=user, scope=refresh_token.get_scope(), include_refresh_token=True
+        )
+        return token
+
     def revoke_old_credential(self, refresh_token: StoredPair) -> None:
         oauth_store.rotate_pair(self.server.tx, refresh_token.pair.access_hash)
 
     def create_token_response(self) -> tuple[int, dict[str, Any], Any]:
         tx: Transaction = self.server.tx
         presented, old = self.request.form["refresh_token"], self.request.refresh_token.pair
-        oauth_store.remove_successors(tx, rotated_before=tx.at_ms - _GRACE_MS)
+        oauth_store.remove_successors(tx, rotated_before=tx.at_ms - GRACE_MS)
         if old.successor is not None:
             body = _open_successor(presented, old.successor)
             body["expires_in"] -= (tx.at_ms - old.rotated_at) // 1000
@@ -280,7 +295,7 @@ def _open_successor(refresh_token: str, sealed: str) -> dict[str, Any]:
 
 def forget_successors(store: Store) -> None:
     """Remove expired ones. Every refresh does so, too, but there may be no further one."""
-    rotated_before = store.now_ms() - _GRACE_MS
+    rotated_before = store.now_ms() - GRACE_MS
     with store.reading() as connection:
         if not oauth_store.has_successors(connection, rotated_before):
             return

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from authlib.common.urls import add_params_to_uri
 from authlib.oauth2 import OAuth2Error, rfc6749
-from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Request
+from authlib.oauth2.rfc6749 import InvalidRequestError, InvalidScopeError, OAuth2Request
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 
@@ -30,7 +30,7 @@ from ...core.networks import network_of
 from ..attempts import count_attempt, forgive_attempts
 from ..events import AccessEnded, AccessGranted
 from ..permissions import require_person
-from ..settings import GRANTS, OAuthClient
+from ..settings import GRANTS, SCOPES, OAuthClient
 from ..sign_in import changing_own, hold_session, program_of
 from ..store import find_account_by_id
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
@@ -91,6 +91,10 @@ class OAuthResponse(NamedTuple):
     location: str | None = None
 
 
+class UnknownScope(InvalidScopeError):
+    description = f"scope has nothing that is known here: {', '.join(SCOPES)}."
+
+
 class Server(rfc6749.AuthorizationServer):
     def __init__(
         self, config: OAuthConfig, tx: Transaction | None = None, address: str = ""
@@ -116,6 +120,12 @@ class Server(rfc6749.AuthorizationServer):
 
     def query_client(self, client_id: str) -> OAuthClient | None:
         return self.config.clients.get(client_id)
+
+    def validate_requested_scope(self, scope: str | None) -> None:
+        """Unknown scopes are ignored, as in OpenID Connect, unless there are no others."""
+        wanted = (scope or "").split()
+        if wanted and not set(SCOPES).intersection(wanted):
+            raise UnknownScope
 
     def save_token(self, token: dict[str, Any], request: Any) -> None:
         grant = self._grant(token, request)
@@ -240,6 +250,8 @@ def shown_id(client_id: str) -> str:
 
 def message_of(error: OAuth2Error) -> str:
     """Our own message, except for invalid requests, where Authlib's is more specific."""
+    if isinstance(error, UnknownScope):
+        return UnknownScope.description
     return str(_SENTENCES.get(error.error) or error.description or "This cannot be understood.")
 
 

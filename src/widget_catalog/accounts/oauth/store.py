@@ -11,6 +11,9 @@ from ...core.db.engine import Transaction
 from ..store import account_from
 from ..tables import access_tokens, accounts, oauth_codes, oauth_devices, oauth_grants, oauth_tokens
 
+# How long a pair that was exchanged for a new one is still accepted.
+GRACE_MS = 30_000
+
 
 class Code(NamedTuple):
     """An authorization code. Its grant is created when it is exchanged."""
@@ -137,7 +140,7 @@ def find_pair(connection: Connection, secret_hash: str) -> TokenPair | None:
 
 
 def rotate_pair(tx: Transaction, access_hash: str) -> None:
-    """Mark a pair as exchanged for a new one: it is no longer valid."""
+    """Mark a pair as exchanged for a new one: it is valid for `GRACE_MS` from now on."""
     rows.update(tx, oauth_tokens, {"rotated_at": tx.at_ms}, access_hash=access_hash)
 
 
@@ -156,14 +159,17 @@ def remove_successors(tx: Transaction, rotated_before: int) -> None:
 def find_access(
     connection: Connection, access_hash: str, now_ms: int
 ) -> tuple[Grant, Account] | None:
-    """The sign-in and the account of an access token, while it is valid."""
+    """The sign-in and the account of an access token, while it is valid.
+
+    A refresh leaves the previous one valid for some seconds: another process may be using it.
+    """
     query = (
         sa.select(oauth_tokens.c.grant_id, accounts)
         .select_from(oauth_tokens.join(oauth_grants).join(accounts))
         .where(
             oauth_tokens.c.access_hash == access_hash,
             oauth_tokens.c.access_expires_at > now_ms,
-            oauth_tokens.c.rotated_at.is_(None),
+            oauth_tokens.c.rotated_at.is_(None) | (oauth_tokens.c.rotated_at > now_ms - GRACE_MS),
         )
     )
     row = connection.execute(query).first()

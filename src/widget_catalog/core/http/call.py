@@ -156,9 +156,13 @@ class Call:
         return int(page), min(int(limit), 100)
 
 
-def email_for(actor: Actor) -> str | None:
-    """The user's e-mail address, for the user; hidden from access tokens."""
-    return actor.account.email if actor.account is not None and actor.limits is None else None
+def email_for(visitor: Visitor) -> str | None:
+    """The user's e-mail address, for the user; hidden from access tokens, and from programs
+    without the scope `email`.
+    """
+    account, scopes = visitor.actor.account, visitor.oauth_scopes
+    is_hidden = visitor.actor.limits is not None or (scopes is not None and "email" not in scopes)
+    return None if account is None or is_hidden else account.email
 
 
 def is_asked_by_program(request: Request) -> bool:

@@ -96,7 +96,7 @@ class Dispatcher:
 
         def fail(error: CatalogError) -> Response:
             match auth:
-                case AuthMode.API | AuthMode.SIGN_IN | AuthMode.OAUTH_ASIDE:
+                case AuthMode.API | AuthMode.SIGN_IN:
                     return failure(error)
                 case AuthMode.OAUTH:
                     return oauth_failure(error)
@@ -225,7 +225,7 @@ def identify(
     cookies: Mapping[str, str],
 ) -> Visitor | None:
     """Authenticate the request; raises NotSignedIn for an invalid or expired bearer token."""
-    if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.OAUTH_ASIDE, AuthMode.ANONYMOUS_PAGE):
+    if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.ANONYMOUS_PAGE):
         return None
     given = request.headers.get("authorization")
     if given is not None and auth is AuthMode.API:

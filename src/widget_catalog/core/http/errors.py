@@ -16,6 +16,7 @@ from ..errors import (
     Conflict,
     InvalidAccount,
     InvalidRequest,
+    InvalidToken,
     NotAllowed,
     NotFound,
     NotSignedIn,
@@ -157,7 +158,7 @@ def failure(problem: CatalogError) -> Response:
     """The response to an exception of ours."""
     headers = headers_of(problem)
     if isinstance(problem, NotSignedIn):
-        headers.append(("www-authenticate", "Bearer"))
+        headers.append(_challenge(problem))
     return error(status_of(problem), problem.message, *headers)
 
 
@@ -168,9 +169,15 @@ def oauth_failure(error: CatalogError) -> Response:
     headers = headers_of(error)
     if isinstance(error, NotSignedIn):
         code = "invalid_token"
-        headers.append(("www-authenticate", 'Bearer error="invalid_token"'))
+        headers.append(_challenge(error))
     body = msgspec.json.encode({"error": code, "error_description": error.message})
     return Response(status, [*_OAUTH, *headers], body)
+
+
+def _challenge(error: NotSignedIn) -> tuple[str, str]:
+    """The error code is for requests that had a token (RFC 6750, 3.1)."""
+    is_refused = isinstance(error, InvalidToken)
+    return ("www-authenticate", 'Bearer error="invalid_token"' if is_refused else "Bearer")
 
 
 def failure_page(

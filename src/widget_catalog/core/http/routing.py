@@ -29,7 +29,6 @@ class AuthMode(StrEnum):
     API = "by token or session; an error in JSON"
     SIGN_IN = "nobody is known; an error in JSON"
     OAUTH = "nobody is known; a form; an error in OAuth's way"
-    OAUTH_ASIDE = "nobody is known; a form; an error in JSON"
     PAGE = "by session alone; a page, or the way to sign in"
     ANONYMOUS_PAGE = "nobody is known; a page"
 
