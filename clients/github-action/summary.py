@@ -14,13 +14,13 @@ RESULTS = {
 
 def row(widget: dict[str, Any]) -> str:
     key = "/".join(filter(None, [widget.get("scope"), widget.get("name")]))
-    where = key or widget.get("folder") or "–"
+    where = cell(key or widget.get("folder") or "–")
     if widget.get("pageUrl"):
-        where = f"[{where}]({widget['pageUrl']})"
+        where = f"[{where}]({cell(widget['pageUrl'])})"
     result = RESULTS.get(widget.get("status", ""), "failed")
     if error := widget.get("error"):
         result = " ".join(["**failed**:", error, *(widget.get("details") or [])])
-    return f"| {where} | {widget.get('version') or '–'} | {cell(result)} |"
+    return f"| {where} | {cell(widget.get('version') or '–')} | {cell(result)} |"
 
 
 def cell(text: str) -> str:

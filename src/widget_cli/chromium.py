@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .errors import ToolError
+from .errors import Lines, ToolError
 
 _NAMES = (
     "chromium-headless-shell",
@@ -115,7 +115,7 @@ class Browser:
                 "On Debian, install the package chromium-sandbox. If you trust the widget's code, "
                 "add --no-sandbox.",
             )
-        reason = "\n".join(text.splitlines()[-_SHOWN_LINES:])
+        reason = Lines(*text.splitlines()[-_SHOWN_LINES:])
         return ToolError("The browser ended unexpectedly.", reason or "Try again.")
 
     def take_picture(self, url: str, width: int, height: int, scale: int) -> bytes:

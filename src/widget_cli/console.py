@@ -1,28 +1,45 @@
 """Output: results on standard output, everything else on standard error.
 
-External text goes through `plain` before it is printed.
+External text goes through `plain` before it is printed. `say` and `out` escape control characters
+even where that was forgotten.
 """
 
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table
 
-from .errors import ExitCode, ToolError, wrong_usage
-
-say = Console(stderr=True, highlight=False, soft_wrap=True)
-out = Console(highlight=False, soft_wrap=True)
+from .errors import ExitCode, Lines, ToolError, wrong_usage
 
 # Control characters (the 8-bit ones too), and marks that hide or reorder the text around them.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
+# In the log of a CI, a line that begins so is a command: to set a variable, or to show an error.
+_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#\[)")
+# Of our own lines, and in tables.
+_LAYOUT = "\n\t"
+
+
+class _Output(Console):
+    """Escapes the control characters of everything but its own colors and cursor movements."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for it in super().render(renderable, options):
+            yield it if it.control else Segment(_UNSAFE.sub(_escape_in_layout, it.text), it.style)
+
+
+say = _Output(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+out = _Output(highlight=False, soft_wrap=True, emoji=False)
 
 
 class _Mode:
@@ -34,19 +51,46 @@ class _Mode:
 mode = _Mode()
 
 
+def escaped(text: object) -> str:
+    """External text for one line: control characters, and what a CI would take for a command, as
+    `\\n`, `\\x1b` and so on."""
+    return _COMMAND.sub(_escape_command, _UNSAFE.sub(_escape, str(text)))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def _escape_in_layout(found: re.Match[str]) -> str:
+    return found[0] if found[0] in _LAYOUT else _escape(found)
+
+
+def _escape_command(found: re.Match[str]) -> str:
+    return f"{found[1] or ''}\\x{ord(found[0][-1]):x}"
+
+
 def plain(text: object) -> str:
-    """External text without control characters and markup, for one line."""
-    return escape(_UNSAFE.sub("\ufffd", str(text)))
+    """The same without markup, for `say` and `out`."""
+    return escape(escaped(text))
 
 
 def plain_lines(text: str) -> list[str]:
-    """The same for text with several lines, such as release notes."""
+    """External text that may have several lines, such as release notes."""
     return [plain(line.replace("\t", "    ")) for line in re.split(r"\r?\n", text)]
 
 
+def _lines_of(message: str) -> list[str]:
+    """A message of an error: in one line, unless we have written several."""
+    parts = message.parts if isinstance(message, Lines) else (message,)
+    return [plain(it) for it in parts]
+
+
 def show_json(document: object) -> None:
-    """Print the document of --json. ASCII only, so that it works with every encoding."""
-    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    """Print the document of --json. ASCII only, so that it works with every encoding, and without
+    what a CI would take for a command: every line begins with a quote or a bracket.
+    """
+    text = json.dumps(document, indent=2).replace("##[", "\\u0023#[")
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
@@ -69,7 +113,7 @@ def show_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         return  # No headings for an empty table.
     if not out.is_terminal:
         for row in rows:
-            sys.stdout.write("\t".join(_UNSAFE.sub("\ufffd", str(cell)) for cell in row) + "\n")
+            sys.stdout.write("\t".join(map(escaped, row)) + "\n")
         sys.stdout.flush()  # Before what follows on standard error, as in the log of a CI.
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
@@ -88,17 +132,17 @@ def warn(sentence: str) -> None:
 def show_details(details: Sequence[str]) -> None:
     """Print the messages of a list on standard error; each may have several lines."""
     for detail in details:
-        first, *more = detail.split("\n")
-        say.print(f"  - {plain(first)}")
+        first, *more = _lines_of(detail)
+        say.print(f"  - {first}")
         for line in more:
-            say.print(f"      {plain(line)}")
+            say.print(f"      {line}")
 
 
 def show_error(error: ToolError) -> None:
     """Print an error on standard error; with --json also as a document on standard output."""
     say.print(f"[red]Error:[/] {plain(error.sentence)}")
     show_details(error.details)
-    for line in plain_lines(error.hint) if error.hint else ():
+    for line in _lines_of(error.hint) if error.hint else ():
         say.print(f"       {line}")
     show_explanations(error.explanations)
     if mode.is_json:
@@ -159,7 +203,7 @@ def ask_secret(question: str) -> str:
     require_person(hint="")
     from getpass import getpass
 
-    return getpass(f"{question}: ", stream=sys.stderr)
+    return getpass(f"{escaped(question)}: ", stream=sys.stderr)
 
 
 def counted(number: int, thing: str) -> str:

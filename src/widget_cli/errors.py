@@ -35,8 +35,29 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130, "stopped by Ctrl-C"
 
 
+class Lines(str):
+    """A message with several lines. In all others, a line break is part of a quoted name, and is
+    shown as `\\n`.
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, *parts: str) -> "Lines":
+        message = super().__new__(cls, "\n".join(parts))
+        message.parts = parts
+        return message
+
+
+def prefixed(prefix: str, message: str) -> str:
+    """The message after a prefix; `Lines` remain lines."""
+    first, *more = message.parts if isinstance(message, Lines) else (message,)
+    return Lines(prefix + first, *more)
+
+
 class ToolError(Exception):
-    """Shown to users unchanged. `hint` says what to do next; `details` are further messages.
+    """Shown to users with control characters escaped. `hint` says what to do next; `details` are
+    further messages. Hint and details may be `Lines`.
 
     `status` is that of the catalog's response, if any; `explanations` are paragraphs.
     """

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from widget_contract.browser_modules import COMMON_JS_NAMES, find_unsupported
 
+from .errors import Lines
 from .syntax_errors import (
     EarlyError,
     early_error,
@@ -86,7 +87,7 @@ def check_module(name: str, content: bytes, check: ModuleCheck) -> ModuleFinding
     if (b"/>" in content or b"</" in content) and (found := _captured(language, _JSX, root)):
         where = place_of(content, found[0].start_byte)
         return _refused(
-            f"{name}, {where}: this is JSX. Compile it to JavaScript first.\n{where.excerpt}"
+            Lines(f"{name}, {where}: this is JSX. Compile it to JavaScript first.", *where.excerpt)
         )
     if error := _clash_with_import(content, root) or find_early_error(content):
         return _refused(early_error(name, content, root, error))
@@ -113,7 +114,7 @@ def _check_for_browsers(
         is_package = it.kind == "import" and not it.subject.startswith("node:")
         is_allowed = check is not ModuleCheck.FULL and (is_package or is_of_common_js)
         if it.is_certain and not is_allowed:
-            errors.append(f"{name}, {where}: {it}\n{where.excerpt}")
+            errors.append(Lines(f"{name}, {where}: {it}", *where.excerpt))
         else:
             warnings.append(f"{name}, {where}: {it}")
     return ModuleFindings(tuple(errors), tuple(warnings))

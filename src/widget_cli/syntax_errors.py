@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
+from .errors import Lines
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -132,7 +134,7 @@ def syntax_error(name: str, content: bytes, root: "Node", engine: EarlyError | N
     where = place_of(content, offset)
     if name.endswith((".ts", ".tsx", ".mts", ".cts")) or _TYPESCRIPT.search(where.near):
         error += " This looks like TypeScript: compile it to JavaScript first."
-    return f"{name}, {where}: {error}\n{where.excerpt}"
+    return Lines(f"{name}, {where}: {error}", *where.excerpt)
 
 
 def _follows(content: bytes, node: "Node", engine: EarlyError) -> bool:
@@ -176,7 +178,7 @@ def early_error(name: str, content: bytes, root: "Node", error: EarlyError) -> s
     if offset is None:
         return f"{name}: {problem}."
     where = place_of(content, offset)
-    return f"{name}, {where}: {problem}.\n{where.excerpt}"
+    return Lines(f"{name}, {where}: {problem}.", *where.excerpt)
 
 
 def _name_before(root: "Node", content: bytes, offset: int | None) -> "Node | None":
@@ -255,7 +257,7 @@ class Place(NamedTuple):
     row: int
     column: int
     near: str
-    excerpt: str
+    excerpt: tuple[str, str]
 
     def __str__(self) -> str:
         return f"line {self.row:,}, column {self.column:,}"
@@ -274,5 +276,5 @@ def place_of(content: bytes, offset: int) -> Place:
         row=content.count(b"\n", 0, offset) + 1,
         column=len(before) + 1,
         near=before[-200:] + after[:200],
-        excerpt=f"{left}{right}\n{' ' * cell_len(left)}^",
+        excerpt=(f"{left}{right}", f"{' ' * cell_len(left)}^"),
     )

@@ -19,7 +19,7 @@ from .bundle_sizes import MAX_READ_BYTES, find_parts, show_parts
 from .console import sized
 from .dialect import find_foreign
 from .documents import SourceFile, find_pictures, find_readme, leads_out, read_file
-from .errors import ToolError, invalid_widget
+from .errors import Lines, ToolError, invalid_widget, prefixed
 from .javascript import ModuleCheck, check_module
 from .manifest_text import misspelled_keys
 from .npm_project import BUILD, RUN_BUILD, find_newer_source, npm_scripts
@@ -122,7 +122,7 @@ def read_widget(
         style = _read(folder, "style", style_name, max_bundle_bytes, errors)
     if main is not None and bundle is not None:
         found = check_module(main, bundle.content, check)
-        errors += [f"main: {it}" for it in found.errors]
+        errors += [prefixed("main: ", it) for it in found.errors]
         warnings += found.warnings
         if newer := find_newer_source(folder, bundle.path):
             warnings.append(f"main: {newer} was changed after {main} was built. {RUN_BUILD}")
@@ -205,9 +205,7 @@ def _read(
         errors.append(f"{key}: {name} is empty.")
     if size > max_bytes:
         sentence = f"{key}: {name} is too large: {sized(size)}; the limit is {sized(max_bytes)}."
-        errors.append(
-            "\n".join([f"{sentence} Minify it, or remove something.", *_parts(folder, path)])
-        )
+        errors.append(Lines(f"{sentence} Minify it, or remove something.", *_parts(folder, path)))
     try:
         content.decode()
     except UnicodeDecodeError as error:
@@ -226,7 +224,7 @@ def _faulty(folder: Path, errors: list[str], remarks: Sequence[str] = ()) -> Too
     command = command_for(folder, "widget validate")
     hint = f"Correct {MANIFEST} or the files it names, then run: {command}"
     if any(", which browsers " in it or " is too large: " in it for it in errors):
-        hint += "\nWhy, and what to do in your bundler: " + f"{command} --explain"
+        hint = Lines(hint, f"Why, and what to do in your bundler: {command} --explain")
     return invalid_widget(_has(folder, errors, remarks), hint, [*errors, *remarks])
 
 

@@ -31,6 +31,20 @@ class Ran(NamedTuple):
     out: str
     err: str
 
+    @property
+    def commands(self) -> list[str]:
+        """The lines that GitHub's runner takes for commands."""
+        found, stopped = [], ""
+        for line in (self.out + self.err).splitlines():
+            name = line.strip()
+            if name.startswith("::stop-commands::") and not stopped:
+                stopped = f"::{name.removeprefix('::stop-commands::')}::"
+            elif stopped and name == stopped:
+                stopped = ""
+            elif not stopped and (name.startswith("::") or "##[" in name):
+                found.append(name)
+        return [*found, stopped] if stopped else found
+
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -122,7 +136,8 @@ def test_the_action_validates_and_publishes_a_new_version_once(
     inputs = {"catalog": open_service.url, "folder": "clock"}
 
     validated = runner.run("Validate", author.home, **inputs)
-    assert (validated.code, validated.out[:12]) == (0, "Valid: clock")
+    assert validated.code == 0
+    assert validated.out.splitlines()[1].startswith("Valid: clock")
     for expected in ("published", "already-published"):
         done = runner.run("Publish", author.home, token, **inputs)
         assert done.code == 0, done
@@ -133,6 +148,7 @@ def test_the_action_validates_and_publishes_a_new_version_once(
         row = f"| [{key}]({open_service.url}/widgets/{key}) | 0.1.0 | {word} |"
         assert runner.summary() == [row]
         assert row in done.out
+        assert done.commands == ["::group::Result as JSON", "::endgroup::"]
     (clock / "index.js").write_text("export function mount() {} // Changed.")
     refused = runner.run("Publish", author.home, token, **inputs)
     assert (refused.code, runner.result()["exitCode"]) == (6, 6)
@@ -169,7 +185,22 @@ def test_the_action_publishes_to_the_scope_that_is_given_and_says_why_it_cannot(
     assert (elsewhere.code, runner.result()["exitCode"]) == (4, 4)
     without = runner.run("Publish", author.home, **inputs)
     assert (without.code, runner.result()["exitCode"]) == (3, 3)
-    assert "WIDGET_TOKEN" in without.err
+    assert "WIDGET_TOKEN" in without.out
+
+
+def test_nothing_that_the_action_prints_of_a_checkout_is_a_command_to_the_runner(
+    runner: Runner, author: Tool, open_service: Service
+) -> None:
+    for name in ("::error ::one", "a\n::set-output name=x::1", "##[error]three"):
+        (author.home / name).mkdir()
+        (author.home / name / "widget.json").write_text("##[error]text")
+    inputs = {"catalog": open_service.url, "all": "true"}
+    checked = runner.run("Validate", author.home, **inputs)
+    assert (checked.code, checked.commands) == (5, [])
+    assert "::stop-commands::" in checked.out
+    tried = runner.run("Publish", author.home, author.environment["WIDGET_TOKEN"], **inputs)
+    assert tried.commands == ["::group::Result as JSON", "::endgroup::"]
+    assert len(runner.result()["widgets"]) == len(runner.summary()) == 3
 
 
 def test_the_action_publishes_only_if_it_is_asked_to() -> None:

@@ -1,7 +1,9 @@
 """Output of the tool: help, exit codes, closed pipes, and terminals without Unicode."""
 
+import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -159,3 +161,42 @@ def test_a_standard_output_that_is_closed_hinders_nothing(tool: Tool) -> None:
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_folders_name_is_no_command_to_a_ci(tool: Tool) -> None:
+    names = (
+        "a\n::error::one",
+        "::error::two",
+        "##[error]three",
+        "b\r\x1b[0Ksection_start:1:x\u202e",
+    )
+    for name in names:
+        (tool.home / name).mkdir()
+        (tool.home / name / "widget.json").write_text("{}")
+    said = tool.run("validate", "--all")
+    lines = (said.out + said.err).splitlines()
+    assert not [it for it in lines if it.strip().startswith("::") or "##[" in it]
+    assert re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", said.out + said.err) is None
+    assert "run: widget validate 'a\\n::error::one'\n" in said.err
+    as_json = tool.run("validate", "--all", "--json").out
+    assert "##[" not in as_json
+    assert {it["folder"] for it in json.loads(as_json)["widgets"]} == set(names)
+
+
+def test_no_escape_sequence_of_others_reaches_a_terminal(tool: Tool) -> None:
+    """Even where a text was not escaped; our own colors do."""
+    code = (
+        "from widget_cli.console import say\n"
+        "say._force_terminal = True\n"
+        r"say.print('[bold]a[/] b\x1b]0;title\x07\r\u202ec' + '\n' + 'd')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        env=tool.environ() | {"TERM": "xterm", "FORCE_COLOR": "1"},
+        check=True,
+    )
+    shown = done.stderr.decode()
+    assert shown.startswith("\x1b[1ma\x1b[0m b\\x1b]0;title")
+    assert re.search("[\x00-\x09\x0b-\x1a\x1c-\x1f\u202e]", shown) is None
+    assert shown.endswith("\nd\n")

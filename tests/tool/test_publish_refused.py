@@ -49,7 +49,7 @@ def test_a_refusal_is_the_catalogs_sentence_and_a_hint(
     told = json.loads(said.out)
     assert told["exitCode"] == code
     assert told["hint"].endswith(hint)
-    assert "Error: That is why \ufffd[2J [red]not[/].\n" in said.err
+    assert "Error: That is why \\x1b[2J [red]not[/].\n" in said.err
     assert "\x1b" not in said.out + said.err
 
 
