@@ -26,7 +26,7 @@ def ready(project: DevProject) -> DevProject:
     project.run("test", "-k", "nothing")
     for library in (project.folder / ".venv" / "lib").glob("python*/site-packages"):
         (library / "pytest.py").write_text(_PYTEST)
-    for name in ("ruff", "mypy", "lint-imports"):
+    for name in ("ruff", "mypy", "lint-imports", "zizmor"):
         project.add_program(project.folder / ".venv" / "bin" / name, _LINTER)
     return project
 
@@ -39,7 +39,7 @@ def ready(project: DevProject) -> DevProject:
         (
             "1",
             "0",
-            ["Lint: failed (ruff check, ruff format, mypy, lint-imports)", "Tests: passed"],
+            ["Lint: failed (ruff check, ruff format, mypy, lint-imports, zizmor)", "Tests: passed"],
             1,
         ),
     ],
@@ -83,7 +83,7 @@ def test_lint_alone_says_what_failed(ready: DevProject) -> None:
     done = ready.run("lint", LINT_CODE="1")
 
     assert done.returncode == 1
-    assert done.stderr == "Lint failed: ruff check, ruff format, mypy, lint-imports.\n"
+    assert done.stderr == "Lint failed: ruff check, ruff format, mypy, lint-imports, zizmor.\n"
 
 
 def test_a_command_that_is_unknown_shows_the_help(project: DevProject) -> None:
