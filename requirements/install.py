@@ -53,13 +53,14 @@ class Installed(NamedTuple):
     digest: str
 
 
-def ensure_environment(wanted: str) -> None:
-    """Make .venv match the lock file; immediate if it already does."""
+def ensure_environment(wanted: str) -> bool:
+    """Make .venv match the lock file; immediate if it already does. Returns whether it did not."""
     if is_installed(wanted):
-        return
+        return False
     with only_one_set_up():
         if not is_installed(wanted):  # Another ./dev may just have done it.
             set_up(wanted)
+    return True
 
 
 def is_installed(wanted: str) -> bool:

@@ -5,7 +5,7 @@ a thumbnail for each picture.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import urljoin
 
@@ -75,6 +75,11 @@ def is_picture(path: str) -> bool:
 
 def is_thumbnail(path: str) -> bool:
     return _THUMBNAIL.fullmatch(path) is not None
+
+
+def lacks_thumbnail(path: str, named: Container[str]) -> bool:
+    """Whether it is a picture whose thumbnail is not among these files."""
+    return is_picture(path) and thumbnail_of(path) not in named
 
 
 def thumbnail_of(path: str) -> str:

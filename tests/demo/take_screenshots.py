@@ -1,7 +1,8 @@
 """Takes the demo catalog's screenshots again: `./dev run python tests/demo/take_screenshots.py`.
 
 For each widget, its latest version in light and dark, with `widget screenshot`, written as WebP
-next to `catalog.ndjson`, whose lines name them. With names such as `catalog/clock`, only those.
+next to `catalog.ndjson`, whose lines name them, and their thumbnails, so that no start of
+`serve --demo` makes them. With names such as `catalog/clock`, only those.
 """
 
 import json
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
+
+from widget_catalog.catalog.attached_content import inspect_picture
 
 DEMO = Path(__file__).parents[2] / "src" / "widget_catalog" / "demo"
 CATALOG = DEMO / "catalog.ndjson"
@@ -55,8 +58,11 @@ def take(key: str, widget: dict[str, Any], version: dict[str, Any]) -> list[dict
             picture = target / f"{scheme}.webp"
             with Image.open(folder / "screenshots" / f"{scheme}.png") as taken:
                 taken.convert("RGB").save(picture, quality=QUALITY, method=6)
-            file = picture.relative_to(DEMO).as_posix()
-            files.append({"path": f"screenshots/{scheme}.webp", "file": file})
+            thumbnail = target / f"{scheme}.thumb.webp"
+            thumbnail.write_bytes(inspect_picture(picture.read_bytes(), "webp").thumbnail)
+            for it in (picture, thumbnail):
+                file = it.relative_to(DEMO).as_posix()
+                files.append({"path": f"screenshots/{it.name}", "file": file})
     return files
 
 

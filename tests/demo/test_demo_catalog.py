@@ -99,7 +99,10 @@ def test_every_widget_with_a_version_has_small_screenshots_in_light_and_dark(
         if offered := [it for it in widget["versions"] if not it["yanked"]]:
             latest = max(offered, key=lambda it: it["publishedAt"])
             paths = [it["path"] for it in latest["files"]]
-            assert paths == ["screenshots/light.webp", "screenshots/dark.webp"]
+            # Making the thumbnails took most of the first start's time.
+            assert paths == [
+                f"screenshots/{it}.webp" for it in ("light", "light.thumb", "dark", "dark.thumb")
+            ]
             for it in latest["files"]:
                 file = demo_folder / it["file"]
                 with Image.open(file) as picture:
@@ -108,7 +111,7 @@ def test_every_widget_with_a_version_has_small_screenshots_in_light_and_dark(
                 total += file.stat().st_size
                 named.add(file)
     assert named == {it for it in (demo_folder / "screenshots").rglob("*") if it.is_file()}
-    assert total < 600_000
+    assert total < 900_000
 
 
 def test_lines_are_compact_json_and_end_with_a_newline(demo_folder: Path) -> None:

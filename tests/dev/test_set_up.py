@@ -19,6 +19,17 @@ def test_a_set_up_says_a_handful_of_lines_and_the_rest_is_in_a_log(project: DevP
     assert "line 100 of uv" in project.log
 
 
+def test_the_first_start_of_the_service_says_why_it_takes_longer(project: DevProject) -> None:
+    first, second = project.run("serve"), project.run("serve")
+
+    # There is no service here to start.
+    assert first.stderr.splitlines()[-2:] == [
+        "Starting the service. Python compiles it once, which takes a few seconds.",
+        "There is no program 'widget-catalog' in the environment.",
+    ]
+    assert second.stderr.splitlines() == first.stderr.splitlines()[-1:]
+
+
 def test_the_next_start_says_and_installs_nothing(project: DevProject) -> None:
     project.run("run", "true")
     done = project.run("run", "true")

@@ -77,5 +77,5 @@ def add_old_widgets(node: Node, *lines: dict[str, Any]) -> None:
             add_widgets(tx, [(msgspec.structs.replace(widget, **texts), downloads)])
 
 
-def _import_nothing(name: str, _kind: str) -> NoReturn:
+def _import_nothing(name: str, _kind: str, _makes_thumbnail: bool) -> NoReturn:
     raise BundleRefused(f"{name} is not stored by this.")

@@ -86,7 +86,7 @@ def test_an_imported_version_is_the_exported_one(text: str) -> None:
     sizes = {it.sha256_hash: it.size_bytes for it in version.stored_files}
     words = {"md": version.readme_words}
 
-    def imported(name: str, kind: Kind) -> ImportedBundle:
+    def imported(name: str, kind: Kind, _makes_thumbnail: bool) -> ImportedBundle:
         return ImportedBundle(name, sizes[name], words=words.get(kind, ""))
 
     decoded = decode_line(line, imported, Rules(NOW))

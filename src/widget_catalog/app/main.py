@@ -192,6 +192,7 @@ def serve(
         say.print(f"[yellow]Repaired:[/] {escape(sentence)}")
     if demo and start.is_empty(node):
         place = escape(str(settings.data))
+        say.print("Adding the example widgets …")
         try:
             summary = start.add_examples(node, settings)
         except InvalidImport as error:

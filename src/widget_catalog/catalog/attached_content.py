@@ -48,7 +48,7 @@ _TURNED = range(5, 9)
 
 
 class Picture(NamedTuple):
-    """Its size as shown, and its thumbnail, in WebP."""
+    """Its size as shown, and its thumbnail, in WebP: empty if none was asked for."""
 
     width: int
     height: int
@@ -60,12 +60,12 @@ class Picture(NamedTuple):
 _lock = threading.Lock()
 
 
-def inspect_picture(content: bytes, kind: Kind) -> Picture:
+def inspect_picture(content: bytes, kind: Kind, *, makes_thumbnail: bool = True) -> Picture:
     """Decode a picture completely. Raises BundleRefused with a sentence about it if it is not a
     still picture of this kind, or too large; and Busy.
     """
     with _lock:
-        found = _process.ask((content, kind))
+        found = _process.ask((content, kind, makes_thumbnail))
     if found is None:
         raise BundleRefused(_TOO_EXPENSIVE)
     if isinstance(found, str):
@@ -73,11 +73,11 @@ def inspect_picture(content: bytes, kind: Kind) -> Picture:
     return Picture(*found)
 
 
-def decode_picture(question: tuple[bytes, str]) -> tuple[Any, ...] | str:
+def decode_picture(question: tuple[bytes, str, bool]) -> tuple[Any, ...] | str:
     """Runs in the process with limits: the fields of a Picture, or what is wrong."""
     from PIL import Image, UnidentifiedImageError
 
-    content, kind = question
+    content, kind, makes_thumbnail = question
     try:
         image = Image.open(io.BytesIO(content), formats=tuple(_FORMATS.values()))
     except UnidentifiedImageError:
@@ -95,18 +95,20 @@ def decode_picture(question: tuple[bytes, str]) -> tuple[Any, ...] | str:
         return "is animated; only still pictures are allowed."
     try:
         image.load()
-        return _measured(image)
+        return _measured(image, makes_thumbnail)
     except Exception:
         return _DAMAGED
 
 
-def _measured(image: "Image") -> tuple[Any, ...]:
+def _measured(image: "Image", makes_thumbnail: bool) -> tuple[Any, ...]:
     width, height = image.size
     orientation = 1
     with contextlib.suppress(Exception):  # Metadata that no browser could read either.
         orientation = image.getexif().get(_ORIENTATION, 1)
     if orientation in _TURNED:
         width, height = height, width
+    if not makes_thumbnail:
+        return width, height, b"", (0, 0)
     thumbnail = _thumbnail(image, width, height, orientation)
     output = io.BytesIO()
     profile = image.info.get("icc_profile") or b""
@@ -138,15 +140,17 @@ def _thumbnail(image: "Image", width: int, height: int, orientation: int) -> "Im
     return small.convert(mode)
 
 
-_process: BoundedProcess[tuple[bytes, str], tuple[Any, ...] | str] = BoundedProcess(decode_picture)
+_process: BoundedProcess[tuple[bytes, str, bool], tuple[Any, ...] | str] = BoundedProcess(
+    decode_picture
+)
 
 
-def check_content(content: bytes, kind: Kind) -> Picture | None:
+def check_content(content: bytes, kind: Kind, *, makes_thumbnail: bool = True) -> Picture | None:
     """Pictures are decoded. Raises BundleRefused with what is wrong, as a sentence without its
     subject; and Busy.
     """
     if kind in PICTURE_KINDS:
-        return inspect_picture(content, kind)
+        return inspect_picture(content, kind, makes_thumbnail=makes_thumbnail)
     if kind == "md":
         try:
             text = content.decode()

@@ -241,7 +241,7 @@ class Upstream:
         return url
 
     def _decoded(self, line: dict[str, Any], sizes: Mapping[str, int]) -> Widget:
-        def imported(name: str, kind: Kind) -> ImportedBundle:
+        def imported(name: str, kind: Kind, _makes_thumbnail: bool) -> ImportedBundle:
             words = stored_words(self._bundles, name, kind, sizes[name])
             return ImportedBundle(name, sizes[name], words=words)
 

@@ -136,7 +136,7 @@ class _PartImporter(BundleImporter):
                 raise BundleRefused(f"{part.path} has more than {most:,} bytes.")
             self._put_attached(part.path, snapshot.read(part), sha256_hash, kind)
 
-    def add(self, name: str, kind: Kind) -> ImportedBundle:
+    def add(self, name: str, kind: Kind, _makes_thumbnail: bool = False) -> ImportedBundle:
         sha256_hash = name.removeprefix("bundles/").removesuffix(f".{kind}")
         if name != f"bundles/{sha256_hash}.{kind}":
             raise BundleRefused(f"{name} is no bundle of a snapshot.")

@@ -105,5 +105,5 @@ def _decode(text: bytes, rules: Rules) -> Decoded | None:
         return None
 
 
-def _import_nothing(_name: str, _kind: Kind) -> NoReturn:
+def _import_nothing(_name: str, _kind: Kind, _makes_thumbnail: bool) -> NoReturn:
     raise _NamesAFile

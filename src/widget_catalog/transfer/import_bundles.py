@@ -22,6 +22,9 @@ from ..core.files.contract import Bundles, FileKey, Kind
 from ..core.files.verified import hash_file, map_parallel
 from .ndjson import ImportedBundle
 
+WantedFile = tuple[str, Kind, bool]
+"""The name of a file, its kind, and whether to make a thumbnail of it."""
+
 
 class BundleImporter:
     """Stores files by name, and tracks which are new."""
@@ -33,11 +36,11 @@ class BundleImporter:
         self._new: set[FileKey] = set()
         self._kept: set[FileKey] = set()
 
-    def add(self, name: str, kind: Kind) -> ImportedBundle:
+    def add(self, name: str, kind: Kind, makes_thumbnail: bool = False) -> ImportedBundle:
         """Store the file with this name. Raises BundleNotFound, BundleRefused."""
         raise NotImplementedError
 
-    def add_ahead(self, files: Iterable[tuple[str, Kind]]) -> None:
+    def add_ahead(self, files: Iterable[WantedFile]) -> None:
         """Files that are likely to be added next."""
 
     @property
@@ -72,11 +75,16 @@ class BundleImporter:
             self._new.add((sha256_hash, kind))
 
     def _put_attached(
-        self, name: str, content: bytes, sha256_hash: str, kind: Kind
+        self,
+        name: str,
+        content: bytes,
+        sha256_hash: str,
+        kind: Kind,
+        makes_thumbnail: bool = False,
     ) -> Picture | None:
         """The same for a file that must be what its kind says. Raises BundleRefused."""
         try:
-            picture = check_content(content, kind)
+            picture = check_content(content, kind, makes_thumbnail=makes_thumbnail)
         except BundleRefused as error:
             raise BundleRefused(f"{name} {error.message}") from None
         self._put(io.BytesIO(content), sha256_hash, kind)
@@ -95,25 +103,26 @@ class FileImporter(BundleImporter):
         super().__init__(store, bundles)
         self._beside = beside.resolve()
         self._max_bytes = max_bytes
-        self._ahead: dict[tuple[str, Kind], ImportedBundle | CatalogError] = {}
+        self._ahead: dict[WantedFile, ImportedBundle | CatalogError] = {}
 
-    def add(self, name: str, kind: Kind) -> ImportedBundle:
-        stored = self._ahead.get((name, kind)) or self._try(name, kind)
+    def add(self, name: str, kind: Kind, makes_thumbnail: bool = False) -> ImportedBundle:
+        wanted = (name, kind, makes_thumbnail)
+        stored = self._ahead.get(wanted) or self._try(*wanted)
         if isinstance(stored, CatalogError):
             raise stored
         return stored
 
-    def add_ahead(self, files: Iterable[tuple[str, Kind]]) -> None:
+    def add_ahead(self, files: Iterable[WantedFile]) -> None:
         """In parallel: each file takes several slow requests to an object store."""
         self._ahead = dict(map_parallel(lambda it: (it, self._try(*it)), dict.fromkeys(files)))
 
-    def _try(self, name: str, kind: Kind) -> ImportedBundle | CatalogError:
+    def _try(self, name: str, kind: Kind, makes_thumbnail: bool) -> ImportedBundle | CatalogError:
         try:
-            return self._store(name, kind)
+            return self._store(name, kind, makes_thumbnail)
         except (BundleNotFound, BundleRefused) as error:
             return error
 
-    def _store(self, name: str, kind: Kind) -> ImportedBundle:
+    def _store(self, name: str, kind: Kind, makes_thumbnail: bool) -> ImportedBundle:
         try:
             path = (self._beside / name).resolve()
             is_something_else = path.exists() and not path.is_file()
@@ -134,17 +143,16 @@ class FileImporter(BundleImporter):
                 self._put(file, sha256_hash, kind)
         else:
             content = path.read_bytes()
-            picture = self._put_attached(name, content, sha256_hash, kind)
+            picture = self._put_attached(name, content, sha256_hash, kind, makes_thumbnail)
             if picture is None:
                 imported = imported._replace(words=words_of(content))
             else:
-                imported = imported._replace(
-                    pixels=(picture.width, picture.height), thumbnail=self._put_thumbnail(picture)
-                )
+                imported = imported._replace(pixels=(picture.width, picture.height))
+                if makes_thumbnail:
+                    imported = imported._replace(thumbnail=self._put_thumbnail(picture))
         return self._record(imported, kind)
 
     def _put_thumbnail(self, picture: Picture) -> ImportedBundle:
-        """It is used only if the line names none."""
         content = picture.thumbnail
         made = ImportedBundle(
             hashlib.sha256(content).hexdigest(), len(content), picture.thumbnail_pixels

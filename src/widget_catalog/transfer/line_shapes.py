@@ -12,7 +12,7 @@ from msgspec import Meta
 from widget_contract.errors import InvalidName
 from widget_contract.manifests import Declared
 from widget_contract.names import Scope
-from widget_contract.version_files import MAX_PICTURE_SIDE, is_attached, kind_of
+from widget_contract.version_files import MAX_PICTURE_SIDE, is_attached, kind_of, lacks_thumbnail
 from widget_contract.wire import Size
 
 from ..core.files.contract import Kind
@@ -123,17 +123,20 @@ def scope_in(line: bytes) -> Scope | None:
         return None
 
 
-def files_in(line: bytes) -> Iterator[tuple[str, Kind]]:
-    """The files that a line names; none if it cannot be decoded."""
+def files_in(line: bytes) -> Iterator[tuple[str, Kind, bool]]:
+    """The files that a line names, and whether a thumbnail is to be made of each; none if it cannot
+    be decoded.
+    """
     try:
         versions = _decode_files(line).versions
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return
     for it in versions:
         if it.bundle_file is not None:
-            yield it.bundle_file, "js"
+            yield it.bundle_file, "js", False
         if it.css_file is not None:
-            yield it.css_file, "css"
+            yield it.css_file, "css", False
+        named = {file.path for file in it.files}
         for file in it.files:
             if is_attached(file.path):
-                yield file.file, kind_of(file.path)
+                yield file.file, kind_of(file.path), lacks_thumbnail(file.path, named)

@@ -27,9 +27,9 @@ from widget_contract.texts import (
 from widget_contract.version_files import (
     PICTURE_KINDS,
     is_attached,
-    is_picture,
     is_thumbnail,
     kind_of,
+    lacks_thumbnail,
     path_conflicts,
     thumbnail_of,
 )
@@ -66,8 +66,10 @@ class ImportedBundle(NamedTuple):
     words: str = ""
 
 
-ImportBundle = Callable[[str, Kind], ImportedBundle]
-"""Imports the file with this name; returns its hash and size."""
+ImportBundle = Callable[[str, Kind, bool], ImportedBundle]
+"""Imports the file with this name; returns its hash and size. The last argument says whether to make
+a thumbnail of it.
+"""
 
 # Replaces an invalid value.
 _ANY_VERSION = SemVer.parse("0.0.0")
@@ -203,6 +205,7 @@ class _LineReader:
         words = ""
         files: dict[str, AttachedFile] = {}
         made: dict[str, AttachedFile] = {}
+        named = {it.path for it in lines}
         for error in path_conflicts([it.path for it in lines if not is_thumbnail(it.path)]):
             self._complain(at, error)
         for i, it in enumerate(lines):
@@ -211,7 +214,7 @@ class _LineReader:
                 self._complain(f"{place}.path", f"a version has no file {it.path[:80]!a}.")
                 continue
             kind = kind_of(it.path)
-            imported = self._file(place, "file", it.file, kind)
+            imported = self._file(place, "file", it.file, kind, lacks_thumbnail(it.path, named))
             if imported is None:
                 continue
             words = imported.words or words
@@ -220,7 +223,7 @@ class _LineReader:
                 self._complain(place, "width and height of the picture are missing.")
             size, sha256_hash = imported.size_bytes, imported.sha256_hash
             files[it.path] = AttachedFile(it.path, size, sha256_hash, width, height)
-            if imported.thumbnail is not None and is_picture(it.path):
+            if imported.thumbnail is not None:
                 path, its = thumbnail_of(it.path), imported.thumbnail
                 pixels = its.pixels or (None, None)
                 made[path] = AttachedFile(path, its.size_bytes, its.sha256_hash, *pixels)
@@ -275,9 +278,11 @@ class _LineReader:
             return ImportedBundle(sha256_hash, bundle_size)
         return _NO_BUNDLE
 
-    def _file(self, at: str, key: str, file: str, kind: Kind) -> ImportedBundle | None:
+    def _file(
+        self, at: str, key: str, file: str, kind: Kind, makes_thumbnail: bool = False
+    ) -> ImportedBundle | None:
         try:
-            return self._import_bundle(file, kind)
+            return self._import_bundle(file, kind, makes_thumbnail)
         except (BundleNotFound, BundleRefused) as error:
             self._complain(f"{at}.{key}", error.message)
             return None
