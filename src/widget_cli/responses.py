@@ -75,6 +75,16 @@ class SearchPage(wire.SearchResults, frozen=True, kw_only=True):
     widgets: tuple[Found, ...]  # type: ignore[assignment]
 
 
+class RevokedVersion(msgspec.Struct, frozen=True):
+    id: str
+    version: str
+    reason: str
+
+
+class RevocationList(msgspec.Struct, frozen=True):
+    revocations: tuple[RevokedVersion, ...]
+
+
 class TokenLimits(msgspec.Struct, frozen=True):
     """What an access token may do. Without scopes and widgets: everywhere."""
 

@@ -20,14 +20,18 @@ def test_operators_revoke_and_take_it_back(people: People) -> None:
 
     assert people.site.get("/cdn/@acme/clock/1.0.0/index.js").status == 410
     assert "same bundle" not in ann.get(VERSION).body.decode()
-    for page in ("", "/versions", "/1.0.0"):
-        ann.get(f"/widgets/acme/clock{page}")
+    widget = "/widgets/acme/clock"
+    for page in (widget, f"{widget}/versions", f"{widget}/1.0.0", "/preview/acme/clock/1.0.0"):
+        ann.get(page)
         shown = ann.page.one("main").text
         assert ("Revoked" in shown, "Steals passwords." in shown) == (True, True), page
         wrong = ("Yanked", "This version was yanked", "Install")
         assert [it for it in wrong if it in shown] == [], page
     ann.get(VERSION)
     assert "Steals passwords." in ann.page.one("div", class_="notice").text
+    ann.get("/account")
+    told = "acme/clock 1.0.0 was revoked by the operator: Steals passwords."
+    assert ann.page.one("p", class_="notice bad").text == told
     olly.get(VERSION)
     assert "These have the same bundle and are not revoked: ann/clock 1.0.0" in (
         olly.page.one("div", class_="notice").text

@@ -181,6 +181,27 @@ def test_versions_tell_which_is_latest_and_which_is_yanked(reader: Tool) -> None
     assert [it["version"] for it in document["versions"]] == [it[0] for it in states]
 
 
+def test_a_revoked_version_is_not_called_yanked(tool: Tool, server: ScriptedServer) -> None:
+    entry = {"bundleUrl": "x", "bundleSize": 1, "sha256Hash": "x", "sdkVersion": "^2.0.0"}
+    entry["publishedAt"] = "2026-01-31T09:05:00.000Z"
+    gone = {**entry, "yanked": True, "yankedReason": "Steals."}
+    body = {
+        "widget": {"scope": "a", "name": "b", "displayName": "B"},
+        "versions": [{**gone, "version": "2.0.0"}, {**gone, "version": "1.0.0"}],
+        "latestVersion": None,
+    }
+    revoked = {"sha256Hash": "x", "version": "2.0.0", "reason": "Steals.", "at": "now"}
+    revocations = [{**revoked, "id": "a/b"}, {**revoked, "id": "c/d", "version": "1.0.0"}]
+    server.on("GET", "/api/v1/widgets/a/b", Scripted(body=body))
+    listed = Scripted(body={"revision": 1, "revocations": revocations})
+    server.on("GET", "/api/v1/widgets/revocations", listed)
+
+    states = [it.split("\t")[4] for it in tool.run("versions", "a/b").out.splitlines()]
+
+    assert states == ["revoked by the operator: Steals.", "yanked: Steals."]
+    assert tool.json("versions", "a/b")["revoked"] == {"2.0.0": "Steals."}
+
+
 def test_a_deprecated_version_is_still_the_latest(tool: Tool, server: ScriptedServer) -> None:
     entry = {"bundleUrl": "x", "bundleSize": 1, "sha256Hash": "x", "sdkVersion": "^2.0.0"}
     entry["publishedAt"] = "2026-01-31T09:05:00.000Z"

@@ -31,6 +31,7 @@ from .tokens.issue_token import revoke_token
 from .tokens.store import list_tokens
 
 _ENTRIES = 20
+_REVOKED = 10
 _CORRECTABLE = (*CORRECTABLE, NotAllowed, TooOften)
 _DONE = {"password": "Your password was changed. You are signed out everywhere else."}
 
@@ -109,6 +110,7 @@ def get_account(services: Services, call: Call) -> Response:
         "account": actor.account,
         "is_connected": bool(programs or tokens),
         "has_widgets": managing.has_widgets(store, actor),
+        "revoked": managing.list_revoked(store, actor, _REVOKED),
         "done": _DONE.get(call.query().get("done", "")),
         "current_id": session.id if session is not None else None,
         "provider": ours.provider_name,

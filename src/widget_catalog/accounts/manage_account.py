@@ -7,6 +7,7 @@ from widget_contract.names import Scope
 from ..catalog.events import Unlisted
 from ..catalog.store.audit import Entry, read_account_audit
 from ..catalog.store.events import append
+from ..catalog.store.revocations import list_revoked_in
 from ..catalog.store.widgets import list_widgets_in, list_widgets_page, replace_widget
 from ..core.actors import Account, Actor, Session, Visitor, password_error
 from ..core.credentials import hash_password, is_password
@@ -91,6 +92,14 @@ def has_widgets(store: Store, actor: Actor) -> bool:
     with store.reading() as connection:
         scopes = [account.username, *list_organization_names(connection, account.id)]
         return list_widgets_page(connection, 1, 1, scopes=scopes)[1] > 0
+
+
+def list_revoked(store: Store, actor: Actor, limit: int) -> list[tuple[str, str, str]]:
+    """The versions of the person and their organizations that the operator has revoked."""
+    account = require_person(actor)
+    with store.reading() as connection:
+        scopes = [account.username, *list_organization_names(connection, account.id)]
+        return list_revoked_in(connection, scopes, limit)
 
 
 def end_session(store: Store, visitor: Visitor, id_: str) -> None:

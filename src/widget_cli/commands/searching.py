@@ -1,21 +1,23 @@
 """`widget search`, `info`, `versions`: public data."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from widget_contract.semver import InvalidVersion, SemVer
 
-from ..addresses import parse_key
+from ..addresses import WidgetKey, parse_key
 from ..catalog import get_detail_object
 from ..console import counted, out, plain, plain_lines, say, show_table, shows_json, sized, warn
-from ..errors import wrong_usage
+from ..errors import ExitCode, ToolError, wrong_usage
 from ..options import WidgetArgument, in_insecure_session, in_session
-from ..responses import Detail, Found, SearchPage, VersionEntry, shaped
+from ..responses import Detail, Found, RevocationList, SearchPage, VersionEntry, shaped
 from ..searching import Query, find_by_name, find_page, find_similar
 from ..session import Session
 
 _FEW = 8
+_REVOCATIONS = "/api/v1/widgets/revocations"
 
 
 @in_session
@@ -115,10 +117,12 @@ def versions(session: Session, widget: WidgetArgument) -> None:
     key = parse_key(widget)
     found = get_detail_object(session, key)
     detail = shaped(found, Detail, session.url)
-    if shows_json({"versions": found["versions"], "latestVersion": found.get("latestVersion")}):
+    revoked = _find_revoked(session, key) if any(it.yanked for it in detail.versions) else {}
+    document = {"versions": found["versions"], "latestVersion": found.get("latestVersion")}
+    if shows_json(document | {"revoked": revoked}):
         return
     rows = [
-        (it.version, _day(it), it.sdk_version, sized(it.bundle_size), _state(it, detail))
+        (it.version, _day(it), it.sdk_version, sized(it.bundle_size), _state(it, detail, revoked))
         for it in detail.versions
     ]
     show_table(("version", "published", "SDK", "size", "state"), rows)
@@ -146,7 +150,21 @@ def _day(entry: VersionEntry) -> str:
     return entry.published_at[:10]
 
 
-def _state(entry: VersionEntry, detail: Detail) -> str:
+def _find_revoked(session: Session, key: WidgetKey) -> dict[str, str]:
+    """Revoked versions with the reasons: the detail shows them as yanked."""
+    try:
+        found = session.ask_openly(_REVOCATIONS)
+    except ToolError as error:
+        if error.exit_code is ExitCode.NOT_FOUND:  # A catalog of the first release.
+            return {}
+        raise
+    listed = shaped(found, RevocationList, session.url).revocations
+    return {it.version: it.reason for it in listed if it.id == str(key)}
+
+
+def _state(entry: VersionEntry, detail: Detail, revoked: Mapping[str, str]) -> str:
+    if entry.version in revoked:
+        return f"revoked by the operator: {revoked[entry.version]}"
     if entry.yanked:
         return f"yanked: {entry.yanked_reason}" if entry.yanked_reason else "yanked"
     states = ["latest"] if entry.version == detail.latest_version else []

@@ -49,6 +49,7 @@ class PreviewPages:
             request.language,
             version=version,
             preview=panel_of(version, beside),
+            revoked=beside.revoked,
             # The files of a revoked version are not served.
             picture=None if beside.revoked else choose_picture(beside.files),
         )

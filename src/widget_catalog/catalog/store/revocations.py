@@ -103,6 +103,22 @@ def list_sharing(connection: Connection, sha256_hash: str) -> list[str]:
     return [f"{scope}/{name} {version}" for scope, name, version in connection.execute(query)]
 
 
+def list_revoked_in(
+    connection: Connection, scopes: Sequence[str], limit: int
+) -> list[tuple[str, str, str]]:
+    """The revoked versions of these scopes, newest revocation first: widget, number and reason."""
+    query = (
+        sa.select(widgets.c.scope, widgets.c.name, versions.c.version, revocations.c.reason)
+        .join_from(revocations, versions, _SAME)
+        .join(widgets, widgets.c.id == versions.c.widget_id)
+        .where(widgets.c.scope.in_(scopes))
+        .order_by(revocations.c.revoked_at.desc(), widgets.c.name, versions.c.version)
+        .limit(limit)
+    )
+    rows = connection.execute(query)
+    return [(f"{scope}/{name}", number, reason) for scope, name, number, reason in rows]
+
+
 def list_same_bundle(connection: Connection, widget: Widget, version: Version) -> list[str]:
     """The other versions with its bundle that are not revoked, as `scope/name version`."""
     this = f"{widget.scope}/{widget.name} {version.number}"
