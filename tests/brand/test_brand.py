@@ -35,6 +35,7 @@ BRAND = {
     "name": "Kitchen <Widgets>",
     "accentLight": "#701a75",
     "links": ["Status page https://status.example/?a=1", "Start /search"],
+    "contact": "ask&tell@example.org",
     "announcement": "We move on **Friday**: [more](https://news.example/).",
     "logo": base64.b64encode(LOGO).decode(),
 }
@@ -113,6 +114,7 @@ def test_all_pages_show_the_brand_and_so_do_programs(people: People) -> None:
         assert html.one("a", class_="brand").text == "Kitchen <Widgets>"
         assert html.one("section", class_="announcement").text == "We move on Friday: more."
         wanted = {"https://status.example/?a=1", "/search", "https://news.example/"}
+        wanted.add("mailto:ask&tell@example.org")
         assert wanted <= set(html.links)
         (style,) = [it for it in html.all("link") if "/accent/" in (it.attributes["href"] or "")]
     css = site.get(style.attributes["href"] or "")
@@ -125,6 +127,24 @@ def test_all_pages_show_the_brand_and_so_do_programs(people: People) -> None:
     assert olly.put(API, {"logo": ""}).status == 200
     for path in ("/", "/search", "/feed.atom"):
         assert site.get(path).body.decode().splitlines() == before[path].decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("contact", "link"),
+    [
+        ("ask@example.org", "mailto:ask@example.org"),
+        ("https://example.org/ask?a=1&b=2", "https://example.org/ask?a=1&b=2"),
+    ],
+)
+def test_where_registration_is_closed_the_sign_in_page_says_whom_to_ask(
+    people: People, contact: str, link: str
+) -> None:
+    assert people.olly.put(API, {"contact": contact}).status == 200
+    html = Html(people.site.get("/sign-in").body)
+    hint = html.all("p", class_="hint")[-1]
+    assert hint.text == f"No account yet? Ask the operator of this catalog for one: {contact}"
+    # In the sentence and in the footer.
+    assert html.links.count(link) == 2
 
 
 def test_legal_pages_are_previewed_saved_linked_and_deleted(people: People) -> None:
@@ -275,6 +295,11 @@ def test_a_logo_is_rebuilt_without_what_drawing_programs_add() -> None:
         ({"links": ['A https://x.example/"onclick=']}, "links"),
         ({"links": ["https://no-label.example/"]}, "links"),
         ({"links": ["A /x"] * 9}, "links"),
+        ({"contact": "javascript:alert(1)"}, "contact"),
+        ({"contact": "https:alert@x.example"}, "contact"),
+        ({"contact": "http://x.example/"}, "contact"),
+        ({"contact": "ann@x.example?bcc=eve@x.example"}, "contact"),
+        ({"contact": "@ann"}, "contact"),
         ({"accentLight": "red"}, "accentLight"),
         ({"accentDark": "#ffffff"}, "accentLight"),
         ({"announcement": "\u2066x"}, "announcement"),

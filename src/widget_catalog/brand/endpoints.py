@@ -67,6 +67,7 @@ class BrandBody(msgspec.Struct, rename="camel", kw_only=True):
     accent_light: str = ""
     accent_dark: str = ""
     links: list[str] = []
+    contact: str = ""
     announcement: str = ""
     until: str = ""
     logo: str | None = None

@@ -43,6 +43,7 @@ class BrandChanged(Event, frozen=True):
     accent_light: str | None = None
     accent_dark: str | None = None
     links: tuple[str, ...] | None = None
+    contact: str | None = None
     announcement: str | None = None
     until: str | None = None
     logo: str | None = None
@@ -72,13 +73,14 @@ def check_brand(
     dark, dark_error = _read_accent(typed["accentDark"], 1)
     if dark and not light and not light_error:
         light_error = "is needed if there is one for the dark theme."
-    until = typed["until"].strip()
+    until, contact = typed["until"].strip(), typed["contact"].strip()
     found = {
         **errors,
         "name": name_error(name, MAX_NAME) if name else None,
         "accentLight": light_error,
         "accentDark": dark_error,
         "links": link_error,
+        "contact": _contact_error(contact) if contact else None,
         "announcement": line_error(announcement, MAX_ANNOUNCEMENT) if announcement else None,
         "until": _until_error(until) if until and until != old.until else None,
     }
@@ -88,6 +90,7 @@ def check_brand(
         accent_light=light,
         accent_dark=dark,
         links=links,
+        contact=contact,
         announcement=announcement,
         until=until,
         logo=logo,
@@ -104,7 +107,7 @@ def save_brand(store: Store, actor: Actor, change: Callable[[Settings], Settings
             return new
         changed = {
             it: getattr(new, it)
-            for it in ("accent_light", "accent_dark", "announcement", "until")
+            for it in ("accent_light", "accent_dark", "contact", "announcement", "until")
             if getattr(new, it) != getattr(old, it)
         }
         if new.name != old.name:
@@ -185,6 +188,7 @@ def typed_values(it: Settings) -> dict[str, str]:
         "accentLight": it.accent_light,
         "accentDark": it.accent_dark,
         "links": "\n".join(map(" ".join, it.links)),
+        "contact": it.contact,
         "announcement": it.announcement,
         "until": it.until,
     }
@@ -235,6 +239,16 @@ def _address_error(address: str) -> str | None:
     if is_link or re.fullmatch("mailto:[^:@/?]+@[^:@/?]+", address):
         return None
     return "the address must begin with https://, http://, mailto: or, for a page here, with /."
+
+
+def _contact_error(text: str) -> str | None:
+    address = text if "://" in text else f"mailto:{text}"
+    if address.startswith(("https://", "mailto:")) and _address_error(address) is None:
+        return None
+    return (
+        "must be an e-mail address, or the address of a page, which begins with https://, of at "
+        f"most {_MAX_ADDRESS - len('mailto:')} characters, all of them ASCII."
+    )
 
 
 def _until_error(text: str) -> str | None:

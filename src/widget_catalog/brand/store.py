@@ -44,6 +44,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     accent_dark: str = ""
     links: tuple[tuple[str, str], ...] = ()
     announcement: str = ""
+    contact: str = ""
     until: str = ""
     """The last day of the announcement, in UTC, as `2026-11-17`; empty: it stays."""
     logo: Logo | None = None
@@ -59,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             (light, dark or legible_accent(light, 1)) if light else None,
             self.links,
             announcement=Markup() if is_over else _line(self.announcement),
+            contact=self.contact,
         )
 
 

@@ -66,6 +66,12 @@ class Brand(NamedTuple):
     pages: tuple[tuple[str, str], ...] = ()
     """Slug and title of legal pages."""
     announcement: Markup = Markup()
+    contact: str = ""
+    """Whom to ask about this catalog: an e-mail address, or the address of a page."""
+
+    @property
+    def contact_link(self) -> str:
+        return self.contact if self.contact.startswith("https://") else f"mailto:{self.contact}"
 
     @property
     def accent_path(self) -> str:
