@@ -1,6 +1,7 @@
 """GET /api/v1/widgets/changes as server-sent events, over real sockets."""
 
 import json
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -98,6 +99,28 @@ def test_what_was_missed_comes_first_and_is_what_json_says(service: Service, nod
     assert [data for _, data in found] == pages
     assert [number for number, _ in found] == [it["seq"] for it in pages]
     assert [number for number, _ in resumed] == [last - 1, last]
+
+
+@pytest.mark.parametrize("back", [0, 3])
+def test_a_stream_that_breaks_before_its_first_event_loses_nothing(
+    service: Service, node: Node, back: int
+) -> None:
+    import_widgets(node, *[widget_line(f"before-{back}/w{i}") for i in range(back)])
+    with service.client() as client:
+        last = newest(client)
+    query = f"since={last - back}" if back else ""
+    with connect(service, query) as opened:
+        opening, _, rest = read_until(opened, b"\n\n").partition(b"\n\n")
+    number = re.search(rb"^id: (\d+)$", opening, re.MULTILINE)
+    assert number is not None, opening + rest
+    assert b"data:" not in opening
+    import_widgets(node, widget_line(f"meanwhile/w{back}"))
+
+    with service.client() as client:
+        found = events(client, back + 1, query, **{"Last-Event-ID": number[1].decode()})
+
+    assert [number for number, _ in found] == [*range(last - back + 1, last + 2)]
+    assert found[-1][1]["id"] == f"meanwhile/w{back}"
 
 
 def test_every_listener_hears_of_a_change_at_once(service: Service, node: Node) -> None:

@@ -17,8 +17,9 @@ from ..changes import EventPage
 _LOOK_EVERY_S = 0.1
 COMMENT_EVERY_S = 15.0
 _COMMENT = b": still here\n\n"
-# The reconnection delay of clients, in milliseconds.
-_GREETING = b"retry: 2000\n: follow the changes of this catalog\n\n"
+# The reconnection delay of clients, in milliseconds, and where the stream begins: a client that
+# loses it before the first change resumes there. It is no event, because it has no data.
+_GREETING = b"retry: 2000\nid: %d\n: follow the changes of this catalog\n\n"
 _AT_ONCE = 500
 # Limit of chunks queued for a slow client.
 _MAX_WAITING = 200
@@ -31,7 +32,7 @@ class Listener:
         self._streams = streams
         self.client = client
         self._after = after
-        self._waiting: deque[bytes] = deque([_GREETING])
+        self._waiting: deque[bytes] = deque([_GREETING % after])
         self._woken = asyncio.Event()
         self._is_following = False
         self.is_ended = False
