@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -60,9 +60,16 @@ class InProcessSite:
     """`get`, `post` and `request` return the response a client would get."""
 
     def __init__(
-        self, data: Path, now: Clock = clock.now, *, is_prepared: bool = False, **settings: Any
+        self,
+        data: Path,
+        now: Clock = clock.now,
+        *,
+        is_prepared: bool = False,
+        new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
+        **settings: Any,
     ) -> None:
         """A missing folder is created; `is_prepared` skips the check of an existing one."""
+        self._new_loop = new_loop
         given = {"base_url": "https://catalog.example", **settings}
         self._cleaning = contextlib.ExitStack()
         if server := os.environ.get(ON_POSTGRESQL):
@@ -78,7 +85,7 @@ class InProcessSite:
         self.node = open_node(data, now=now, backends=backends)
 
     def __enter__(self) -> Self:
-        self._loop = asyncio.new_event_loop()
+        self._loop = self._new_loop()
         self._worker = self._loop.run_until_complete(self._build())
         return self
 

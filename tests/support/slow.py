@@ -25,6 +25,7 @@ LONG_FILES = {
     "accounts/test_locked_account.py",
     "app/test_every_page.py",
     "app/test_hostile_requests.py",
+    "app/test_longest_steps.py",
     "backup/test_folder.py",
     "bench/test_catalogs.py",
     "bench/test_traffic.py",

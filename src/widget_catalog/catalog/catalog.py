@@ -22,7 +22,7 @@ from .card_picture import Card, CardResults
 from .changes import EventPage, encode_changes, encode_events
 from .details import Detail, LargeDetail, Registry, RegistryLoader, read_small, registry_parts
 from .events import Revoked, Unrevoked
-from .query import SearchRequest
+from .query import Query, SearchRequest
 from .replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
 from .replica.documents import Documents
 from .replica.rendering import RevokedVersion
@@ -39,6 +39,8 @@ from .version_details import VersionBeside, VersionDetails
 # Memory of an object besides its bytes.
 _OVERHEAD_BYTES = 600
 _MANY_CHANGES = 10_000
+# Finding a term takes a millisecond or two in a large catalog.
+_FEW_TERMS = 3
 _REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
 
 
@@ -147,6 +149,22 @@ class Catalog:
             return self._pages.content(self._follower.index, asked, is_kept=True)
         index = self._current_index()
         return self._pages.content(index, asked, is_kept=not self._follower.is_behind)
+
+    def has_many_new_terms(self, query: Query) -> bool:
+        """Whether finding its terms takes so long that it has to `look_up` them."""
+        return query.text.count(" ") >= _FEW_TERMS and (
+            len(self.index.list_new_terms(query)) > _FEW_TERMS
+        )
+
+    async def look_up(self, query: Query) -> None:
+        """Find the terms of a query one after the other, each in a step of its own: other requests
+        need not wait for all of them. The search that follows has them.
+        """
+        for term in self.index.list_new_terms(query):
+            is_found = self.index.look_up(term, is_ranked=query.is_ranked)
+            await asyncio.sleep(0)
+            if not is_found and not query.is_ranked:
+                return  # A search ends here.
 
     def find_listed(self, key: str) -> int | None:
         """The number of the listed widget with this `scope/name`."""

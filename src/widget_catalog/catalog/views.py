@@ -16,10 +16,13 @@ from .card_picture import Card, CardResults
 from .catalog import Catalog
 from .query import Query, SearchRequest
 from .search.scoring import Matches
+from .tokens import query_tokens
 from .version_details import VersionBeside
 
 T = TypeVar("T")
 
+# Of an unknown name.
+_MAX_COMPARED_CHARACTERS, _MAX_WORDS = 40, 3
 # Widgets per part when all are listed.
 _PART_OF_ALL = 1_000
 
@@ -90,9 +93,21 @@ class Views:
         found = map(self._catalog.find_listed, keys)
         return self._catalog.cards([it for it in found if it is not None])
 
-    def list_like(self, text: str, most: int) -> tuple[Card, ...]:
-        """Widgets with names similar to a text without results."""
-        return self._catalog.cards(self._catalog.index.list_like(fold(text), most))
+    async def look_up(self, query: Query) -> None:
+        """What a search for these words takes most of its time for, in small steps."""
+        await self._catalog.look_up(query)
+
+    async def list_like(self, name: str, most: int) -> tuple[Card, ...]:
+        """Widgets with names similar to one that does not exist, then those with its words. Anybody
+        may ask for any name, so only the beginning of a long one and its longest words are used.
+        """
+        folded = fold(name[:_MAX_COMPARED_CHARACTERS])
+        words = sorted((it for it in query_tokens(folded) if len(it) > 1), key=len)[-_MAX_WORDS:]
+        query = Query(" ".join(words), is_ranked=True)
+        await self.look_up(query)
+        near = self._catalog.cards(self._catalog.index.list_like(folded, most))
+        found = self.search(query, None, 1, most).widgets if words and len(near) < most else ()
+        return tuple({it.id: it for it in (*near, *found)}.values())[:most]
 
     def correct(self, text: str) -> str | None:
         """A text of a search with the words that are found in place of unknown ones; None if there

@@ -304,6 +304,35 @@ def test_any_other_address_is_a_friendly_404(
     assert "/docs/api" in page.links
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("clokc", "catalog/clock"),
+        ("CLOCKS", "catalog/clock"),
+        ("worldclock", "catalog/world-clock"),
+        ("my-world-clok", "catalog/world-clock"),
+        ("clock-of-the-world-in-all-time-zones-with-" + "very-" * 200, "catalog/world-clock"),
+    ],
+)
+def test_an_unknown_widget_shows_similar_ones(
+    demo_site: InProcessSite, name: str, meant: str
+) -> None:
+    response = demo_site.get(f"/widgets/nobody/{name}")
+    assert response.status == 404
+    page = Html(response.body)
+    assert page.one("h2", id="near").text == "Did you mean…"
+    assert f"/widgets/{meant}" in page.links[:12]
+
+
+@pytest.mark.parametrize("name", ["qqqqqqqq", "-", "--", "%", "\u200b", "a"])
+def test_an_unknown_widget_that_is_like_none_shows_none_or_few(
+    demo_site: InProcessSite, name: str
+) -> None:
+    response = demo_site.get(f"/widgets/nobody/{name}")
+    assert response.status == 404
+    assert len(Html(response.body).all("h3")) <= 6
+
+
 @pytest.mark.parametrize("path", ["/docs/api/", "/openapi.json/", "/static/", "/preview/"])
 def test_only_reading_is_redirected_from_a_trailing_slash(
     demo_site: InProcessSite, path: str

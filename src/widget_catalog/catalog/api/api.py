@@ -190,20 +190,23 @@ class PublicApi:
             return await self._count(key)
         return _wrong_method(request, _READ_COUNT_OPEN, CORS)
 
-    def _search(self, headers: HeaderLookup, path: str, query_string: str) -> Response:
+    def _search(self, headers: HeaderLookup, path: str, query_string: str) -> Response | None:
+        """None: its terms have to be looked up first."""
         if _is_too_long(path, query_string):
             return error(414, _TOO_LONG, CORS)
         try:
             asked = parse_search(query_string)
         except InvalidQuery as problem:
             return error(400, problem.message, CORS)
+        if self._catalog.has_many_new_terms(asked.query):
+            return None
         return content_response(headers, self._catalog.search_page(asked), _OPEN)
 
     async def _search_later(self, request: Request, _: Body) -> Response:
-        query_string = request.query_string
-        parse_search(query_string)  # An error need not wait.
+        asked = parse_search(request.query_string)  # An error need not wait.
         await self._catalog.catch_up()
-        return self._search(request.headers, request.path, query_string)
+        await self._catalog.look_up(asked.query)
+        return content_response(request.headers, self._catalog.search_page(asked), _OPEN)
 
     async def _revocations(self, request: Request, _: Body) -> Response:
         return content_response(request.headers, self._catalog.revocations(), _OPEN)

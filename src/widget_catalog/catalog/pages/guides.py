@@ -1,5 +1,6 @@
 """The guides: the repository's docs as pages. A long one has a page for each of its parts."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -159,8 +160,18 @@ class GuidePages:
         self._pages = pages
         self._guides = Guides(pages.address(""), public_url)
         self._list_operations = list_operations
+        self._is_read = False
+
+    async def read(self) -> None:
+        """Call this before a guide or the search is used. The first call takes most of a second, so
+        a thread does it.
+        """
+        if not self._is_read:
+            await asyncio.to_thread(lambda: self._search)
+            self._is_read = True
 
     async def index(self, _: PageRequest) -> AnyContent:
+        await self.read()
         return self._pages.get("docs", (), "catalog/docs.html", self._list_groups)
 
     def _list_groups(self) -> dict[str, Any]:
@@ -189,11 +200,13 @@ class GuidePages:
         return GuideSearch([*found, *self._list_operations()])
 
     async def search(self, request: PageRequest) -> AnyContent:
+        await self.read()
         query = request.query.get("q", "").strip()[:MAX_QUERY]
         results = self._search.find(query)
         return self._pages.render("catalog/docs_search.html", q=query, results=results)
 
     async def part(self, request: PageRequest) -> AnyContent | Response | None:
+        await self.read()
         name, slug = request.params["name"], request.params.get("slug", "")
         guide = self._guides.all.get(name)
         part = None if guide is None else guide.find(slug)

@@ -1,5 +1,6 @@
 """Pages that list widgets: the front page, search, and the page of a scope."""
 
+import asyncio
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -66,6 +67,9 @@ class ListingPages:
         """No widget is shown twice. Rendered again only if the numbers or the widgets shown have
         changed.
         """
+        # Each takes a while after a change, in a step of its own: the other is then remembered.
+        self._count(self.views.revision())
+        await asyncio.sleep(0)
         stats, revision = self.views.stats(), self.views.revision()
         if self.trending is not None:
             self.trending.begin(None)
@@ -121,6 +125,7 @@ class ListingPages:
             asked.sort,
             is_ranked=True,
         )
+        await self.views.look_up(query)
         found = self.views.search(query, sdk, min(asked.page, 10**6), _PER_PAGE)
         is_plain = asked.q and not asked.has_filter and asked.page == 1
         exact = self.views.list_named(asked.q, _EXACT) if is_plain else ()

@@ -93,6 +93,8 @@ def load_for_pages() -> None:
     load_glyphs()
     # For words with a typing error.
     importlib.import_module("rapidfuzz")
+    # For `numpy.unique`, in the first search for a frequent word.
+    importlib.import_module("numpy.ma")
 
 
 class PublicPages:
@@ -286,6 +288,7 @@ class PublicPages:
 
     async def _list_lasting(self) -> list[str]:
         """The paths of all pages that do not depend on what is published."""
+        await self._guides.read()
         keywords = [] if self._renderer.is_static else ["/keywords"]
         own = (*await self.list_collections(), *self.brand.list_paths())
         return ["/", "/search", *keywords, *self.list_docs(), *own]
@@ -307,7 +310,7 @@ class PublicPages:
         if route is None or content is None:
             if (target := _without_more_slashes(request)) is not None:
                 return self._renderer.redirect(target, NOSNIFF, *cors_of(target), status=308)
-            missing = self._not_found(request.path, language)
+            missing = await self._not_found(request.path, language)
             return content_response(request.headers, missing, self._html, status=404)
         if request.method != "GET" and request.method != "HEAD":
 
@@ -345,7 +348,7 @@ class PublicPages:
             request_id=trace.request_id if (trace := current.get()) is not None else "",
         )
 
-    def _not_found(self, path: str, language: Language) -> AnyContent:
+    async def _not_found(self, path: str, language: Language) -> AnyContent:
         """The error page for an unknown path, with similar widgets."""
         template = "catalog/not_found.html"
         words = [it for it in path.split("/") if it.isprintable()][1:4]
@@ -353,7 +356,7 @@ class PublicPages:
         if not is_widget:
             return self._pages.get("404", (), template, lambda: _UNKNOWN, language)
         wanted = words[2][:100]
-        near = self._views.list_named(wanted, 3) or self._views.list_like(wanted, 6)
+        near = self._views.list_named(wanted, 3) or await self._views.list_like(wanted, 6)
         return self._pages.render(template, language, near=near, wanted=wanted)
 
 

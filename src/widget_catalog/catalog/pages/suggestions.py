@@ -43,6 +43,7 @@ class Suggestions:
         text = parse_search_form(request.query_string).q
         folded = fold(text)
         query = Query(folded, is_ranked=True)
+        await self.views.look_up(query)
         found = self.views.search(query, None, 1, _MOST) if text else None
         exact = self.views.list_named(text, _EXACT) if text else ()
 

@@ -11,7 +11,7 @@ from widget_contract.semver import SemVer, is_compatible
 from ..query import FACETS, split_facets, split_values
 from ..replica.ordinals import Array, Groups, Rows, radix_argsort, set_of
 from ..replica.rows import Listing, ListingColumns
-from .texts import Texts
+from .texts import Texts, list_around, start_alike
 
 FacetParts = tuple[Array, ...]
 """The components of `Facets`, as flat arrays: times of creation and of release by ordinal; sorted
@@ -77,14 +77,11 @@ class Facets:
             found |= set_of(self._named[first : self._names.bisect(wanted + b"\0")])
         return found
 
-    def list_names(self, most: int) -> tuple[list[str], list[int]]:
-        """At most about this many names, and their ordinals."""
-        names = [it.decode() for it in self._names[:most]]
-        new = [(name, it) for name, some in self._new_names.items() for it in some]
-        return [*names, *(it[0] for it in new)], [
-            *self._named[: len(names)].tolist(),
-            *(it[1] for it in new),
-        ]
+    def list_around(self, name: str, most: int) -> list[tuple[str, int]]:
+        """Names next to this one in the order of names, and their ordinals."""
+        new = ((it, ordinal) for it, some in self._new_names.items() for ordinal in some)
+        found = list_around(self._names, self._named, name, most)
+        return found + start_alike(new, name, most)
 
     def running_on(self, sdk: SemVer) -> BitMap:
         """Widgets with a version, not yanked, that admits this SDK."""

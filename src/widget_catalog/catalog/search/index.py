@@ -36,8 +36,9 @@ _REMEMBERED_COUNTS = 64
 _NO_FILTERS = (None, None, None, ())
 # Keywords and scopes that are counted for a page.
 _MAX_COUNTED = 12
-# Limit of names that are compared with a text that matches nothing.
-_MAX_COMPARED = 50_000
+# Names before and after an unknown one, in their order, that are compared with it.
+_NEIGHBOURS = 50
+_SIMILAR = 72
 
 
 class SearchIndex:
@@ -197,15 +198,28 @@ class SearchIndex:
         return self._facets.values(facet, self._all)
 
     def list_like(self, text: str, most: int) -> list[int]:
-        """The numbers of listed widgets with names similar to this folded text."""
-        from rapidfuzz import fuzz, process  # Few searches find nothing.
+        """The numbers of listed widgets with names that are similar to this folded text and begin
+        like it. Other names are not compared, so this takes as long in a large catalog.
+        """
+        from rapidfuzz import fuzz, process  # Few names are unknown.
 
-        names, of_names = self._display_names.list_some(_MAX_COMPARED)
-        own, of_own = self._facets.list_names(_MAX_COMPARED)
-        texts, ordinals = [*names, *own], [*of_names, *of_own]
-        found = process.extract(text, texts, scorer=fuzz.WRatio, limit=4 * most, score_cutoff=72)
-        living = dict.fromkeys(ordinals[at] for _, _, at in found if ordinals[at] in self._all)
+        near = self._facets.list_around(text, _NEIGHBOURS)
+        near += self._display_names.list_around(text, _NEIGHBOURS)
+        names = [it[0] for it in near]
+        scorer, limit = fuzz.WRatio, 4 * most
+        found = process.extract(text, names, scorer=scorer, limit=limit, score_cutoff=_SIMILAR)
+        living = dict.fromkeys(near[at][1] for _, _, at in found if near[at][1] in self._all)
         return self._popularity.ids_of(list(living)[:most])
+
+    def list_new_terms(self, query: Query) -> list[str]:
+        """The terms of a query whose widgets are not remembered, in the order of a search."""
+        text, is_ranked = query.text, query.is_ranked
+        terms = query_tokens(text) if is_ranked else _by_length(text)
+        return [it for it in terms if not self._terms.remembers(it, is_ranked=is_ranked)]
+
+    def look_up(self, term: str, *, is_ranked: bool) -> bool:
+        """Find the widgets with a term, for a search that follows; return whether there are any."""
+        return bool(self._terms.find(term, is_ranked=is_ranked).anywhere)
 
     def mark(self, found: Hits) -> Mark:
         """To check later whether a result is still valid. Call this before the next refresh."""
@@ -304,8 +318,7 @@ class SearchIndex:
             self._last_matched = query, words
             return words
         terms: list[Holders] = []
-        # Longest first: the rarest terms come early, and a term without matches ends the search.
-        for term in sorted(set(query.text.split()), key=len, reverse=True):
+        for term in _by_length(query.text):
             holders = self._terms.find(term, is_ranked=False)
             terms.append(holders)
             matching = holders.anywhere if matching is self._all else matching & holders.anywhere
@@ -358,3 +371,8 @@ class SearchIndex:
         if offset >= size or size == 1:
             return tiers
         return [keys & starting_word for keys in self._display_names.like(query.text)] + tiers
+
+
+def _by_length(text: str) -> list[str]:
+    """Longest first: the rarest terms come early, and a term without matches ends the search."""
+    return sorted(set(text.split()), key=len, reverse=True)

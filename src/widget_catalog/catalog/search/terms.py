@@ -41,6 +41,9 @@ class Terms:
             self._remembered.put((term, is_ranked), found, size)
         return found
 
+    def remembers(self, term: str, *, is_ranked: bool) -> bool:
+        return (term, is_ranked) in self._remembered.items
+
     def add(self, row: Listing, name: str, ordinal: int) -> None:
         """`name` is the folded display name."""
         self._remembered.clear()

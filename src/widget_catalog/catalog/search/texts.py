@@ -5,7 +5,8 @@ no text contains.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice, pairwise
 from typing import overload
 
 import numpy as np
@@ -60,6 +61,13 @@ class Texts(Sequence[bytes]):
         start, stop = self._starts[first], self._starts[min(first + _STEP, len(self))]
         return first + bisect_left(self._bytes[start:stop].tobytes().split(b"\0")[:-1], text)
 
+    def around(self, text: bytes, most: int) -> tuple[int, int]:
+        """The range of so many texts before and after the place of this one: those with the longest
+        beginnings in common with it are among them.
+        """
+        at = self.bisect(text)
+        return max(at - most, 0), min(at + most, len(self))
+
     def starting_with(self, prefix: bytes) -> tuple[int, int]:
         """The range of the texts that start with this."""
         first = self.bisect(prefix)
@@ -113,17 +121,30 @@ class DisplayNames:
         starts_name.update(new)
         return [is_name, starts_name]
 
-    def list_some(self, most: int) -> tuple[list[str], list[int]]:
-        """At most about this many names, and their ordinals."""
-        old, size = [it.decode() for it in self._names[:most]], len(self._ordinals)
-        new = range(size, size + len(self.new))
-        return [*old, *self.new], [*self._ordinals[: len(old)].tolist(), *new]
+    def list_around(self, text: str, most: int) -> list[tuple[str, int]]:
+        """Names next to this one in the order of names, and their ordinals."""
+        found = list_around(self._names, self._ordinals, text, most)
+        new = [(name, it) for it, name in enumerate(self.new, len(self._ordinals))]
+        return found + start_alike(new, text, most)
 
 
-def _first_of_equal(names: Sequence[bytes]) -> Array:
+def list_around(texts: Texts, ordinals: Array, text: str, most: int) -> list[tuple[str, int]]:
+    """The texts next to this one, and the ordinals of their rows."""
+    first, last = texts.around(text.encode(), most)
+    names = [it.decode() for it in texts[first:last]]
+    return list(zip(names, ordinals[first:last].tolist(), strict=True))
+
+
+def start_alike(named: Iterable[tuple[str, int]], text: str, most: int) -> list[tuple[str, int]]:
+    """The first of these that begin with the same two characters: they are in no order."""
+    return list(islice((it for it in named if it[0].startswith(text[:2])), most))
+
+
+def _first_of_equal(names: Texts) -> Array:
     """The position of each sorted name; of equal ones, the first."""
     places = np.arange(len(names), dtype=np.float64)
-    for i in range(1, len(names)):
-        if names[i] == names[i - 1]:
-            places[i] = places[i - 1]
+    texts = names[:]  # Reading them one by one takes ten times as long.
+    for at, (before, text) in enumerate(pairwise(texts), 1):
+        if text == before:
+            places[at] = places[at - 1]
     return places
