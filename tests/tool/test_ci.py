@@ -198,6 +198,7 @@ def test_nothing_that_the_action_prints_of_a_checkout_is_a_command_to_the_runner
     checked = runner.run("Validate", author.home, **inputs)
     assert (checked.code, checked.commands) == (5, [])
     assert "::stop-commands::" in checked.out
+    (runner.temp / "summary").unlink(missing_ok=True)
     tried = runner.run("Publish", author.home, author.environment["WIDGET_TOKEN"], **inputs)
     assert tried.commands == ["::group::Result as JSON", "::endgroup::"]
     assert len(runner.result()["widgets"]) == len(runner.summary()) == 3
