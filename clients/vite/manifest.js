@@ -107,6 +107,7 @@ export function checkManifest(text) {
     read(key, matches(FILE), "must be a file below the manifest's folder, such as dist/index.js.");
   }
   readDetails(manifest, complain);
+  readKept(manifest, complain);
   readPermissions(manifest.permissions, complain);
   readKeywords(manifest.keywords, complain);
   readTranslations(manifest.translations, complain);
@@ -116,6 +117,20 @@ export function checkManifest(text) {
     complain("configVersion", "must be a whole number, 0 or more.");
   }
   return { manifest, errors };
+}
+
+/** Keys that the catalog only keeps, and dashboards read. */
+function readKept(manifest, complain) {
+  for (const key of ["configSchema", "schema", "defaultConfig"]) {
+    const value = manifest[key] ?? {};
+    if (typeof value !== "object" || Array.isArray(value)) complain(key, "must be an object.");
+  }
+  if (typeof (manifest.isOfficial ?? false) !== "boolean") complain("isOfficial", "must be true or false.");
+  const size = manifest.defaultSize ?? { w: 1, h: 1 };
+  const isCells = (it) => Number.isInteger(it) && it >= 1 && it <= MAX_CELLS;
+  if (!isCells(size.w) || !isCells(size.h)) {
+    complain("defaultSize", `must be like {"w": 2, "h": 1}, in whole cells from 1 to ${MAX_CELLS}.`);
+  }
 }
 
 function isRange(text) {

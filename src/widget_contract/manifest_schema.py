@@ -162,6 +162,14 @@ def _properties() -> Schema:
             "type": "object",
             "description": "JSON Schema of the settings, for a form in hosts and previews.",
         },
+        "schema": {
+            "type": "object",
+            "description": "What manifests of other tools call configSchema.",
+        },
+        "isOfficial": {
+            "type": "boolean",
+            "description": "Kept, but without effect: only the operator makes a widget official.",
+        },
         "defaultConfig": {"type": "object", "description": "The initial settings."},
         "main": {
             **_text("The module, a file in this folder or below.", MAX_MATCHED, FILE),

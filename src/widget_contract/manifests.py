@@ -137,6 +137,7 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
     }
     for name, key in DETAIL_KEYS.items():
         fields[name] = reader.detail(name, key)
+    reader.check_kept()
     if request is None:  # File names matter only in the folder.
         fields["main"] = reader.matching("main", _FILE, _FILE_RULE) or DEFAULT_MAIN
         fields["style"] = reader.matching("style", _FILE, _FILE_RULE)
@@ -154,6 +155,8 @@ def parse_manifest(text: str, request: Mapping[str, object] | None = None) -> Ma
 
 _AGREED = ("version", "sdkVersion")
 _NAME_FOR_PEOPLE = "name in the manifest"
+# Keys that the catalog only keeps, and dashboards read.
+_OBJECTS = ("configSchema", "schema", "defaultConfig")
 _OPTIONAL_TEXTS = ("description", "icon", "license", "releaseNotes")
 _ICON_RULE = "must be an Iconify name, such as mdi:clock."
 _FILE_RULE = "must be a file below the manifest's folder, such as index.js."
@@ -318,6 +321,16 @@ class _Reader:
         for at, sentence in errors:
             self.complain(f"{key}{at}", sentence)
         return found
+
+    def check_kept(self) -> None:
+        """The types of keys that the catalog only keeps."""
+        for key in _OBJECTS:
+            if self.has(key) and not isinstance(self._values[key], dict):
+                self.complain(key, "must be an object.")
+        if self.has("isOfficial") and not isinstance(self._values["isOfficial"], bool):
+            self.complain("isOfficial", "must be true or false.")
+        if self.has("defaultSize"):
+            self.size("defaultSize")
 
     def whole_number(self, key: str) -> int | None:
         found = self._values.get(key)

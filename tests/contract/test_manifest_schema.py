@@ -125,7 +125,7 @@ EXCEPTIONS = {
     "sdkVersion": ['"', "must name the SDK"],
 }
 # Keys of hosts, which the catalog stores as they are.
-OF_HOSTS = {"$schema", "configSchema", "defaultConfig", "defaultSize"}
+OF_HOSTS = {"$schema", "configSchema", "schema", "defaultConfig", "defaultSize", "isOfficial"}
 
 
 def test_the_schema_is_one() -> None:
