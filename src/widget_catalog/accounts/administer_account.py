@@ -76,6 +76,8 @@ def set_disabled(
     """A disabled account cannot sign in; its access tokens are revoked permanently."""
     with store.writing() as tx:
         require_operator_now(tx.connection, actor)
+        if is_disabled:
+            accounts.lock_active_operators(tx)  # Two who disable each other would leave none.
         account = get_open(tx, username)
         require_operator_now(tx.connection, actor)  # Perhaps no longer, after waiting for the lock.
         if is_disabled and actor.name == account.username and actor.account is not None:
