@@ -52,7 +52,7 @@ def test_a_frequent_read_waits_for_nothing(
     path, _, query = address.partition("?")
     for method in ("GET", "HEAD"):
         request = PlainRequest(method, path, query, headers, "127.0.0.1:1")
-        response = filled._worker.respond_now(request)
+        response = filled._worker.respond_now(request, request.headers)
         assert response == _handled(filled, request)
         assert response.status == (304 if "if-none-match" in headers else 200)
 
@@ -62,7 +62,7 @@ def test_what_is_handled_at_once_is_handled_the_same(filled: InProcessSite, addr
     path, _, query = address.partition("?")
     for method in ("GET", "HEAD", "POST", "PUT", "OPTIONS"):
         request = PlainRequest(method, path, query, {"x-request-id": "a-1"}, "127.0.0.1:1")
-        response = filled._worker.respond_now(request)
+        response = filled._worker.respond_now(request, request.headers)
         assert response is None or response == _handled(filled, request)
 
 
@@ -70,4 +70,5 @@ def test_what_is_handled_at_once_is_handled_the_same(filled: InProcessSite, addr
 def test_middleware_sees_every_request(tmp_path: Path, name: str) -> None:
     value: Any = {"rate_limit": "9/second", "access_log": True}[name]
     with InProcessSite(tmp_path / "data", **{name: value}) as site:
-        assert site._worker.respond_now(PlainRequest("GET", READS[2].partition("?")[0])) is None
+        request = PlainRequest("GET", READS[2].partition("?")[0])
+        assert site._worker.respond_now(request, request.headers) is None

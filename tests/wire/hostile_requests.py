@@ -184,7 +184,7 @@ class HostileRequests:
 
     def _request(self, method: str, path: str, query: str = "", *headers: str) -> Hostile:
         address = f"{path}?{query}" if query else path
-        host = self._random.choice(["Host: catalog.example", "Host: x", "host:", "X-No-Host: 1"])
+        host = self._random.choice(["Host: catalog.example", "Host: x", "host:", "Host: [::1]:80"])
         text = "\r\n".join([f"{method} {address} HTTP/1.1", host, *headers, "", ""])
         return Hostile(text.encode("utf-8", "surrogateescape"), method, path)
 

@@ -172,10 +172,10 @@ def test_what_is_not_http_is_refused_after_all_before_it_was_answered(
     [
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0",
-        b"POST %b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n" % _WIDGET,
-        b"POST %b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n" % _WIDGET,
-        b"POST %b HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-        % _WIDGET,
+        b"POST %b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n" % _WIDGET,
+        b"POST %b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n" % _WIDGET,
+        b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"0\r\n\r\n" % _WIDGET,
         b"GET / HTTP/1.1\r\nA: " + b"b" * 5_000_000,
         b"GET /" + b"b" * 5_000_000,
         b"\r\n" * 5_000 + b"x",

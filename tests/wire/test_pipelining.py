@@ -38,7 +38,7 @@ def test_a_request_is_answered_while_the_next_is_only_half_there(
     with WireConnection(unharmed_service.port) as connection:
         connection.send(request("GET", _CLOCK) * 3 + b"GET /api/heal")
         assert [connection.response().status for _ in range(3)] == [200, 200, 200]
-        connection.send(b"th HTTP/1.1\r\n\r\n")
+        connection.send(b"th HTTP/1.1\r\nHost: x\r\n\r\n")
         assert connection.response().status == 200
 
 

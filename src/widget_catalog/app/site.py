@@ -19,7 +19,7 @@ from ..core.db.damage import DamageAlarm
 from ..core.errors import ReplicaDamaged, StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.errors import damaged, internal_error, rebuilding, unavailable
-from ..core.http.http import Body, Handler, Request, Response
+from ..core.http.http import Body, Handler, HeaderLookup, Request, Response
 from ..core.http.middleware import REQUEST_ID, begin_trace, identified, traced
 from ..core.tracing import current
 
@@ -51,16 +51,15 @@ class Site:
         }
         self._show_page = traced(self._find_page, self.slow_ms)
 
-    def respond_now(self, request: Request) -> Response | None:
+    def respond_now(self, request: Request, headers: HeaderLookup) -> Response | None:
         """The most frequent reads of the public API, which never wait; None for all else, for
         errors, and if the response has to be identified.
         """
-        headers = request.headers
         try:
             response = self.api.respond_now(request, headers)
         except Exception as error:
             return self._fail(request, error)
-        if response is not None and (response.status >= 400 or headers.get(REQUEST_ID) is not None):
+        if response is not None and (response.status >= 400 or REQUEST_ID in headers):
             return identified(request, response)
         return response
 

@@ -118,14 +118,12 @@ def content_response(
     if not isinstance(content, Content):
         return _large_response(requested, content, headers, status)
     body = content.body
-    etag = f'"{content.tag}"'
     accept = requested.get("accept-encoding")
     encoding = None
     if accept is not None and len(body) >= MIN_COMPRESSED_BYTES:
         encoding = choose_encoding(accept)
-        if encoding is not None:
-            etag = f'"{content.tag}-{encoding}"'
-    if status == 200 and is_known(requested, etag):
+    etag = f'"{content.tag}"' if encoding is None else f'"{content.tag}-{encoding}"'
+    if status == 200 and "if-none-match" in requested and is_known(requested, etag):
         return Response(304, [*headers[1:], ("etag", etag)], None)
     if encoding is None:
         return Response(status, [*headers, ("etag", etag)], body)

@@ -111,6 +111,11 @@ def internal_error(path: str) -> Response:
     return error(500, sentence, *cors_of(path))
 
 
+def wrong_host(path: str) -> Response:
+    """The response to a request without a host, or with several."""
+    return error(400, "A request must have exactly one Host header.", *cors_of(path))
+
+
 def unavailable(path: str) -> Response:
     sentence = N_("The catalog cannot be read just now. Try again soon.")
     return error(503, sentence, ("retry-after", "5"), *cors_of(path))

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..tracing import current
 from .content import WHOLE_BYTES
+from .errors import wrong_host
 from .http import (
     Body,
     EventBody,
@@ -26,6 +27,7 @@ from .http import (
     Worker,
     never_now,
 )
+from .middleware import identified
 from .sending import LargeResponses, send_events
 
 
@@ -55,7 +57,12 @@ class RsgiApp:
         self._respond_now = never_now
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        response = self._respond_now(scope)
+        headers = scope.headers  # Each access makes a new object.
+        hosts = headers.get_all("host")
+        if len(hosts) == 1 or (not hosts and scope.http_version != "1.1"):
+            response = self._respond_now(scope, headers)
+        else:  # RFC 9112, section 3.2.
+            response = identified(scope, wrong_host(scope.path))
         if response is None or not _send_now(protocol, response):
             await self._handle(scope, protocol)
 
