@@ -1,6 +1,8 @@
 """A person is signed out everywhere, or their account is disabled, during another request: what
 that request would leave behind is not created, or ends with the rest. On both databases."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 
@@ -30,6 +32,7 @@ from widget_catalog.accounts.store import (
     find_account_by_identity,
     find_credentials,
     get_account,
+    lock_active_operators,
     update_account,
 )
 from widget_catalog.accounts.tokens.issue_token import (
@@ -202,3 +205,20 @@ def has_still_the_password(store: Store) -> bool:
     with store.reading() as connection:
         found = find_credentials(connection, "ann")
     return found is not None and found.password_hash == password_hash()
+
+
+def test_an_operator_who_is_being_disabled_disables_nobody(store: Store) -> None:
+    """Otherwise two who disable each other would leave no operator."""
+    olly = an_account(store, "olly", is_operator=True)
+    bob = an_account(store, "bob", is_operator=True)
+    by_bob = Actor(via=Via.SESSION, account=bob)
+    with ThreadPoolExecutor(1) as pool:
+        with store.writing() as tx:
+            update_account(tx, bob.id, is_disabled=True)
+            attempt = pool.submit(set_disabled, store, "olly", is_disabled=True, actor=by_bob)
+            time.sleep(0.5)
+        with pytest.raises(NotAllowed):
+            attempt.result(timeout=60)
+
+    with store.writing() as tx:
+        assert lock_active_operators(tx) == {olly.id}

@@ -149,22 +149,6 @@ def test_of_operators_who_demote_or_disable_each_other_one_stays(store: Store) -
         assert all(it is None or isinstance(it, NotAllowed | Conflict) for it in done), done
 
 
-def test_an_operator_who_is_being_disabled_disables_nobody(store: Store) -> None:
-    """Otherwise two who disable each other would leave no operator."""
-    ann = an_account(store, "ann", is_operator=True)
-    bob = an_account(store, "bob", is_operator=True)
-    with ThreadPoolExecutor(1) as pool:
-        with store.writing() as tx:
-            update_account(tx, bob.id, is_disabled=True)
-            attempt = pool.submit(set_disabled, store, "ann", is_disabled=True, actor=by(bob))
-            time.sleep(0.5)
-        with pytest.raises(NotAllowed):
-            attempt.result(timeout=60)
-
-    with store.writing() as tx:
-        assert lock_active_operators(tx) == {ann.id}
-
-
 def test_an_operator_who_is_being_dismissed_invites_and_appoints_nobody(store: Store) -> None:
     """Otherwise the invitation would be a way back."""
     bob = an_account(store, "bob", is_operator=True)

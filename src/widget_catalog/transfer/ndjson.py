@@ -67,8 +67,8 @@ class ImportedBundle(NamedTuple):
 
 
 ImportBundle = Callable[[str, Kind, bool], ImportedBundle]
-"""Imports the file with this name; returns its hash and size. The last argument says whether to make
-a thumbnail of it.
+"""Imports the file with this name; returns its hash and size. The last argument says whether to
+make a thumbnail of it.
 """
 
 # Replaces an invalid value.
