@@ -14,7 +14,7 @@ from support.widgets import widget_line
 from widget_catalog.catalog.pages.icons import Icons, load_glyphs
 from widget_catalog.core.errors import InvalidSettings
 from widget_catalog.core.load_settings import load_settings
-from widget_catalog.core.setting_rules import PACKAGES
+from widget_catalog.core.setting_rules import MODULES, is_installed
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 # Imported packages of the extras: `None` in `sys.modules` is as if they were not there.
@@ -37,8 +37,9 @@ def no_extras(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_every_extra_is_in_the_project_and_all_are_in_all() -> None:
     extras = tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
 
-    assert extras.pop("all") == [f"widget-catalog[{','.join(sorted(PACKAGES))}]"]
-    assert extras.keys() == PACKAGES.keys()
+    assert extras.pop("all") == [f"widget-catalog[{','.join(sorted(MODULES))}]"]
+    assert extras.keys() == MODULES.keys()
+    assert all(len(MODULES[it]) >= len(extras[it]) for it in extras)
 
 
 @pytest.mark.usefixtures("no_extras")
@@ -52,6 +53,29 @@ def test_settings_that_need_an_extra_name_it_all_at_once() -> None:
             f'{name}: needs packages that are not installed: pip install "widget-catalog[{extra}]"'
             in str(caught.value)
         )
+
+
+@pytest.mark.parametrize(
+    ("extra", "module"), [(extra, it) for extra, modules in MODULES.items() for it in modules]
+)
+def test_an_extra_is_installed_only_with_all_its_packages(
+    extra: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert is_installed(extra)
+    monkeypatch.setitem(sys.modules, module, None)
+
+    assert not is_installed(extra)
+
+
+def test_an_icon_font_that_other_packages_installed_by_half_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load_glyphs.cache_clear()
+    monkeypatch.setitem(sys.modules, "fonticon_mdi7", None)
+
+    assert ">C</text>" in Icons().tile("mdi:clock", "Clock")
+    assert 'pip install "widget-catalog[icons]"' in "".join(capsys.readouterr())
+    load_glyphs.cache_clear()
 
 
 @pytest.mark.usefixtures("no_extras")

@@ -151,17 +151,26 @@ def _is_postgresql(text: str) -> bool:
     return not is_mistaken and all(it.isdecimal() for it in ports if it)
 
 
-# A package that is there only if the extra is installed.
-PACKAGES = {
-    "icons": "fontTools",
-    "postgresql": "psycopg",
-    "s3": "boto3",
-    "telemetry": "opentelemetry",
+# The modules of each extra that are imported. Other programs bring some of the packages, too.
+MODULES = {
+    "icons": ("fontTools", "fonticon_mdi7"),
+    # Without any libpq, psycopg cannot be imported.
+    "postgresql": ("psycopg", "psycopg.pq"),
+    "s3": ("boto3", "botocore"),
+    "telemetry": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
 }
 
 
 def is_installed(extra: str) -> bool:
-    return importlib.util.find_spec(PACKAGES[extra]) is not None
+    """Whether all packages of the extra are: with a part of them it is as if there were none."""
+    return all(map(_has_module, MODULES[extra]))
+
+
+def _has_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:  # The package that it is in is missing, or lacks another.
+        return False
 
 
 def missing_packages(extra: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import structlog
 from markupsafe import Markup, escape
 
-from ...core.setting_rules import is_installed
+from ...core.setting_rules import is_installed, missing_packages
 
 _log = structlog.get_logger("widget_catalog.icons")
 
@@ -50,6 +50,8 @@ def load_glyphs() -> Any:
     much longer on a busy machine.
     """
     if not is_installed("icons"):
+        why = f"showing them {missing_packages('icons')}"
+        _log.info("Icons named mdi:… are shown as letters.", reason=why)
         return {}
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     from fontTools.ttLib import TTFont
