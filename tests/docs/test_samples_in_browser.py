@@ -220,6 +220,59 @@ def test_the_sample_without_the_client_shows_the_widget(browser: Browser, demo: 
         assert shown.is_visible(), shown.said
 
 
+def test_the_printed_policy_allows_all_that_the_page_tells_to_do(
+    browser: Browser, demo: Service
+) -> None:
+    """The client, a module without it, its style sheet, both frames, pictures; nothing else."""
+    policy = " ".join(_at(demo, _sample(_SAFELY, "text", "frame-ancestors")).split())
+    frames = _sample(_SAFELY, "html", 'id="place"')
+    start = '<!doctype html><link rel="stylesheet" href="/main.css"><div id="place"></div>'
+    ready = _sample(_SAFELY, "text", "new WidgetFrame(document").replace("frame.stop();\n", "")
+    files = {
+        **{f"/ready/{name}": it.content.decode() for name, it in preview_files().items()},
+        "/": "".join(
+            [start, *(f'<script type="module" src="/{it}.js"></script>' for it in "abcd")]
+        ),
+        "/main.css": _sample(_SAFELY, "css", "#place iframe"),
+        "/frame.html": frames,
+        "/a.js": _at(demo, _sample(_SAFELY, "js", 'frame.src = "/frame.html"')),
+        "/b.js": "".join(
+            [
+                _sample(_SAFELY, "js", "function loadBundle"),
+                _sample(_SAFELY, "js", "function loadStyle"),
+                f'const base = "{demo.url}";\n',
+                "const latestCompatible = (versions) => versions.find((it) => !it.yanked);\n",
+                _sample(_SAFELY, "js", "clock.mount("),
+                "console.log('style', await loadStyle(version), 'mounted');",
+            ]
+        ),
+        "/c.js": f'const address = "{demo.url}/api/v1/widgets/catalog/clock/2.0.0";\n'
+        "const { version, files } = await (await fetch(address)).json();\n"
+        + ready.replace("./widget-frame.js", "./ready/widget-frame.js")
+        + """
+for (const { path, url } of files.filter((it) => it.path.endsWith(".webp"))) {
+  const image = new Image();
+  image.src = url;
+  await image.decode();
+  console.log(path, "shown");
+}""",
+        "/d.js": _load_sample(demo) + "\nconsole.log('loaded');",
+    }
+    text = " ".join(_SAFELY.read_text(encoding="utf-8").split())
+    (of_frame,) = re.findall(r"`(default-src 'none'; script-src 'unsafe-inline' blob:;.*?)`", text)
+    of_ready = dict(preview_files()["frame.html"].headers)["content-security-policy"]
+    policies = {"/": policy, "/frame.html": of_frame, "/ready/frame.html": of_ready}
+    with _shown(browser, files, policies) as shown:
+        for said in (
+            *("running Running.", "style null mounted", "loaded"),
+            *(f"screenshots/{it}.webp shown" for it in ("light", "light.thumb", "dark.thumb")),
+        ):
+            assert shown.says(said), (said, shown.said)
+        assert shown.is_visible("iframe[src='/frame.html']"), shown.said
+        assert shown.is_visible("#place")
+        assert [it for it in shown.said if "Content Security Policy" in it] == []
+
+
 @pytest.mark.parametrize("height", ["18rem", "0"])
 def test_the_ready_frame_shows_the_widget_or_says_that_it_has_no_size(
     browser: Browser, demo: Service, height: str
