@@ -5,6 +5,7 @@ a thumbnail for each picture.
 """
 
 import re
+from collections import Counter
 from collections.abc import Container, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import urljoin
@@ -118,13 +119,12 @@ def path_conflicts(paths: Sequence[str]) -> list[str]:
     """
     errors: list[str] = []
     seen: dict[str, str] = {}
+    counts = Counter(paths)  # Counting each path would take minutes for tens of thousands.
     for path in paths:
         key = (path.rpartition(".")[0] if is_picture(path) else path).lower()
         first = seen.setdefault(key, path)
-        if first == path and paths.count(path) > 1:
-            sentence = f"files: {path} is given twice."
-            if sentence not in errors:
-                errors.append(sentence)
+        if first == path and counts.pop(path, 0) > 1:
+            errors.append(f"files: {path} is given twice.")
         elif first != path:
             errors.append(f"files: {first} and {path} have the same name. Rename one.")
     pictures = sum(map(is_picture, paths))

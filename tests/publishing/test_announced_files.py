@@ -1,10 +1,13 @@
 """The files that a publish request announces: which are accepted, and all errors at once."""
 
+import time
+
 import pytest
 
 from publishing.attached_files import FILES
 from support.people import announce
 from support.site_with_people import People
+from widget_contract.version_files import path_conflicts
 
 PICTURE = announce({"screenshots/a.png": FILES["screenshots/light.png"]})[0]
 PATH_RULE = (
@@ -94,3 +97,11 @@ def test_errors_of_files_come_with_those_of_the_manifest(people: People) -> None
     assert "files[0]: must be" in message
     assert "displayName: " in message
     assert "keywords[0]: " in message
+
+
+def test_a_file_that_is_given_very_often_is_refused_without_delay() -> None:
+    """Comparing each with all others took minutes."""
+    began = time.process_time()
+
+    assert path_conflicts(["README.md"] * 50_000) == ["files: README.md is given twice."]
+    assert time.process_time() - began < 2
