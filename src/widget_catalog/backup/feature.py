@@ -305,9 +305,11 @@ def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) 
 
 
 def _facts(settings: "Settings") -> Sequence[tuple[str, str]]:
+    if settings.database:
+        return (("Backup", "with the tools of PostgreSQL"),)
     at = _last_backup(settings.data)
-    shown = "none recorded" if at is None else f"{at:%-d %B %Y, %H:%M} UTC"
-    return (("Last backup", shown),)
+    shown = "none recorded; make one with widget-catalog backup"
+    return (("Last backup", shown if at is None else f"{at:%-d %B %Y, %H:%M} UTC"),)
 
 
 def _readings(folder: "DataFolder") -> "Sequence[Reading]":
@@ -334,10 +336,6 @@ FEATURE = Feature(
     name="backup",
     facts=_facts,
     readings=_readings,
-    texts={
-        "storage_hints": "To create a backup: widget-catalog backup. If nodes share a database, "
-        "use its own backup tools."
-    },
     commands=(
         Command(
             backup,

@@ -39,7 +39,6 @@ class ShownSetting(NamedTuple):
     name: str
     value: str
     about: str
-    is_default: bool
 
 
 def get_overview(services: Services, call: Call) -> Response:
@@ -59,6 +58,7 @@ def get_overview(services: Services, call: Call) -> Response:
         call,
         "operations/overview.html",
         overview=overview,
+        shares_database=bool(services.settings.database),
         lag=max(0, changes - services.applied_seq()),
         disk=shutil.disk_usage(services.settings.data),
         files=_files_in(services.settings.data),
@@ -92,16 +92,18 @@ def _files_in(folder: Path) -> list[tuple[str, int]]:
 
 
 def _shown(settings: Settings) -> list[ShownSetting]:
-    """All settings in effect; of a secret only whether it is set."""
+    """The settings that differ from their defaults; of a secret only whether it is set."""
     shown = []
     declared = [(group, it) for group, members in list_settings().items() for it in members]
     for group, field in declared:
         value = getattr(settings if group is Settings else settings.of(group), field.name)
+        if value == field.default:
+            continue
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if not field.repr:
-            text = "set (hidden)" if value else ""
+            text = "set (hidden)"
         about = without_links(field.metadata["about"])
-        shown.append(ShownSetting(field.name, text, about, value == field.default))
+        shown.append(ShownSetting(field.name, text, about))
     return shown
 
 

@@ -66,7 +66,6 @@ class Contributions(NamedTuple):
 
 
 PLACES = {
-    "storage_hints": "A sentence below the storage in the operator's overview.",
     "operator_can": "The end of: an operator can, in every scope, ...",
     "on_dismissal": "A sentence about what happens when an operator is dismissed.",
     "install_page": "The path of the page that says how to install the authors' tool.",
