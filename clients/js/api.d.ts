@@ -274,6 +274,58 @@ export interface Resolved {
   results: ResolveResult[];
 }
 
+/** A version entry, and the style sheet of the version. */
+export interface OfferedVersion {
+  /** Same as the widget's. */
+  scope: string;
+  /** Same as the widget's. */
+  name: string;
+  /** Version number (Semantic Versioning 2.0.0). */
+  version: string;
+  /** URL of the JavaScript bundle. Use this URL; do not construct it yourself. */
+  bundleUrl: string;
+  /** Size of the bundle in bytes, uncompressed. */
+  bundleSize: number;
+  /** SHA-256 of the bundle, in hexadecimal. Verify the bundle with it. */
+  sha256Hash: string;
+  /** Time of publication. */
+  publishedAt: string;
+  /**
+   * Whether the version is yanked. A yanked version is never offered as the latest; its bundle
+   * remains available, so that running dashboards do not break.
+   */
+  yanked: boolean;
+  /** Human-readable reason, if yanked. */
+  yankedReason: string | null;
+  /** A warning to show to users of this version. */
+  deprecationMessage: string | null;
+  /** Release notes for users, often in Markdown. */
+  releaseNotes: string | null;
+  /** Human-readable name, as of this version. */
+  displayName: string;
+  /** Short description, as of this version. */
+  description: string | null;
+  /** Iconify identifier, as of this version. */
+  icon: string | null;
+  /** Minimum size on the dashboard's grid. */
+  minSize: Size;
+  /** Maximum size on the dashboard's grid. */
+  maxSize: Size;
+  /** Range of compatible SDK versions, in npm syntax. */
+  sdkVersion: string;
+  /** Version of the widget's settings, for migrations. */
+  configVersion: number | null;
+  /**
+   * Permissions that the widget requests: those that it declares, then those of its
+   * capabilities, such as `control:lock`.
+   */
+  permissions: string[];
+  /** License identifier, usually from SPDX. */
+  license: string | null;
+  /** URL of the style sheet, if the version has one. */
+  cssUrl?: string;
+}
+
 /** The result for one widget. */
 export interface ResolveResult {
   /** The widget, as requested. */
@@ -293,7 +345,7 @@ export interface ResolveResult {
    * The newest version that is compatible, neither yanked nor revoked, in the range, and old
    * enough.
    */
-  offer: VersionEntry | null;
+  offer: OfferedVersion | null;
   /** The newest version that is not yanked, whether compatible or not. */
   latestVersion: string | null;
   /**

@@ -277,6 +277,18 @@ ResolveStatus = Literal[
 ]
 
 
+class OfferedVersion(VersionEntry, frozen=True):
+    """A version entry, and the style sheet of the version."""
+
+    css_url: Annotated[
+        str | UnsetType,
+        url_field(
+            "URL of the style sheet, if the version has one.",
+            "https://catalog.example/cdn/@catalog/clock/2.0.0/index.css",
+        ),
+    ] = UNSET
+
+
 class ResolveResult(Shape, frozen=True):
     """The result for one widget."""
 
@@ -297,7 +309,7 @@ class ResolveResult(Shape, frozen=True):
         VersionEntry | None, described("The installed version, if the catalog has it.")
     ]
     offer: Annotated[
-        VersionEntry | None,
+        OfferedVersion | None,
         described(
             "The newest version that is compatible, neither yanked nor revoked, in the range, and "
             "old enough."

@@ -26,13 +26,14 @@ from widget_contract.capabilities import (
     requested,
 )
 from widget_contract.semver import Range, SemVer
+from widget_contract.version_files import STYLE, file_path
 from widget_contract.wire import Shape
 from widget_contract.wire_running import ResolveStatus
 
 from ..core.clock import format_days, iso
 from .replica.cache import CacheByWidget
 from .replica.documents import Documents, Reading
-from .replica.records import DocumentRecord, Outline, decode_outline
+from .replica.records import DocumentRecord, Outline, decode_outline, decode_styles
 from .replica.rendering import with_cdn
 from .replica.versions import find_manifest
 from .revocations import Revocations
@@ -200,12 +201,23 @@ class Resolver:
             key,
             status,
             None if entry is None else msgspec.Raw(with_cdn(entry, self.cdn_url)),
-            None if offered is None else msgspec.Raw(with_cdn(offered, self.cdn_url)),
+            None
+            if offer is None or offered is None
+            else msgspec.Raw(self._offered(record, key, offer[0], offered)),
             latest if is_listed else None,
             names_of(changes.added),
             names_of(changes.removed),
             message,
         )
+
+    def _offered(self, record: DocumentRecord, key: str, number: str, entry: bytes) -> bytes:
+        """The entry of an offer, with the URL of its style sheet."""
+        entry = with_cdn(entry, self.cdn_url)
+        if not record.styles or number not in decode_styles(record.styles):
+            return entry
+        scope, _, name = key.partition("/")
+        url = self.cdn_url + file_path(scope, name, number, STYLE)
+        return b'%b,"cssUrl":%b}' % (entry[:-1], _encode(url))
 
     def _compare(
         self, reading: Reading, widget_id: int, old: "_Asking", new: "_Asking"

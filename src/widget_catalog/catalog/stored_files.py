@@ -9,7 +9,7 @@ from widget_contract.version_files import BUNDLE, STYLE
 
 from .replica.cache import ByteBoundedCache
 from .replica.documents import Documents
-from .replica.records import decode_outline
+from .replica.records import decode_outline, decode_styles
 from .replica.rendering import is_stored_here
 from .replica.versions import find_attached
 from .widgets import AttachedFile
@@ -29,7 +29,6 @@ class _Bundle(msgspec.Struct, rename="camel"):
 
 
 _decode_bundle = msgspec.json.Decoder(_Bundle).decode
-_decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 
 
 class StoredFiles:
@@ -86,5 +85,5 @@ class StoredFiles:
         if not is_widget_key(key):
             return None
         styles = self._documents.find_styles(key)
-        found = _decode_styles(styles).get(version) if styles else None
+        found = decode_styles(styles).get(version) if styles else None
         return None if found is None else FileRef(found[1], found[0])

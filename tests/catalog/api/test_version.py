@@ -60,6 +60,16 @@ def version(shop: InProcessSite, path: str) -> Any:
     return response.json()
 
 
+def test_an_offer_says_where_its_style_sheet_is(shop: InProcessSite) -> None:
+    full = version(shop, "acme/styled/1.0.0")
+    wanted = {"sdk": "1.0.0", "widgets": [{"id": "acme/styled"}, {"id": "ann/clock"}]}
+    response = shop.request("POST", "/api/v1/widgets/resolve", json.dumps(wanted).encode())
+    styled, plain = [it["offer"] for it in response.json()["results"]]
+
+    assert styled == {**full["version"], "cssUrl": full["files"][1]["url"]}
+    assert "cssUrl" not in plain
+
+
 def test_it_has_the_whole_manifest_and_what_detail_says(shop: InProcessSite) -> None:
     detail = shop.get(CLOCK).json()
     found = version(shop, "ann/clock/1.1.0")

@@ -234,6 +234,7 @@ def _schemas(described: Object) -> dict[str, Object]:
         wire_running.Capability,
         manifest_details.Author,
         wire_running.Resolved,
+        wire_running.OfferedVersion,
         wire_running.ResolveResult,
         wire_running.Changes,
         wire_running.Change,

@@ -47,6 +47,8 @@ Outline: TypeAlias = tuple[str, str, bool, int, int]
 """Of a version: its number and SDK range, whether it is yanked, and its place in the entries."""
 # Plain tuples, because named ones take twice the time.
 decode_outline = msgspec.json.Decoder(list[Outline]).decode
+# The size and hash of the style sheet of each version that has one.
+decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 
 _encode_listing = msgspec.msgpack.Encoder().encode
 _decode_listing = msgspec.msgpack.Decoder(Listing).decode

@@ -6,9 +6,7 @@ import msgspec
 
 from ..widgets import AttachedFile
 from .documents import Documents, Reading
-from .records import decode_outline, unseal, version_key
-
-_decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
+from .records import decode_outline, decode_styles, unseal, version_key
 
 
 class _Attached(msgspec.Struct):
@@ -55,7 +53,7 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
         # The versions after it in the list were published earlier.
         before = next((one for one in versions if not one[2]), None)
         styles = it.styles
-        style = _decode_styles(styles).get(number) if styles else None
+        style = decode_styles(styles).get(number) if styles else None
         details, manifest = _find_beside(documents, reading, it.id, identity)
         former = None if before is None else before[0].partition("+")[0]
         return VersionRow(
