@@ -17,15 +17,17 @@ from widget_contract.errors import InvalidName
 from widget_contract.manifest_schema import PATH as SCHEMA_PATH
 from widget_contract.manifest_schema import printed
 from widget_contract.names import Scope, WidgetName
+from widget_contract.version_files import README
 
 from .dialect import name_of
 from .errors import ToolError, conflict, wrong_usage
 from .manifest_text import with_first
-from .vite_plugin_package import PLUGIN, plugin_dependency
+from .vite_plugin_package import PLUGIN, VENDORED, plugin_dependency
 from .widget_folder import MANIFEST, named
 
 BUNDLE = "index.js"
 SCHEMA = "widget.schema.json"
+CONTRIBUTING = "CONTRIBUTING.md"
 _PACKAGE = "package.json"
 
 
@@ -73,35 +75,54 @@ _SHARED = {
 
 _FORMER_NAMES = {"bare": Template.PLAIN}
 
-# The purpose of files that an author edits or should know, in the order of the output.
-_PURPOSES = {
-    MANIFEST: "the manifest: write your own description",
-    BUNDLE: "the module that dashboards run",
-    "src/index.ts": "exports mount(), which dashboards call",
-    "src/index.tsx": "exports mount(), which dashboards call",
-    "src/Widget.tsx": "the component",
-    "src/Widget.svelte": "the component",
-    "src/widget-element.ts": "the component",
-    "src/settings.ts": "reads the widget's settings",
-    "src/widget.css": "its style, light and dark",
-    "src/index.test.ts": "its tests",
-    _PACKAGE: "scripts and dependencies",
-    "README.md": "documentation for users and developers",
-    "widget.d.ts": "types for your editor",
-    SCHEMA: "checks the manifest in your editor",
+# The purpose of each file, in groups and in the order of the output. The name of the plugin's file
+# contains its version, so its folder stands for it.
+_GROUPS = {
+    "What you edit": {
+        MANIFEST: "the manifest: write your own description",
+        BUNDLE: "the module that dashboards run",
+        "src/index.ts": "exports mount(), which dashboards call",
+        "src/index.tsx": "exports mount(), which dashboards call",
+        "src/Widget.tsx": "the component",
+        "src/Widget.svelte": "the component",
+        "src/widget-element.ts": "the component",
+        "src/settings.ts": "reads the widget's settings",
+        "src/widget.css": "its style, light and dark",
+        README: "describes it to users, on its page",
+    },
+    "Tests": {"src/index.test.ts": "start with these"},
+    "Project files": {
+        CONTRIBUTING: "for authors: how to run, check and publish it",
+        _PACKAGE: "scripts and dependencies",
+        "tsconfig.json": "how TypeScript checks it",
+        "vite.config.ts": "how Vite builds it",
+        "src/shadow.ts": "its shadow root: no style leaks in or out",
+        "src/reactive.svelte.ts": "passes new settings to the component",
+        "widget.d.ts": "types for your editor",
+        SCHEMA: "checks the manifest in your editor",
+        ".gitignore": "what git leaves out",
+        VENDORED: "the Vite plugin: commit it",
+    },
 }
+_KNOWN_ORDER = [file for group in _GROUPS.values() for file in group]
 
 
 class NewWidget(NamedTuple):
-    """A new widget, all its files, and the purpose of the important ones."""
+    """A new widget and all its files."""
 
     name: WidgetName
     template: Template
     files: tuple[str, ...]
 
     @property
-    def purposes(self) -> dict[str, str]:
-        return {file: about for file, about in _PURPOSES.items() if file in self.files}
+    def groups(self) -> dict[str, dict[str, str]]:
+        """The files with their purposes, by group."""
+        present = {*self.files, *(f"{file.rpartition('/')[0]}/" for file in self.files)}
+        found = {
+            title: {file: about for file, about in group.items() if file in present}
+            for title, group in _GROUPS.items()
+        }
+        return {title: group for title, group in found.items() if group}
 
 
 def find_template(name: str) -> Template:
@@ -159,14 +180,14 @@ def begin_widget(
 
 
 def _contents(template: Template, name: WidgetName, scope: Scope | None) -> dict[str, bytes]:
-    """The files of a new widget, important ones first."""
+    """The files of a new widget, in the order of the output."""
     texts = _texts(template)
     words = name.replace("-", " ").strip()
     shown = words[:1].upper() + words[1:]
     home = "" if scope is None else f'\n  "scope": {json.dumps(scope)},'
     manifest = texts[MANIFEST].replace('"WIDGET_NAME",', f"{json.dumps(name)},{home}")
     texts[MANIFEST] = manifest.replace('"DISPLAY_NAME"', json.dumps(shown))
-    for file in (BUNDLE, "README.md"):
+    for file in (BUNDLE, README, CONTRIBUTING):
         if file in texts:
             written = json.dumps(shown) if file == BUNDLE else shown
             texts[file] = texts[file].replace("DISPLAY_NAME", written)
@@ -177,8 +198,7 @@ def _contents(template: Template, name: WidgetName, scope: Scope | None) -> dict
         package["devDependencies"][PLUGIN] = dependency.specifier
         texts[_PACKAGE] = _written(package)
         more = dependency.files
-    order = [*(it for it in _PURPOSES if it in texts), *(it for it in texts if it not in _PURPOSES)]
-    return {it: texts[it].encode() for it in order} | more
+    return {it: texts[it].encode() for it in _KNOWN_ORDER if it in texts} | more
 
 
 def _texts(template: Template) -> dict[str, str]:

@@ -19,7 +19,7 @@ from .preview_page import page_files
 
 PLUGIN = "vite-plugin-widget-catalog"
 SOURCE_VARIABLE = "WIDGET_NPM_PACKAGES"
-_FOLDER = "vendor"
+VENDORED = "vendor/"
 _NPM_TIME = 499_162_500  # Of all files in packages that npm makes.
 _ALWAYS = ("package.json", "README.md", "LICENSE")
 
@@ -39,7 +39,7 @@ def plugin_dependency(source: str | None = None) -> Dependency:
     name = f"{PLUGIN}-{version}.tgz"
     if source:
         return Dependency(f"{source.rstrip('/')}/{name}", {})
-    return Dependency(f"file:{_FOLDER}/{name}", {f"{_FOLDER}/{name}": packed(plugin_files())})
+    return Dependency(f"file:{VENDORED}{name}", {f"{VENDORED}{name}": packed(plugin_files())})
 
 
 def plugin_files() -> dict[str, bytes]:

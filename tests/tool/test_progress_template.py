@@ -3,6 +3,7 @@ and rendered.
 """
 
 import json
+import re
 import tarfile
 import zipfile
 from pathlib import Path
@@ -65,7 +66,7 @@ def test_its_settings_and_examples_are_what_its_schema_says(tmp_path: Path) -> N
         assert example["span"] in schema["properties"]["span"]["enum"]
     readme = (tmp_path / "README.md").read_text()
     assert readme.startswith("# My year\n")
-    assert all(f"| `{key}` |" in readme for key in schema["properties"])
+    assert all(f"| {it['title']} |" in readme for it in schema["properties"].values())
 
 
 def test_another_template_is_reported_and_files_in_the_way_are_kept(tmp_path: Path) -> None:
@@ -93,7 +94,8 @@ def test_it_is_validated_published_and_runs_in_the_preview(
         tool.environment["WIDGET_TOKEN"] = made.json()["token"]
         files = tool.json("init", "year", "--template", "progress")["files"]
         assert files == [
-            f"year/{it}" for it in ("widget.json", "index.js", "README.md", "widget.d.ts")
+            f"year/{it}"
+            for it in ("widget.json", "index.js", "README.md", "CONTRIBUTING.md", "widget.d.ts")
         ]
         checked = tool.json("validate", "year")
         assert (checked["valid"], checked["warnings"]) == (True, [])
@@ -133,3 +135,32 @@ def test_a_template_names_no_description_of_another(tmp_path: Path, template: Te
     assert named == {"name": begun.name, "scope": "acme", "displayName": "My year"}
     texts = [(tmp_path / it).read_text() for it in begun.files if not it.endswith(".tgz")]
     assert not any("DISPLAY_NAME" in it or "WIDGET_NAME" in it for it in texts)
+
+
+@pytest.mark.parametrize("template", list(Template))
+def test_init_lists_every_file_it_wrote(tmp_path: Path, template: Template) -> None:
+    said = Tool(tmp_path).run("init", "clock", "--template", template)
+    assert said.code == 0
+    listed = {line.split()[0] for line in said.err.splitlines() if line.startswith("  ")}
+    written = [it for it in (tmp_path / "clock").rglob("*") if it.is_file()]
+    names = {it.relative_to(tmp_path / "clock").as_posix() for it in written}
+    assert {"vendor/" if it.startswith("vendor/") else it for it in names} <= listed
+    assert max(map(len, said.err.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("template", [it for it in Template if it is not Template.PLAIN])
+def test_the_readme_is_for_users_and_another_file_for_authors(
+    tmp_path: Path, template: Template
+) -> None:
+    """The README is published and shown on the widget's page."""
+    begin_widget(tmp_path, "clock", None, template)
+    readme, contributing = (tmp_path / it for it in ("README.md", "CONTRIBUTING.md"))
+    about = readme.read_text()
+    assert {"## Settings", "## Permissions"} <= set(about.splitlines())
+    assert not re.search(r"```|npm|widget (dev|publish)|src/|\.json", about)
+    commands = re.findall(r"^\$ (.+?)(?:  |$)", contributing.read_text(), re.MULTILINE)
+    assert commands[-3:] == ["widget validate", "widget screenshot", "widget publish"]
+    if template.is_built:
+        scripts = json.loads((tmp_path / "package.json").read_text())["scripts"]
+        named = {it.split()[-1] for it in commands if it.startswith("npm") and "install" not in it}
+        assert named == scripts.keys() - {"watch"}

@@ -20,9 +20,10 @@ def test_a_new_widget_is_fine_but_for_its_description(tool: Tool) -> None:
     assert said == Said(
         0,
         "",
-        "Created the widget my-clock:\n"
-        "  My Clock/widget.json  the manifest: write your own description\n"
-        "  My Clock/index.js     the module that dashboards run\n"
+        "Created the widget my-clock in My Clock.\n"
+        "What you edit:\n"
+        "  widget.json  the manifest: write your own description\n"
+        "  index.js     the module that dashboards run\n"
         "Next:\n"
         "  widget dev 'My Clock'         run it in your browser, and again after every change\n"
         "  widget validate 'My Clock'    check whether it can be published\n"
@@ -54,7 +55,7 @@ def test_the_manifest_names_the_schema_of_the_catalog_or_a_copy(tool: Tool) -> N
 
     said = tool.run("init", "sun", "--template", "plain")
     schema = tool.home / "sun" / "widget.schema.json"
-    assert f"  {schema.relative_to(tool.home)}  checks the manifest in your editor\n" in said.err
+    assert f"  {schema.name}  checks the manifest in your editor\n" in said.err
     manifest = (tool.home / "sun" / "widget.json").read_text()
     assert json.loads(manifest)["$schema"] == "./widget.schema.json"
     validator = jsonschema_rs.validator_for(json.loads(schema.read_text()))

@@ -81,8 +81,11 @@ def init(
     files = [str(folder / it) for it in begun.files]
     if shows_json({"name": begun.name, "template": begun.template, "files": files}):
         return
-    say.print(f"[green]Created[/] the widget [bold]{plain(begun.name)}[/]:")
-    _print_aligned({str(folder / it): about for it, about in begun.purposes.items()})
+    where = "" if folder == Path() else f" in {plain(str(folder))}"
+    say.print(f"[green]Created[/] the widget [bold]{plain(begun.name)}[/]{where}.")
+    for title, group in begun.groups.items():
+        say.print(f"{title}:")
+        _print_aligned(group)
     say.print("Next:")
     _print_aligned(_next(folder, begun))
 
