@@ -20,14 +20,14 @@ const PLATFORMS = {
 };
 
 /** The path of the program; null if no index is known, or it has none for this platform. */
-export async function fetchUv(folder, index, say) {
+export async function fetchUv(folder, index, progress) {
   const from = index ?? process.env.UV_DEFAULT_INDEX ?? process.env.UV_INDEX_URL ?? process.env.PIP_INDEX_URL ?? PINNED.index;
   const platform = PLATFORMS[`${process.platform}-${process.arch}${isMusl() ? "-musl" : ""}`];
   if (!from || !platform) return null;
   const name = process.platform === "win32" ? "uv.exe" : "uv";
   const program = path.join(folder, PINNED.version, name);
   if (existsSync(program)) return program;
-  say(`Fetching uv ${PINNED.version}, which installs it …`);
+  progress.step(`Fetching uv ${PINNED.version}, which installs it`);
   const page = new URL("uv/", from.endsWith("/") ? from : `${from}/`);
   const listing = await (await got(page, { accept: "text/html" })).text();
   const links = [...listing.matchAll(/href="([^"]+\.whl)(?:#[^"]*)?"/g)].map(([, link]) => new URL(link, page));
@@ -36,7 +36,7 @@ export async function fetchUv(folder, index, say) {
     return file.startsWith(`uv-${PINNED.version}-`) && platform.test(file);
   });
   if (!wheel) return null;
-  const content = Buffer.from(await (await got(wheel)).arrayBuffer());
+  const content = await received(await got(wheel), progress);
   const hash = createHash("sha256").update(content).digest("hex");
   if (!PINNED.sha256.includes(hash)) throw new Error(`${wheel.host} has another uv ${PINNED.version} than was released.`);
   mkdirSync(path.dirname(program), { recursive: true });
@@ -53,6 +53,22 @@ async function got(url, headers = {}) {
   });
   if (!response.ok) throw new Error(`${url} responded with ${response.status}.`);
   return response;
+}
+
+async function received(response, progress) {
+  const size = Number(response.headers.get("content-length"));
+  const chunks = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    progress.detail(size ? `${megabytes(bytes)} of ${megabytes(size)} MB` : `${megabytes(bytes)} MB`);
+  }
+  return Buffer.concat(chunks);
+}
+
+function megabytes(bytes) {
+  return (bytes / 1e6).toFixed(1);
 }
 
 /** One file of a zip archive, by its central directory. */

@@ -1,13 +1,18 @@
 // Runs the authors' tool, which is written in Python, from the wheels in this package.
 
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 
 import { CannotInstall, preparedPython } from "./environment.js";
 
 export async function launch(args) {
+  if (args.length === 1 && args[0] === "--version") { // The tool would be installed only to say it.
+    console.log(JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")).version);
+    return 0;
+  }
   let python;
   try {
-    python = await preparedPython((sentence) => console.error(sentence));
+    python = await preparedPython();
   } catch (error) {
     if (!(error instanceof CannotInstall)) throw error;
     console.error(`Error: ${error.message}`);

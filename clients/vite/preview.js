@@ -45,7 +45,7 @@ export function servePreview(server, readManifest) {
   server.httpServer?.once("close", () => clearInterval(alive));
 
   server.middlewares.use(async (request, response, next) => {
-    const { pathname } = new URL(request.url, "http://localhost");
+    const [pathname] = request.url.split("?", 1); // Not by URL, which throws: what is sent may be "//".
     const name = pathname === "/" ? "page.html" : pathname.slice(1);
     const isPublished = pathname.startsWith("/files/");
     if (!isPublished && !["state", "changes"].includes(name) && !Object.hasOwn(HEADERS, name)) return next();

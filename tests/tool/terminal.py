@@ -37,13 +37,13 @@ def typed(tool: Tool, *arguments: str, lines: list[str], then: str | None = None
             shown += os.read(controller, 4096)
         os.write(controller, f"{then}\n".encode())
     out, _ = started.communicate(timeout=60)
-    while piece := _read(controller):
+    while piece := read_terminal(controller):
         shown += piece
     os.close(controller)
     return Said(started.returncode, out.decode(), shown.decode().replace("\r\n", "\n"))
 
 
-def _read(descriptor: int) -> bytes:
+def read_terminal(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 4096)
     except OSError:  # The other end was closed.

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import pty
+import re
 import stat
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import pytest
 from support.archives import extract_all
 from support.npm import node_binary, npm_commands, run_locked, run_npm
 from support.scripted import Scripted, ScriptedServer, scripted_server
+from tool.terminal import read_terminal
 from widget_catalog.core import release
 from widget_cli.scaffold import Template, begin_widget
 from widget_cli.vite_plugin_package import PLUGIN, plugin_dependency
@@ -26,10 +29,12 @@ pytestmark = pytest.mark.slow
 CLIENTS = Path(__file__).parents[2] / "clients"
 NAMES = ("widget-catalog-client", PLUGIN, "widget-catalog-cli", "create-dashboard-widget")
 UV = "0.99.0"
+WHY = "Installing the tool, once. It is a Python program: about 8 MB of packages."
 FETCH = """
+import { startProgress } from "./node_modules/widget-catalog-cli/progress.js";
 import { fetchUv } from "./node_modules/widget-catalog-cli/fetch-uv.js";
 try {
-  console.log(await fetchUv(process.argv[1], process.argv[2], () => {}));
+  console.log(await fetchUv(process.argv[1], process.argv[2], startProgress()));
 } catch (error) {
   console.log(error.message);
 }
@@ -140,8 +145,14 @@ def test_npm_create_makes_a_widget_and_installs_the_tool_once(machine: Path) -> 
     path = ":".join([*map(str, folders), "/usr/bin", "/bin"])
     done = run_node(machine, create, "clock", "--template", "svelte", path=path)
     assert done.returncode == 0, done.stderr
-    first, second, *_ = lines = done.stderr.splitlines()
-    assert (first, second) == ("Installing the tool, once …", "Created the widget clock:")
+    lines = done.stderr.splitlines()
+    shown = lines[: lines.index("Created the widget clock in clock.")]
+    assert shown[0] == WHY
+    assert re.fullmatch(r"Installed in \d+ s\. Later commands .* need no network\.", shown[-1])
+    assert [it.rpartition(" with ")[0] for it in shown[1:-1] if "·" not in it] == [
+        "Creating a Python environment",
+        "Installing the packages",
+    ]
     assert lines[-2:] == [
         "If you have no command widget, install it as the page /install of your catalog says,",
         "or from the registry: npm install --global widget-catalog-cli",
@@ -151,11 +162,63 @@ def test_npm_create_makes_a_widget_and_installs_the_tool_once(machine: Path) -> 
     # From then on, with nothing but Node, and without a network.
     widget = "node_modules/widget-catalog-cli/widget.js"
     nowhere = {"WIDGET_INDEX_URL": "http://127.0.0.1:1/"}
-    done = run_node(machine, widget, "--version", path=machine, **nowhere)
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{release.VERSION}\n", "")
     done = run_node(machine, widget, "validate", "nothing", path=machine, **nowhere)
     assert (done.returncode, "There is no widget.json in nothing." in done.stderr) == (5, True)
     assert [it.name for it in (machine / "cache" / "widget-catalog-cli").iterdir()] != []
+
+
+def test_the_version_is_printed_without_installing_anything(machine: Path, tmp_path: Path) -> None:
+    widget = "node_modules/widget-catalog-cli/widget.js"
+    done = run_node(machine, widget, "--version", path=tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{release.VERSION}\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_terminal_shows_in_one_line_what_is_installed_and_a_log_in_one_line_a_step(
+    machine: Path, tmp_path: Path
+) -> None:
+    """An installer that prints what pip prints, and control characters of an index."""
+    uv = tmp_path / "uv"
+    uv.write_text(
+        "#!/bin/sh\n"
+        "echo 'Collecting httpx>=0.28 (from widget-cli)'\n"
+        "printf '  Downloading \\033[2Jh11-0.16.0-py3-none-any.whl (9 kB)\\n'\n"
+        "echo 'ERROR: the disk is \033[31mfull' >&2\n"
+        'test "$1" = --version\n'
+    )
+    uv.chmod(0o755)
+    widget = [str(node_binary()), "node_modules/widget-catalog-cli/widget.js", "search"]
+    environment = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    why = f"{WHY}\n"
+    failed = "Error: The tool could not be installed: "
+    done = run_node(machine, *widget[1:], path=tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{why}Creating a Python environment with uv\n{failed}")
+    assert "\x1b" not in done.stderr
+
+    master, terminal = pty.openpty()
+    process = subprocess.run(
+        widget,
+        cwd=machine,
+        env=environment,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        timeout=60,
+        check=False,
+    )
+    os.close(terminal)
+    shown = b"".join(iter(lambda: read_terminal(master), b"")).decode().replace("\r\n", "\n")
+    os.close(master)
+    assert process.returncode == 1
+    lines = [re.sub(r" · \d+ s", "", it) for it in shown.split("\r\x1b[2K")]
+    step = "Creating a Python environment with uv"
+    assert lines[:3] == ["", why, step]
+    assert [it for it in dict.fromkeys(lines[3:-1]) if it != step] == [
+        f"{step} · collecting httpx>=0.28",
+        f"{step} · downloading [2Jh11-0.16.0 (9 kB)",
+    ]
+    assert lines[-1].startswith(failed)
 
 
 def test_npm_create_needs_no_other_package(packages: dict[str, Path], tmp_path: Path) -> None:
@@ -170,7 +233,7 @@ def test_npm_create_needs_no_other_package(packages: dict[str, Path], tmp_path: 
 
 def test_without_python_and_uv_it_says_what_to_do(machine: Path, tmp_path: Path) -> None:
     widget = "node_modules/widget-catalog-cli/widget.js"
-    done = run_node(machine, widget, "--version", path=tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    done = run_node(machine, widget, "search", path=tmp_path, XDG_CACHE_HOME=str(tmp_path))
     assert (done.returncode, done.stdout) == (1, "")
     assert (
         "Error: The tool needs Python 3.11 or newer, or uv, and neither was found." in done.stderr
