@@ -230,3 +230,6 @@ def test_the_development_server_gives_other_sites_nothing(preview: Preview) -> N
         assert preview.ask(path, **{"Sec-Fetch-Site": "cross-site"}) == 403
     assert preview.ask("/preview/package.json") == 404
     assert preview.ask(f"/files/{'0' * 64}.js") == 404
+    for path in ("//", "//[", "//%"):  # Any site can request it, and it must not end the server.
+        assert preview.ask(path, **{"Sec-Fetch-Site": "cross-site"}) in (400, 403, 404)
+    assert preview.ask("/state") == 200
