@@ -219,7 +219,7 @@ export class ImportFailed extends CatalogError {}
 /** These changes are no longer available. */
 export class FeedExpired extends CatalogError {}
 
-/** The catalog is temporarily unavailable. */
+/** The catalog is temporarily unavailable, or sends what no catalog sends. */
 export class Unavailable extends CatalogError {
   readonly retryAfterSeconds?: number | null;
 }

@@ -18,6 +18,9 @@ export class FeedExpired extends CatalogError {}
 export class Unavailable extends CatalogError {}
 export class Offline extends Unavailable {}
 
+const MAX_JSON_BYTES = 64 * 2 ** 20;
+const MAX_ERROR_BYTES = 2 ** 20;
+
 function baseOf(address) {
  const text = String(address);
  try {
@@ -38,13 +41,114 @@ function queryString(values) {
  return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
-async function readJson(answer, signal) {
+async function readBytes(answer, most, signal) {
  try {
-  return await answer.json();
+  if (!answer.body) return await answer.arrayBuffer();
+  const reader = answer.body.getReader();
+  const pieces = [];
+  for (let size = 0; size <= most; ) {
+   const { done, value } = await reader.read();
+   if (done) break;
+   pieces.push(value);
+   size += value.length;
+  }
+  reader.cancel().catch(() => {});
+  return await new Blob(pieces).arrayBuffer();
  } catch (cause) {
   if (signal?.aborted) throw signal.reason;
+  throw new Offline(`${answer.url} was not received whole.`, { cause });
+ }
+}
+
+async function readJson(answer, isExpected, signal) {
+ const bytes = await readBytes(answer, MAX_JSON_BYTES, signal);
+ let value;
+ try {
+  value = JSON.parse(new TextDecoder().decode(bytes));
+ } catch (cause) {
   throw new Unavailable(`${answer.url} did not answer with JSON.`, { cause });
  }
+ if (isExpected(value)) return value;
+ throw new Unavailable(`${answer.url} did not answer as a catalog does.`);
+}
+
+async function readError(answer) {
+ try {
+  const bytes = await readBytes(answer, MAX_ERROR_BYTES);
+  const { error } = JSON.parse(new TextDecoder().decode(bytes));
+  return typeof error === "string" ? error : null;
+ } catch {
+  return null;
+ }
+}
+
+const isText = (value) => typeof value === "string";
+const isWhole = Number.isSafeInteger;
+const isNullOr = (isRight) => (value) => value === null || isRight(value);
+const isListOf = (isRight) => (value) => Array.isArray(value) && value.every(isRight);
+
+function has(fields) {
+ const checks = Object.entries(fields);
+ return (value) =>
+  typeof value === "object" && value !== null && checks.every(([key, isRight]) => isRight(value[key]));
+}
+
+function isAddress(value) {
+ try {
+  return isText(value) && /^https?:$/.test(new URL(value).protocol);
+ } catch {
+  return false;
+ }
+}
+
+const isVersion = has({
+ version: isText,
+ bundleUrl: isAddress,
+ sha256Hash: isText,
+ publishedAt: isText,
+ permissions: isListOf(isText),
+});
+const isFile = has({ path: isText, url: isAddress, size: isWhole, sha256Hash: isText });
+const isResult = has({
+ status: isText,
+ message: isText,
+ installed: isNullOr(isVersion),
+ offer: isNullOr(isVersion),
+ permissionsAdded: isListOf(isText),
+ permissionsRemoved: isListOf(isText),
+});
+
+const isSearch = has({ widgets: isListOf(has({ scope: isText, name: isText })) });
+const isDetail = has({ widget: has({ scope: isText, name: isText }), versions: isListOf(isVersion) });
+const isVersionDetail = has({ version: isVersion, files: isListOf(isFile) });
+const isPlan = has({
+ version: isVersion,
+ files: isListOf(isFile),
+ status: isText,
+ permissionsAdded: isListOf(isText),
+ permissionsRemoved: isListOf(isText),
+});
+const isResolved = has({ results: isListOf(isResult) });
+const isRevocations = has({
+ revision: isWhole,
+ revocations: isListOf(has({ id: isText, version: isText })),
+});
+const isChange = has({ seq: isWhole, type: isText, id: isText });
+const isChanges = has({ changes: isListOf(isChange), next: isWhole, newest: isWhole });
+
+const MAX_EVENT_LENGTH = 2 ** 20;
+
+function takeChanges(text) {
+ const events = text.split(/\r?\n\r?\n/);
+ const rest = events.pop();
+ if (rest.length > MAX_EVENT_LENGTH) throw new Unavailable("The catalog sends an event without end.");
+ const changes = [];
+ for (const event of events) {
+  const data = event.match(/^data: ?.*/gm)?.map((line) => line.replace(/^data: ?/, ""));
+  if (data) changes.push(JSON.parse(data.join("\n")));
+ }
+ if (!changes.every(isChange)) throw new Unavailable("The catalog sends what is no change.");
+ return [changes, rest];
 }
 
 function pause(seconds, signal) {
@@ -155,6 +259,9 @@ const BATCH_SECONDS = 0.005;
 const MOST_TOGETHER = 100;
 const STREAM_SILENCE_MS = 45_000;
 
+const isBundle = ({ path }) => path === "index.js";
+const isStyle = ({ path }) => path === "index.css";
+
 export class Catalog {
  #fetch;
  #cache;
@@ -172,23 +279,24 @@ export class Catalog {
  }
 
  async search(query = {}, { signal } = {}) {
-  return this.#read(`search${queryString(query)}`, { signal });
+  return this.#read(`search${queryString(query)}`, isSearch, { signal });
  }
 
  async detail(id, { signal } = {}) {
-  return this.#read(pathOf(id), { signal, isKept: true });
+  return this.#read(pathOf(id), isDetail, { signal, isKept: true });
  }
 
  async version(id, version, { signal } = {}) {
-  return this.#read(`${pathOf(id)}/${encodeURIComponent(version)}`, { signal, isKept: true });
+  const path = `${pathOf(id)}/${encodeURIComponent(version)}`;
+  return this.#read(path, isVersionDetail, { signal, isKept: true });
  }
 
  async revocations({ signal } = {}) {
-  return this.#read("revocations", { signal, isKept: true });
+  return this.#read("revocations", isRevocations, { signal, isKept: true });
  }
 
  async changes({ since, limit } = {}, { signal } = {}) {
-  return this.#read(`changes${queryString({ since, limit })}`, { signal });
+  return this.#read(`changes${queryString({ since, limit })}`, isChanges, { signal });
  }
 
  async resolve(request, { signal } = {}) {
@@ -260,13 +368,14 @@ export class Catalog {
    body: JSON.stringify(request),
    signal,
   });
-  return readJson(answer, signal);
+  const isComplete = (it) => isResolved(it) && it.results.length === request.widgets?.length;
+  return readJson(answer, isComplete, signal);
  }
 
  async #load(id, options, finish) {
   const { installed, range, isCounted = true, signal } = options;
   const planAddress = this.#address(`${id}?plan`);
-  const kept = await this.#findJson(planAddress);
+  const kept = await this.#findJson(planAddress, isPlan);
   const revocations = this.#recentRevocations();
   let plan = kept;
   const run = async () => {
@@ -312,10 +421,16 @@ export class Catalog {
   const current = results[0].installed;
   const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;
   let version = needsConsent ? null : offer;
-  if (version === null && needsConsent && alone.offer) version = current;
+  if (version === null && needsConsent && alone?.offer) version = current;
   if (version === null && status === "yanked") version = current;
   if (version === null) throw refusal(status, message, { id, sdk, offer, permissionsAdded });
   const { files } = await this.version(id, version.version, { signal });
+  const url = version.bundleUrl;
+  const [expected, actual] = [version.sha256Hash, files.find(isBundle)?.sha256Hash];
+  if (actual !== expected) {
+   const details = { url, expected, actual };
+   throw new IntegrityError(`The bundle of ${id} ${version.version} is not the one offered.`, details);
+  }
   return { ...said, version, files, update: version === offer ? null : offer };
  }
 
@@ -332,8 +447,8 @@ export class Catalog {
 
  async #fetchFiles({ files }, signal) {
   const [bundle, style] = await Promise.all(
-   ["index.js", "index.css"].map((path) => {
-    const file = files.find((it) => it.path === path);
+   [isBundle, isStyle].map((isWanted) => {
+    const file = files.find(isWanted);
     return file ? this.#verified(file, signal) : null;
    }),
   );
@@ -356,19 +471,17 @@ export class Catalog {
   return { module, bundle, css, styleSheet };
  }
 
- async #verified({ url, sha256Hash }, signal) {
-  const kept = await this.#cached("match", url).then((it) => it?.arrayBuffer());
+ async #verified({ url, size, sha256Hash }, signal) {
+  const kept = await this.#cached("match", this.#fileKey(url)).then((it) => it?.arrayBuffer());
   if (kept !== undefined && (await sha256(kept)) === sha256Hash) return kept;
   const answer = await this.#ask(url, { signal, gone: Revoked });
-  const bytes = await answer.arrayBuffer().catch((cause) => {
-   throw new Offline(`${url} was not received whole.`, { cause });
-  });
+  const bytes = await readBytes(answer, size, signal);
   const actual = await sha256(bytes);
   if (actual !== sha256Hash) {
    const details = { url, expected: sha256Hash, actual };
    throw new IntegrityError(`${url} is not what the catalog described.`, details);
   }
-  await this.#cached("put", url, new Response(bytes));
+  await this.#cached("put", this.#fileKey(url), new Response(bytes));
   return bytes;
  }
 
@@ -406,12 +519,9 @@ export class Catalog {
     if (done) return;
     clearTimeout(silence);
     silence = setTimeout(end, STREAM_SILENCE_MS);
-    const events = (rest + value).split(/\r?\n\r?\n/);
-    rest = events.pop();
-    for (const event of events) {
-     const data = event.match(/^data: ?.*/gm)?.map((line) => line.replace(/^data: ?/, ""));
-     if (data) yield JSON.parse(data.join("\n"));
-    }
+    let changes;
+    [changes, rest] = takeChanges(rest + value);
+    yield* changes;
    }
   } finally {
    clearTimeout(silence);
@@ -422,23 +532,24 @@ export class Catalog {
 
  async *#poll(since, signal) {
   let page = { next: since };
+  let before;
   do {
-   page = await this.changes({ since: page.next }, { signal });
+   before = page.next;
+   page = await this.changes({ since: before }, { signal });
    if (page.newest < since) throw new FeedExpired(`There is no change ${since} yet.`);
    yield* page.changes;
-  } while (page.changes.length > 0 && page.next < page.newest);
+  } while (page.next > before && page.next < page.newest);
  }
 
- async #read(path, { signal, isKept = false }) {
+ async #read(path, isExpected, { signal, isKept = false }) {
   const address = this.#address(path);
   try {
    const answer = await this.#ask(address, { signal, gone: FeedExpired });
-   const kept = isKept ? answer.clone() : null;
-   const value = await readJson(answer, signal);
-   if (kept) await this.#cached("put", address, kept);
+   const value = await readJson(answer, isExpected, signal);
+   if (isKept) await this.#cached("put", address, new Response(JSON.stringify(value)));
    return value;
   } catch (error) {
-   const kept = isKept && error instanceof Unavailable && (await this.#findJson(address));
+   const kept = isKept && error instanceof Unavailable && (await this.#findJson(address, isExpected));
    if (!kept) throw error;
    return kept;
   }
@@ -448,15 +559,18 @@ export class Catalog {
   const signals = [signal, hasTimeout && AbortSignal.timeout(this.#timeoutMs)].filter(Boolean);
   let answer;
   try {
-   answer = await this.#fetch(address, { ...request, signal: AbortSignal.any(signals) });
+   const rules = { redirect: "manual", signal: AbortSignal.any(signals) };
+   answer = await this.#fetch(address, { ...request, ...rules });
   } catch (cause) {
    if (signal?.aborted) throw signal.reason;
    throw new Offline(`${address} cannot be reached.`, { cause });
   }
   if (answer.ok) return answer;
   const { status } = answer;
-  const { error } = await answer.json().catch(() => ({}));
-  const message = error ?? `${address} answered ${status}.`;
+  if (answer.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+   throw new Unavailable(`${address} redirects elsewhere, and redirects are not followed.`);
+  }
+  const message = (await readError(answer)) ?? `${address} answered ${status}.`;
   if (status === 404) throw new NotFound(message, { status });
   if (status === 410) throw new gone(message, { status });
   if (status < 500 && status !== 429) throw new InvalidRequest(message, { status });
@@ -468,6 +582,10 @@ export class Catalog {
   return `${this.baseUrl}/api/v1/widgets/${path}`;
  }
 
+ #fileKey(url) {
+  return this.#address(`?file=${encodeURIComponent(url)}`);
+ }
+
  async #cached(method, ...values) {
   try {
    return await (await this.#cache)?.[method](...values);
@@ -476,12 +594,15 @@ export class Catalog {
   }
  }
 
- async #findJson(address) {
-  return (await this.#cached("match", address))?.json().catch(() => undefined);
+ async #findJson(address, isExpected) {
+  const value = await (await this.#cached("match", address))?.json().catch(() => undefined);
+  return isExpected(value) ? value : undefined;
  }
 
  async #forget({ files }, other = { files: [] }) {
   const needed = new Set(other.files.map((it) => it.url));
-  for (const { url } of files) if (!needed.has(url)) await this.#cached("delete", url);
+  for (const { url } of files) {
+   if (!needed.has(url)) await this.#cached("delete", this.#fileKey(url));
+  }
  }
 }

@@ -10,7 +10,15 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 # Each after its dependencies.
-_FILES = ("errors.js", "requests.js", "waiting.js", "files.js", "catalog.js")
+_FILES = (
+    "errors.js",
+    "requests.js",
+    "shapes.js",
+    "events.js",
+    "waiting.js",
+    "files.js",
+    "catalog.js",
+)
 _PUBLIC = ("errors.js", "catalog.js")
 _ABOUT = """\
 // The client of Widget Catalog for browsers, Node and Bun. client.d.ts says what it does.

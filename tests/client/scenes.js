@@ -98,7 +98,9 @@ export async function offline(client, base, bad, place) {
     neverLoaded: (await fails(catalog.load("acme/liar", { sdk: "1.0.0" })))[0],
     otherOptions: await loadedOffline(client, base, cache),
   };
-  await cache.put(loaded.version.bundleUrl, new Response("export const mount = 'evil';"));
+  const bundle = `${base}/api/v1/widgets/?file=${encodeURIComponent(loaded.version.bundleUrl)}`;
+  if (!(await cache.match(bundle))) throw new Error("The bundle is not cached there.");
+  await cache.put(bundle, new Response("export const mount = 'evil';"));
   found.tampered = (await fails(catalog.load("acme/clock", { sdk: "1.2.0" })))[0];
   return found;
 }
@@ -318,6 +320,30 @@ export async function following(client, base, since) {
     for await (const { seq } of catalog.watch({ since, pollSeconds: 0.1 })) seen.push(seq);
   };
   return [await failure(client, follow()), seen];
+}
+
+/** The errors of a catalog that sends what no catalog sends. */
+export async function hostile(client, base) {
+  const catalog = new client.Catalog(base);
+  return [
+    await failure(client, catalog.search()),
+    await failure(client, catalog.fetchFiles("acme/clock", { sdk: "1.0.0", isCounted: false })),
+  ];
+}
+
+/** A catalog states files that it does not need later: what is left of what was cached. */
+export async function forgetting(client, base, elsewhere) {
+  const cached = new Map([[elsewhere, new Response("{}")]]);
+  const cache = {
+    match: async (url) => cached.get(url)?.clone(),
+    put: async (url, response) => void cached.set(url, response),
+    delete: async (url) => cached.delete(url),
+  };
+  const catalog = new client.Catalog(base, { cache });
+  for (let i = 0; i < 2; i++) {
+    await catalog.fetchFiles("acme/clock", { sdk: "1.0.0", isCounted: false });
+  }
+  return cached.has(elsewhere);
 }
 
 function cutOff({ Catalog }, base, cache) {

@@ -10,6 +10,7 @@ import {
   Revoked,
   Unavailable,
 } from "./errors.js";
+import { takeChanges } from "./events.js";
 import {
   importBytes,
   isSameVersion,
@@ -19,13 +20,25 @@ import {
   refuseRevoked,
   sha256,
 } from "./files.js";
-import { baseOf, pathOf, queryString, readJson } from "./requests.js";
+import { baseOf, pathOf, queryString, readBytes, readError, readJson } from "./requests.js";
+import {
+  isChanges,
+  isDetail,
+  isPlan,
+  isResolved,
+  isRevocations,
+  isSearch,
+  isVersionDetail,
+} from "./shapes.js";
 import { pause, unlessAborted } from "./waiting.js";
 
 const REVOCATIONS_FRESH_MS = 10_000;
 const BATCH_SECONDS = 0.005;
 const MOST_TOGETHER = 100; // Widgets per request; the service accepts 500, in 64 KB.
 const STREAM_SILENCE_MS = 45_000; // The service sends a comment every 15 seconds.
+
+const isBundle = ({ path }) => path === "index.js";
+const isStyle = ({ path }) => path === "index.css";
 
 export class Catalog {
   #fetch;
@@ -44,23 +57,24 @@ export class Catalog {
   }
 
   async search(query = {}, { signal } = {}) {
-    return this.#read(`search${queryString(query)}`, { signal });
+    return this.#read(`search${queryString(query)}`, isSearch, { signal });
   }
 
   async detail(id, { signal } = {}) {
-    return this.#read(pathOf(id), { signal, isKept: true });
+    return this.#read(pathOf(id), isDetail, { signal, isKept: true });
   }
 
   async version(id, version, { signal } = {}) {
-    return this.#read(`${pathOf(id)}/${encodeURIComponent(version)}`, { signal, isKept: true });
+    const path = `${pathOf(id)}/${encodeURIComponent(version)}`;
+    return this.#read(path, isVersionDetail, { signal, isKept: true });
   }
 
   async revocations({ signal } = {}) {
-    return this.#read("revocations", { signal, isKept: true });
+    return this.#read("revocations", isRevocations, { signal, isKept: true });
   }
 
   async changes({ since, limit } = {}, { signal } = {}) {
-    return this.#read(`changes${queryString({ since, limit })}`, { signal });
+    return this.#read(`changes${queryString({ since, limit })}`, isChanges, { signal });
   }
 
   async resolve(request, { signal } = {}) {
@@ -134,13 +148,14 @@ export class Catalog {
       body: JSON.stringify(request),
       signal,
     });
-    return readJson(answer, signal);
+    const isComplete = (it) => isResolved(it) && it.results.length === request.widgets?.length;
+    return readJson(answer, isComplete, signal);
   }
 
   async #load(id, options, finish) {
     const { installed, range, isCounted = true, signal } = options;
     const planAddress = this.#address(`${id}?plan`);
-    const kept = await this.#findJson(planAddress);
+    const kept = await this.#findJson(planAddress, isPlan);
     const revocations = this.#recentRevocations();
     let plan = kept;
     const run = async () => {
@@ -188,10 +203,16 @@ export class Catalog {
     const current = results[0].installed;
     const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;
     let version = needsConsent ? null : offer;
-    if (version === null && needsConsent && alone.offer) version = current;
+    if (version === null && needsConsent && alone?.offer) version = current;
     if (version === null && status === "yanked") version = current;
     if (version === null) throw refusal(status, message, { id, sdk, offer, permissionsAdded });
     const { files } = await this.version(id, version.version, { signal });
+    const url = version.bundleUrl;
+    const [expected, actual] = [version.sha256Hash, files.find(isBundle)?.sha256Hash];
+    if (actual !== expected) {
+      const details = { url, expected, actual };
+      throw new IntegrityError(`The bundle of ${id} ${version.version} is not the one offered.`, details);
+    }
     return { ...said, version, files, update: version === offer ? null : offer };
   }
 
@@ -209,8 +230,8 @@ export class Catalog {
 
   async #fetchFiles({ files }, signal) {
     const [bundle, style] = await Promise.all(
-      ["index.js", "index.css"].map((path) => {
-        const file = files.find((it) => it.path === path);
+      [isBundle, isStyle].map((isWanted) => {
+        const file = files.find(isWanted);
         return file ? this.#verified(file, signal) : null;
       }),
     );
@@ -234,19 +255,17 @@ export class Catalog {
   }
 
   /** The verified bytes of a file, from the cache or from its URL. */
-  async #verified({ url, sha256Hash }, signal) {
-    const kept = await this.#cached("match", url).then((it) => it?.arrayBuffer());
+  async #verified({ url, size, sha256Hash }, signal) {
+    const kept = await this.#cached("match", this.#fileKey(url)).then((it) => it?.arrayBuffer());
     if (kept !== undefined && (await sha256(kept)) === sha256Hash) return kept;
     const answer = await this.#ask(url, { signal, gone: Revoked });
-    const bytes = await answer.arrayBuffer().catch((cause) => {
-      throw new Offline(`${url} was not received whole.`, { cause });
-    });
+    const bytes = await readBytes(answer, size, signal);
     const actual = await sha256(bytes);
     if (actual !== sha256Hash) {
       const details = { url, expected: sha256Hash, actual };
       throw new IntegrityError(`${url} is not what the catalog described.`, details);
     }
-    await this.#cached("put", url, new Response(bytes));
+    await this.#cached("put", this.#fileKey(url), new Response(bytes));
     return bytes;
   }
 
@@ -284,12 +303,9 @@ export class Catalog {
         if (done) return;
         clearTimeout(silence);
         silence = setTimeout(end, STREAM_SILENCE_MS);
-        const events = (rest + value).split(/\r?\n\r?\n/);
-        rest = events.pop();
-        for (const event of events) {
-          const data = event.match(/^data: ?.*/gm)?.map((line) => line.replace(/^data: ?/, ""));
-          if (data) yield JSON.parse(data.join("\n"));
-        }
+        let changes;
+        [changes, rest] = takeChanges(rest + value);
+        yield* changes;
       }
     } finally {
       clearTimeout(silence);
@@ -300,23 +316,24 @@ export class Catalog {
 
   async *#poll(since, signal) {
     let page = { next: since };
+    let before;
     do {
-      page = await this.changes({ since: page.next }, { signal });
+      before = page.next;
+      page = await this.changes({ since: before }, { signal });
       if (page.newest < since) throw new FeedExpired(`There is no change ${since} yet.`);
       yield* page.changes;
-    } while (page.changes.length > 0 && page.next < page.newest);
+    } while (page.next > before && page.next < page.newest);
   }
 
-  async #read(path, { signal, isKept = false }) {
+  async #read(path, isExpected, { signal, isKept = false }) {
     const address = this.#address(path);
     try {
       const answer = await this.#ask(address, { signal, gone: FeedExpired });
-      const kept = isKept ? answer.clone() : null;
-      const value = await readJson(answer, signal);
-      if (kept) await this.#cached("put", address, kept);
+      const value = await readJson(answer, isExpected, signal);
+      if (isKept) await this.#cached("put", address, new Response(JSON.stringify(value)));
       return value;
     } catch (error) {
-      const kept = isKept && error instanceof Unavailable && (await this.#findJson(address));
+      const kept = isKept && error instanceof Unavailable && (await this.#findJson(address, isExpected));
       if (!kept) throw error;
       return kept;
     }
@@ -327,15 +344,19 @@ export class Catalog {
     const signals = [signal, hasTimeout && AbortSignal.timeout(this.#timeoutMs)].filter(Boolean);
     let answer;
     try {
-      answer = await this.#fetch(address, { ...request, signal: AbortSignal.any(signals) });
+      const rules = { redirect: "manual", signal: AbortSignal.any(signals) };
+      answer = await this.#fetch(address, { ...request, ...rules });
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       throw new Offline(`${address} cannot be reached.`, { cause });
     }
     if (answer.ok) return answer;
     const { status } = answer;
-    const { error } = await answer.json().catch(() => ({}));
-    const message = error ?? `${address} answered ${status}.`;
+    // Elsewhere may be a host that only this one can reach.
+    if (answer.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+      throw new Unavailable(`${address} redirects elsewhere, and redirects are not followed.`);
+    }
+    const message = (await readError(answer)) ?? `${address} answered ${status}.`;
     if (status === 404) throw new NotFound(message, { status });
     if (status === 410) throw new gone(message, { status });
     if (status < 500 && status !== 429) throw new InvalidRequest(message, { status });
@@ -347,6 +368,11 @@ export class Catalog {
     return `${this.baseUrl}/api/v1/widgets/${path}`;
   }
 
+  /** Below this catalog, which could delete what is cached for another one otherwise. */
+  #fileKey(url) {
+    return this.#address(`?file=${encodeURIComponent(url)}`);
+  }
+
   /** A cache that is full, or fails, is ignored. */
   async #cached(method, ...values) {
     try {
@@ -356,13 +382,16 @@ export class Catalog {
     }
   }
 
-  async #findJson(address) {
-    return (await this.#cached("match", address))?.json().catch(() => undefined);
+  async #findJson(address, isExpected) {
+    const value = await (await this.#cached("match", address))?.json().catch(() => undefined);
+    return isExpected(value) ? value : undefined;
   }
 
   /** Drop the files of a plan that another one does not need. */
   async #forget({ files }, other = { files: [] }) {
     const needed = new Set(other.files.map((it) => it.url));
-    for (const { url } of files) if (!needed.has(url)) await this.#cached("delete", url);
+    for (const { url } of files) {
+      if (!needed.has(url)) await this.#cached("delete", this.#fileKey(url));
+    }
   }
 }

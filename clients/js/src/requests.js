@@ -1,6 +1,9 @@
 // Building requests, and reading responses.
 
-import { InvalidRequest, Unavailable } from "./errors.js";
+import { InvalidRequest, Offline, Unavailable } from "./errors.js";
+
+const MAX_JSON_BYTES = 64 * 2 ** 20; // Details and revocations grow with the catalog.
+const MAX_ERROR_BYTES = 2 ** 20;
 
 /** The URL of a catalog, without slashes at its end. May be a path on the host of the page. */
 export function baseOf(address) {
@@ -23,11 +26,45 @@ export function queryString(values) {
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
-export async function readJson(answer, signal) {
+/** The bytes of a response. Reading stops after `most`, so a longer one is incomplete. */
+export async function readBytes(answer, most, signal) {
   try {
-    return await answer.json();
+    if (!answer.body) return await answer.arrayBuffer();
+    const reader = answer.body.getReader();
+    const pieces = [];
+    for (let size = 0; size <= most; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      pieces.push(value);
+      size += value.length;
+    }
+    reader.cancel().catch(() => {});
+    return await new Blob(pieces).arrayBuffer();
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
+    throw new Offline(`${answer.url} was not received whole.`, { cause });
+  }
+}
+
+export async function readJson(answer, isExpected, signal) {
+  const bytes = await readBytes(answer, MAX_JSON_BYTES, signal);
+  let value;
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes));
+  } catch (cause) {
     throw new Unavailable(`${answer.url} did not answer with JSON.`, { cause });
+  }
+  if (isExpected(value)) return value;
+  throw new Unavailable(`${answer.url} did not answer as a catalog does.`);
+}
+
+/** The message of an error response, if it has one. */
+export async function readError(answer) {
+  try {
+    const bytes = await readBytes(answer, MAX_ERROR_BYTES);
+    const { error } = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof error === "string" ? error : null;
+  } catch {
+    return null;
   }
 }
