@@ -14,13 +14,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from publishing.publish_requests import sha
 from support.people import announce, request_body
 from support.pictures import a_picture
 from widget_catalog.accounts.store import get_account
+from widget_catalog.catalog.attached_content import inspect_picture
 from widget_catalog.catalog.node.node import open_node
 from widget_catalog.core.actors import Actor, Via
+from widget_catalog.publishing.picture_checks import Checked
 from widget_catalog.publishing.publish_version import publish_version
 from widget_catalog.publishing.request_version import request_version
+from widget_contract.version_files import kind_of
 
 
 def bundle_of(version: str) -> bytes:
@@ -56,7 +60,10 @@ def publish(
         upload.write(content)
         upload.finish()
     before_confirm()
-    publish_version(node.store, node.bundles, node.uploads, actor, request.id)
+    checked = Checked()
+    for path, content in pictures.items():
+        checked.add((sha(content), kind_of(path)), inspect_picture(content, kind_of(path)))
+    publish_version(node.store, node.bundles, node.uploads, actor, request.id, checked=checked)
 
 
 def main(data: Path, *, has_pictures: bool) -> None:

@@ -23,10 +23,19 @@ def an_animation(kind: str) -> bytes:
     return encoded(first, kind, save_all=True, append_images=others)
 
 
-def a_huge_png(side: int = 20_000) -> bytes:
-    """A small file: black, with one bit for a pixel. Pillow takes five times as long for it."""
-    rows = zlib.compress(bytes((1 + side // 8) * side), 1)
-    header = struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
+def a_huge_png(
+    side: int = 20_000,
+    depth: int = 1,
+    color: int = 0,
+    channels: int = 1,
+    *,
+    interlaced: bool = False,
+) -> bytes:
+    """A small file: black, by default with one bit for a pixel. Pillow takes five times as long
+    for it. Interlaced, it has too few rows, which nobody sees who reads the header alone.
+    """
+    rows = zlib.compress(bytes((1 + side * depth * channels // 8) * side), 1)
+    header = struct.pack(">IIBBBBB", side, side, depth, color, 0, 0, interlaced)
     chunks = ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(it)) + kind + it + struct.pack(">I", zlib.crc32(kind + it))

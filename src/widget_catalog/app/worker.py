@@ -68,7 +68,7 @@ from ..core.http.middleware import (
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
 from ..core.http.routing import Route, Routes
-from ..core.jobs.fair_turns import HashingPool
+from ..core.jobs.fair_turns import hashing_pool, publishing_pool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
@@ -194,7 +194,8 @@ class _Parts:
             list_routes(),
             self._readers,
             writers,
-            self.close_later(HashingPool()),
+            self.close_later(hashing_pool()),
+            self.close_later(publishing_pool()),
             self._receiver,
         )
 

@@ -155,7 +155,13 @@ def _confirm(services: Services, call: Call, body: dict[str, Any]) -> Response:
     if not isinstance(id_, str):
         raise InvalidRequest("versionId: must be the text that the request was answered with.")
     request = publish_version(
-        services.store, services.bundles, services.uploads, call.actor, id_, services.of(Quotas)
+        services.store,
+        services.bundles,
+        services.uploads,
+        call.actor,
+        id_,
+        services.of(Quotas),
+        call.prepared,
     )
     cdn = _cdn_urls(services, request)
     return reply(Published(True, cdn[BUNDLE], cdn.get(STYLE, UNSET)))

@@ -51,9 +51,10 @@ class PublishingSettings(FeatureSettings):
 
 def _services(services: "Services") -> Sequence[object]:
     from .module_notes import ModuleNotes
+    from .picture_checks import PictureChecks
     from .quotas import quotas_from
 
-    return (quotas_from(services.settings), ModuleNotes())
+    return (quotas_from(services.settings), ModuleNotes(), PictureChecks())
 
 
 def _public_settings(_settings: "Settings") -> Mapping[str, Any]:

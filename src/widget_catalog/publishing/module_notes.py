@@ -1,21 +1,19 @@
 """Notes for the author about an uploaded module: what no browser can run in it.
 
-It is parsed in a child process with limits. The notes are advice: they never prevent publishing,
-and what the module exports is not looked at.
+It is parsed in a child process with limits, in fair turns by scope. The notes are advice: they
+never prevent publishing, and what the module exports is not looked at.
 """
 
 from collections import OrderedDict
-from threading import Lock
 
 from widget_contract.browser_modules import find_unsupported, parse_module
 
 from ..core.errors import Busy
-from ..core.jobs.bounded_work import BoundedProcess
+from ..core.jobs.bounded_work import BoundedWork
 
 _LINE_BREAK = b"\n"
 _MAX_NOTES = 10
 _MAX_KEPT = 100
-_MAX_WAIT_S = 5
 
 
 def list_notes(module: bytes) -> list[str]:
@@ -28,27 +26,22 @@ def list_notes(module: bytes) -> list[str]:
 
 
 class ModuleNotes:
-    """The notes about modules, by their hash."""
+    """The notes about modules, by their hash. One per worker."""
 
     def __init__(self) -> None:
-        self._process = BoundedProcess[bytes, list[str]](list_notes)
-        self._turn = Lock()
+        self._parsing: BoundedWork[bytes, list[str]] = BoundedWork(list_notes)
         self._kept: OrderedDict[str, list[str]] = OrderedDict()
 
-    def about(self, sha256_hash: str, module: bytes) -> list[str]:
-        """None if others come first, or if parsing exceeds the limits."""
-        kept = self._kept.get(sha256_hash)
-        if kept is not None:
-            return kept
-        if not self._turn.acquire(timeout=_MAX_WAIT_S):
-            return []
+    def about(self, sha256_hash: str) -> list[str] | None:
+        """None before they were made."""
+        return self._kept.get(sha256_hash)
+
+    async def make(self, sha256_hash: str, module: bytes, scope: str) -> None:
+        """There are none if parsing exceeds the limits, and none yet if others come first."""
         try:
-            notes = self._process.ask(module) or []
-            self._kept[sha256_hash] = notes
-            if len(self._kept) > _MAX_KEPT:
-                self._kept.popitem(last=False)
-            return notes
+            notes = await self._parsing.ask(module, scope, sha256_hash)
         except Busy:
-            return []
-        finally:
-            self._turn.release()
+            return
+        self._kept[sha256_hash] = notes or []
+        if len(self._kept) > _MAX_KEPT:
+            self._kept.popitem(last=False)

@@ -101,7 +101,7 @@ def post_publish(services: Services, call: Call) -> Response:
 
 
 def _store(services: Services, call: Call, typed: _Typed) -> Response:
-    sent = read_sent_files(call.files)
+    sent = read_sent_files(call.files, call.prepared)
     body = _request_body(call, typed, sent)
     most, quotas = services.settings.max_bundle_bytes, services.of(Quotas)
     try:
@@ -136,6 +136,7 @@ def post_pending(services: Services, call: Call) -> Response:
             call.actor,
             call.params["id"],
             services.of(Quotas),
+            call.prepared,
         )
     except _CORRECTABLE as error:
         return _confirm_page(services, call, SentForm(error=error))
@@ -232,21 +233,8 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         },
         place=f"{PUBLISH}/{request.id}",
         preview=_panel(services, pending),
-        notes=_notes(services, call, pending),
+        notes=services.of(ModuleNotes).about(request.sha256_hash) or (),
     )
-
-
-def _notes(services: Services, call: Call, pending: PendingVersion) -> list[str]:
-    """What no browser can run in the module."""
-    request = pending.request
-    try:
-        with read_pending_file(
-            services.store, services.uploads, call.actor, request.id, BUNDLE
-        ) as content:
-            module = content.read()
-    except NotFound:  # It was never uploaded.
-        return []
-    return services.of(ModuleNotes).about(request.sha256_hash, module)
 
 
 def _panel(services: Services, pending: PendingVersion) -> Mapping[str, Any]:

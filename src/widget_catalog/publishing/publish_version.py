@@ -7,7 +7,10 @@ meanwhile, and a version never refers to a missing file.
 """
 
 import contextlib
+import hashlib
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -20,6 +23,7 @@ from widget_contract.capabilities import (
 )
 from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope
+from widget_contract.version_files import BUNDLE, is_picture, kind_of
 
 from ..catalog.events import PublishBegun, Published
 from ..catalog.replica.rendering import render
@@ -29,12 +33,14 @@ from ..catalog.widgets import Version
 from ..core import hooks
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
-from ..core.errors import BundleNotFound, InvalidRequest, NotFound, StoreUnavailable
+from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound, StoreUnavailable
 from ..core.files.contract import Bundles, Uploads
 from ..core.files.verified import map_parallel
+from .picture_checks import NO_PICTURES, Checked, SentPicture
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import Wanted, check_limits, plan_version
 from .store import (
+    FileSpec,
     PublishRequest,
     confirm_request,
     end_request,
@@ -64,13 +70,16 @@ def publish_version(
     actor: Actor,
     request_id: str,
     quotas: Quotas = NO_QUOTAS,
+    checked: Checked = NO_PICTURES,
 ) -> PublishRequest:
-    """Confirm a request. Idempotent: a confirmed request may be confirmed again."""
+    """Confirm a request, whose pictures are `checked`. Idempotent: a confirmed request may be
+    confirmed again.
+    """
     request = _get_now(store, actor, request_id)
     for pause_s in _PAUSES_S:
         if request.confirmed_at is not None:
             return request
-        files = UploadedFiles(store, bundles, uploads, request)
+        files = UploadedFiles(store, bundles, uploads, request, checked)
         try:
             files.put_all()
         except InvalidRequest:
@@ -215,6 +224,29 @@ def view_pending(store: Store, actor: Actor, request_id: str) -> PendingVersion:
     return PendingVersion(request, wanted.manifest, stored is None, previous)
 
 
+class PendingModule(NamedTuple):
+    """An uploaded bundle that nobody has published yet."""
+
+    scope: str
+    sha256_hash: str
+    content: bytes
+
+
+def read_module(
+    store: Store,
+    uploads: Uploads,
+    actor: Actor,
+    request_id: str,
+    is_wanted: Callable[[str], bool],
+) -> PendingModule | None:
+    """The bundle of an own request, if it is wanted by its hash. NotFound if it is not there."""
+    request = _get_now(store, actor, request_id)
+    if request.confirmed_at is not None or not is_wanted(request.sha256_hash):
+        return None
+    with read_pending_file(store, uploads, actor, request_id, BUNDLE) as content:
+        return PendingModule(request.scope, request.sha256_hash, content.read())
+
+
 def read_pending_file(
     store: Store, uploads: Uploads, actor: Actor, request_id: str, path: str
 ) -> BinaryIO:
@@ -224,6 +256,33 @@ def read_pending_file(
         return uploads.open(request.id, path, request.files[path].size_bytes)
     except (BundleNotFound, KeyError):
         raise NotFound("This file was not uploaded, or it is published already.") from None
+
+
+def list_pictures(
+    store: Store, uploads: Uploads, actor: Actor, request_id: str
+) -> tuple[str, list[SentPicture]]:
+    """Their scope, and the uploaded pictures, which are to be checked before they are published."""
+    request = _get_now(store, actor, request_id)
+    if request.confirmed_at is not None:
+        return request.scope, []
+    read = partial(_read, uploads, request.id)
+    sent = [
+        SentPicture(spec.sha256_hash, kind_of(path), partial(read, path, spec))
+        for path, spec in request.files.items()
+        if is_picture(path)
+    ]
+    return request.scope, sent
+
+
+def _read(uploads: Uploads, request_id: str, path: str, announced: FileSpec) -> bytes | None:
+    """None if it is not the announced file: publishing says what is wrong."""
+    try:
+        with uploads.open(request_id, path, announced.size_bytes + 1) as upload:
+            content = upload.read()
+    except (BundleNotFound, BundleRefused, OSError):
+        return None
+    is_announced = hashlib.sha256(content).hexdigest() == announced.sha256_hash
+    return content if is_announced else None
 
 
 def discard_pending(store: Store, uploads: Uploads, actor: Actor, request_id: str) -> None:

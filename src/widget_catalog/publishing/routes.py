@@ -6,6 +6,7 @@ from ..core.actors import Right
 from ..core.http.routing import Route, StepUp, Who, page
 from ..core.http.sent_form import by_api
 from . import api, publish_pages, widget_pages
+from .preparing import prepare_confirmation, prepare_form, prepare_preview, prepare_request
 
 _WIDGET = "/api/widgets/{scope}/{name}"
 _VERSION = _WIDGET + "/versions/{version}"
@@ -24,6 +25,7 @@ API = (
         Right.PUBLISH,
         max_body=_MANIFEST_AND_MORE,
         step_up=StepUp.FACTOR,
+        prepares=prepare_request,
     ),
     Route("GET", _WIDGET, api.get_widget, Right.VIEW),
     Route("POST", _WIDGET + "/official", api.post_official, Right.MAKE_OFFICIAL),
@@ -67,9 +69,23 @@ PAGES = (
         for it in api.VERSION_CHANGES
     ),
     page("GET", publish_pages.PUBLISH, publish_pages.get_publish, Who.PERSON),
-    page("POST", publish_pages.PUBLISH, publish_pages.post_publish, Who.PERSON, takes_files=True),
-    page("GET", _PENDING, publish_pages.get_pending, Who.PERSON),
-    page("POST", _PENDING, publish_pages.post_pending, Who.PERSON, step_up=StepUp.FACTOR),
+    page(
+        "POST",
+        publish_pages.PUBLISH,
+        publish_pages.post_publish,
+        Who.PERSON,
+        takes_files=True,
+        prepares=prepare_form,
+    ),
+    page("GET", _PENDING, publish_pages.get_pending, Who.PERSON, prepares=prepare_preview),
+    page(
+        "POST",
+        _PENDING,
+        publish_pages.post_pending,
+        Who.PERSON,
+        step_up=StepUp.FACTOR,
+        prepares=prepare_confirmation,
+    ),
     page("POST", _PENDING + "/discard", publish_pages.post_discard, Who.PERSON),
     page("GET", _PENDING + "/index.js", publish_pages.get_bundle, Who.PERSON),
     page("GET", _PENDING + "/index.css", publish_pages.get_style, Who.PERSON),

@@ -6,6 +6,7 @@ field; confirming checks them again, like those of every other client.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from widget_contract.version_files import (
@@ -21,6 +22,7 @@ from widget_contract.version_files import (
 from ..catalog.attached_content import check_content
 from ..core.errors import BundleRefused
 from ..core.http.receiving import FormFile
+from .picture_checks import Checked, SentPicture
 
 PICTURES = "screenshots"
 _PATHS = {"bundle": BUNDLE, "style": STYLE, "readme": README}
@@ -58,8 +60,22 @@ def find_file(files: Sequence[FormFile], field: str) -> FormFile | None:
     return next((it for it in files if it.field == field), None)
 
 
-def read_sent_files(sent: Sequence[FormFile]) -> SentFiles:
-    """Raises Busy if a picture cannot be checked just now."""
+def list_sent_pictures(sent: Sequence[FormFile]) -> list[SentPicture]:
+    """Those to check before the form is read: up to the first that is refused anyway."""
+    pictures = [it for it in sent if it.field == PICTURES]
+    found: list[SentPicture] = []
+    for file in pictures if len(pictures) <= MAX_PICTURES else ():
+        kind = _kind_of(file)
+        if kind is None or file.size_bytes > MAX_PICTURE_BYTES:
+            break
+        found.append(SentPicture(file.sha256_hash, kind, partial(_content_of, file)))
+    return found
+
+
+def read_sent_files(sent: Sequence[FormFile], checked: Checked) -> SentFiles:
+    """Only the first picture with content that is refused has an error. Raises Busy if a picture
+    could not be checked just now.
+    """
     found = SentFiles({}, {})
     for field, path in _PATHS.items():
         if (file := find_file(sent, field)) is not None:
@@ -67,12 +83,12 @@ def read_sent_files(sent: Sequence[FormFile]) -> SentFiles:
     readme = found.files.get(README)
     # Its size is checked with the request.
     if readme is not None and readme.size_bytes <= MAX_README_BYTES:
-        found.errors["readme"] = tuple(_content_errors(readme, "md"))
-    _add_pictures(found, [it for it in sent if it.field == PICTURES])
+        found.errors["readme"] = tuple(_content_errors(readme, "md", checked))
+    _add_pictures(found, [it for it in sent if it.field == PICTURES], checked)
     return found
 
 
-def _add_pictures(found: SentFiles, pictures: Sequence[FormFile]) -> None:
+def _add_pictures(found: SentFiles, pictures: Sequence[FormFile], checked: Checked) -> None:
     if len(pictures) > MAX_PICTURES:
         sentence = f"You chose {len(pictures)} pictures; at most {MAX_PICTURES} are allowed."
         found.errors[PICTURES] = (sentence,)
@@ -86,18 +102,23 @@ def _add_pictures(found: SentFiles, pictures: Sequence[FormFile]) -> None:
         elif kind is None:
             problems = [f"{_shown(file)} is not a PNG, JPEG or WebP picture."]
         else:
-            problems = list(_content_errors(file, kind))
+            problems = [] if errors else list(_content_errors(file, kind, checked))
         if kind is not None and not problems:
             found.files[_new_path(file.name, kind, found.files)] = file
         errors += problems
     found.errors[PICTURES] = tuple(errors)
 
 
-def _content_errors(file: FormFile, kind: FileKind) -> Iterator[str]:
+def _content_of(file: FormFile) -> bytes:
     content = file.content.read()
     file.content.seek(0)
+    return content
+
+
+def _content_errors(file: FormFile, kind: FileKind, checked: Checked) -> Iterator[str]:
+    content = _content_of(file)
     try:
-        check_content(content, kind)
+        check_content(content, kind, lambda _, kind: checked.find(file.sha256_hash, kind))
     except BundleRefused as error:
         yield f"{_shown(file)} {error.message}"
 

@@ -21,6 +21,7 @@ from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Uploads
 from ..core.files.verified import hash_stream
+from .picture_checks import Checked, NotChecked
 from .store import FileSpec, PublishRequest, add_requested_files
 
 _WHAT = {BUNDLE: "bundle", STYLE: "style sheet", README: "README"}
@@ -31,12 +32,18 @@ class UploadedFiles:
     """The uploads of a request: verified, then stored. Nothing refers to them yet."""
 
     def __init__(
-        self, store: Store, bundles: Bundles, uploads: Uploads, request: PublishRequest
+        self,
+        store: Store,
+        bundles: Bundles,
+        uploads: Uploads,
+        request: PublishRequest,
+        checked: Checked,
     ) -> None:
         self._store = store
         self._bundles = bundles
         self._uploads = uploads
         self._request = request
+        self._checked = checked
         self._attached: dict[str, AttachedFile] = {}
         self.readme_words = ""
         self.keys: list[FileKey] = []
@@ -48,17 +55,20 @@ class UploadedFiles:
         return in_order(self._attached)
 
     def put_all(self) -> None:
-        """Raises InvalidRequest with all errors; then nothing new is stored."""
-        errors, thumbnails = [], []
-        for path, spec in self._request.files.items():
-            try:
-                picture = self._put(path, spec)
-            except InvalidRequest as error:
-                errors.append(error.message)
-                continue
-            if picture is not None:
-                thumbnails.append((thumbnail_of(path), picture))
+        """Raises InvalidRequest with all errors, but only that of the first picture that is
+        refused; then nothing new is stored. Raises Busy.
+        """
+        errors: list[str] = []
+        thumbnails = []
         try:
+            for path, spec in self._request.files.items():
+                try:
+                    picture = self._put(path, spec, is_valid=not errors)
+                except InvalidRequest as error:
+                    errors.append(error.message)
+                    continue
+                if picture is not None:
+                    thumbnails.append((thumbnail_of(path), picture))
             if errors:
                 raise InvalidRequest(_joined(errors))
             self._put_thumbnails(thumbnails)
@@ -67,7 +77,8 @@ class UploadedFiles:
                 remove_unused(self._store, self._bundles, self.new)
             raise
 
-    def _put(self, path: str, spec: FileSpec) -> Picture | None:
+    def _put(self, path: str, spec: FileSpec, *, is_valid: bool) -> Picture | None:
+        """`is_valid`: there were no errors before. Otherwise nothing more is stored."""
         what = f"The {_WHAT[path]}" if path in _WHAT else path
         picture = None
         try:
@@ -77,18 +88,21 @@ class UploadedFiles:
                 if problem := _difference(spec, sha256_hash, size_bytes):
                     raise InvalidRequest(f"{what} {problem}")
                 content: BinaryIO = upload
+                if not is_valid and path != README:
+                    return None
                 if path not in (BUNDLE, STYLE):
                     upload.seek(0)
                     # The bytes that are checked are those that are stored: `put` verifies the hash.
                     sent = upload.read()
                     content = io.BytesIO(sent)
-                    picture = _check(what, sent, kind_of(path))
+                    picture = self._check(what, sent, sha256_hash, kind_of(path))
                     if path == README:
                         self.readme_words = words_of(sent)
-                self._store_file(content, sha256_hash, kind_of(path))
+                if is_valid:
+                    self._store_file(content, sha256_hash, kind_of(path))
         except BundleNotFound:
             raise InvalidRequest(f"{what} {_NOT_UPLOADED}") from None
-        except BundleRefused:
+        except (BundleRefused, NotChecked):
             raise InvalidRequest(f"{what} was replaced while it was checked.") from None
         except OSError as error:
             raise StoreUnavailable(
@@ -114,17 +128,16 @@ class UploadedFiles:
             self._store_file(io.BytesIO(picture.thumbnail), file.sha256_hash, "webp")
             self._attached[file.path] = AttachedFile(*file, *picture.thumbnail_pixels)
 
+    def _check(self, what: str, content: bytes, sha256_hash: str, kind: Kind) -> Picture | None:
+        try:
+            return check_content(content, kind, lambda _, it: self._checked.find(sha256_hash, it))
+        except BundleRefused as error:
+            raise InvalidRequest(f"{what} {error.message}") from None
+
     def _store_file(self, content: BinaryIO, sha256_hash: str, kind: Kind) -> None:
         self.keys.append((sha256_hash, kind))
         if self._bundles.put(content, sha256_hash, kind):
             self.new.append((sha256_hash, kind))
-
-
-def _check(what: str, content: bytes, kind: Kind) -> Picture | None:
-    try:
-        return check_content(content, kind)
-    except BundleRefused as error:
-        raise InvalidRequest(f"{what} {error.message}") from None
 
 
 def _difference(announced: FileSpec, sha256_hash: str, size_bytes: int) -> str | None:

@@ -7,13 +7,14 @@ are removed.
 import hashlib
 import io
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from widget_contract.errors import CatalogError
 from widget_contract.version_files import max_bytes_of
 
-from ..catalog.attached_content import Picture, check_content, words_of
+from ..catalog.attached_content import Picture, check_content, inspect_picture, words_of
 from ..catalog.store.files import are_present, find_referred_to, remove_unused
 from ..catalog.store.rows import StoredFile
 from ..core.db.engine import Snapshot, Store
@@ -84,7 +85,8 @@ class BundleImporter:
     ) -> Picture | None:
         """The same for a file that must be what its kind says. Raises BundleRefused."""
         try:
-            picture = check_content(content, kind, makes_thumbnail=makes_thumbnail)
+            inspect = partial(inspect_picture, makes_thumbnail=makes_thumbnail)
+            picture = check_content(content, kind, inspect)
         except BundleRefused as error:
             raise BundleRefused(f"{name} {error.message}") from None
         self._put(io.BytesIO(content), sha256_hash, kind)

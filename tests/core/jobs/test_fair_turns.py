@@ -28,8 +28,41 @@ async def _give_up_while_it_is_full() -> None:
     await asyncio.sleep(0)
 
     for _ in range(3):
-        turns.give_back()
+        turns.give_back("bob", 1)
         await asyncio.sleep(0)
     await asyncio.gather(newcomer, *crowd[:2])
     with pytest.raises(asyncio.CancelledError):
         await crowd[-1]
+
+
+def test_who_has_used_little_time_passes_all_who_have_used_much() -> None:
+    asyncio.run(_serve_expensive_and_cheap())
+
+
+async def _serve_expensive_and_cheap() -> None:
+    """Four expensive askers keep the queue full; a fifth comes later, three times."""
+    turns = FairTurns(1, max_waiting=30, max_waiting_of_one=9, busy=_busy)
+    served: list[str] = []
+    is_over = asyncio.Event()
+
+    async def ask(asker: str, used_s: float) -> None:
+        await turns.take(asker)
+        served.append(asker)
+        await asyncio.sleep(0)
+        turns.give_back(asker, used_s)
+
+    async def ask_again(asker: str) -> None:
+        while not is_over.is_set():
+            await ask(asker, 2)
+
+    expensive = [asyncio.create_task(ask_again(it)) for it in ("a", "b", "c", "d") * 2]
+    while len(served) < 20:
+        await asyncio.sleep(0)
+    served.clear()
+    for _ in range(3):
+        await ask("ann", 0.1)
+    is_over.set()
+    await asyncio.gather(*expensive)
+
+    others = served[: len(served) - served[::-1].index("ann") - 1]
+    assert len(others) - others.count("ann") <= 4, "It never waits for a round of the others."

@@ -92,6 +92,8 @@ class Call:
         self.body = body
         self.cookies = cookies
         self.files = files
+        self.prepared: Any = None
+        """What the route's preparation has found out, for its handler."""
         self._visitor = visitor
 
     @property

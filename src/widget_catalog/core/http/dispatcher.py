@@ -5,11 +5,11 @@ handler in a thread.
 import asyncio
 import contextvars
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import NoReturn, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from widget_contract.errors import CatalogError, InvalidManifest
@@ -18,8 +18,8 @@ from widget_contract.version_files import MAX_PICTURE_BYTES, MAX_PICTURES
 
 from ..actors import Right, Visitor
 from ..data_folder import DataFolder
-from ..errors import Busy, InvalidRequest, NotAllowed, NotFound, NotSignedIn
-from ..jobs.fair_turns import HashingPool
+from ..errors import InvalidRequest, NotAllowed, NotFound, NotSignedIn
+from ..jobs.fair_turns import FairPool
 from ..networks import network_of
 from ..tracing import current, part
 from .call import COOKIE, OAUTH_BASE, Call, Cookies, Services, is_asked_by_program, theme_of
@@ -37,7 +37,9 @@ from .errors import (
 from .http import Body, Request, Response
 from .middleware import client_of
 from .receiving import FormFile, MultipartForm, MultipartReader, Receiver, boundary_of
-from .routing import AuthMode, Route, Routes, Who, allowed
+from .routing import AuthMode, Handler, Route, Routes, Who, allowed
+
+T = TypeVar("T")
 
 _UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _TIMEOUT_S = 30
@@ -70,7 +72,8 @@ class Dispatcher:
     routes: Routes[Route]
     readers: ThreadPoolExecutor
     writers: ThreadPoolExecutor
-    hashing: HashingPool
+    hashing: FairPool
+    publishing: FairPool
     receiver: Receiver
 
     def __post_init__(self) -> None:
@@ -127,48 +130,67 @@ class Dispatcher:
             except tuple(STATUSES) as error:
                 sent = error
 
-        def work() -> Response:
+        def admit() -> tuple[Handler, Call]:
+            """For a route that the sender may use."""
+            visitor = identify(self.authentication, request, auth, address, cookies)
+            # First of all, so that anonymous clients cannot find out what exists.
+            if visitor is None and not is_open:
+                raise NotSignedIn(_CLOSED)
+            if found is None:
+                raise NotFound(f"There is nothing at {request.path[:200]}.")
+            if route is None:
+                raise WrongMethod(request.method, allowed(found.methods))
+            if visitor is None and route.needs is not Who.ANYONE:
+                raise NotSignedIn(_CLOSED)
+            if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
+                # Reported like the other errors of a manifest.
+                raise InvalidManifest([sent.message])
+            if isinstance(sent, CatalogError):
+                raise sent
+            check_content_type(request, route, sent)
+            call = Call(request, address, params, sent, visitor, cookies, files)
+            check_csrf(self.services, call, route)
+            if visitor is not None:
+                self.authentication.check(visitor, route)
+            return route.handler, call
+
+        def act(handler: Handler, call: Call) -> Response:
+            with part("action"):
+                return handler(self.services, call)
+
+        def respond(act: Callable[[], Response]) -> Response:
             try:
-                visitor = identify(self.authentication, request, auth, address, cookies)
-                # First of all, so that anonymous clients cannot find out what exists.
-                if visitor is None and not is_open:
-                    raise NotSignedIn(_CLOSED)
-                if found is None:
-                    raise NotFound(f"There is nothing at {request.path[:200]}.")
-                if route is None:
-                    raise WrongMethod(request.method, allowed(found.methods))
-                if visitor is None and route.needs is not Who.ANYONE:
-                    raise NotSignedIn(_CLOSED)
-                if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
-                    # Reported like the other errors of a manifest.
-                    raise InvalidManifest([sent.message])
-                if isinstance(sent, CatalogError):
-                    raise sent
-                check_content_type(request, route, sent)
-                call = Call(request, address, params, sent, visitor, cookies, files)
-                check_csrf(self.services, call, route)
-                if visitor is not None:
-                    self.authentication.check(visitor, route)
-                with part("action"):
-                    return route.handler(self.services, call)
+                return act()
             except tuple(STATUSES) as error:
                 log_error(request, error)
                 return fail(error)
-            finally:
-                for file in files:
-                    file.content.close()
 
-        in_context = partial(contextvars.copy_context().run, work)
-        if route is not None and route.hashes:
-            try:
-                response = await self.hashing.run(network_of(address), in_context)
-            except Busy as error:
-                response = fail(error)
-        else:
-            loop = asyncio.get_running_loop()
-            threads = self.writers if route is not None and route.writes else self.readers
-            response = await loop.run_in_executor(threads, in_context)
+        def finish() -> Response:
+            return respond(lambda: act(*admit()))
+
+        threads = self.writers if route is not None and route.writes else self.readers
+        in_thread = partial(_in_thread, threads)
+        response: Response
+        try:
+            if route is not None and route.prepares is not None:
+                handler, call = await in_thread(admit)
+                in_turn = partial(self._in_turn, call.actor.name)
+                async with route.prepares(self.services, call, in_turn):
+                    run = in_turn if route.writes else in_thread
+                    response = await run(lambda: respond(lambda: act(handler, call)))
+            elif route is not None and route.hashes:
+                response = await self.hashing.run(network_of(address), _in_context(finish))
+            else:
+                response = await in_thread(finish)
+        except tuple(STATUSES) as error:
+            response = await _in_thread(self.readers, partial(respond, partial(_raise, error)))
+        finally:
+            if files:
+                await in_thread(partial(_close, files))
         return response._replace(body=None) if request.method == "HEAD" else response
+
+    async def _in_turn(self, account: str, work: Callable[[], T]) -> T:
+        return await self.publishing.run(account, _in_context(work))
 
     def _page_at(self, request: Request) -> str:
         """The page to return to if something else must be done first. A submitted form is lost, so
@@ -215,6 +237,23 @@ class Dispatcher:
             except BaseException:
                 await in_thread(reader.give_up)
                 raise
+
+
+def _in_context(work: Callable[[], T]) -> Callable[[], T]:
+    return partial(contextvars.copy_context().run, work)
+
+
+async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(threads, _in_context(work))
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
+
+
+def _close(files: Sequence[FormFile]) -> None:
+    for file in files:
+        file.content.close()
 
 
 def identify(

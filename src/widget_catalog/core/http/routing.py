@@ -1,6 +1,7 @@
 """Routes: which handler serves a request, and who may use it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -8,7 +9,18 @@ from ..actors import Right
 from .call import Call, Services
 from .http import Response
 
+T = TypeVar("T")
+
 Handler = Callable[[Services, Call], Response]
+
+
+class InTurn(Protocol):
+    """Runs a function in a thread of the publishing pool when it is the account's turn."""
+
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+Preparation = Callable[[Services, Call, InTurn], AbstractAsyncContextManager[None]]
 
 _SMALL = 16_384
 
@@ -69,6 +81,12 @@ class Route(NamedTuple):
     """
     takes_files: bool = False
     """Whether its form may bring files along, which are not part of `max_body`."""
+
+    prepares: Preparation | None = None
+    """What is done around the handler with content that its author has sent, without holding a
+    thread while others come first. It may fill `Call.prepared`, and refuse. A handler that writes
+    then runs in the publishing pool.
+    """
 
     @property
     def writes(self) -> bool:

@@ -15,6 +15,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -48,25 +49,26 @@ class BoundedWork(Generic[Q, A]):
     marshalled. Used from one event loop.
     """
 
-    def __init__(self, work: Callable[[Q], A]) -> None:
+    def __init__(self, work: Callable[[Q], A], max_wait_s: float = _MAX_WAIT_S) -> None:
         """`work` is a module-level function, passed by name."""
+        self._max_wait_s = max_wait_s
         self._process = BoundedProcess(work)
         self._thread: ThreadPoolExecutor | None = None
         self._turns = FairTurns(
             1, max_waiting=_MAX_WAITING, max_waiting_of_one=_MAX_WAITING_OF_ONE_SCOPE, busy=_busy
         )
-        self._asked: dict[bytes, asyncio.Task[A | None]] = {}
+        self._asked: dict[str, asyncio.Task[A | None]] = {}
         # Digests of the questions that exceeded the limits, so that each does so only once.
-        self._too_expensive: OrderedDict[bytes, None] = OrderedDict()
+        self._too_expensive: OrderedDict[str, None] = OrderedDict()
 
-    async def ask(self, question: Q, scope: str) -> A | None:
+    async def ask(self, question: Q, scope: str, digest: str | None = None) -> A | None:
         """The result, or None if it would exceed the limits. Raises Busy if others come first.
 
         `scope` is the one whose author wrote the question. The same question is processed once,
         however many wait for it. Once started, it is finished also if nobody waits, so that its
-        cost is known.
+        cost is known. `digest` identifies a long question, which is not hashed again then.
         """
-        key = hashlib.sha256(marshal.dumps(cast(Any, question))).digest()
+        key = digest or hashlib.sha256(marshal.dumps(cast(Any, question))).hexdigest()
         if key in self._too_expensive:
             return None
         asked = self._asked.get(key)
@@ -76,17 +78,18 @@ class BoundedWork(Generic[Q, A]):
             asked.add_done_callback(lambda it: self._finish(key, it))
         return await asyncio.shield(asked)
 
-    def _finish(self, key: bytes, asked: "asyncio.Task[A | None]") -> None:
+    def _finish(self, key: str, asked: "asyncio.Task[A | None]") -> None:
         del self._asked[key]
         if not asked.cancelled():
             asked.exception()  # Retrieved here in case all callers were cancelled.
 
-    async def _process_in_turn(self, key: bytes, question: Q, scope: str) -> A | None:
+    async def _process_in_turn(self, key: str, question: Q, scope: str) -> A | None:
         try:
-            async with asyncio.timeout(_MAX_WAIT_S):
+            async with asyncio.timeout(self._max_wait_s):
                 await self._turns.take(scope)
         except TimeoutError:
             raise _busy() from None
+        since = time.monotonic()
         try:
             # Created on first use, so that no thread exists when a process forks.
             if self._thread is None:
@@ -94,7 +97,7 @@ class BoundedWork(Generic[Q, A]):
             run = asyncio.get_running_loop().run_in_executor
             response = await run(self._thread, self._process.ask, question)
         finally:
-            self._turns.give_back()
+            self._turns.give_back(scope, time.monotonic() - since)
         if response is None:
             self._too_expensive[key] = None
             if len(self._too_expensive) > _MAX_REMEMBERED:

@@ -1,9 +1,12 @@
 """FairTurns: a bounded queue for work that few can do at a time, fair by who asks.
 
-Many requests of one client, or for the content of one author, delay only each other.
+Many requests of one client, or for the content of one author, delay only each other. Next comes who
+has used the least time since others wait, so that cheap requests also pass expensive ones of many.
 """
 
 import asyncio
+import math
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +14,12 @@ from typing import TypeVar
 
 from ..errors import Busy
 
+# About what six of the largest pictures take.
+_CLAIM_S = 5
+_MAX_KNOWN = 10_000
+
 _Turn = asyncio.Future[None]
+T = TypeVar("T")
 
 
 class FairTurns:
@@ -25,8 +33,11 @@ class FairTurns:
         self._max_waiting = max_waiting
         self._max_waiting_of_one = max_waiting_of_one
         self._busy = busy
-        # Waiting requests by who asks. Whose turn is next comes first.
+        # Waiting requests by who asks. Who was served last is at the end.
         self._waiting: dict[str, deque[_Turn]] = {}
+        # The time used by each. Forgotten when nobody waits.
+        self._used_s: dict[str, float] = {}
+        self._reached_s = 0.0
 
     async def take(self, asker: str) -> None:
         """Return when it is this asker's turn. Must be followed by `give_back`."""
@@ -35,10 +46,15 @@ class FairTurns:
         else:
             await self._wait(asker)
 
-    def give_back(self) -> None:
-        """Give the free slot to the next asker."""
+    def give_back(self, asker: str, used_s: float) -> None:
+        """End a turn, and give the free slot to the next asker."""
+        self._used_s[asker] = self._used_by(asker) + used_s
+        self._grant()
+
+    def _grant(self) -> None:
         while self._waiting:
-            asker = next(iter(self._waiting))
+            asker = min(self._waiting, key=self._used_s.__getitem__)
+            self._reached_s = max(self._reached_s, self._used_s[asker])
             turns = self._waiting.pop(asker)
             turn = turns.popleft()
             if turns:
@@ -46,6 +62,8 @@ class FairTurns:
             if not turn.done():
                 turn.set_result(None)
                 return
+        self._used_s.clear()
+        self._reached_s = 0.0
         self._free += 1
 
     async def _wait(self, asker: str) -> None:
@@ -56,14 +74,24 @@ class FairTurns:
             self._make_room(own)
         turn: _Turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(asker, deque()).append(turn)
+        self._start(asker)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.give_back()  # The turn was granted at the same moment.
+                self._grant()  # The turn was granted at the same moment.
             else:
                 self._forget(asker, turn)
             raise
+
+    def _start(self, asker: str) -> None:
+        self._used_s[asker] = self._used_by(asker)
+        if len(self._used_s) > _MAX_KNOWN:
+            self._used_s = {it: self._used_s[it] for it in self._waiting}
+
+    def _used_by(self, asker: str) -> float:
+        """Who comes later has at most a small claim from the time when it did not ask."""
+        return max(self._used_s.get(asker, -math.inf), self._reached_s - _CLAIM_S)
 
     def _make_room(self, own: int) -> None:
         """Reject the newest request of the asker with the most, unless that is the new one."""
@@ -82,41 +110,60 @@ class FairTurns:
                 del self._waiting[asker]
 
 
-T = TypeVar("T")
+class FairPool:
+    """A small thread pool with fair turns, for requests that would hold up all others."""
 
-_THREADS = 2
-_MAX_WAITING = 64
-_MAX_WAITING_OF_ONE_CLIENT = 4
-_WAIT_S = 2
-
-
-class HashingPool:
-    """A thread pool for requests that hash a password. Each hash takes a core, 64 MB and about a
-    tenth of a second, by design; a separate pool keeps them from delaying other requests.
-    """
-
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="hashing")
+    def __init__(
+        self,
+        name: str,
+        threads: int,
+        *,
+        max_waiting: int,
+        max_waiting_of_one: int,
+        busy: Callable[[], Busy],
+    ) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._turns = FairTurns(
-            _THREADS,
-            max_waiting=_MAX_WAITING,
-            max_waiting_of_one=_MAX_WAITING_OF_ONE_CLIENT,
-            busy=_busy,
+            threads, max_waiting=max_waiting, max_waiting_of_one=max_waiting_of_one, busy=busy
         )
 
-    async def run(self, client: str, work: Callable[[], T]) -> T:
-        """Run it in a thread when it is this client's turn; raises Busy if the queue is full."""
-        await self._turns.take(client)
+    async def run(self, asker: str, work: Callable[[], T]) -> T:
+        """Run it in a thread when it is the asker's turn; raises Busy if the queue is full."""
+        await self._turns.take(asker)
+        since = time.monotonic()
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         finally:
-            self._turns.give_back()
+            self._turns.give_back(asker, time.monotonic() - since)
 
     def close(self) -> None:
         self._threads.shutdown()
 
 
-def _busy() -> Busy:
-    return Busy(
-        "Too many people are signing in at this moment. Try again in a few seconds.", wait_s=_WAIT_S
+_WAIT_S = 2
+_SIGNING_IN = "Too many people are signing in at this moment. Try again in a few seconds."
+_PUBLISHING = "Too many versions are being published at this moment. Try again in a few seconds."
+
+
+def hashing_pool() -> FairPool:
+    """For requests that hash a password, by client. Each hash takes a core, 64 MB and about a tenth
+    of a second, by design.
+    """
+    return FairPool(
+        "hashing",
+        2,
+        max_waiting=64,
+        max_waiting_of_one=4,
+        busy=lambda: Busy(_SIGNING_IN, wait_s=_WAIT_S),
+    )
+
+
+def publishing_pool() -> FairPool:
+    """For requests that read, hash and store what an author has sent, by account."""
+    return FairPool(
+        "publishing",
+        4,
+        max_waiting=256,
+        max_waiting_of_one=32,
+        busy=lambda: Busy(_PUBLISHING, wait_s=_WAIT_S),
     )

@@ -1,0 +1,180 @@
+"""Pictures that take long to decode delay neither other people's changes nor all publishing."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from publishing.publish_requests import PUBLISH, sha
+from support.people import BUNDLE, Person, announce
+from support.pictures import a_huge_png, a_picture, encoded
+from support.site import Reply, Sent
+from support.site_with_people import People
+from widget_catalog.catalog.attached_content import Picture
+from widget_catalog.core.errors import BundleRefused
+from widget_catalog.core.files.contract import Kind
+from widget_catalog.publishing.picture_checks import PictureChecks, SentPicture
+from widget_catalog.publishing.picture_cost import find_excess
+
+# The most that is decoded. It takes half a second.
+EXPENSIVE = a_huge_png(4_096, 8, 6, 4)
+TOO_EXPENSIVE = a_huge_png(4_096, 16, 6, 4, interlaced=True)
+_SCAN = b"\xff\xda"
+
+
+def requested(person: Person, key: str, pictures: list[bytes]) -> str:
+    """A request with its uploads."""
+    files = {f"screenshots/p{number}.png": it for number, it in enumerate(pictures)}
+    made = person.request(key, files=announce(files)).json()
+    assert person.upload(made["uploadUrl"], BUNDLE).status == 200
+    for path, content in files.items():
+        assert person.upload(made["uploadUrls"][path], content).status == 200
+    version_id: str = made["versionId"]
+    return version_id
+
+
+def sent(person: Person, path: str, body: object) -> Sent:
+    headers = {**person.headers, "content_type": "application/json"}
+    return "POST", path, json.dumps(body).encode(), headers
+
+
+def confirming(person: Person, version_id: str) -> Sent:
+    return sent(person, PUBLISH, {"action": "confirm", "versionId": version_id})
+
+
+def told(response: Reply) -> Any:
+    return response.status, response.json()
+
+
+def test_nobody_waits_for_the_pictures_of_an_account_that_confirms_many_times(
+    people: People,
+) -> None:
+    people.eve.publish("eve/clock")
+    version_id = requested(people.ann, "ann/new", [EXPENSIVE])
+    deprecating = "/api/widgets/eve/clock/versions/1.0.0/deprecate"
+    without_pictures = requested(people.eve, "eve/other", [])
+
+    arrived = people.site.together(
+        [
+            *[confirming(people.ann, version_id)] * 9,
+            sent(people.eve, deprecating, {"message": "Use another."}),
+            confirming(people.eve, without_pictures),
+        ]
+    )
+
+    order = [number for number, _ in arrived]
+    confirmed = [number for number, it in arrived if number < 9 and it.status == 200]
+    assert {number: it.status for number, it in arrived if number >= 9} == {9: 200, 10: 200}
+    assert max(order.index(9), order.index(10)) < order.index(confirmed[0])
+    # A repeated confirmation waits, and has the same result; the others are told when to try again.
+    (first, second) = (it for number, it in arrived if number in confirmed)
+    assert told(first) == told(second)
+    refused = [it for _, it in arrived if it.status == 429]
+    assert (len(confirmed), len(refused)) == (2, 7)
+    assert told(refused[0]) == (
+        429,
+        {
+            "error": "At most 2 versions of one account can be checked at a time. Try again in 5 "
+            "seconds."
+        },
+    )
+    assert refused[0].headers["retry-after"] == "5"
+
+
+def test_the_limit_is_for_one_account_and_ends_with_its_requests(people: People) -> None:
+    ids = [requested(people.ann, f"ann/new{it}", [a_picture()]) for it in range(3)]
+    of_eve = requested(people.eve, "eve/new", [a_picture()])
+
+    arrived = people.site.together(
+        [*(confirming(people.ann, it) for it in ids), confirming(people.eve, of_eve)]
+    )
+
+    statuses = {number: it.status for number, it in arrived}
+    assert sorted(statuses[it] for it in range(3)) == [200, 200, 429]
+    assert statuses[3] == 200
+    assert [people.ann.confirm(it).status for it in ids] == [200] * 3
+
+
+def test_a_picture_that_would_take_too_long_is_refused_by_its_header(people: People) -> None:
+    files = {"screenshots/a.png": TOO_EXPENSIVE, "screenshots/b.png": b"never decoded"}
+
+    response = people.ann.publish("ann/new", files=files)
+
+    assert told(response) == (
+        400,
+        {
+            "error": "screenshots/a.png takes too long to decode: 4,096 × 4,096 pixels of 64 bits, "
+            "interlaced. Save it with 8 bits per channel, without interlacing, or smaller. Nothing "
+            "was published."
+        },
+    )
+
+
+def _with_scans(content: bytes, count: int) -> bytes:
+    """Its last scan is repeated, which a decoder goes over each time."""
+    return content[:-2] + content[content.rindex(_SCAN) : -2] * count + b"\xff\xd9"
+
+
+def _jpeg(width: int, height: int) -> bytes:
+    return encoded(Image.new("L", (width, height)), "jpg", progressive=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "sentence"),
+    [
+        ("png", a_huge_png(4_096, 8, 6, 4), None),
+        ("png", a_huge_png(4_096, 16, 2, 3), "4,096 × 4,096 pixels of 48 bits. Save it"),
+        ("png", a_huge_png(4_096, 8, 2, 3, interlaced=True), "of 24 bits, interlaced. Save it"),
+        ("png", a_huge_png(2_048, 16, 6, 4, interlaced=True), None),
+        ("png", a_picture() + b"iCCP" * 5, "has several color profiles."),
+        ("png", a_picture()[:20], None),
+        ("jpg", _jpeg(4_096, 4_096), None),
+        ("jpg", _with_scans(_jpeg(4_096, 4_096), 20), "4,096 × 4,096 pixels in 26 scans."),
+        ("jpg", _with_scans(_jpeg(800, 600), 20), None),
+        ("jpg", b"\xff\xd8" + _SCAN * 20, "pixels in 20 scans."),
+        ("jpg", a_picture("jpg"), None),
+        ("webp", a_picture("webp"), None),
+    ],
+    ids=lambda it: it if isinstance(it, str) else "",
+)
+def test_the_cost_is_pixels_times_depth_times_passes(
+    kind: Kind, content: bytes, sentence: str | None
+) -> None:
+    found = find_excess(content, kind)
+
+    assert found is None if sentence is None else sentence in (found or "")
+
+
+def test_what_was_refused_is_not_read_again_and_nothing_after_it_is() -> None:
+    read: list[str] = []
+
+    def picture(content: bytes) -> SentPicture:
+        def note() -> bytes:
+            read.append(sha(content))
+            return content
+
+        return SentPicture(sha(content), "png", note)
+
+    async def at_once(work: Callable[[], bytes | None]) -> bytes | None:
+        return work()
+
+    async def check(content: bytes, *more: bytes) -> Picture | str:
+        in_turn: Callable[[Callable[[], bytes | None]], Awaitable[bytes | None]] = at_once
+        found = await checks.check([picture(it) for it in (content, *more)], "ann", in_turn)
+        try:
+            return found.find(sha(content), "png")
+        except BundleRefused as error:
+            return error.message
+
+    async def check_twice() -> list[Picture | str]:
+        return [await check(it, b"another") for it in (damaged, TOO_EXPENSIVE) * 2]
+
+    checks, damaged = PictureChecks(), a_picture()[:-40]
+    said = asyncio.run(check_twice())
+
+    assert said[:2] == said[2:]
+    assert said[0] == "is damaged or incomplete, and cannot be shown."
+    assert read == [sha(damaged), sha(TOO_EXPENSIVE)]
