@@ -73,6 +73,8 @@ def _sandbox(document: str) -> list[tuple[str, str]]:
     )
     return [
         ("content-security-policy", policy),
+        # A policy is about what is loaded. This one is about connections, such as those of hints.
+        ("connection-allowlist", "()"),
         ("x-dns-prefetch-control", "off"),
         ("referrer-policy", "no-referrer"),
     ]

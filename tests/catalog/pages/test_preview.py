@@ -86,6 +86,7 @@ def test_the_frame_allows_its_own_script_and_nothing_of_any_network(
         "worker-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
     )
     assert response.headers["x-dns-prefetch-control"] == "off"
+    assert response.headers["connection-allowlist"] == "()"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import json
 import re
-import socket
-import threading
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -12,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from browser.test_pages import SCHEMES, assert_fits_and_can_be_read
 from catalog.pages.hostile_widgets import CALM, ESCAPES, FRAMES, MODULES
+from catalog.pages.listener import Listener
 from catalog.pages.previewed_widgets import publish_modules
 from support.chromium import TIMEOUT_MS, complaints_of, wait_until
 from support.service import Service, free_port, running_service
@@ -20,33 +19,6 @@ from tool.tool import register
 Scheme = Literal["light", "dark"]
 
 FRAMES_ENDED = "The widget opened a frame, which is not allowed in a preview, so it was ended."
-
-
-class Listener:
-    """Another host: `heard` has everything that reached it, even a connection."""
-
-    def __init__(self) -> None:
-        self.heard: list[bytes] = []
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self) -> None:
-        while True:
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return
-            with connection:
-                connection.settimeout(1)
-                try:
-                    self.heard.append(connection.recv(200))
-                except OSError:
-                    self.heard.append(b"")
-
-    def close(self) -> None:
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
 
 
 @pytest.fixture(scope="module")
