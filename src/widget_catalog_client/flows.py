@@ -230,20 +230,25 @@ class EventParser:
     """Parses chunks of a stream into the data of server-sent events."""
 
     def __init__(self) -> None:
-        self._pending = b""
+        self._line = bytearray()
         self._data: list[bytes] = []
+        self._data_bytes = 0
 
     def feed(self, piece: bytes) -> list[bytes]:
-        *lines, self._pending = (self._pending + piece).replace(b"\r\n", b"\n").split(b"\n")
-        if len(self._pending) + sum(map(len, self._data)) > _MAX_PENDING_BYTES:
-            raise UnexpectedAnswer("The catalog sends an event without an end.")
+        *lines, rest = piece.split(b"\n")
         events = []
-        for line in lines:
+        for end in lines:
+            line = bytes(self._line + end).removesuffix(b"\r")
+            self._line.clear()
             if line.startswith(b"data:"):
                 self._data.append(line[5:].removeprefix(b" "))
+                self._data_bytes += len(line)
             elif not line and self._data:
                 events.append(b"\n".join(self._data))
-                self._data = []
+                self._data, self._data_bytes = [], 0
+        self._line += rest
+        if len(self._line) + self._data_bytes > _MAX_PENDING_BYTES:
+            raise UnexpectedAnswer("The catalog sends an event without an end.")
         return events
 
 
@@ -273,6 +278,8 @@ def watched(calls: Calls, since: int | None, options: WatchOptions) -> Flow[None
                 yield Pause(options.poll_s)
             elif not (yield from _follow_stream(calls, at)):
                 polls_left = _POLLS
+            else:
+                yield Pause(_FIRST_WAIT_S)
         except CatalogUnavailable as error:
             wait_s = error.retry_after or 2.0**failures
             failures = min(failures + 1, 5)
@@ -294,9 +301,10 @@ def _catch_up(calls: Calls, at: _Position) -> Flow[None]:
                 f"The newest change of {calls.url} is {page.newest}, and {at.since} was seen "
                 "before: it is not the same catalog any more. Read everything again."
             )
+        before = at.since
         for change in page.changes:
             yield from _emit(change, at)
-        if page.next >= page.newest or not page.changes:
+        if page.next >= page.newest or at.since == before:
             return
 
 

@@ -36,7 +36,8 @@ def errors_named(url: str) -> Iterator[None]:
         raise CatalogUnavailable(f"{url} does not answer in time.") from None
     except httpx.ConnectError as error:
         raise CatalogUnavailable(f"{url} cannot be reached: {_reason(error)}.") from error
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+    # UnicodeError: a host name that cannot be encoded, or a lone surrogate.
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
         raise InvalidRequest(f"{url[:200]!r} is not an address: {_reason(error)}.") from None
     except (httpx.DecodingError, httpx.TooManyRedirects) as error:
         raise UnexpectedAnswer(f"{url} cannot be read: {_reason(error)}.") from None

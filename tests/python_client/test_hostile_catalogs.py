@@ -6,6 +6,7 @@ import hashlib
 import io
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from widget_catalog_client import (
     CatalogUnavailable,
     FeedExpired,
     IntegrityError,
+    InvalidRequest,
     PublishedFile,
     UnexpectedAnswer,
 )
@@ -133,6 +135,12 @@ def test_silence_is_not_waited_for_for_ever() -> None:
         catalog.revocations()
 
 
+@pytest.mark.parametrize("host", ["a..example", "xn--", "x" * 70, "127.0.0.1:1/\ud800"])
+def test_an_address_that_cannot_be_encoded_is_named(host: str) -> None:
+    with Catalog("http://127.0.0.1:1") as catalog, pytest.raises(InvalidRequest):
+        catalog.download_bundle(published(f"http://{host}", b"x"), io.BytesIO())
+
+
 def published(url: str, stated: bytes, size: int | None = None) -> PublishedFile:
     digest = hashlib.sha256(stated).hexdigest()
     where = f"{url}/index.js"
@@ -226,7 +234,9 @@ def test_missed_changes_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "events", [b"data: what?\n\n", b"data: " + b"x" * (2 << 20)], ids=["not a change", "endless"]
+    "events",
+    [b"data: what?\n\n", b"data: " + b"x" * (2 << 20), b"data:\n" * (1 << 20)],
+    ids=["not a change", "endless", "endlessly empty"],
 )
 def test_a_stream_of_something_else_is_named(events: bytes) -> None:
     stream = Scripted(200, events, {"Content-Type": "text/event-stream"})
@@ -234,6 +244,28 @@ def test_a_stream_of_something_else_is_named(events: bytes) -> None:
         server.on("GET", CHANGES, page(1, 0), stream)
         with pytest.raises(UnexpectedAnswer):
             next(iter(catalog.watch(0)))
+
+
+def test_an_event_is_received_byte_by_byte_in_linear_time() -> None:
+    parser = EventParser()
+    parser.feed(b"data: " + b"x" * 500_000)
+    start = time.process_time()
+    for _ in range(20_000):
+        parser.feed(b"x")
+    assert time.process_time() - start < 2  # Quadratic: 20 s.
+
+
+def test_a_feed_that_does_not_advance_is_asked_with_pauses() -> None:
+    found = {"changes": [change(3)], "next": 5, "newest": 9}
+    closed = Scripted(200, b": hello\n\n", {"Content-Type": "text/event-stream"})
+    ended = Scripted(410, {"error": "Start over."})
+    stuck = Scripted(200, found)
+    with scripted_server() as server, Catalog(server.url) as catalog:
+        server.on("GET", CHANGES, stuck, closed, stuck, closed, ended)
+        start = time.monotonic()
+        with pytest.raises(FeedExpired):
+            next(iter(catalog.watch(5)))
+        assert time.monotonic() - start > 0.9
 
 
 @given(
