@@ -33,9 +33,12 @@ _TOO_MANY = 429
 SMALL_BYTES = 1 << 20
 DOCUMENT_BYTES = 32 << 20
 FILE_BYTES = 64 << 20
+# The timeout of reading is that of one read. A body may take this many times as long in all, so
+# that a server which sends a byte now and then cannot keep the tool forever.
+_BODY_TIMEOUTS = 10
 
 
-def _read_body(response: "httpx.Response", max_bytes: int, host: str) -> bytes:
+def _read_body(response: "httpx.Response", max_bytes: int, host: str, longest_s: float) -> bytes:
     """The decompressed body. `max_bytes` limits both the compressed and the decompressed size.
 
     It is decompressed here and not by httpx, which decompresses a whole chunk at once: a few
@@ -48,8 +51,12 @@ def _read_body(response: "httpx.Response", max_bytes: int, host: str) -> bytes:
     if encoding not in ("", "identity", "gzip"):
         raise unsupported
     sent = bytearray()
+    deadline_s = time.monotonic() + longest_s
     for piece in response.iter_raw():
         sent += piece
+        if time.monotonic() > deadline_s:
+            slow = f"{host} did not send its whole response within {longest_s:,.0f} seconds."
+            raise unreachable(slow, "Check your network, and whether a proxy responded instead.")
         if len(sent) > max_bytes:
             raise too_large
     if not sent or encoding != "gzip":
@@ -192,6 +199,7 @@ class Transport:
             "Accept-Encoding": "gzip",  # The encoding that `_read_body` supports.
         }
         self._client = httpx.Client(timeout=timeout, headers=headers)
+        self._longest_body_s = _BODY_TIMEOUTS * (timeout.read or 0)
 
     def __enter__(self) -> Self:
         return self
@@ -257,7 +265,7 @@ class Transport:
 
     def _send_once(self, method: str, address: str, max_bytes: int, **options: Any) -> Reply:
         with self._client.stream(method, address, **options) as response:
-            body = _read_body(response, max_bytes, _host_of(address))
+            body = _read_body(response, max_bytes, _host_of(address), self._longest_body_s)
             return Reply(response.status_code, response.headers, body)
 
 

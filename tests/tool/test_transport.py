@@ -5,6 +5,7 @@ import gzip
 import socket
 import ssl
 import tempfile
+import time
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -205,6 +206,17 @@ def test_an_response_that_is_too_large_is_not_read_to_its_end(
     assert len(server.asked) == 1
 
 
+def test_a_response_that_does_not_end_is_reported() -> None:
+    with (
+        dripping_port() as port,
+        Transport(timeout_s=0.2, attempts=1) as transport,
+        pytest.raises(ToolError) as caught,
+    ):
+        transport.send("GET", f"http://127.0.0.1:{port}/x", is_repeatable=True)
+    late = f"127.0.0.1:{port} did not send its whole response within 2 seconds."
+    assert (caught.value.sentence, caught.value.exit_code) == (late, ExitCode.UNREACHABLE)
+
+
 @pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip", "gzip"])
 def test_an_encoding_that_was_not_asked_for_is_refused(
     server: ScriptedServer, encoding: str
@@ -260,6 +272,22 @@ def test_a_server_that_asks_for_https_is_understood(server: ScriptedServer, page
 
 
 @contextlib.contextmanager
+def dripping_port() -> Iterator[int]:
+    """A server whose response has a byte every moment, for 20 seconds."""
+
+    class Handler(StreamRequestHandler):
+        def handle(self) -> None:
+            with contextlib.suppress(OSError):
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n")
+                for _ in range(400):
+                    self.wfile.write(b" ")
+                    time.sleep(0.05)
+
+    with serving(Handler) as port:
+        yield port
+
+
+@contextlib.contextmanager
 def tls_port() -> Iterator[int]:
     """A port that only speaks TLS."""
     key = ec.generate_private_key(ec.SECP256R1())
@@ -282,7 +310,13 @@ def tls_port() -> Iterator[int]:
             with contextlib.suppress(OSError):
                 context.wrap_socket(self.request, server_side=True).close()
 
-    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+    with serving(Handler) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def serving(handler: type[StreamRequestHandler]) -> Iterator[int]:
+    with ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield server.server_address[1]
