@@ -7,6 +7,7 @@ import base64
 import contextlib
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,14 @@ _OPTIONS = (
     "--disable-gpu",
     "--mute-audio",
 )
+# It reads commands from descriptor 3, and writes to 4. No shell: dash knows only descriptors to 9.
+_START = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(it), fcntl.F_DUPFD_CLOEXEC, 10) for it in sys.argv[1:3]]
+for end, descriptor in zip(ends, (3, 4)):
+    os.dup2(end, descriptor)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 # What Chromium writes before it ends.
 _NO_SANDBOX = "No usable sandbox"
 _SHOWN_LINES = 3
@@ -89,16 +98,23 @@ class Browser:
             message["sessionId"] = session
         with contextlib.suppress(BrokenPipeError):  # It has ended, which reading notices.
             os.write(self._commands, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + _TIMEOUT_S
         while True:
-            response = self._receive()
+            response = self._receive(deadline)
             if response.get("id") == self._number:
                 if "error" in response:
                     raise ToolError(f"The browser failed: {response['error'].get('message')}.", "")
                 result: dict[str, Any] = response["result"]
                 return result
 
-    def _receive(self) -> dict[str, Any]:
+    def _receive(self, deadline: float) -> dict[str, Any]:
         while b"\0" not in self._received:
+            left_s = max(0.0, deadline - time.monotonic())
+            if not select.select([self._responses], [], [], left_s)[0]:
+                raise ToolError(
+                    f"The browser did not respond within {_TIMEOUT_S:.0f} seconds.",
+                    "A widget that computes without end blocks it. Try it with: widget dev",
+                )
             chunk = os.read(self._responses, 1 << 16)
             if not chunk:
                 raise self._ended()
@@ -150,12 +166,11 @@ def browser(*, has_sandbox: bool = True) -> Iterator[Browser]:
     command_end, commands = os.pipe()
     responses, response_end = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        # It reads commands from descriptor 3, and writes to 4.
-        start = f'exec "$0" "$@" 3<&{command_end} 4>&{response_end}'
+        start = [sys.executable, "-I", "-S", "-c", _START, str(command_end), str(response_end)]
         errors = Path(profile, "errors.txt")
         with errors.open("wb") as errors_file:
             process = subprocess.Popen(  # noqa: S603
-                ["/bin/sh", "-c", start, program, *options, f"--user-data-dir={profile}"],
+                [*start, program, *options, f"--user-data-dir={profile}"],
                 pass_fds=(command_end, response_end),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

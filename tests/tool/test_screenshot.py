@@ -9,6 +9,8 @@ from PIL import Image
 
 from support.chromium import find_chromium
 from tool.tool import Tool
+from widget_cli import chromium
+from widget_cli.errors import ToolError
 
 WIDGET = """
 export function mount(element, { theme }) {
@@ -104,3 +106,14 @@ def test_a_browser_that_does_not_start_says_why(
     assert sentence in said.err
     assert hint in said.err
     assert not (folder / "screenshots").exists()
+
+
+def test_a_page_that_computes_without_end_is_given_up(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = folder / "page.html"
+    page.write_text("<script>for (;;);</script>")
+    with chromium.browser() as opened:
+        monkeypatch.setattr(chromium, "_TIMEOUT_S", 3.0)
+        with pytest.raises(ToolError, match="did not respond within 3 seconds"):
+            opened.take_picture(page.as_uri(), 96, 96, 1)
