@@ -119,7 +119,7 @@ export class WidgetFrame {
 
   #sentence(reason, message) {
     const text = this.#translate(SENTENCES[reason]);
-    const detail = String(message ?? "").slice(0, 300);
+    const detail = typeof message === "string" ? message.slice(0, 300) : "";
     return detail ? `${text} ${this.#translate(N_("It says:"))} ${detail}` : text;
   }
 
@@ -163,7 +163,10 @@ export class WidgetFrame {
     this.#heardAt = performance.now();
     const { type, reason, message, key, text } = Object(data);
     if (type === "mounted") this.#onState("running", this.#translate(this.#isUnseen() ? SENTENCES.unseen : N_("Running.")));
-    if (type === "failed") this.#fail(Object.hasOwn(SENTENCES, reason) ? reason : "load", message);
+    if (type === "failed") {
+      const isKnown = typeof reason === "string" && Object.hasOwn(SENTENCES, reason);
+      this.#fail(isKnown ? reason : "load", message);
+    }
     if (type === "fault") this.#onState("running", this.#sentence("fault", message));
     if (type === "kept" && typeof key === "string" && typeof text === "string") {
       if (key.length + text.length < KEPT_CHARACTERS) this.#onKeep(key, text);

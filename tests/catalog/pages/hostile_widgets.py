@@ -125,6 +125,28 @@ MODULES = {
     "endless-import": "for (;;); export function mount() {}",
     "flood": """export function mount() {
       setInterval(() => { for (let i = 0; i < 200; i++) parent.postMessage(i, "*"); }, 10); }""",
+    # Every way to the port to the page, or to send it something huge.
+    "port": """
+      const data = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data");
+      const found = new Set();
+      Object.defineProperty(MessageEvent.prototype, "data", { get() {
+        found.add("getter");
+        return data.get.call(this);
+      } });
+      const huge = Array.from({ length: 1e5 }, (_, i) => ({ i }));
+      export function mount(element, context) {
+        context.storage.set(huge, 1);
+        JSON.stringify = String.prototype.slice = () => huge;
+        globalThis.String = () => huge;
+        setInterval(() => context.storage.set("text", 1), 50);
+        setTimeout(() => { throw new Error("Later."); }, 50);
+        const look = () => {
+          if (globalThis.event) found.add("event");
+          element.textContent = `found: ${[...found].join()}`;
+        };
+        setInterval(look, 1_500);
+        return { update: look };
+      }""",
     "broken": "export function mount( {",
     "foreign": "export default class Widget {}",
     "throws": "export function mount() { throw new Error('<b>No</b> place to draw.'); }",

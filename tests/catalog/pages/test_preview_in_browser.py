@@ -264,6 +264,46 @@ def test_an_error_of_a_running_widget_is_shown(context: BrowserContext, service:
     expect(status(page)).to_have_text(sentence)
 
 
+def test_a_widget_cannot_freeze_the_page_with_huge_messages(
+    context: BrowserContext, service: Service
+) -> None:
+    page = context.new_page()
+    page.add_init_script(
+        """globalThis.received = [];
+        const { set } = Object.getOwnPropertyDescriptor(MessagePort.prototype, "onmessage");
+        const watched = { set(listener) {
+          set.call(this, (event) => (received.push(event.data), listener(event)));
+        } };
+        if (top === self) Object.defineProperty(MessagePort.prototype, "onmessage", watched);"""
+    )
+    page.goto(f"{service.url}/preview/sample/port/1.0.0")
+    page.get_by_role("button", name="Run the preview").click()
+    page.get_by_text("Settings", exact=True).click()
+    page.get_by_label("Settings as JSON").fill('{"changed": true}')
+    place = page.frame_locator("iframe").locator("#place")
+    expect(place).to_have_text("found: ")
+    page.wait_for_timeout(3_000)
+    expect(place).to_have_text("found: ")
+    sent = page.evaluate("received")
+    assert {it["type"] for it in sent} == {"mounted", "pong", "kept", "fault"}
+    assert len(json.dumps(sent)) < 100_000
+
+
+def test_whatever_a_frame_sends_is_no_error_of_the_page(
+    context: BrowserContext, service: Service
+) -> None:
+    body = """<script>onmessage = ({ ports: [port] }) => {
+      const odd = { toString: 1 };
+      for (const it of [null, 7, [], odd]) port.postMessage(it);
+      for (const type of ["mounted", "fault", "kept", "failed"]) {
+        port.postMessage({ type, reason: odd, message: odd, key: odd, text: odd });
+      }
+    };</script>"""
+    context.route("**/frame.html", lambda it: it.fulfill(body=body, content_type="text/html"))
+    page = opened(context, service, "sample/settings/1.0.0")
+    expect(status(page)).to_have_text("The widget's module could not be loaded.")
+
+
 def test_forms_of_widgets_work_and_send_nothing(
     context: BrowserContext, service: Service, evil: Listener
 ) -> None:
