@@ -33,7 +33,7 @@ from ..core.features import installed, list_contributions
 from ..core.http.http import Worker, WorkerStatus
 from ..core.http.metrics import node_readings, prepare_metrics, serve_metrics
 from ..core.http.page_templates import compile_public_templates
-from ..core.http.rsgi import RsgiApp, RustDrivenApp
+from ..core.http.rsgi import RsgiApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
 from .readings import follower_readings
@@ -122,7 +122,7 @@ def serve(
         runtime_mode=RuntimeModes.mt,
         runtime_threads=1,
         loop=Loops.uvloop if sys.platform != "win32" else Loops.auto,
-        task_impl=TaskImpl.rust if _IS_RUST_DRIVEN else TaskImpl.asyncio,
+        task_impl=TaskImpl.asyncio,
         # If HTTP/2 were enabled as well, a client that sends nothing would never time out.
         http=HTTPModes.http1,
         websockets=False,
@@ -226,12 +226,7 @@ def _responds(settings: Settings, path: str, timeout_s: float) -> bool:
     return True
 
 
-# The Rust task driver doubles the rate of small responses, but only exists up to Python 3.11.
-_IS_RUST_DRIVEN = sys.version_info < (3, 12)
-_App = RustDrivenApp if _IS_RUST_DRIVEN else RsgiApp
-
-
-class _Application(_App):  # type: ignore[misc,valid-type]
+class _Application(RsgiApp):
     """Ends on a stop signal while its loop is not running: uvloop would lose the signal."""
 
     def __init__(
