@@ -127,14 +127,14 @@ def test_every_field_survives(
     run("import", folder / "catalog.ndjson", data="imported")
     with running_service(folder / "imported") as service:
         run("mirror", service.url, data="mirrored")
-    run("snapshot", "create", folder / "c.snapshot", data="mirrored")
-    run("snapshot", "load", folder / "c.snapshot", "--unsigned", data="loaded")
-    run("backup", folder / "backup", data="loaded")
+    run("site", folder / "site", "--base-url", "https://site.example", data="mirrored")
+    run("mirror", folder / "site", data="carried")
+    run("backup", folder / "backup", data="carried")
     run("restore", folder / "backup", data="restored")
     run("move", data="restored", environment=shared)
     run("move", "--back", data="moved", environment=shared)
 
-    for copy in ("imported", "mirrored", "loaded", "restored", "moved"):
+    for copy in ("imported", "mirrored", "carried", "restored", "moved"):
         assert shown(folder / copy, len(published), len(imported)) == expected, copy
 
 

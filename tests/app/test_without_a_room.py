@@ -19,7 +19,6 @@ ROOT = Path(__file__).parents[2]
 ROOMS = {
     "webhooks": ("webhook", "max_webhooks", "webhooks", "/api/webhooks"),
     "mirror": ("mirror", "mirror_networks", "mirrors", None),
-    "snapshot": ("snapshot", None, "loaded_snapshots", None),
     "backup": ("backup", None, None, None),
     "static_site": ("site", None, None, None),
     "moderation": ("scope", "max_reports", "reports", "/operate/reports"),

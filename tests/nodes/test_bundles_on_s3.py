@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -399,19 +398,7 @@ def test_commands_copy_the_catalog_of_nodes_elsewhere(
     nodes: list[RunningNode], database: str, server: ObjectStoreServer, tmp_path: Path
 ) -> None:
     environment = environment_of(database, **settings_of(server.port))
-    file, data = tmp_path / "c.snapshot", ("--data", tmp_path / "data")
-
-    made = widget_catalog("snapshot", "create", file, *data, environment=environment)
-    assert made.code == 0, made
-    there = ("--data", tmp_path / "there")
-    loaded = widget_catalog("snapshot", "load", file, "--unsigned", *there)
-    assert loaded.code == 0, loaded
-    wrote = re.search(r"(\d+) widgets?, (\d+) version", made.err)
-    added = re.search(r"(\d+) widgets? and (\d+) version", loaded.err)
-    assert wrote is not None
-    assert added is not None
-    assert added.groups() == wrote.groups()
-
+    data = ("--data", tmp_path / "data")
     site = tmp_path / "site"
     base_url = ("--base-url", "https://static.example")
     written = widget_catalog("site", site, *base_url, *data, environment=environment)

@@ -248,7 +248,7 @@ def test_only_what_has_changed_is_written(site: Site) -> None:
 
     assert after.keys() == before.keys()
     changed = {it.name for it in after if after[it] != before[it]}
-    assert changed <= {"stats.json"}
+    assert changed <= {"stats.json", "SHA256SUMS"}
 
 
 def test_a_folder_with_something_else_in_it_is_refused(site: Site, tmp_path: Path) -> None:

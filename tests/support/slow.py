@@ -101,7 +101,6 @@ LONGEST_FILES = (
     "accounts/test_account_commands.py",
     "backup/test_backup_drill.py",
     "tool/test_end_to_end.py",
-    "snapshot/test_snapshot_kill.py",
     "browser/test_hostile_texts.py",
     "docs/test_samples_in_browser.py",
     "backup/test_backup_commands.py",

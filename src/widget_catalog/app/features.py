@@ -13,7 +13,6 @@ _ROOMS = (
     "transfer",
     "backup",
     "mirror",
-    "snapshot",
     "static_site",
     "catalog",
     "operations",

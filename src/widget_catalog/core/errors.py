@@ -242,18 +242,6 @@ class InvalidBackup(CatalogError, ValueError):
         self.errors = errors
 
 
-class InvalidSnapshot(InvalidBackup):
-    """A snapshot that is damaged, modified, not signed with the right key, or not a snapshot."""
-
-
-class SnapshotRefused(CatalogError):
-    """A snapshot that does not match this catalog, or cannot be created from it."""
-
-
-class InvalidKey(CatalogError, ValueError):
-    """A file that is not the required key."""
-
-
 class BackupFailed(CatalogError):
     """A backup cannot be made; the previous one is unaffected."""
 

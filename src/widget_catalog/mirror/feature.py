@@ -63,7 +63,8 @@ def mirror(
         str | None,
         typer.Argument(
             metavar="URL",
-            help="The URL of the catalog to copy; required only the first time.",
+            help="The URL of the catalog to copy, a service or a static site, or the folder of a "
+            "static site; a URL is required only the first time.",
             show_default=False,
         ),
     ] = None,
@@ -102,11 +103,10 @@ def mirror(
     an interrupted copy. Exit code 1: the other catalog cannot be read, or some of its widgets
     cannot be copied; widgets copied before remain.
     """
-    from widget_catalog_client import Catalog
-
     from ..core.networks import parse_networks
     from .mirroring import Mirroring, Wanted, require_scopes
     from .other_hosts import OtherHosts
+    from .places import open_upstream
     from .store import end_mirroring, find_status
 
     if every is not None and follow:
@@ -120,7 +120,7 @@ def mirror(
         if url is None:
             fail(_WHICH)
         # Before the folder is created, so that none is left behind if there is nothing to copy.
-        with Catalog(url) as catalog:
+        with open_upstream(url) as catalog:
             catalog.settings()
             require_scopes(catalog, wanted)
     node = command_node(settings)
@@ -138,7 +138,7 @@ def mirror(
         url, wanted = known.mirror.url, Wanted(known.mirror.scopes, known.mirror.only_official)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
-    with Catalog(url) as catalog:
+    with open_upstream(url) as catalog:
         mirroring = Mirroring(
             node.store,
             node.bundles,
@@ -255,6 +255,7 @@ FEATURE = Feature(
             (
                 "mirror https://catalog.example --data mirror",
                 "mirror https://catalog.example --scope acme --official --follow",
+                "mirror /media/disk/site --data mirror",
                 "mirror --status --data mirror",
             ),
         ),

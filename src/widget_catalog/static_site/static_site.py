@@ -5,6 +5,7 @@ computed by the client, which has an index for it: see `clients/js/static.js`.
 """
 
 import contextlib
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -15,11 +16,13 @@ from typing import BinaryIO, TypeVar
 import msgspec
 
 from widget_contract.manifest_details import Translation
+from widget_contract.static_sites import ENTRY, FORMAT, SUMS, Entry, Index, Indexed, sums_of
 from widget_contract.version_files import BUNDLE, STYLE, WIDGETS, file_path, kind_of
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
 from ..catalog.catalog import Catalog
+from ..catalog.details import registry_parts
 from ..catalog.installs import read_trending
 from ..catalog.node.node import Node, open_catalog
 from ..catalog.operator_content import read_brand, read_collections, read_legal_page
@@ -45,7 +48,6 @@ from ..core.http.rendering import PageRenderer
 from ..core.progress import Advance
 from ..core.settings import Settings as ServiceSettings
 
-FORMAT = 1
 MARK = ".widget-catalog-site"
 _PARTIAL = ".part"
 CDN = "cdn"
@@ -72,19 +74,6 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Indexed(msgspec.Struct, array_like=True, frozen=True):
-    """A widget in the index for searches."""
-
-    scope: str
-    name: str
-    display_name: str
-    description: str | None
-    is_official: bool | None
-    download_count: int
-    # Of all versions; and names in other languages.
-    keywords: tuple[str, ...] = ()
-
-
 class _Labelled(msgspec.Struct):
     keywords: tuple[str, ...] | None = None
     translations: dict[str, Translation] | None = None
@@ -92,14 +81,13 @@ class _Labelled(msgspec.Struct):
 
 class SiteFolder:
     """The folder of a site. Files are replaced atomically, and only if they change. It keeps track
-    of them, so that obsolete ones can be removed at the end.
+    of them and their hashes, so that at the end obsolete ones can be removed and all be listed.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kept: set[str] = {MARK}
+        self._hashes: dict[str, str] = {}
         self._made: set[Path] = set()
-        self.files = 0
         self.changed = 0
 
     def begin(self) -> None:
@@ -114,49 +102,57 @@ class SiteFolder:
                     )
                 (self._folder / MARK).touch()
 
+    @property
+    def files(self) -> int:
+        """How many files the site has."""
+        return len(self._hashes)
+
     def put(self, path: str, content: bytes) -> None:
-        target = self._target(path)
+        target = self._target(path, hashlib.sha256(content).hexdigest())
         with self._writable():
             if not target.exists() or target.read_bytes() != content:
                 with self._replacing(target) as file:
                     file.write(content)
 
     @contextlib.contextmanager
-    def replacing(self, path: str) -> Iterator[BinaryIO]:
+    def replacing(self, path: str, sha256_hash: str) -> Iterator[BinaryIO]:
         """A file that replaces this one when it is complete."""
-        target = self._target(path)
+        target = self._target(path, sha256_hash)
         with self._writable(), self._replacing(target) as file:
             yield file
 
-    def has(self, path: str, size_bytes: int) -> bool:
+    def has(self, path: str, sha256_hash: str, size_bytes: int) -> bool:
         """Whether this bundle exists, and keep it. Bundles are immutable, so one of the same size
         is the same.
         """
-        target = self._target(path)
+        target = self._target(path, sha256_hash)
         return target.exists() and target.stat().st_size == size_bytes
 
     def finish(self) -> int:
-        """Remove files that were not written this time; returns how many."""
+        """Remove files that were not written this time, and then list all others in `SUMS`: it is
+        never true of a site that is being written. Returns how many were removed.
+        """
         removed = 0
+        sums = b"".join(sums_of(self._hashes))
+        kept = {MARK, SUMS, *self._hashes}
         with self._writable():
             for folder, _, names in os.walk(self._folder, topdown=False):
                 for name in names:
                     path = Path(folder, name)
-                    if path.relative_to(self._folder).as_posix() not in self._kept:
+                    if path.relative_to(self._folder).as_posix() not in kept:
                         path.unlink()
                         removed += 1
                 if Path(folder) != self._folder:
                     with contextlib.suppress(OSError):  # The folder is not empty.
                         Path(folder).rmdir()
+        self.put(SUMS, sums)
         return removed
 
-    def _target(self, path: str) -> Path:
+    def _target(self, path: str, sha256_hash: str) -> Path:
         target = self._folder / path
         if ".." in Path(path).parts or target.is_symlink():
             raise FolderUnusable(f"{target} cannot be a file of the site.")
-        if path not in self._kept:
-            self._kept.add(path)
-            self.files += 1
+        self._hashes[path] = sha256_hash
         return target
 
     @contextlib.contextmanager
@@ -216,8 +212,13 @@ class StaticSite:
 
     async def write(self, advance: Advance) -> None:
         """Bundles before the files that refer to them, and the entry points of clients at the end.
-        `advance` is called for each widget.
+        `advance` is called for each widget. All that is read of the catalog is the same state of
+        it: a client that has read the site goes on with the changes after its revision.
         """
+        with self._catalog.documents.snapshot():
+            await self._write(advance)
+
+    async def _write(self, advance: Advance) -> None:
         for part in range(self._views.count_parts()):
             for scope, name, _ in self._views.list_addresses(part):
                 await self._widget(scope, name)
@@ -277,15 +278,19 @@ class StaticSite:
         for file in (BUNDLE, STYLE, *(it.path for it in attached)):
             found = self._catalog.files.find(scope, name, version, file)
             path = CDN + file_path(scope, name, version, file)
-            if found is not None and not self._target.has(path, found.size_bytes):
-                kind, size_bytes = kind_of(file), found.size_bytes
-                with self._target.replacing(path) as copy:
-                    copy_verified(self._stored, found.sha256_hash, kind, size_bytes, copy)
+            if found is None:
+                continue
+            sha256_hash, size_bytes = found.sha256_hash, found.size_bytes
+            if not self._target.has(path, sha256_hash, size_bytes):
+                with self._target.replacing(path, sha256_hash) as copy:
+                    copy_verified(self._stored, sha256_hash, kind_of(file), size_bytes, copy)
 
     async def _scope(self, scope: str) -> None:
-        registry = await self._catalog.load_registry(scope)
-        if registry is not None:
-            self._target.put(f"api/widgets/{scope}/registry.json", registry.content.body)
+        documents = self._catalog.documents
+        if (changed_at := documents.find_scope_change(scope)) is not None:
+            cdn_url = self._settings.cdn_base_url
+            parts = registry_parts(documents, scope, changed_at, cdn_url)
+            self._target.put(f"api/widgets/{scope}/registry.json", b"".join(parts))
         await self._list(f"/scopes/{scope}", self._scopes[scope])
         await self._page(f"/scopes/{scope}/feed.atom")
 
@@ -318,15 +323,14 @@ class StaticSite:
         put("api/settings.json", encode(self._settings))
         put("api/stats.json", self._catalog.stats().body)
         widgets = sorted(self._index, key=lambda it: (-it.download_count, it.scope, it.name))
-        put(f"{_API}/search.json", encode({"widgets": widgets}))
+        put(f"{_API}/search.json", encode(Index(tuple(widgets))))
         put(f"{_API}/revocations.json", self._catalog.revocations().body)
         newest = self._catalog.revision
         changes = self._catalog.changes(max(0, newest - _MAX_CHANGES), _MAX_CHANGES)
         kept = changes or self._catalog.changes(newest, _MAX_CHANGES)
         if kept is not None:
             put(f"{_API}/changes.json", kept.body)
-        described = {"format": FORMAT, "baseUrl": self._settings.base_url, "revision": newest}
-        put("static.json", encode(described))
+        put(ENTRY, encode(Entry(FORMAT, self._settings.base_url, newest)))
 
 
 def build_static_site(

@@ -1,6 +1,6 @@
-"""Widgets that are copied from another catalog, by mirrors and snapshots.
+"""Widgets that a mirror copies from another catalog.
 
-Both receive states, but the feed of this catalog has events: of everything that differs.
+It receives states, but the feed of this catalog has events: of everything that differs.
 """
 
 from collections.abc import Iterator

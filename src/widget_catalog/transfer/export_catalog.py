@@ -4,7 +4,7 @@ widget, which import reads.
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,11 +15,10 @@ from widget_contract.manifests import declared_json
 from widget_contract.version_files import file_path
 
 from ..catalog.store.downloads import get_counts
-from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import stream_widgets
 from ..catalog.widgets import AttachedFile, Version, VersionFile, Widget
 from ..core.clock import iso
-from ..core.db.engine import Snapshot, Store
+from ..core.db.engine import Store
 from ..core.errors import FolderUnusable
 from ..core.files.contract import Bundles
 from ..core.files.verified import copy_verified, hash_file
@@ -98,18 +97,11 @@ _BATCH = 500
 def export_catalog(store: Store, named: FilesOf) -> Iterator[bytes]:
     """One line per widget, by scope and name, from one consistent snapshot."""
     with store.reading() as connection:
-        yield from export_widgets(connection, stream_widgets(connection, _BATCH), named)
-
-
-def export_widgets(
-    connection: Snapshot, widgets: Iterable[StoredWidget], named: FilesOf
-) -> Iterator[bytes]:
-    """A line for each of these widgets, with its current count."""
-    rest = iter(widgets)
-    while batch := list(itertools.islice(rest, _BATCH)):
-        counts = get_counts(connection, [it.id for it in batch])
-        for stored in batch:
-            yield encode_line(stored.widget, counts.get(stored.id, 0), named)
+        rest = stream_widgets(connection, _BATCH)
+        while batch := list(itertools.islice(rest, _BATCH)):
+            counts = get_counts(connection, [it.id for it in batch])
+            for stored in batch:
+                yield encode_line(stored.widget, counts.get(stored.id, 0), named)
 
 
 def linked_to(cdn_url: str) -> FilesOf:
@@ -121,19 +113,14 @@ def linked_to(cdn_url: str) -> FilesOf:
     return linked
 
 
-def named_by_hash(_widget: Widget, version: Version) -> dict[str, Any]:
-    """Reference stored files by path: they are in `bundles/`, beside the lines."""
-    return name_files(version, lambda it: it.name)
-
-
 def copied_to(folder: Path, bundles: Bundles) -> FilesOf:
     """Copy stored files next to the export, and reference them by path."""
 
-    def copied(widget: Widget, version: Version) -> dict[str, Any]:
+    def copied(_widget: Widget, version: Version) -> dict[str, Any]:
         for it in version.stored_files:
             if not _is_whole(folder / it.name, it.sha256_hash):
                 _copy(bundles, it, folder / it.name)
-        return named_by_hash(widget, version)
+        return name_files(version, lambda it: it.name)
 
     return copied
 

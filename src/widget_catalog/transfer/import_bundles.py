@@ -27,22 +27,32 @@ WantedFile = tuple[str, Kind, bool]
 """The name of a file, its kind, and whether to make a thumbnail of it."""
 
 
-class BundleImporter:
-    """Stores files by name, and tracks which are new."""
+class FileImporter:
+    """Stores files next to the imported one, by name, and tracks which are new."""
 
-    def __init__(self, store: Store, bundles: Bundles) -> None:
+    def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
         self.store = store
         self.bundles = bundles
+        self._beside = beside.resolve()
+        self._max_bytes = max_bytes
+        self._ahead: dict[WantedFile, ImportedBundle | CatalogError] = {}
         self._added: set[FileKey] = set()
         self._new: set[FileKey] = set()
         self._kept: set[FileKey] = set()
 
     def add(self, name: str, kind: Kind, makes_thumbnail: bool = False) -> ImportedBundle:
         """Store the file with this name. Raises BundleNotFound, BundleRefused."""
-        raise NotImplementedError
+        wanted = (name, kind, makes_thumbnail)
+        stored = self._ahead.get(wanted) or self._try(*wanted)
+        if isinstance(stored, CatalogError):
+            raise stored
+        return stored
 
     def add_ahead(self, files: Iterable[WantedFile]) -> None:
-        """Files that are likely to be added next."""
+        """Store files that are likely to be added next, in parallel: each takes several slow
+        requests to an object store.
+        """
+        self._ahead = dict(map_parallel(lambda it: (it, self._try(*it)), dict.fromkeys(files)))
 
     @property
     def has_any(self) -> bool:
@@ -67,7 +77,9 @@ class BundleImporter:
         remove_unused(self.store, self.bundles, self._new)
 
     def remove_unused(self) -> None:
-        """The same, after the import: existing versions keep their URLs."""
+        """Remove new files that no version needs after the import: existing ones keep their
+        URLs.
+        """
         self._new -= self._kept
         self.remove_new()
 
@@ -83,7 +95,7 @@ class BundleImporter:
         kind: Kind,
         makes_thumbnail: bool = False,
     ) -> Picture | None:
-        """The same for a file that must be what its kind says. Raises BundleRefused."""
+        """Store a file that must be what its kind says. Raises BundleRefused."""
         try:
             inspect = partial(inspect_picture, makes_thumbnail=makes_thumbnail)
             picture = check_content(content, kind, inspect)
@@ -96,27 +108,6 @@ class BundleImporter:
         """A version refers to this file, which must stay."""
         self._added.add((bundle.sha256_hash, kind))
         return bundle
-
-
-class FileImporter(BundleImporter):
-    """Files next to the imported one."""
-
-    def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
-        super().__init__(store, bundles)
-        self._beside = beside.resolve()
-        self._max_bytes = max_bytes
-        self._ahead: dict[WantedFile, ImportedBundle | CatalogError] = {}
-
-    def add(self, name: str, kind: Kind, makes_thumbnail: bool = False) -> ImportedBundle:
-        wanted = (name, kind, makes_thumbnail)
-        stored = self._ahead.get(wanted) or self._try(*wanted)
-        if isinstance(stored, CatalogError):
-            raise stored
-        return stored
-
-    def add_ahead(self, files: Iterable[WantedFile]) -> None:
-        """In parallel: each file takes several slow requests to an object store."""
-        self._ahead = dict(map_parallel(lambda it: (it, self._try(*it)), dict.fromkeys(files)))
 
     def _try(self, name: str, kind: Kind, makes_thumbnail: bool) -> ImportedBundle | CatalogError:
         try:

@@ -20,7 +20,7 @@ from ..core.errors import InvalidWidget, StoreUnavailable
 from ..core.files.contract import Bundles
 from ..core.jobs.process_pool import collector_paused
 from .drafting import Line, draft_lines
-from .import_bundles import BundleImporter, FileImporter
+from .import_bundles import FileImporter
 from .import_checks import ImportChecks, ImportErrors, ImportSummary, Numbered
 from .line_shapes import files_in, scope_in
 from .ndjson import Rules, decode_line
@@ -56,22 +56,10 @@ def import_catalog(
     """
     importer = FileImporter(store, bundles, beside, max_bundle_bytes)
     started = Started(importer, file_name, into_owned, make_index_ready)
-    return import_lines(started, lines, progress, is_lenient=is_lenient, is_alone=is_alone)
-
-
-def import_lines(
-    started: Started,
-    lines: Iterable[bytes],
-    progress: Callable[[int], None],
-    *,
-    is_lenient: bool,
-    is_alone: bool = False,
-) -> ImportSummary:
-    """The same for lines whose files are found by any importer."""
-    store, importer = started.store, started.importer
     with store.reading() as connection:
         require_no_mirror(connection)
-    reading = ImportLines(lines, rules_of_now(store, is_lenient=is_lenient), importer, progress)
+    rules = Rules(from_ms(store.now_ms()) + _CLOCK_SKEW, is_lenient)
+    reading = ImportLines(lines, rules, importer, progress)
     try:
         with collector_paused():
             summary = _write_at_once(started, reading) if is_alone else _spool(started, reading)
@@ -80,15 +68,11 @@ def import_lines(
             if isinstance(error, StoreUnavailable):
                 store.overwrite_failed_commit()
             importer.remove_new()
-            withdraw_files(store, importer.bundles)  # It may have stored revoked bytes again.
+            withdraw_files(store, bundles)  # It may have stored revoked bytes again.
         raise
     importer.remove_unused()
-    withdraw_files(store, importer.bundles)
+    withdraw_files(store, bundles)
     return summary
-
-
-def rules_of_now(store: Store, *, is_lenient: bool) -> Rules:
-    return Rules(from_ms(store.now_ms()) + _CLOCK_SKEW, is_lenient)
 
 
 def _spool(started: Started, lines: "ImportLines") -> ImportSummary:
@@ -128,7 +112,7 @@ class ImportLines:
         self,
         lines: Iterable[bytes],
         rules: Rules,
-        importer: BundleImporter,
+        importer: FileImporter,
         progress: Callable[[int], None],
     ) -> None:
         self.errors = ImportErrors()

@@ -14,7 +14,7 @@ from ..catalog.store.widgets import Key, find_hashes
 from ..core.actors import COMMAND_LINE
 from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import InvalidImport
-from .import_bundles import BundleImporter
+from .import_bundles import FileImporter
 
 # Limits: reported errors, listed lines of owned scopes, and characters of an error.
 _MAX_ERRORS = 20
@@ -107,7 +107,7 @@ class ImportChecks:
     def __init__(
         self,
         errors: ImportErrors,
-        importer: BundleImporter,
+        importer: FileImporter,
         *,
         into_owned: bool,
         is_repeated: Callable[[Key], bool] = lambda _key: False,

@@ -22,7 +22,7 @@ from ..catalog.store.staging import accept_import, add_batch, begin_import, impo
 from ..catalog.store.widgets import Key
 from ..core.db.engine import Store
 from ..core.errors import StoreUnavailable
-from .import_bundles import BundleImporter
+from .import_bundles import FileImporter
 from .import_checks import ImportChecks, ImportErrors, ImportSummary, Numbered
 
 # Widgets in a staged batch, which is written at once; merging takes longer than adding.
@@ -38,7 +38,7 @@ _ROOM = 20
 class Started(NamedTuple):
     """An import as requested. `make_index_ready` is called when everything is written."""
 
-    importer: BundleImporter
+    importer: FileImporter
     file_name: str
     into_owned: bool
     make_index_ready: Callable[[], None]

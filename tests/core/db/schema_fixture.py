@@ -30,11 +30,9 @@ from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.mirror.store import Mirror, add_tasks, save_mirror
 from widget_catalog.moderation.report_widget import ReportForm, report_widget
-from widget_catalog.snapshot.store import LoadedSnapshot, save_loaded
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
 
 CDN = "https://catalog.example/cdn"
-SNAPSHOT = LoadedSnapshot("0123abcd", 7, "7-abcd", ["home"])
 MIRROR = Mirror("https://upstream.example", "0123456789abcdef", (), ("ann",), seq=7)
 
 
@@ -141,8 +139,6 @@ def _watch_over(site: InProcessSite, ann: Person, olly: Person) -> None:
         room.add_data(ann)
     said = ReportForm("harmful", "It reads passwords.", "1.0.0", "eve@example.org")
     report_widget(site.node.store, "203.0.113.9", "ann", "dice", said, 5)
-    with site.node.store.writing() as tx:
-        save_loaded(tx, SNAPSHOT)
 
 
 def _done(*responses: Reply) -> None:

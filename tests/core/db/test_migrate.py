@@ -70,7 +70,7 @@ def test_an_old_database_has_the_tables_in_the_code_and_exports_the_same(
     old_store: tuple[Store, bytes],
 ) -> None:
     store, exported = old_store
-    migrate(store)
+    contract(store)
 
     assert differences(store) == []
     assert schema_of(store) == SCHEMA
@@ -241,3 +241,20 @@ def columns_of(store: Store, table: str) -> set[str]:
 
 def export_of(store: Store) -> bytes:
     return b"".join(export_catalog(store, linked_to("https://catalog.example/cdn")))
+
+
+def test_a_loaded_snapshot_is_reported_once_and_its_table_goes_at_the_end(
+    old_store: tuple[Store, bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    store, _ = old_store
+    migrate(store)
+    migrate(store)
+    said = [it for it in caplog.messages if "snapshot" in it]
+    assert ["mirror a static site" in it for it in said] == [True]
+    with store.reading() as connection:
+        assert sa.inspect(connection).has_table("loaded_snapshots")
+
+    contract(store)
+
+    with store.reading() as connection:
+        assert not sa.inspect(connection).has_table("loaded_snapshots")

@@ -31,7 +31,7 @@ GUIDES = {
     "operating": (_RUN, "Install, run and upgrade a catalog."),
     "settings": (_RUN, "All settings and their defaults."),
     "administering": (_RUN, "Accounts, signing in, moderation, webhooks, limits."),
-    "import-and-export": (_RUN, "Import files, mirrors, snapshots and static sites."),
+    "import-and-export": (_RUN, "Import files, mirrors and static sites."),
     "backup": (_KEEP, "Nightly or continuous backups, and how to restore them."),
     "monitoring": (_KEEP, "Health checks, metrics, logs, doctor, and troubleshooting."),
     "runbook": (_KEEP, "What to do when an alert fires."),

@@ -64,7 +64,9 @@ class Documents:
         return self._snapshot
 
     def reopen_if_replaced(self) -> None:
-        """Switch to the current file if the open one was replaced. Not inside a snapshot."""
+        """Switch to the current file if the open one was replaced; not inside a snapshot."""
+        if self._snapshot.is_open:
+            return
         path = find_current(self.path)
         if path is not None and path != self.file.path:
             opened = open_current(self.path)
@@ -291,6 +293,10 @@ class _Snapshot:
         self.is_closed = False
         self._depth = 0
         self._transaction: Reading | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._depth > 0
 
     def __enter__(self) -> Reading:
         transaction = self._transaction

@@ -4,17 +4,14 @@ Readers follow it from their last number. Rows are written by `events.append`.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ...core.clock import to_ms
 from ...core.db.bulk import insert_rows, stream_numbers
 from ...core.db.engine import Store, Transaction
 from ...core.tracing import outgoing_headers
-from ..events import Revoked
 from .tables import changes
 
 # Run by every write: as text, which takes SQLAlchemy a third of the time.
@@ -70,21 +67,6 @@ def find_change(connection: Connection, seq: int) -> Change | None:
 def stream_times(connection: Connection) -> Iterator[list[str]]:
     """Numbers of widgets and the time of each change, oldest first, joined by commas."""
     return stream_numbers(connection, changes.c.seq, changes.c.widget_id, changes.c.changed_at)
-
-
-def was_revoked_here(
-    connection: Connection, widget_id: int, version: str, revoked_at: datetime
-) -> bool:
-    """Whether this revocation was made in this catalog. One copied from another catalog is older
-    than its event here.
-    """
-    query = sa.select(changes.c.seq).where(
-        changes.c.changed_at == to_ms(revoked_at),
-        changes.c.widget_id == widget_id,
-        changes.c.kind == Revoked.kind,
-        changes.c.version == version,
-    )
-    return connection.execute(query.limit(1)).first() is not None
 
 
 def list_changes(connection: Connection, after: int, limit: int = 1000) -> list[Change]:

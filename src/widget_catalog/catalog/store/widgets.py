@@ -126,14 +126,10 @@ def get_version(versions: tuple[Version, ...], key: str, number: str) -> Version
     return found
 
 
-def stream_widgets(
-    connection: Connection, batch: int = 500, scopes: Sequence[str] | None = None
-) -> Iterator[StoredWidget]:
-    """Every widget (of these scopes) with its versions, by scope and name, a batch at a time."""
+def stream_widgets(connection: Connection, batch: int = 500) -> Iterator[StoredWidget]:
+    """Every widget with its versions, by scope and name, a batch at a time."""
     key = sa.tuple_(widgets.c.scope, widgets.c.name)
     query = sa.select(widgets).order_by(widgets.c.scope, widgets.c.name).limit(batch)
-    if scopes is not None:
-        query = query.where(widgets.c.scope.in_(scopes))
     rows = connection.execute(query).all()
     while rows:
         yield from _with_versions(connection, rows)

@@ -1,1 +1,0 @@
-"""Snapshots: the catalog as one signed file, for air-gapped networks."""
