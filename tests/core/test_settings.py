@@ -94,6 +94,19 @@ def test_unknown_settings_can_be_allowed_with_a_warning(tmp_path: Path) -> None:
     ]
 
 
+def test_a_setting_that_was_removed_is_ignored_with_what_replaces_it(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("scrub_mb_per_s = 1\n")
+    replaced = "a bundle is verified when a process first opens it, and all are by doctor."
+
+    settings = load_settings({}, file, {}, {"WIDGET_CATALOG_SCRUB_MB_PER_S": "0"})
+
+    assert settings.unknown == (
+        f"WIDGET_CATALOG_SCRUB_MB_PER_S: was removed and is ignored; {replaced}",
+        f"{file}: scrub_mb_per_s: was removed and is ignored; {replaced}",
+    )
+
+
 def test_invalid_values_are_refused_also_where_unknown_settings_are_allowed() -> None:
     environment = {
         "WIDGET_CATALOG_ALLOW_UNKNOWN_SETTINGS": "true",

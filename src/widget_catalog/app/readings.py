@@ -13,12 +13,9 @@ from ..catalog.catalog import Catalog
 from ..catalog.count_download import DownloadCounter
 from ..catalog.replica.node_status import NodeStatus
 from ..catalog.replica.replica import Replica
-from ..core.data_folder import DataFolder
-from ..core.db.damage import bundle_alarm
 from ..core.db.engine import Store
-from ..core.errors import DataDamaged
 from ..core.files.cache import StoreWatch
-from ..core.files.verified import Scrub, encoding_of, remove_damaged, set_aside
+from ..core.files.verified import encoding_of, remove_damaged, set_aside
 from ..core.http.metrics import Reading, process_readings
 from ..core.http.receiving import Receiver
 from ..core.settings import Settings
@@ -27,28 +24,18 @@ _log = structlog.get_logger("widget_catalog.bundles")
 
 
 class DamageWatch:
-    def __init__(self, folder: DataFolder, settings: Settings, replica: Replica) -> None:
+    def __init__(self, settings: Settings, replica: Replica) -> None:
         self._replica = replica
         self._is_cache = settings.backends.bundles is not None
-        self.bundles = bundle_alarm(folder.bundle_damage)
         self.found_in_bundles = 0
-        files = folder.bundle_cache if self._is_cache else folder.bundles
-        self._scrub = Scrub(files, folder.scrub_lock, settings.scrub_mb_per_s, self.note_file)
-
-    def close(self) -> None:
-        self._scrub.close()
 
     @property
     def found_in_replica(self) -> int:
         return self._replica.healing.found
 
-    @property
-    def scrubbed(self) -> int:
-        return self._scrub.verified
-
     def note_file(self, path: Path) -> None:
         """What is cached or derived is removed, and fetched or made again; another file is renamed,
-        and raises the alarm.
+        so that no process serves it.
         """
         is_form = encoding_of(path) is not None
         is_damaged = (remove_damaged if is_form or self._is_cache else set_aside)(path)
@@ -59,7 +46,7 @@ class DamageWatch:
         elif self._is_cache:
             _log.error("A cached bundle was damaged; it is fetched again.", file=str(path))
         else:
-            self.bundles.report(DataDamaged(f"The bundle {path} is damaged."))
+            _log.error("A stored bundle is damaged. Run doctor.", file=str(path))
         self.found_in_bundles += 1
 
 
@@ -93,9 +80,6 @@ def list_readings(
         counter_of("count_commits", "Commits that they were counted in.", lambda: counter.commits),
         counter_of(
             "damage_found", "Damaged records and files that were read.", count_damage, "where"
-        ),
-        counter_of(
-            "bundles_scrubbed", "Bundles that were read to verify them.", lambda: damage.scrubbed
         ),
         Reading("counts_waiting", "Downloads that are not committed yet.", lambda: counter.waiting),
         Reading("database_connections", "Connections to the database.", count_connections, "state"),

@@ -176,8 +176,8 @@ class _Parts:
         self.close_later(PeriodicJobs(*jobs, self._shown.read))
         release = partial(release_memory, folder.replica)
         self.close_later(PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
-        self._damage = self.close_later(DamageWatch(folder, settings, self.node.replica))
-        files = files_of(folder, bundles, settings.backends, self._damage.bundles)
+        self._damage = DamageWatch(settings, self.node.replica)
+        files = files_of(folder, bundles, settings.backends)
         encode = None
         if self._limits.compress_bundles:
             store, applied_seq = self._services.store, self.node.replica.applied_seq
@@ -314,7 +314,6 @@ class _Parts:
             self._services.check_bundles,
             store.blocked_s,
             self._alarm.current,
-            self._damage.bundles.current,
             lambda: self.node.replica.error,
             lambda: self.node.replica.healing.is_condemned,
             self._status,

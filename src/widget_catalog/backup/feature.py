@@ -123,7 +123,6 @@ def backup(
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     _warn_of_missing(made.manifest)
     if made.manifest.missing:
-        _raise_bundle_alarm(data_folder, made.manifest)
         raise typer.Exit(1)
 
 
@@ -232,7 +231,6 @@ def _follow(folder: "FolderBackup", every_s: float, data_folder: DataFolder) -> 
         )
         _print_repairs(made)
         _warn_of_missing(made.manifest)
-        _raise_bundle_alarm(data_folder, made.manifest)
 
     def on_failure(error: CatalogError) -> None:
         _raise_alarm(data_folder, error)
@@ -250,14 +248,6 @@ def _raise_alarm(folder: DataFolder, error: CatalogError) -> None:
         from ..core.db.damage import DamageAlarm
 
         DamageAlarm(folder.damage).raise_for(error.message)
-
-
-def _raise_bundle_alarm(folder: DataFolder, manifest: "Manifest") -> None:
-    from ..core.db.damage import bundle_alarm
-
-    if manifest.missing:
-        sentence = f"{manifest.missing[0]} is missing or damaged."
-        bundle_alarm(folder.bundle_damage).raise_for(sentence)
 
 
 def _summary(manifest: "Manifest") -> str:

@@ -42,8 +42,6 @@ class DataFolder:
         self.service_lock = run / "service.lock"
         self.keys = run / "keys"
         self.damage = run / "damage"
-        self.bundle_damage = run / "bundle-damage"
-        self.scrub_lock = run / "scrub.lock"
         self.encoding_lock = run / "encoding.lock"
         self.encoded = run / "encoded"
         self.writer_lock = run / "writer.lock"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InvalidSettings
-from .settings import PREFIX, Settings, list_settings, settings_from
+from .settings import PREFIX, REMOVED_SETTINGS, Settings, list_settings, settings_from
 
 # Other variables with the prefix: the settings file, and the catalog of the authors' tool.
 _CONFIG = f"{PREFIX}CONFIG"
@@ -44,10 +44,12 @@ def load_settings(
     given |= {name: (environment[it], it) for it, name in variables.items() if it in environment}
     files = {f"{it}_FILE": name for it, name in variables.items() if not known[name].repr}
     given |= _from_secret_files(files, environment, problems)
-    unknown = []
+    unknown, removed = [], []
     for it in sorted(environment):
-        if it.startswith(PREFIX) and it.upper() not in (*variables, *files, *_OF_OTHERS):
-            name = it.removeprefix(PREFIX)
+        name = it.removeprefix(PREFIX)
+        if name.lower() in REMOVED_SETTINGS and name != it:
+            removed.append(_was_removed(it, name))
+        elif it.startswith(PREFIX) and it.upper() not in (*variables, *files, *_OF_OTHERS):
             unknown.append(f"{it}: {_no_such(name, known, lambda name: PREFIX + name.upper())}")
     for it in ("AWS_DEFAULT_REGION", "AWS_REGION"):
         if environment.get(it):
@@ -58,6 +60,9 @@ def load_settings(
     given |= {name: (value, f"--set {name}") for name, value in (others or {}).items()}
     values: dict[str, Any] = {}
     for name, (value, source) in given.items():
+        if name in REMOVED_SETTINGS:
+            removed.append(_was_removed(source, name))
+            continue
         if name not in known:
             unknown.append(f"{source}: {_no_such(name, known)}")
             continue
@@ -78,7 +83,7 @@ def load_settings(
     problems += [f"{given[name][1] if name in given else name}: {error}" for name, error in errors]
     if problems:
         raise InvalidSettings(problems)
-    return replace(settings_from(values), unknown=tuple(unknown))
+    return replace(settings_from(values), unknown=(*removed, *unknown))
 
 
 def find_exposed_secrets(
@@ -106,6 +111,10 @@ def _no_such(name: str, known: Iterable[str], write: Callable[[str], str] = lamb
     """The error for an unknown setting, with a suggestion."""
     close = get_close_matches(name.lower().replace("-", "_"), known, n=1)
     return "there is no such setting" + (f"; did you mean {write(close[0])}?" if close else ".")
+
+
+def _was_removed(source: str, name: str) -> str:
+    return f"{source}: was removed and is ignored; {REMOVED_SETTINGS[name.lower()]}"
 
 
 def _from_file(file: Path | None, errors: list[str]) -> dict[str, tuple[Any, str]]:

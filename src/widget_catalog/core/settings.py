@@ -24,6 +24,11 @@ from .setting_rules import (
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
+# Settings of older releases, and what replaces each: one that is still given is ignored with a
+# warning.
+REMOVED_SETTINGS = {
+    "scrub_mb_per_s": "a bundle is verified when a process first opens it, and all are by doctor.",
+}
 _PATH_RULE = (
     "must have no path, because every page on that host could act with the sessions of people "
     "who sign in here. Give the catalog a host name of its own; or set shares_origin, if you "
@@ -124,12 +129,6 @@ class Settings:
         "With `bundles`: size of a node's cache of bundles on disk, in MB.",
         rule=between(1, 1 << 24),
     )
-    scrub_mb_per_s: int = setting(
-        1,
-        "How fast the bundles on this disk are read again, once a day, to find damaged ones, in MB "
-        "per second; `0`: never. See [damaged bundles](monitoring.md#when-a-bundle-is-damaged).",
-        rule=between(0, 10_000),
-    )
     host: str = setting(
         "127.0.0.1",
         "The address to listen on; `0.0.0.0` for all of IPv4, `::` for IPv6.",
@@ -207,7 +206,7 @@ class Settings:
         "for nodes of two releases that share their configuration.",
     )
     unknown: tuple[str, ...] = ()
-    """Errors about settings that this release does not have, with `allow_unknown_settings`."""
+    """Sentences about settings that this release does not have, and that are ignored."""
     groups: Mapping[type, FeatureSettings] = field(default_factory=dict)
     """The settings of features, by class."""
 

@@ -71,7 +71,7 @@ def doctor(
     from ..catalog.node.opening import check_writable, make_folder, open_secret_box
     from ..catalog.store.events import describe_copying
     from ..core.data_folder import DataFolder
-    from ..core.db.damage import DamageAlarm, bundle_alarm
+    from ..core.db.damage import DamageAlarm
     from ..core.db.listening import find_other_secrets
     from ..core.db.table_locks import find_stuck_publisher
     from ..core.progress import counting
@@ -125,11 +125,6 @@ def doctor(
     if findings.orphans:
         say.print(explain_orphans(node, findings.orphans))
     _print_mended(findings)
-    bundles = bundle_alarm(folder.bundle_damage)
-    if findings.bundle_errors:
-        bundles.raise_for(findings.bundle_errors[0])
-    else:
-        bundles.clear()
     if not findings.is_store_intact:
         DamageAlarm(folder.damage).raise_for(findings.errors[0])
         fail("The database is damaged. Restore it from a backup. The damaged rows were not used.")

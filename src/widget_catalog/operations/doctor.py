@@ -46,8 +46,6 @@ class Findings(msgspec.Struct):
     mended: list[str] = msgspec.field(default_factory=list)
     counts_mended: int = 0
     is_store_intact: bool = True
-    bundle_errors: list[str] = msgspec.field(default_factory=list)
-    """Those of `errors` that are about stored bundles."""
 
     @property
     def is_healthy(self) -> bool:
@@ -115,8 +113,7 @@ def _check_bundles(store: Store, bundles: Bundles, findings: Findings, bar: Bar)
             if key in measured and (error := _error(it, measured[key])):
                 note_damaged(bundles, *key)
                 errors.append(f"{it.scope}/{it.name} {it.version}: {error}")
-    findings.bundle_errors = sorted(errors)
-    findings.errors += findings.bundle_errors
+    findings.errors += sorted(errors)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from widget_catalog.core.db.damage import bundle_alarm
 from widget_catalog.core.errors import BundleNotFound, StoreUnavailable
 from widget_catalog.core.files.cache import BundleCache
 from widget_catalog.core.files.local import LocalBundles
@@ -30,7 +29,7 @@ def store(tmp_path: Path) -> LocalBundles:
 @pytest.fixture
 def cache(store: LocalBundles, tmp_path: Path) -> BundleCache:
     (tmp_path / "cache").mkdir()
-    return BundleCache(store, tmp_path / "cache", 10_000, bundle_alarm(tmp_path / "alarm"))
+    return BundleCache(store, tmp_path / "cache", 10_000)
 
 
 def test_what_was_fetched_stays_when_the_store_has_lost_it(
@@ -89,8 +88,7 @@ def test_what_is_in_use_stays_even_if_it_does_not_fit(
 
 def test_not_every_fetch_looks_at_all_files(store: LocalBundles, tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
-    alarm = bundle_alarm(tmp_path / "alarm")
-    cache = BundleCache(store, tmp_path / "cache", 100_000, alarm)
+    cache = BundleCache(store, tmp_path / "cache", 100_000)
     hashes = [put(store, b"%d" % number * 600) for number in range(3)]
     cache.fetch(hashes[0], "js", 10_000)
     # More than the limit, which has not been noticed yet.
@@ -128,35 +126,11 @@ def test_what_is_damaged_in_the_store_is_not_kept(
     path.chmod(0o644)
     path.write_bytes(b"another")
 
-    with pytest.raises(BundleNotFound):
+    name = f"bundles/{sha256_hash[:2]}/{sha256_hash[2:]}.js"
+    with pytest.raises(BundleNotFound, match=f"{name} is damaged in the object store."):
         cache.fetch(sha256_hash, "js", 10_000)
 
     assert not [it for it in (tmp_path / "cache").rglob("*") if it.is_file()]
-    name = f"bundles/{sha256_hash[:2]}/{sha256_hash[2:]}.js"
-    alarm = bundle_alarm(tmp_path / "alarm")
-    assert alarm.current() == f"{name} is damaged in the object store."
-
-
-def test_the_alarm_ends_when_what_it_was_raised_for_is_intact_again(
-    store: LocalBundles, cache: BundleCache, tmp_path: Path
-) -> None:
-    alarm = bundle_alarm(tmp_path / "alarm")
-    damaged, intact = put(store, b"a bundle"), put(store, b"another bundle")
-    path = store.local_path(damaged)
-    path.chmod(0o644)
-    path.write_bytes(b"another")
-    with pytest.raises(BundleNotFound):
-        cache.fetch(damaged, "js", 10_000)
-
-    cache.fetch(intact, "js", 10_000)
-    assert alarm.current() is not None
-    path.write_bytes(b"a bundle")
-    cache.fetch(damaged, "js", 10_000)
-    assert alarm.current() is None
-
-    alarm.raise_for("Something that doctor has found.")
-    cache.fetch(damaged, "js", 10_000)
-    assert alarm.current() == "Something that doctor has found."
 
 
 def test_no_more_than_the_size_of_a_bundle_is_fetched(

@@ -1,19 +1,11 @@
-"""Files are hashed when they are first used, and all of them once a day."""
+"""Files are hashed when they are first used."""
 
-import fcntl
 import gzip
 import hashlib
 import os
-import time
 from pathlib import Path
 
-import pytest
-
-from support.service import wait_for
-from widget_catalog.core.files.contract import KINDS
-from widget_catalog.core.files.verified import Scrub, VerifiedFiles, remove_damaged, set_aside
-
-FAST_MB_PER_S = 1_000
+from widget_catalog.core.files.verified import VerifiedFiles, remove_damaged, set_aside
 
 
 def store(folder: Path, content: bytes, kind: str = "js") -> Path:
@@ -88,18 +80,6 @@ def test_a_compressed_form_is_decoded_once_and_again_when_it_was_changed(tmp_pat
     assert files.verify_encoded(form, "gzip", sha256_hash, len(content)) is None
 
 
-def test_a_round_finds_compressed_forms_that_have_rotted(tmp_path: Path) -> None:
-    (tmp_path / "bundles").mkdir()
-    contents = [b"bundle %d " % number * 100 for number in range(3)]
-    forms = [store_form(store(tmp_path / "bundles", it), it) for it in contents]
-    rot(forms[1])
-    found: list[Path] = []
-    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
-    wait_for(lambda: scrub.verified == 6)
-    scrub.close()
-    assert found == [forms[1]]
-
-
 def test_only_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     path = store(tmp_path, b"a bundle")
     assert not set_aside(path)
@@ -118,60 +98,3 @@ def test_only_a_damaged_file_is_removed(tmp_path: Path) -> None:
         assert remove_damaged(it)
         assert not remove_damaged(it), "It is gone."
     assert list(path.parent.iterdir()) == []
-
-
-def test_a_round_finds_what_has_rotted_and_is_not_repeated_at_once(tmp_path: Path) -> None:
-    (tmp_path / "bundles").mkdir()
-    paths = [store(tmp_path / "bundles", b"bundle %d" % number) for number in range(30)]
-    rot(paths[7])
-    (paths[3].parent / f"{paths[3].name}.revoked").write_bytes(b"not looked at")
-    found: list[Path] = []
-    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
-    wait_for(lambda: scrub.verified == 30)
-    scrub.close()
-    with (tmp_path / "lock").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # The end of the round is noted by now.
-    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
-    time.sleep(1)
-    scrub.close()
-    assert scrub.verified == 0, "It was too soon."
-    assert found == [paths[7]]
-
-
-def test_a_round_reads_files_of_every_kind(tmp_path: Path) -> None:
-    (tmp_path / "bundles").mkdir()
-    paths = {store(tmp_path / "bundles", kind.encode(), kind) for kind in KINDS}
-    for path in paths:
-        rot(path)
-    found: list[Path] = []
-    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
-    wait_for(lambda: scrub.verified == len(KINDS))
-    scrub.close()
-    assert set(found) == paths
-
-
-def test_a_round_that_was_interrupted_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "bundles").mkdir()
-    paths = sorted(store(tmp_path / "bundles", b"bundle %d" % number) for number in range(30))
-    last = f"{paths[19].parent.name}/{paths[19].name}"
-    (tmp_path / "lock").write_text(f'{{"after":"{last}","finished_at":0}}')
-    for path in (paths[5], paths[25]):
-        rot(path)
-    found: list[Path] = []
-    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", FAST_MB_PER_S, found.append)
-    wait_for(lambda: scrub.verified == 10)
-    scrub.close()
-    assert found == [paths[25]]
-
-
-@pytest.mark.parametrize("mb_per_s", [0, FAST_MB_PER_S])
-def test_it_is_off_with_no_speed(tmp_path: Path, mb_per_s: int) -> None:
-    (tmp_path / "bundles").mkdir()
-    store(tmp_path / "bundles", b"a bundle")
-    scrub = Scrub(tmp_path / "bundles", tmp_path / "lock", mb_per_s, lambda _: None)
-    if mb_per_s:
-        wait_for(lambda: scrub.verified == 1)
-    else:
-        time.sleep(0.5)
-    scrub.close()
-    assert scrub.verified == (1 if mb_per_s else 0)

@@ -40,8 +40,8 @@ _LINE: Headers = [_LINE_TYPE, ("cache-control", "no-store"), NOSNIFF]
 @dataclass
 class Health:
     """`blocked_s` returns how long another process has been writing; `find_damage`, what is
-    damaged in the database; `find_bundle_damage`, which stored bundle is; `find_delay`, why not all
-    changes are visible yet; `is_rebuilding`, whether the read model is damaged, and is rebuilt.
+    damaged in the database; `find_delay`, why not all changes are visible yet; `is_rebuilding`,
+    whether the read model is damaged, and is rebuilt.
     """
 
     catalog: Catalog
@@ -49,7 +49,6 @@ class Health:
     check_bundles: Callable[[], None]
     blocked_s: Callable[[], float]
     find_damage: Callable[[], str | None]
-    find_bundle_damage: Callable[[], str | None]
     find_delay: Callable[[], str | None]
     is_rebuilding: Callable[[], bool]
     workers: WorkerStatus | None
@@ -72,9 +71,6 @@ class Health:
         except CatalogError as error:
             checks["bundles"] = "failing"
             errors.append(error.message)
-        if lost := self.find_bundle_damage():
-            checks["bundles"] = "damaged"
-            errors.append(f"A stored bundle is damaged, and doctor must be run: {lost}")
         blocked_s = self.find_blocked_s()
         if blocked_s >= TOO_LONG_S:
             checks["writing"] = "failing"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from widget_contract.errors import CatalogError
 
 from ...core.data_folder import DataFolder, FolderInUse, ServiceLock, sync
-from ...core.db.damage import DamageAlarm
 from ...core.db.engine import Snapshot, Store
 from ...core.db.file_lock import WriterLock
 from ...core.db.migrate import check_schema, is_new
@@ -104,15 +103,13 @@ def uploads_in(folder: DataFolder, backends: Backends = _FOLDER) -> Uploads:
 
 
 def files_of(
-    folder: DataFolder, bundles: Bundles, backends: Backends, alarm: DamageAlarm
+    folder: DataFolder, bundles: Bundles, backends: Backends
 ) -> tuple[LocalFiles, Fetch | None]:
-    """The bundles as local files, and how to fetch those that are not local yet; `alarm` is raised
-    for what is damaged where they are fetched from.
-    """
+    """The bundles as local files, and how to fetch those that are not local yet."""
     if backends.bundles is None:
         return LocalBundles(folder.bundles), None
     folder.bundle_cache.mkdir(exist_ok=True)
-    cache = BundleCache(bundles, folder.bundle_cache, backends.bundle_cache_bytes, alarm)
+    cache = BundleCache(bundles, folder.bundle_cache, backends.bundle_cache_bytes)
     return cache, cache.fetch
 
 

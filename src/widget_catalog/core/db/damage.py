@@ -55,9 +55,8 @@ class DamageAlarm:
     command.
     """
 
-    def __init__(self, file: Path, what: str = "The database is damaged.") -> None:
+    def __init__(self, file: Path) -> None:
         self._file = file
-        self._what = what
         self._logged_at = float("-inf")
 
     def report(self, error: BaseException) -> bool:
@@ -68,7 +67,7 @@ class DamageAlarm:
         now = time.monotonic()
         if now - self._logged_at >= _LOGGED_EVERY_S:  # Not logged for every request that fails.
             self._logged_at = now
-            _log.error(f"{self._what} Run doctor.", error=sentence)
+            _log.error("The database is damaged. Run doctor.", error=sentence)
         self.raise_for(sentence)
         return True
 
@@ -85,18 +84,8 @@ class DamageAlarm:
         except OSError:
             return None
 
-    def end(self, sentence: str) -> None:
-        """Clear the alarm if this is what it was raised for."""
-        if self.current() == sentence:
-            self.clear()
-
     def clear(self) -> None:
         self._file.unlink(missing_ok=True)
-
-
-def bundle_alarm(file: Path) -> DamageAlarm:
-    """The same for stored bundles."""
-    return DamageAlarm(file, "A stored bundle is damaged.")
 
 
 _BITS = 0xFFFF_FFFF

@@ -17,8 +17,7 @@ import structlog
 
 from widget_contract.errors import CatalogError
 
-from ..db.damage import DamageAlarm
-from ..errors import BundleNotFound, BundlesDown, DataDamaged, StoreUnavailable
+from ..errors import BundleNotFound, BundlesDown, StoreUnavailable
 from .contract import Bundles, Encoding, Kind, file_name
 from .verified import hash_stream
 
@@ -38,12 +37,10 @@ _RETRY_S = 1.0
 
 
 class BundleCache:
-    def __init__(self, bundles: Bundles, folder: Path, most_bytes: int, alarm: DamageAlarm) -> None:
-        """`alarm` is raised for a bundle that is damaged in the store."""
+    def __init__(self, bundles: Bundles, folder: Path, most_bytes: int) -> None:
         self._bundles = bundles
         self._folder = folder
         self._most_bytes = most_bytes
-        self._alarm = alarm
         # Scanning takes a second per 20,000 files, so it is not done after every fetch.
         self._step_bytes = most_bytes // 100
         self._added_bytes = self._step_bytes
@@ -83,8 +80,11 @@ class BundleCache:
         try:
             with os.fdopen(descriptor, "wb") as copy:
                 found = hash_stream(content, copy)
-            if sha256_hash is not None:
-                self._note(target, is_intact=found.sha256_hash == sha256_hash)
+            if sha256_hash is not None and found.sha256_hash != sha256_hash:
+                where = target.relative_to(self._folder)
+                sentence = f"bundles/{where} is damaged in the object store."
+                _log.error(sentence)
+                raise BundleNotFound(sentence)
             Path(temporary).replace(target)
         finally:
             Path(temporary).unlink(missing_ok=True)
@@ -92,17 +92,6 @@ class BundleCache:
         if self._added_bytes >= self._step_bytes:
             self._added_bytes = 0
             self._make_room()
-
-    def _note(self, target: Path, *, is_intact: bool) -> None:
-        """Nobody but this node may read the object for days, so it raises the alarm, and ends it
-        when it has fetched the object again. Raises BundleNotFound.
-        """
-        sentence = f"bundles/{target.relative_to(self._folder)} is damaged in the object store."
-        if is_intact:
-            self._alarm.end(sentence)
-        else:
-            self._alarm.report(DataDamaged(sentence))
-            raise BundleNotFound(sentence)
 
     def _make_room(self) -> None:
         """Evict the least recently used files, and remove leftovers of killed fetches."""

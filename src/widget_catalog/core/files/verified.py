@@ -1,8 +1,7 @@
 """Hash and size of files; and work on many in parallel, because each takes several slow requests to
 an object store.
 
-VerifiedFiles: which files on disk this process has hashed, so that damaged ones are not served; and
-Scrub, which hashes all of them slowly, also those that nobody requests.
+VerifiedFiles: which files on disk this process has hashed, so that damaged ones are not served.
 
 A disk may return other bytes than were written, with the same size and time. So a file is hashed
 when it is first used; later uses compare only inode, size and time with those of then.
@@ -12,27 +11,22 @@ hash of its file, which is what a client has to get.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import stat
-import threading
-import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
 import brotli
-import msgspec
 import structlog
 import zstandard
 
 from ..errors import BundleNotFound, BundleRefused
 from .contract import (
-    KINDS,
     MAX_ENCODED_BYTES,
     STORED_ENCODINGS,
     Bundles,
@@ -103,11 +97,6 @@ _log = structlog.get_logger("widget_catalog.bundles")
 _ASIDE = ".damaged"
 # About 200 bytes each. If there are more, everything is forgotten.
 _MOST_KNOWN = 50_000
-# How often all files are read, and how often a worker looks whether it should do it.
-_EVERY_S = 24 * 3600.0
-_LOOK_EVERY_S = 60.0
-# How often the place is saved at which another process would continue.
-_SAVE_EVERY = 100
 
 
 class VerifiedFiles:
@@ -204,104 +193,6 @@ def set_aside(path: Path) -> bool:
     except OSError as error:
         _log.error("A damaged bundle cannot be set aside.", file=str(path), error=str(error))
     return True
-
-
-class _Progress(msgspec.Struct):
-    """The last file of an unfinished round, and when the last round was finished."""
-
-    after: str = ""
-    finished_at: float = 0.0
-
-
-class Scrub:
-    """Hashes every file in a folder of files named by their hash: once a day at most,
-    and not faster than this. Of all processes that share the lock file, one does it.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        lock_file: Path,
-        mb_per_s: int,
-        on_damage: Callable[[Path], None],
-        every_s: float = _EVERY_S,
-    ) -> None:
-        self._folder = folder
-        self._lock_file = lock_file
-        self._bytes_per_s = mb_per_s * 1_000_000
-        self._on_damage = on_damage
-        self._every_s = every_s
-        self._files = VerifiedFiles()
-        self._ended = threading.Event()
-        self.verified = 0
-        if mb_per_s:
-            threading.Thread(target=self._run, name="scrub", daemon=True).start()
-
-    def close(self) -> None:
-        self._ended.set()
-
-    def _run(self) -> None:
-        while not self._ended.is_set():
-            try:
-                with _opened(self._lock_file) as descriptor:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    self._work(descriptor)
-            except BlockingIOError:
-                pass  # Another worker does it.
-            except OSError as error:
-                _log.warning("Bundles cannot be verified.", error=str(error))
-            self._ended.wait(min(_LOOK_EVERY_S, self._every_s))
-
-    def _work(self, descriptor: int) -> None:
-        """A round, or the rest of one, if it is time for it."""
-        progress = _read(descriptor)
-        if not progress.after and abs(time.time() - progress.finished_at) < self._every_s:
-            return
-        for number, path in enumerate(self._list_files(progress.after)):
-            if self._ended.is_set():
-                return
-            self._look_at(path)
-            if number % _SAVE_EVERY == 0:
-                progress.after = f"{path.parent.name}/{path.name}"
-                _write(descriptor, progress)
-        _write(descriptor, _Progress(finished_at=time.time()))
-
-    def _look_at(self, path: Path) -> None:
-        with contextlib.suppress(FileNotFoundError):  # Removed meanwhile.
-            size_bytes = path.stat().st_size
-            if not self._files.verify_named(path) and path.exists():
-                self._on_damage(path)
-            self.verified += 1
-            self._ended.wait(size_bytes / self._bytes_per_s)
-
-    def _list_files(self, after: str) -> Iterator[Path]:
-        """In order, and not all at once: there may be millions."""
-        for folder in sorted(self._folder.glob("[0-9a-f][0-9a-f]")):
-            for path in sorted(folder.glob("*.*")):
-                is_stored = path.suffix[1:] in KINDS or encoding_of(path) is not None
-                if is_stored and f"{folder.name}/{path.name}" > after:
-                    yield path
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _read(descriptor: int) -> _Progress:
-    try:
-        return msgspec.json.decode(os.pread(descriptor, 4096, 0), type=_Progress)
-    except msgspec.DecodeError:
-        return _Progress()
-
-
-def _write(descriptor: int, progress: _Progress) -> None:
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, msgspec.json.encode(progress), 0)
 
 
 _CHUNK_BYTES = 1 << 20

@@ -18,7 +18,7 @@ import structlog
 
 from .. import release
 from ..data_folder import DataFolder, allocate
-from ..db.damage import DamageAlarm, bundle_alarm
+from ..db.damage import DamageAlarm
 from ..db.migrate import SCHEMA
 from ..tracing import observe_parts
 from .http import Request, WorkerStatus
@@ -251,16 +251,13 @@ def process_readings() -> list[Reading]:
 
 def node_readings(folder: DataFolder, workers: WorkerStatus) -> list[Reading]:
     """Of the whole node; read when they are asked for."""
-    damage, bundles = DamageAlarm(folder.damage), bundle_alarm(folder.bundle_damage)
+    damage = DamageAlarm(folder.damage)
 
     def disk_free() -> float:
         return shutil.disk_usage(folder.path).free
 
     def is_damaged() -> bool:
         return damage.current() is not None
-
-    def are_bundles_damaged() -> bool:
-        return bundles.current() is not None
 
     missing, died = "Workers that died and are not back.", "Workers that died unexpectedly."
     return [
@@ -270,7 +267,6 @@ def node_readings(folder: DataFolder, workers: WorkerStatus) -> list[Reading]:
         Reading("build_info", "1, by release.", lambda: {release.VERSION: 1}, "version"),
         Reading("schema_info", "1, by schema of the release.", lambda: {SCHEMA: 1}, "schema"),
         Reading("damaged", "1 while the database is known to be damaged.", is_damaged),
-        Reading("bundles_damaged", "1 while a stored bundle is damaged.", are_bundles_damaged),
     ]
 
 
