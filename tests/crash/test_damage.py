@@ -58,6 +58,8 @@ def _addresses() -> Iterator[str]:
         yield f"/api/widgets/s{i}/registry.json"
         yield f"/api/v1/widgets/search?scope=s{i}&limit=100"
         yield f"/api/v1/widgets/search?scope=s{i}&limit=100&compatSdk=1.0.0"
+    for since in range(0, _WIDGETS, 50):
+        yield f"/api/v1/widgets/changes?since={since}&limit=50"
 
 
 def _responses(client: httpx.Client) -> dict[str, WireResponse]:
@@ -105,7 +107,7 @@ def test_a_damaged_replica_gives_no_wrong_response_and_heals_itself(
     metrics_port = free_port()
     with _service(data, "--metrics-port", str(metrics_port)) as (service, client):
         if kind == "bits":
-            flip_bits(data, 60, seed=1)
+            flip_bits(data, 400, seed=4)
         else:
             overwrite_pages(data, 12, seed=2)
 
@@ -151,7 +153,7 @@ def test_a_start_on_a_damaged_replica_rebuilds_it(
     content = replica.read_bytes()
     match kind:
         case "bits":
-            flip_bits(data, 200, seed=3)
+            flip_bits(data, 400, seed=3)
         case "pages":
             overwrite_pages(data, 40, seed=3)
         case "first":

@@ -23,14 +23,12 @@ from ..catalog.search.file import check_index
 from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts
 from ..catalog.store.widgets import count_widgets, stream_widgets
-from ..core.db.damage import DamageAlarm
 from ..core.db.file_lock import find_holder
-from ..core.errors import DataDamaged, FolderUnusable, StoreUnavailable, WriterBusy
+from ..core.errors import StoreUnavailable, WriterBusy
 from ..core.features import installed
 from ..core.load_settings import find_exposed_secrets
 from ..core.release import CLI_LATEST
 from ..core.settings import Settings
-from ..operations.doctor import check_database
 from ..transfer.feature import import_file
 
 if TYPE_CHECKING:
@@ -133,24 +131,9 @@ _REBUILT = "the read model was damaged and has been rebuilt."
 
 
 def check_start(node: Node) -> list[str]:
-    """Make sure that workers can build the search index; returns what had to be repaired.
-
-    Raises FolderUnusable if damaged data cannot be rebuilt.
-    """
-    mended = [] if node.is_replica_intact else [_REBUILT]
-    try:
-        check_index(node.folder.replica, node.folder.search_index)
-        return mended
-    except DataDamaged:
-        findings = check_database(node.store, node.replica)
-    if not findings.is_store_intact:
-        raise FolderUnusable(
-            f"The database in {node.folder.path} is damaged. Restore it from a backup. Error: "
-            f"{findings.errors[0]}"
-        )
+    """Make sure that workers find a search index; returns what had to be repaired."""
     check_index(node.folder.replica, node.folder.search_index)
-    DamageAlarm(node.folder.damage).clear()
-    return mended + findings.mended
+    return [] if node.is_replica_intact else [_REBUILT]
 
 
 def greet(console: Console, settings: Settings, invitation: str | None) -> None:

@@ -35,6 +35,7 @@ from ..catalog.pages.rendered_pages import (
     MembersReader,
     TrendingReader,
 )
+from ..catalog.replica.documents import Documents
 from ..catalog.replica.file import release_memory
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.node_status import NodeStatus
@@ -393,7 +394,11 @@ def _wait_for_database(status: NodeStatus) -> None:
 
 
 def _ensure_intact(node: Node) -> None:
-    if is_intact(node.folder.replica, is_thorough=True):
+    def read() -> None:
+        with contextlib.closing(Documents(node.folder.replica)) as documents:
+            documents.check_records()
+
+    if is_intact(node.folder.replica, read):
         return
     _log.error("The read model is damaged, and is rebuilt.")
     try:

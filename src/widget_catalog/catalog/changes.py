@@ -8,7 +8,7 @@ from widget_contract.wire_running import Change, Changes, ChangeType
 
 from ..core.clock import from_ms, iso
 from .replica.documents import Documents, read_change
-from .replica.records import KEY, LISTED, key_of, number_key
+from .replica.records import LISTED, damaged, key_of, number_key, read_key
 from .replica.rows import ChangeRow
 
 # Kinds of events with another public name: clients handle them in the same way.
@@ -46,12 +46,19 @@ def list_change_page(documents: Documents, after: int, limit: int) -> ChangePage
         is_found = after < newest and cursor.set_range(number_key(after + 1))
         while is_found and len(rows) < limit:
             change = read_change(cursor.key(), cursor.value())
-            if change is None or change.seq != after + len(rows) + 1:
+            if change is None:
+                raise damaged("a change")
+            if change.seq != after + len(rows) + 1:
                 return ChangePage(newest, None)
-            leads = reading.get(key_of(change.scope, change.name), db=file.keys)
-            is_listed = leads is not None and bool(KEY.unpack(leads)[1] & LISTED)
+            key = key_of(change.scope, change.name)
+            leads = reading.get(key, db=file.keys)
+            if leads is None:
+                documents.require_unknown(reading, key, "a name")
+            is_listed = leads is not None and bool(read_key(key, leads)[1] & LISTED)
             rows.append(ListedChange(change, is_listed))
             is_found = cursor.next()
+        if 0 < len(rows) < limit and rows[-1].change.seq != newest:
+            raise damaged("a change")
         return ChangePage(newest, rows if rows or after >= newest else None)
 
 

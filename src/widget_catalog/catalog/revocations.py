@@ -29,10 +29,7 @@ def list_revocations(documents: Documents) -> list[_Row]:
             listing = documents.find_listing(reading, widget_id)
             if listing is None:
                 raise damaged(f"the listing of widget {widget_id}")
-            try:
-                revoked = _decode(unseal(record, f"the revocations of widget {widget_id}"))
-            except msgspec.MsgspecError:
-                raise damaged(f"the revocations of widget {widget_id}") from None
+            revoked = _decode(unseal(key, record, f"the revocations of widget {widget_id}"))
             rows += [(listing.scope, listing.name, it) for it in revoked]
     rows.sort(key=lambda it: (it[0], it[1], it[2].version))
     return sorted(rows, key=lambda it: it[2].at, reverse=True)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from widget_catalog.catalog.replica.encoding import records_of
 from widget_catalog.catalog.replica.file import _TABLES, ReplicaFile, find_current, open_current
-from widget_catalog.catalog.replica.records import key_of, number_key
+from widget_catalog.catalog.replica.records import key_of, number_key, seal
 from widget_catalog.catalog.replica.rendering import render
 from widget_catalog.catalog.store.widgets import read_widgets
 from widget_catalog.core.data_folder import DataFolder
@@ -49,8 +49,8 @@ def change_widget(data: Path, widget_id: int, **fields: Any) -> None:
     wrong = records_of(widget_id, 1, render(msgspec.structs.replace(stored.widget, **fields)))
     with opened(data) as file, file.writing() as transaction:
         number = number_key(widget_id)
-        transaction.put(number, wrong.listing, db=file.listings)
-        transaction.put(number, wrong.document, db=file.documents)
+        transaction.put(number, seal(number, wrong.listing), db=file.listings)
+        transaction.put(number, seal(number, wrong.document), db=file.documents)
 
 
 def change_record(data: Path, table: str, widget_id: int, change: Callable[[bytes], bytes]) -> None:

@@ -20,9 +20,10 @@ from widget_catalog.catalog.replica import replica as replica_module
 from widget_catalog.catalog.replica import writing as replica_writing
 from widget_catalog.catalog.replica.comparison import check_replica
 from widget_catalog.catalog.replica.documents import Documents
-from widget_catalog.catalog.replica.encoding import prepare, records_of
+from widget_catalog.catalog.replica.encoding import decode_prepared, prepare, records_of
 from widget_catalog.catalog.replica.file import State
 from widget_catalog.catalog.replica.filling import Progress
+from widget_catalog.catalog.replica.records import FORMAT
 from widget_catalog.catalog.replica.rendering import render
 from widget_catalog.catalog.replica.writing import PreparedReader
 from widget_catalog.catalog.store.downloads import add_downloads
@@ -110,10 +111,11 @@ def test_prepared_records_of_an_older_release_are_not_used() -> None:
     """They are in an import that was staged before an upgrade; the records are prepared again."""
     widget = a_widget("acme/clock", a_version())
     sound, document = prepare(widget), msgspec.msgpack.encode(render(widget))
+    former = msgspec.msgpack.encode((FORMAT - 1, *decode_prepared(sound)[1:]))
     old: list[tuple[int, bytes | Row]] = [(1, ("acme", "clock")), (2, sound[:-9])]
-    batch = PreparedBatch(5, [*old, (3, b"\x90"), (4, document), (5, sound)])
+    batch = PreparedBatch(5, [*old, (3, b"\x90"), (4, document), (5, sound), (6, former)])
 
-    found = PreparedReader([batch]).take({1: 1, 2: 2, 3: 3, 4: 4, 5: 5}, 5)
+    found = PreparedReader([batch]).take(dict.fromkeys(range(1, 7), 5), 5)
 
     assert found == {5: records_of(0, 0, render(widget))}
 

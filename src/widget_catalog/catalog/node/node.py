@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -219,7 +220,7 @@ def prepare_node(
     try:
         # A restored backup has no counts file, so there is nothing to check.
         had_counts = folder.counts.exists()
-        is_replica_intact = not checks_replica or is_intact(folder.replica)
+        is_replica_intact = not checks_replica or _can_be_indexed(folder)
         if not is_replica_intact:
             discard(folder.replica)
         node = open_node(
@@ -268,6 +269,12 @@ def prepare_node(
     except StoreUnavailable as error:
         raise FolderUnusable(f"The data folder {path} cannot be used: {error.message}") from None
     return node._replace(is_replica_intact=is_replica_intact)
+
+
+def _can_be_indexed(folder: DataFolder) -> bool:
+    from ..search.file import check_index
+
+    return is_intact(folder.replica, partial(check_index, folder.replica, folder.search_index))
 
 
 def _program() -> str:

@@ -11,7 +11,7 @@ import msgspec
 
 from ...core.db.engine import Store
 from .file import ReplicaFile, errors_named
-from .records import KEY, SCOPE, decode_listing, member_key, number_key
+from .records import SCOPE, SEAL_BYTES, decode_listing, member_key, number_key, read_key
 from .replica import Replica
 
 Progress = Callable[[int], None]
@@ -68,9 +68,9 @@ def _differences(old: ReplicaFile, new: ReplicaFile) -> list[str]:
         for key, it in after.cursor(new.keys):
             is_known = before.get(member_key(bytes(key)), db=old.members) is not None
             if before.get(key, db=old.keys) != it or not is_known:
-                wrong.add(number_key(KEY.unpack(it)[0]))
+                wrong.add(number_key(read_key(key, it)[0]))
         for number in sorted(wrong):
-            listing = decode_listing(after.get(number, b"", db=new.listings))
+            listing = decode_listing(number, after.get(number, b"", db=new.listings))
             is_missing = before.get(number, db=old.documents) is None
             how = "was missing" if is_missing else "differed from the database"
             found.append(f"the document of {listing.scope}/{listing.name} {how}.")
@@ -78,7 +78,10 @@ def _differences(old: ReplicaFile, new: ReplicaFile) -> list[str]:
         if extra > 0:
             found.append(f"{extra} documents belonged to no widget, and were removed.")
         scopes = [
-            {bytes(scope): SCOPE.unpack(it)[1] for scope, it in reading.cursor(file.scopes)}
+            {
+                bytes(scope): SCOPE.unpack_from(it, SEAL_BYTES)[1]
+                for scope, it in reading.cursor(file.scopes)
+            }
             for reading, file in ((before, old), (after, new))
         ]
         if scopes[0] != scopes[1]:

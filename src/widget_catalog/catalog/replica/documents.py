@@ -14,27 +14,27 @@ from typing import TypeAlias
 import lmdb
 import numpy as np
 
-from ...core.errors import StoreUnavailable
+from ...core.errors import DataDamaged, StoreUnavailable
 from ...core.http.content import MAX_INLINE_BYTES
 from .file import ReplicaFile, State, find_current, named, open_current
 from .ordinals import Array
 from .records import (
     CHANGE,
-    KEY,
     KEYS,
     LISTED,
     LOST,
     SCOPE,
+    SEAL_BYTES,
     DocumentRecord,
     damaged,
     decode_listing,
-    full_hash,
     key_of,
     listing_columns,
     lost,
     member_key,
     number_key,
-    scope_checksum,
+    read_key,
+    unseal,
 )
 from .rows import ChangeRow, Listing, ListingColumns, SummaryRow
 
@@ -96,16 +96,12 @@ class Documents:
         name = key.replace("/", "\0").encode()
         found = reading.get(name, db=file.keys)
         if found is None:
-            self._require_unknown(reading, name, f"the document of {key}")
+            self.require_unknown(reading, name, f"the document of {key}")
             return None
-        widget_id, flags = KEY.unpack(found)
+        widget_id, flags = read_key(name, found)
         if flags & LOST:
             raise lost(f"the widget {key}")
-        it = self.document(reading, widget_id)
-        # A damaged table could lead to another widget's document.
-        if (it.flags ^ flags) & LISTED or it.key_hash != full_hash(name):
-            raise damaged(f"the document of {key}")
-        return it
+        return self.document(reading, widget_id)
 
     def find_styles(self, key: str) -> bytes:
         """The style sheets of a widget's versions as JSON; nothing if there are none."""
@@ -113,7 +109,7 @@ class Documents:
             it = self.find(reading, key)
             return b"" if it is None else it.styles
 
-    def _require_unknown(self, reading: Reading, key: bytes, what: str) -> None:
+    def require_unknown(self, reading: Reading, key: bytes, what: str) -> None:
         """A missing key is unknown, or lost; every key is in two tables."""
         if reading.get(member_key(key), db=self.file.members) is not None:
             raise damaged(what)
@@ -121,10 +117,9 @@ class Documents:
     def document(self, reading: Reading, widget_id: int) -> DocumentRecord:
         """The same by number, for an existing widget."""
         found = reading.get(number_key(widget_id), db=self.file.documents)
-        it = None if found is None else DocumentRecord(found)
-        if it is None or it.id != widget_id:
+        if found is None:
             raise damaged(f"the document of widget {widget_id}")
-        return it
+        return DocumentRecord(widget_id, found)
 
     def list_summaries(self, ids: Sequence[int]) -> list[SummaryRow]:
         """The summaries of all these widgets."""
@@ -165,16 +160,15 @@ class Documents:
         with self._snapshot as reading:
             if found := self._scope(reading, scope):
                 return found[0]
-            self._require_unknown(reading, scope.encode(), f"the registry of {scope}")
+            self.require_unknown(reading, scope.encode(), f"the registry of {scope}")
             return None
 
     def _scope(self, reading: Reading, scope: str) -> tuple[int, int] | None:
-        found = reading.get(scope.encode(), db=self.file.scopes)
+        key = scope.encode()
+        found = reading.get(key, db=self.file.scopes)
         if found is None:
             return None
-        changed_at, count, written = SCOPE.unpack(found)
-        if scope_checksum(scope.encode(), changed_at, count) != written:
-            raise damaged(f"the registry of {scope}")
+        changed_at, count = SCOPE.unpack(unseal(key, found, f"the registry of {scope}"))
         return changed_at, count
 
     def _keys_in(self, reading: Reading, scope: str) -> Iterator[tuple[int, int]]:
@@ -182,7 +176,7 @@ class Documents:
         with reading.cursor(self.file.keys) as cursor:
             is_found = cursor.set_range(prefix)
             while is_found and bytes(cursor.key()).startswith(prefix):
-                yield KEY.unpack(cursor.value())
+                yield read_key(cursor.key(), cursor.value())
                 is_found = cursor.next()
 
     # The applied end of the feed
@@ -216,7 +210,8 @@ class Documents:
             if not cursor.set_range(number_key(after + 1)):
                 return []
             values = cursor.iternext(keys=False, values=True)
-            heads = np.frombuffer(b"".join([it[: CHANGE.size] for it in values]), "<i8")
+            starts = [it[SEAL_BYTES : SEAL_BYTES + CHANGE.size] for it in values]
+        heads = np.frombuffer(b"".join(starts), "<i8")
         ids, changed_at = heads[::2], heads[1::2]
         times, counts = np.unique(changed_at, return_counts=True)
         scattered: list[int] = ids[np.isin(changed_at, times[counts <= most])].tolist()
@@ -236,11 +231,18 @@ class Documents:
         with self._snapshot as reading, reading.cursor(self.file.listings) as cursor:
             if not cursor.first():
                 return
-            every = cursor.iternext(keys=False, values=True)
-            while some := [bytes(it) for it in islice(every, _LISTINGS_AT_ONCE)]:
+            every = cursor.iternext()
+            while some := [(bytes(key), bytes(it)) for key, it in islice(every, _LISTINGS_AT_ONCE)]:
                 columns = listing_columns(some)
                 if len(columns.ids):
                     yield columns
+
+    def check_records(self) -> None:
+        """Raises DataDamaged if any record is not what was written."""
+        with self._snapshot as reading:
+            for table in self.file.sealed:
+                for key, record in reading.cursor(table):
+                    unseal(key, record, "a record")
 
     def check_listings(self) -> None:
         """Raises DataDamaged if the search index cannot be built from the listings."""
@@ -255,11 +257,9 @@ class Documents:
             return [it for it in found if it is not None and it.is_listed]
 
     def find_listing(self, reading: Reading, widget_id: int) -> Listing | None:
-        found = reading.get(number_key(widget_id), db=self.file.listings)
-        it = None if found is None else decode_listing(found)
-        if it is not None and it.id != widget_id:
-            raise damaged(f"the listing of widget {widget_id}")
-        return it
+        number = number_key(widget_id)
+        found = reading.get(number, db=self.file.listings)
+        return None if found is None else decode_listing(number, found)
 
     def list_ids_by_name(self) -> Array:
         """The numbers of all listed widgets, by scope and name."""
@@ -274,7 +274,7 @@ class Documents:
             has_later = cursor.set_range(key_of(scope, name))
             is_found = cursor.prev() if has_later else cursor.last()
             while is_found:
-                widget_id, flags = KEY.unpack(cursor.value())
+                widget_id, flags = read_key(cursor.key(), cursor.value())
                 if flags & LISTED:
                     return int(widget_id)
                 is_found = cursor.prev()
@@ -329,9 +329,10 @@ class _Snapshot:
 def read_change(key: memoryview, value: memoryview) -> ChangeRow | None:
     """None: it is damaged, and all caches must be cleared."""
     try:
-        widget_id, changed_at = CHANGE.unpack_from(value)
-        scope, name, kind, version = bytes(value[CHANGE.size :]).decode().split("\0")
-    except (struct.error, ValueError):
+        content = unseal(key, value, "a change")
+    except (DataDamaged, struct.error):
         return None
+    widget_id, changed_at = CHANGE.unpack_from(content)
+    scope, name, kind, version = bytes(content[CHANGE.size :]).decode().split("\0")
     seq = int.from_bytes(key, "big")
     return ChangeRow(seq, widget_id, scope, name, changed_at, kind, version or None)

@@ -4,13 +4,13 @@ Processes that rebuild a replica, or draft the widgets of an import, import only
 dependencies: no database, no LMDB.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from ..store.rows import Row, WidgetRows, slice_of
 from ..widgets import Widget
-from .records import decode_listing, encode_document, encode_listing, numbered_document
+from .records import FORMAT, decode_new_listing, encode_document, encode_listing
 from .rendering import Document, render
 
 Asked = list[tuple[int, Row, list[Row], list[Row], list[Row]]]
@@ -21,8 +21,11 @@ Encoded = tuple[list[Row], list[Damaged]]
 
 
 class Records(NamedTuple):
-    """All records of a widget, as plain values, which may come from another process."""
+    """All records of a widget, as plain values, which may come from another process, or from an
+    import that was staged by another release: those of another format are not decoded.
+    """
 
+    format: Literal[21]
     id: int
     scope: str
     name: str
@@ -49,28 +52,20 @@ def prepare(widget: Widget | Document) -> bytes:
 
 def numbered(it: Records, widget_id: int, changed_at: int) -> Records:
     """Prepared records completed with the widget's number and the time of its change."""
-    return Records(
-        widget_id,
-        it.scope,
-        it.name,
-        it.is_listed,
-        changed_at,
-        encode_listing(decode_listing(it.listing), widget_id, changed_at),
-        numbered_document(it.document, widget_id),
-        it.revocations,
-        it.beside,
-    )
+    listing = encode_listing(decode_new_listing(it.listing), widget_id, changed_at)
+    return it._replace(id=widget_id, changed_at=changed_at, listing=listing)
 
 
 def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
     return Records(
+        FORMAT,
         widget_id,
         it.listing.scope,
         it.listing.name,
         it.listing.is_listed,
         changed_at,
         encode_listing(it.listing, widget_id, changed_at),
-        encode_document(widget_id, it),
+        encode_document(it),
         it.revocations,
         it.beside,
     )

@@ -107,6 +107,7 @@ class ReplicaFile:
         self.tables = opened
         self.keys, self.members, self.scopes, self.listings, *rest = opened
         self.documents, self.beside, self.revocations, self.changes, self._state = rest
+        self.sealed = [it for it in opened if it not in (self.members, self._state)]
 
     def sync(self) -> None:
         with errors_named():

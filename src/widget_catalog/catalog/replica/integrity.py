@@ -1,82 +1,51 @@
-"""Checks in a child process whether a replica's file is intact; and Healing: a damaged one is noted
-by the process that reads it, and rebuilt by the next `apply` of any process: it is derived from the
+"""Checks in a child process whether a replica can be read; and Healing: a damaged one is noted by
+the process that reads it, and rebuilt by the next `apply` of any process: it is derived from the
 store.
 
-LMDB trusts its own pages: a damaged one may crash the process that reads it. So a start, and a
-worker whose predecessor died, first let a child read all of them.
+LMDB trusts its own pages: a damaged one may crash the process that reads it. So a start first lets
+a child read what the search index needs, and a worker whose predecessor died, all of it.
 """
 
 import contextlib
-import operator
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
 
-import lmdb
 import structlog
 
 from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable
 from .documents import Documents
-from .file import ReplicaFile, errors_named, find_current
-from .records import FORMAT, DocumentRecord
+from .file import errors_named, find_current
+from .records import FORMAT
 
-Reading: TypeAlias = "lmdb.Transaction[bytes]"
-
-# Larger batches are slower, because freed memory is then no longer in the CPU cache.
-_AT_ONCE = 1_000
 _INTACT, _DAMAGED, _UNKNOWN = range(3)
 
 
-def is_intact(folder: Path, *, is_thorough: bool = False) -> bool:
-    """Also true if there is none, or if that cannot be determined. `is_thorough` reads every
-    document.
+def is_intact(folder: Path, read: Callable[[], None]) -> bool:
+    """Whether this function can read the replica in this folder. Also true if there is none, if it
+    is of another release, which rebuilds it anyway, or if that cannot be determined.
 
     Call this before this process opens the replica.
     """
-    path = find_current(folder)
-    if path is None:
-        return True
-    walk = partial(_walk_all, path, is_thorough=is_thorough)
-    return _run_in_child(walk) in (_INTACT, _UNKNOWN)
+    return find_current(folder) is None or _run_in_child(partial(_attempt, folder, read)) in (
+        _INTACT,
+        _UNKNOWN,
+    )
 
 
-def _walk_all(path: Path, *, is_thorough: bool) -> int:
+def _attempt(folder: Path, read: Callable[[], None]) -> int:
     try:
-        documents = Documents(path.parent)
-        if documents.state().format != FORMAT:
-            return _INTACT  # It is rebuilt anyway.
-        with errors_named(), documents.file.environment.begin() as reading:
-            _walk(documents.file, reading, is_thorough=is_thorough)
-        documents.check_listings()
+        with contextlib.closing(Documents(folder)) as documents:
+            is_current = documents.state().format == FORMAT
+        if is_current:
+            read()
     except (StoreUnavailable, OSError) as error:
         # Other errors, such as a full disk, are not damage.
         return _DAMAGED if isinstance(error, DataDamaged) else _UNKNOWN
     return _INTACT
-
-
-def _walk(file: ReplicaFile, reading: Reading, *, is_thorough: bool) -> None:
-    """Raises ValueError or DataDamaged. In chunks: a million keys take a second or two."""
-    for table in file.tables:
-        count, last = 0, b""
-        for keys in _chunks(reading.cursor(table).iternext(keys=True, values=False)):
-            if not all(map(operator.lt, [last, *keys], keys)):
-                raise ValueError("Two keys are in the wrong order.")
-            count, last = count + len(keys), keys[-1]
-        if count != reading.stat(table)["entries"]:
-            raise ValueError("There are keys missing.")
-    if is_thorough:
-        for record in reading.cursor(file.documents).iternext(keys=False, values=True):
-            DocumentRecord(record).verify()
-
-
-def _chunks(them: Iterator[bytes]) -> Iterator[list[bytes]]:
-    while some := list(islice(them, _AT_ONCE)):
-        yield some
 
 
 def _run_in_child(work: Callable[[], int]) -> int:

@@ -1,43 +1,44 @@
-"""Records: the binary format of a widget in the replica, with checksums.
+"""Records: the binary format of a widget in the replica.
 
 A widget has two: its listing, the input of the search index, which is small enough to read all of
-them; and its document, from which readers slice what they need. Everything is covered by a
-checksum: a damaged file may return any bytes, and any number of them.
+them; and its document, from which readers slice what they need. Every record is sealed: it begins
+with a checksum of its key and its content, because a damaged file may return any bytes, any number
+of them, and those of another key.
 """
 
 import struct
 from collections.abc import Sequence
-from typing import TypeAlias
+from itertools import starmap
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 import xxhash
 
-from ...core.db.damage import checksum
 from ...core.errors import DataDamaged, ReplicaDamaged
 from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document
 from .rows import TEXT_SEPARATOR, Listing, ListingColumns, SummaryRow
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT = 20
+FORMAT: Final = 21
 
 Bytes: TypeAlias = bytes | memoryview
 
-# Not truncated to 32 bits: the tag of a detail is derived from it.
 full_hash = xxhash.xxh3_64_intdigest
 
+_SEAL = struct.Struct("<Q")
+SEAL_BYTES = _SEAL.size
+
 # A document: its header, the text of its detail without the count, style sheets, the picture of
-# its card, outline. The header: the checksum of everything up to the place of the count, the hash
-# of everything after it, number, flags, the hashes of the key and of the text, the lengths of the
-# text and of its part before the count.
-_DOCUMENT = struct.Struct("<IQqBQQII")
+# its card, outline. The header: flags, the hash of the text, the lengths of the text and of its
+# part before the count.
+_DOCUMENT = struct.Struct("<BQII")
 # The lengths of the text between the count and the entries, of the entries, of the style sheets,
 # and of the picture; the place of the latest version in the entries.
 _PARTS = struct.Struct("<IIIIII")
-CHECKSUM_BYTES = 4
-_NUMBER_AT = CHECKSUM_BYTES + 8
-_TEXT_AT = _DOCUMENT.size + _PARTS.size
+_PARTS_AT = SEAL_BYTES + _DOCUMENT.size
+_TEXT_AT = _PARTS_AT + _PARTS.size
 _BEFORE_HEAD, _BEFORE_COUNT = b'{"widget":', b',"downloadCount":'
 _BEFORE_CREATED, _BEFORE_ENTRIES = b',"createdAt":"', b'"},"versions":'
 _BEFORE_LATEST = b',"latestVersion":'
@@ -51,16 +52,16 @@ decode_outline = msgspec.json.Decoder(list[Outline]).decode
 decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 
 _encode_listing = msgspec.msgpack.Encoder().encode
-_decode_listing = msgspec.msgpack.Decoder(Listing).decode
+decode_new_listing = msgspec.msgpack.Decoder(Listing).decode
 
 # The entry of a key: the widget's number, and whether it is listed, or damaged in the store.
 KEY = struct.Struct("<qB")
-KEYS = np.dtype([("id", "<i8"), ("flags", "u1")])
+KEYS = np.dtype([("seal", "<u8"), ("id", "<i8"), ("flags", "u1")])
 LISTED, LOST = 1, 2
 # Further flags of a document: it contains markers for the CDN URL; `isOfficial` is null.
 _MARKED, _NULL_OFFICIAL = 4, 8
-# A scope: when it last changed, its number of widgets, and the checksum of both with its name.
-SCOPE = struct.Struct("<qII")
+# A scope: when it last changed, and its number of widgets.
+SCOPE = struct.Struct("<qI")
 CHANGE = struct.Struct("<qq")
 
 
@@ -76,11 +77,28 @@ def member_key(key: bytes) -> bytes:
     return xxhash.xxh3_64_digest(key)
 
 
-def scope_checksum(scope: bytes, changed_at: int, count: int) -> int:
-    return checksum(b"%b %d %d" % (scope, changed_at, count))
+def seal(key: bytes, content: bytes) -> bytes:
+    """The record to write for this key."""
+    return _SEAL.pack(full_hash(content, full_hash(key))) + content
 
 
-def encode_document(number: int, it: Document) -> bytes:
+def unseal(key: Bytes, record: Bytes, what: str) -> Bytes:
+    """The content of a record, a view if the record is one. Raises DataDamaged if it is not what
+    was written for this key.
+    """
+    content = record[SEAL_BYTES:]
+    if _SEAL.unpack_from(record)[0] != full_hash(content, full_hash(key)):
+        raise damaged(what)
+    return content
+
+
+def read_key(key: Bytes, record: Bytes) -> tuple[int, int]:
+    """The widget's number, and flags. Raises DataDamaged."""
+    widget_id, flags = KEY.unpack(unseal(key, record, "the table of names"))
+    return widget_id, flags
+
+
+def encode_document(it: Document) -> bytes:
     # Only in a detail, it is never null, because the fields of a detail keep their types.
     is_null = it.head.endswith(_NULL)
     head = it.head.removesuffix(_NULL) + b"false" if is_null else it.head
@@ -91,64 +109,28 @@ def encode_document(number: int, it: Document) -> bytes:
     flags = it.listing.is_listed * LISTED | is_null * _NULL_OFFICIAL
     # Searching for one byte is almost free.
     flags |= (b"\\" in it.entries and CDN_MARK in it.entries) * _MARKED
-    key = key_of(it.listing.scope, it.listing.name)
-    after_count = b"".join((text[len(before) :], it.styles, it.picture, it.outline))
-    hashes = full_hash(key), full_hash(text)
-    header = _DOCUMENT.pack(
-        0, full_hash(after_count), number, flags, *hashes, len(text), len(before)
-    )[CHECKSUM_BYTES:] + _PARTS.pack(
-        len(between), len(it.entries), len(it.styles), len(it.picture), *it.latest
-    )
-    written = checksum(header + before).to_bytes(CHECKSUM_BYTES, "little")
-    return b"".join((written, header, before, after_count))
-
-
-def numbered_document(record: bytes, number: int) -> bytes:
-    """A document of `encode_document` for the widget with this number."""
-    count_at = _TEXT_AT + _DOCUMENT.unpack_from(record)[-1]
-    head = b"".join(
-        (
-            record[CHECKSUM_BYTES:_NUMBER_AT],
-            number.to_bytes(8, "little"),
-            record[_NUMBER_AT + 8 : count_at],
-        )
-    )
-    written = checksum(head).to_bytes(CHECKSUM_BYTES, "little")
-    return b"".join((written, head, record[count_at:]))
+    header = _DOCUMENT.pack(flags, full_hash(text), len(text), len(before))
+    parts = _PARTS.pack(len(between), len(it.entries), len(it.styles), len(it.picture), *it.latest)
+    return b"".join((header, parts, text, it.styles, it.picture, it.outline))
 
 
 class DocumentRecord:
-    """A stored document. It is verified up to the place of the count; the rest when it is read.
+    """A stored document.
 
     It is a view of the file: not usable after its transaction.
     """
 
-    __slots__ = (
-        "_count_at",
-        "_end",
-        "_is_verified",
-        "_record",
-        "_rest_hash",
-        "flags",
-        "hash",
-        "id",
-        "key_hash",
-    )
+    __slots__ = ("_count_at", "_end", "_record", "flags", "hash", "id")
 
-    def __init__(self, record: Bytes) -> None:
-        """Raises DataDamaged if this is not what was written."""
-        if len(record) < _TEXT_AT:
-            raise damaged("a document")
-        fields: tuple[int, ...] = _DOCUMENT.unpack_from(record)
-        written, self._rest_hash, self.id, self.flags, self.key_hash, self.hash, text, before = (
-            fields
-        )
-        self._count_at = count_at = _TEXT_AT + before
+    def __init__(self, number: int, record: Bytes) -> None:
+        """Of the widget with this number. Raises DataDamaged if this is not what was written."""
+        unseal(number_key(number), record, f"the document of widget {number}")
+        self.id = number
+        fields: tuple[int, ...] = _DOCUMENT.unpack_from(record, SEAL_BYTES)
+        self.flags, self.hash, text, before = fields
+        self._count_at = _TEXT_AT + before
         self._end = _TEXT_AT + text
         self._record = record
-        self._is_verified = False
-        if checksum(record[CHECKSUM_BYTES:count_at]) != written:
-            raise self._damaged()
 
     @property
     def is_listed(self) -> bool:
@@ -164,16 +146,9 @@ class DocumentRecord:
         """Whether it is too large to be read on the event loop."""
         return self._end - self._count_at > MAX_INLINE_BYTES
 
-    def verify(self) -> None:
-        """Raises DataDamaged if any part is damaged."""
-        if full_hash(self._record[self._count_at :]) != self._rest_hash:
-            raise self._damaged()
-        self._is_verified = True
-
     @property
     def text(self) -> "tuple[Bytes, Bytes]":
         """The detail: the parts before and after the count."""
-        self.verify()
         return self._record[_TEXT_AT : self._count_at], self._record[self._count_at : self._end]
 
     @property
@@ -224,7 +199,7 @@ class DocumentRecord:
 
     @property
     def _parts(self) -> tuple[int, ...]:
-        return _PARTS.unpack_from(self._record, _DOCUMENT.size)
+        return _PARTS.unpack_from(self._record, _PARTS_AT)
 
     @property
     def _entries_place(self) -> tuple[int, int]:
@@ -233,42 +208,21 @@ class DocumentRecord:
         return start, start + entries
 
     def _part(self, start: int, stop: int) -> bytes:
-        if not self._is_verified:
-            self.verify()
         return bytes(self._record[start:stop])
-
-    def _damaged(self) -> DataDamaged:
-        return damaged(f"the document of widget {self.id}")
-
-
-def seal(content: bytes) -> bytes:
-    """Prepends its checksum."""
-    return checksum(content).to_bytes(CHECKSUM_BYTES, "little") + content
-
-
-def unseal(record: Bytes, what: str) -> bytes:
-    """Raises DataDamaged if the checksum does not match."""
-    content = bytes(record[CHECKSUM_BYTES:])
-    if int.from_bytes(record[:CHECKSUM_BYTES], "little") != checksum(content):
-        raise damaged(what)
-    return content
 
 
 def encode_listing(it: Listing, number: int, changed_at: int) -> bytes:
-    return seal(_encode_listing(msgspec.structs.replace(it, id=number, changed_at=changed_at)))
+    return _encode_listing(msgspec.structs.replace(it, id=number, changed_at=changed_at))
 
 
-def decode_listing(record: Bytes) -> Listing:
+def decode_listing(key: Bytes, record: Bytes) -> Listing:
     """Raises DataDamaged if this is not what was written."""
-    try:
-        return _decode_listing(unseal(record, "a listing"))
-    except msgspec.MsgspecError:
-        raise damaged("a listing") from None
+    return decode_new_listing(unseal(key, record, "a listing"))
 
 
-def listing_columns(records: Sequence[Bytes]) -> ListingColumns:
-    """Those of these listings that are listed, column by column. Raises DataDamaged."""
-    rows = [it for it in map(decode_listing, records) if it.is_listed]
+def listing_columns(records: Sequence[tuple[Bytes, Bytes]]) -> ListingColumns:
+    """Of these keys and listings, those that are listed, column by column. Raises DataDamaged."""
+    rows = [it for it in starmap(decode_listing, records) if it.is_listed]
     return ListingColumns(
         ids=np.array([it.id for it in rows], np.int64),
         scopes=[it.scope for it in rows],

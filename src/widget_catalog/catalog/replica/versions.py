@@ -94,9 +94,10 @@ def _find_beside(
     documents: Documents, reading: Reading, widget_id: int, identity: str
 ) -> tuple[bytes, bytes | None]:
     """The details of a version, and its manifest."""
-    found = reading.get(version_key(widget_id, identity), db=documents.file.beside)
+    key = version_key(widget_id, identity)
+    found = reading.get(key, db=documents.file.beside)
     if found is None:
         return b"{}", None
     what = f"what version {identity} of widget {widget_id} declares"
-    details, line_break, manifest = unseal(found, what).partition(b"\n")
+    details, line_break, manifest = bytes(unseal(key, found, what)).partition(b"\n")
     return details or b"{}", manifest if line_break else None

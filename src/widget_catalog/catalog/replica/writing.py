@@ -20,8 +20,8 @@ from .records import (
     key_of,
     member_key,
     number_key,
-    scope_checksum,
     seal,
+    unseal,
     version_key,
 )
 
@@ -48,18 +48,19 @@ class ReplicaWriter:
     def put(self, it: Records) -> None:
         """Replaces existing records."""
         number, put, file = number_key(it.id), self._transaction.put, self._file
-        put(number, it.listing, append=self._is_new, db=file.listings)
-        put(number, it.document, append=self._is_new, db=file.documents)
+        put(number, seal(number, it.listing), append=self._is_new, db=file.listings)
+        put(number, seal(number, it.document), append=self._is_new, db=file.documents)
         self._put_key(it.id, it.scope, it.name, LISTED if it.is_listed else 0, it.changed_at)
         for identity, beside in it.beside:
-            key, sealed = version_key(it.id, identity), seal(beside)
+            key = version_key(it.id, identity)
+            sealed = seal(key, beside)
             # An existing one is nearly always the same: what a version declares never changes, and
             # only a mirror gets its files later, when it is no longer revoked.
             is_new = put(key, sealed, overwrite=False, db=file.beside)
             if not is_new and self._transaction.get(key, db=file.beside) != sealed:
                 put(key, sealed, db=file.beside)
         if it.revocations:
-            put(number, seal(it.revocations), db=file.revocations)
+            put(number, seal(number, it.revocations), db=file.revocations)
         elif not self._is_new:
             self._transaction.delete(number, db=file.revocations)
 
@@ -73,7 +74,8 @@ class ReplicaWriter:
             key = self._keys.get(it.widget_id) or self._key_of(it.widget_id)
             happened = f"\0{it.kind}\0{it.version or ''}".encode()
             value = CHANGE.pack(it.widget_id, it.changed_at) + key + happened
-            self._transaction.put(number_key(it.seq), value, db=self._file.changes)
+            seq = number_key(it.seq)
+            self._transaction.put(seq, seal(seq, value), db=self._file.changes)
         if changes:
             self._forget_before(changes[-1].seq - KEPT_CHANGES)
 
@@ -85,7 +87,7 @@ class ReplicaWriter:
             put(member, b"", db=file.members)
         for scope, (changed_at, count) in self._scopes.items():
             key = scope.encode()
-            value = SCOPE.pack(changed_at, count, scope_checksum(key, changed_at, count))
+            value = seal(key, SCOPE.pack(changed_at, count))
             self._transaction.put(key, value, db=self._file.scopes)
             self._transaction.put(member_key(key), b"", db=self._file.members)
         if state is not None:
@@ -93,7 +95,8 @@ class ReplicaWriter:
 
     def _put_key(self, widget_id: int, scope: str, name: str, flags: int, changed_at: int) -> None:
         put, file = self._transaction.put, self._file
-        key, value = key_of(scope, name), KEY.pack(widget_id, flags)
+        key = key_of(scope, name)
+        value = seal(key, KEY.pack(widget_id, flags))
         self._keys[widget_id] = key
         is_added = True
         if self._is_new:
@@ -107,15 +110,20 @@ class ReplicaWriter:
         self._scopes[scope] = max(before, changed_at), count + is_added
 
     def _scope(self, scope: str) -> tuple[int, int]:
-        found = self._transaction.get(scope.encode(), db=self._file.scopes)
-        return (0, 0) if found is None else SCOPE.unpack(found)[:2]
+        key = scope.encode()
+        found = self._transaction.get(key, db=self._file.scopes)
+        if found is None:
+            return 0, 0
+        changed_at, count = SCOPE.unpack(unseal(key, found, f"the registry of {scope}"))
+        return changed_at, count
 
     def _key_of(self, widget_id: int) -> bytes:
         """The key of a widget that was not written, because it is damaged in the store."""
-        found = self._transaction.get(number_key(widget_id), db=self._file.listings)
+        number = number_key(widget_id)
+        found = self._transaction.get(number, db=self._file.listings)
         if found is None:
             return b"\0"
-        it = decode_listing(found)
+        it = decode_listing(number, found)
         return key_of(it.scope, it.name)
 
     def _forget_before(self, seq: int) -> None:
