@@ -5,7 +5,6 @@ import re
 import resource
 import shlex
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -24,9 +23,8 @@ from support.disks import UNSHARE, may_mount
 from support.load import CountingLoad
 from support.permissions import read_only, without_root_powers
 from support.preloaded import run_module
-from support.service import clean_environment, running_service, wait_for
+from support.service import clean_environment, running_service
 from widget_catalog.accounts.second_factor.store import put_app
-from widget_catalog.backup.layout import list_snapshots
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.db.migrate import SCHEMA
 from widget_catalog.core.keys import SecretBox
@@ -98,44 +96,6 @@ def test_a_backup_ends_however_much_is_counted_meanwhile(data: Path, tmp_path: P
     node.store.close()
 
 
-def test_a_continuous_copy_follows_changes_and_rests_without_any(
-    data: Path, tmp_path: Path
-) -> None:
-    target = tmp_path / "copy"
-    log = tmp_path / "log"
-    command = [sys.executable, "-m", "widget_catalog", "backup", str(target), "--every", "1s"]
-    with log.open("wb") as output:
-        copying = subprocess.Popen(
-            [*command, "--data", str(data)], stderr=output, env=clean_environment()
-        )
-    try:
-        wait_for(lambda: len(list_snapshots(target)) == 1)
-        alive_at = (target / "snapshots").stat().st_mtime_ns
-        wait_for(lambda: (target / "snapshots").stat().st_mtime_ns > alive_at)
-        assert len(list_snapshots(target)) == 1
-        busy = widget_catalog("backup", target, "--data", data)
-        assert busy == Said(1, "", f"Error: Another backup is being written to {target}.\n")
-
-        said = widget_catalog("account", "disable", "ann", "--data", data)
-        assert said.code == 0, said
-        wait_for(lambda: len(list_snapshots(target)) == 2)
-        # Failures are reported, and retried.
-        (target / "snapshots").rename(target / "away")
-        wait_for(lambda: "Retrying" in log.read_text())
-        (target / "away").rename(target / "snapshots")
-
-        copying.send_signal(signal.SIGTERM)
-        assert copying.wait(60) == 0
-    finally:
-        copying.kill()
-        copying.wait()
-    first, second, *_ = log.read_text().splitlines()
-    assert first == "Copying changes every 1 s. Press Ctrl-C to stop."
-    assert re.fullmatch(rf".*Z  000001-.*Z: {_HELD}; 4 new bundles, \d+\.\d s", second)
-    listed = widget_catalog("restore", target, "--list")
-    assert [it.split()[0] for it in listed.out.splitlines()] == list_snapshots(target)
-
-
 def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("mine")
@@ -157,12 +117,6 @@ def test_what_cannot_be_done_is_said_in_a_sentence(data: Path, tmp_path: Path) -
         assert not (tmp_path / name).exists()
     assert said("backup", target, "--data", tmp_path / "nowhere") == (
         f"Error: There is no data folder {tmp_path}/nowhere.\n"
-    )
-    assert said("backup", target, "--every", "30", "--data", data) == (
-        "Error: --every 30: write a number followed by s, m or h, such as 30s.\n"
-    )
-    assert said("backup", tmp_path / "x.tar.zst", "--every", "1h", "--data", data) == (
-        "Error: --every requires a folder: a file would be rewritten each time.\n"
     )
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
@@ -275,7 +229,9 @@ def test_a_database_of_an_older_release_is_backed_up_as_it_is(data: Path, tmp_pa
         database.close()
 
 
-def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path: Path) -> None:
+def test_a_damaged_backup_is_refused_and_what_is_intact_can_be_copied_from_it(
+    data: Path, tmp_path: Path
+) -> None:
     target, restored = tmp_path / "backup", tmp_path / "restored"
     assert widget_catalog("backup", target, "--data", data).code == 0
     flipped, gone, *_ = sorted((target / "bundles").rglob("*.js"))
@@ -295,26 +251,23 @@ def test_what_is_whole_of_a_damaged_backup_can_be_restored(data: Path, tmp_path:
     assert (refused.code, restored.exists()) == (1, False)
     assert refused.err.removeprefix("Error: ").splitlines() == [
         *errors,
-        "To restore everything else, use --despite-damage.",
     ]
 
-    said = widget_catalog(
-        "restore", target, "--snapshot", "000001", "--despite-damage", "--data", restored
-    )
-
-    assert said.code == 1
-    lines = said.err.splitlines()
-    assert "4 widgets, 4 versions, 1 account and 2 bundles" in lines[0]
-    assert lines[-3:-1] == [f"Damaged: {it}" for it in errors]
-    assert lines[-1].endswith(f"run: widget-catalog doctor --data {restored}")
-    left = {str(it.relative_to(target)) for it in (target / "bundles").rglob("*.*")}
-    there = {str(it.relative_to(restored)) for it in (restored / "bundles").rglob("*.*")}
-    assert there == left - {str(flipped.relative_to(target))}
+    # As the guide says.
+    (snapshot,) = (target / "snapshots").iterdir()
+    restored.mkdir()
+    shutil.copy(snapshot / "catalog.db", restored)
+    shutil.copytree(target / "bundles", restored / "bundles")
+    found = widget_catalog("doctor", "--data", restored)
+    assert found.code == 1
+    assert found.err.count("Error: acme/w") == 2
     assert exported(restored) == exported(data)
 
+    flipped.unlink()
     again = widget_catalog("backup", target, "--data", data)
     assert again.code == 0
-    assert "Copied 1 bundle that were not in the folder yet." in again.err
+    assert "Copied 2 bundles that were not in the folder yet." in again.err
+    assert widget_catalog("restore", target, "--check").code == 0
 
 
 def _make_folders_read_only(commands: list[list[str]], *folders: Path) -> tuple[list[int], str]:

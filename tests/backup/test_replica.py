@@ -1,18 +1,13 @@
 """The read model is not in a backup: a restore builds it, so that the first start is fast."""
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from backup.backups import back_up
-from support.commands import widget_catalog
 from support.folders import filled_folder
 from support.widgets import widget_line
 from widget_catalog.backup import restore
-from widget_catalog.backup.layout import SNAPSHOTS, encode_sums, hash_of
-from widget_catalog.backup.reader import check_backup
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.catalog.replica.comparison import check_replica
 from widget_catalog.catalog.replica.file import find_current
@@ -68,22 +63,3 @@ def test_a_restore_succeeds_if_it_cannot_be_built(
     (tmp_path / "restored" / "replica").write_bytes(b"in the way")
 
     restore.build_replica(tmp_path / "restored", manifest)
-
-
-def test_one_in_a_backup_of_an_earlier_version_is_ignored(backup: Path, tmp_path: Path) -> None:
-    """Those had it, as files that are listed like the others."""
-    path = next(backup.glob(f"{SNAPSHOTS}/*/manifest.json"))
-    named = f"replica/{'ab' * 32}.mdb.zst"
-    (backup / "replica").mkdir()
-    (backup / named).write_bytes(b"damaged")
-    about = {"file": named, "id": "a", "format": 1, "applied": None}
-    manifest = json.loads(path.read_bytes()) | {"format": 2, "replica": about}
-    path.write_text(json.dumps(manifest))
-    files = [path, path.with_name("catalog.db")]
-    sums = {str(it.relative_to(backup)): hash_of(it) for it in files} | {named: "ab" * 32}
-    path.with_name("SHA256SUMS").write_bytes(encode_sums(sums))
-
-    assert check_backup(backup).manifest.format == 2
-    assert widget_catalog("restore", backup, "--data", tmp_path / "restored").code == 0
-    shutil.rmtree(backup / "replica")
-    check_backup(backup)

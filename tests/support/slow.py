@@ -99,7 +99,7 @@ LONGEST_FILES = (
     "app/test_every_field_survives_copies.py",
     "accounts/oidc/test_second_factor.py",
     "accounts/test_account_commands.py",
-    "backup/test_backup_drill.py",
+    "backup/test_backup_kill.py",
     "tool/test_end_to_end.py",
     "browser/test_hostile_texts.py",
     "docs/test_samples_in_browser.py",

@@ -1,1 +1,1 @@
-"""Backups: creating, continuous backup, reading and restoring."""
+"""Backups: creating, reading and restoring."""

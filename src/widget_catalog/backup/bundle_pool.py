@@ -1,7 +1,7 @@
 """The bundles of a backup folder, shared by all its snapshots.
 
-Disks fail. So each run compares the size of every bundle, and hashes a different part of them.
-Damaged bundles are copied again.
+Each run compares the size of every bundle, and copies again what is cut off. `restore --check`
+reads them.
 """
 
 import os
@@ -17,8 +17,6 @@ from ..core.progress import Bar
 from .database_copy import StoredName
 from .layout import BUNDLES, PARTIAL, hash_of, write_file
 
-# Number of snapshots after which every bundle has been read again: nightly, and continuous.
-_PARTS, _PARTS_IN_HASTE = 8, 256
 _DAMAGED = ".damaged"
 
 
@@ -37,22 +35,13 @@ class BundlePool:
         self._folder = folder
         self._bundles = bundles
         self._bar = bar
-        self._sizes: dict[str, int] | None = None
 
-    def add(self, files: Iterable[StoredName], number: int, *, is_thorough: bool) -> Copied:
-        """Copy missing or damaged bundles. `number` selects which part is hashed."""
-        if is_thorough or self._sizes is None:
-            self._sizes = _list_sizes(self._folder)
-        sizes, needed = self._sizes, sorted(files)
-        here = [it for it in needed if it.path in sizes]
-        wrong_size = {it for it in here if sizes[it.path] != it.size_bytes}
-        parts = _PARTS if is_thorough else _PARTS_IN_HASTE
-        hashed = [it for it in here if int(it.sha256_hash[:2], 16) % parts == number % parts]
-        damaged = wrong_size | self._find_damaged(hashed)
-        for it in damaged:
-            del sizes[it.path]
-        wanted = [it for it in needed if it.path not in sizes]
-        missing = self._copy(wanted, sizes)
+    def add(self, files: Iterable[StoredName]) -> Copied:
+        """Copy bundles that are not there in their size."""
+        sizes, needed = _list_sizes(self._folder), sorted(files)
+        wanted = [it for it in needed if sizes.get(it.path) != it.size_bytes]
+        damaged = {it for it in wanted if it.path in sizes}
+        missing = self._copy(wanted)
         for it in damaged & missing:
             # Renamed, so that the next run does not consider it intact, but it is still there for
             # recovery.
@@ -64,34 +53,15 @@ class BundlePool:
             missing=[it.path for it in wanted if it in missing],
         )
 
-    def _find_damaged(self, files: list[StoredName]) -> set[StoredName]:
-        found = set()
-        with self._bar("Checking bundles", len(files)) as advance:
-            for file, is_whole in zip(files, map_parallel(self._is_whole, files), strict=True):
-                if not is_whole:
-                    found.add(file)
-                advance(1)
-        return found
-
-    def _is_whole(self, file: StoredName) -> bool:
-        try:
-            return hash_of(self._folder / file.path) == file.sha256_hash
-        except OSError:
-            return False
-
-    def _copy(self, files: list[StoredName], sizes: dict[str, int]) -> set[StoredName]:
-        """Returns those that are missing from the catalog, or damaged there; adds the others to
-        `sizes`.
-        """
+    def _copy(self, files: list[StoredName]) -> set[StoredName]:
+        """Returns those that are missing from the catalog, or damaged there."""
         missing = set()
         folders = {(self._folder / it.path).parent for it in files}
         for folder in folders:
             folder.mkdir(exist_ok=True)
         with self._bar("Copying bundles", len(files)) as advance:
             for file, is_copied in zip(files, map_parallel(self._copy_one, files), strict=True):
-                if is_copied:
-                    sizes[file.path] = file.size_bytes
-                else:
+                if not is_copied:
                     missing.add(file)
                 advance(1)
         for folder in (*folders, self._folder / BUNDLES):

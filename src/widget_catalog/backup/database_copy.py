@@ -88,12 +88,11 @@ def copy_database(source: Path, target: Path, bar: Bar) -> DatabaseFacts:
     return facts
 
 
-def check_copy(path: Path, expected: DatabaseFacts, *, is_thorough: bool) -> list[str]:
+def check_copy(path: Path, expected: DatabaseFacts) -> list[str]:
     """Errors in a copy's structure, and differences from its original."""
     try:
         with _opened(path, _UNCHANGING) as database:
-            check = "integrity_check" if is_thorough else "quick_check"
-            found = [str(row[0]) for row in database.execute(f"PRAGMA {check}({_SHOWN})")]
+            found = [str(row[0]) for row in database.execute(f"PRAGMA integrity_check({_SHOWN})")]
             errors = [f"{DATABASE}: {it}" for it in found if it != "ok"]
             broken = database.execute("PRAGMA foreign_key_check").fetchmany(_SHOWN)
             errors += [f"{DATABASE}: a row of {row[0]} refers to nothing." for row in broken]
@@ -145,31 +144,6 @@ def list_stored_names(path: Path) -> set[StoredName]:
             for name, *rest in database.execute(query):
                 found.add(StoredName(kind_of(name), *rest))
         return found
-
-
-class ChangeWatch:
-    """Detects writes to a database; a check takes some microseconds."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._inode = 0
-        self._connection: sqlite3.Connection | None = None
-
-    def state(self) -> tuple[int, int]:
-        """Changes with every commit, and for another file under the same name."""
-        with _errors_named(self._path):
-            inode = self._path.stat().st_ino
-            if self._connection is None or inode != self._inode:
-                self.close()
-                self._connection = _connect(self._path, _mode_for(self._path))
-                self._inode = inode
-            (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-        return inode, int(version)
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
 
 def _facts_of(connection: sqlite3.Connection) -> DatabaseFacts:

@@ -2,8 +2,6 @@
 and `restore`.
 """
 
-import signal
-import threading
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -24,7 +22,6 @@ from ..catalog.node.context import (
     require_catalog,
     require_folder,
     say,
-    seconds_of,
 )
 from ..core import clock
 from ..core.clock import counted
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
     from ..core.http.metrics import Reading
     from ..core.settings import Settings
     from .layout import Manifest
-    from .writer import FolderBackup, Made
 
 _KEPT = 10
 # Per kind; a damaged disk may cause thousands.
@@ -58,14 +54,6 @@ def backup(
             show_default=False,
         ),
     ],
-    every: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Run until stopped, and copy changes every 30s, 5m or 1h. Requires a folder.",
-            show_default=False,
-        ),
-    ] = None,
     keep: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of snapshots to keep in a folder.")
     ] = _KEPT,
@@ -75,9 +63,8 @@ def backup(
     """Back up the catalog: its database and every stored bundle. The service may be running.
 
     A folder gets a snapshot of the database, and only those bundles that it does not have yet,
-    or whose copies are damaged: the size of each is compared, and an eighth of them is hashed.
-    A file is replaced as a whole. Both are verified before they count; an interrupted backup
-    leaves the last one as it was.
+    or not in their size; restore --check reads all of them. A file is replaced as a whole. What
+    is written is verified before it counts; an interrupted backup leaves the last one as it was.
 
     second-factor.key is not in it: keep a copy of that file elsewhere. Exit code 1: no backup
     was made, or stored bundles are missing from it.
@@ -101,11 +88,6 @@ def backup(
             f"{path}: a backup is a folder, or a file with the suffix {ARCHIVE_SUFFIX}. To back "
             "up to a folder with this name, create it first."
         )
-    if every is not None:
-        if is_file:
-            fail("--every requires a folder: a file would be rewritten each time.")
-        _follow(FolderBackup(path, catalog, keep), seconds_of(every), data_folder)
-        return
     try:
         if is_file:
             made = back_up_to_file(path, catalog, bar)
@@ -119,7 +101,8 @@ def backup(
     report(f"Backed up {_summary(made.manifest)} to {made.path}.")
     if not is_file:
         report(f"Copied {counted(made.bundles_copied, 'bundle')} that were not in the folder yet.")
-    _print_repairs(made)
+    what = " had the wrong size in the backup and has been copied again."
+    _print_some("Repaired:", made.repaired, what)
     _warn_of_key(made.manifest, settings.data / "second-factor.key")
     _warn_of_missing(made.manifest)
     if made.manifest.missing:
@@ -150,13 +133,6 @@ def restore(
     list_: Annotated[
         bool, typer.Option("--list", help="Only list the snapshots of a folder.")
     ] = False,
-    despite_damage: Annotated[
-        bool,
-        typer.Option(
-            "--despite-damage",
-            help="Restore the database and all intact bundles, and list damaged files.",
-        ),
-    ] = False,
     data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
@@ -164,8 +140,7 @@ def restore(
 
     Every file is checked against its hash; the database for its integrity, its row counts and
     the checksums of its rows. If anything is wrong, all of it is listed and the folder stays as
-    it was, unless --despite-damage says otherwise. Exit code 1: the backup is damaged, or
-    nothing was restored.
+    it was. Exit code 1: the backup is damaged, bundles are missing, or nothing was restored.
     """
     from ..core.progress import counting
     from .reader import check_backup, describe
@@ -190,7 +165,7 @@ def restore(
         found = check_backup(source, snapshot, bar)
         report(f"The snapshot {found.name} is intact: {_summary(found.manifest)}.")
     else:
-        found = restore_backup(source, settings.data, snapshot, bar, despite_damage=despite_damage)
+        found = restore_backup(source, settings.data, snapshot, bar)
         report(f"Restored {_summary(found.manifest)} to {settings.data}.")
         report(
             f"The backup was created at {found.manifest.made_at} by release "
@@ -198,48 +173,10 @@ def restore(
         )
         _warn_of_key(found.manifest, settings.data / "second-factor.key", is_restored=True)
     _warn_of_missing(found.manifest)
-    if found.errors:
-        _print_some("Damaged:", [it.sentence for it in found.errors])
-        report(
-            "Damaged and missing bundles were left out. To see which versions need them, run: "
-            f"widget-catalog doctor --data {settings.data}"
-        )
     if not check:
         build_replica(settings.data, found.manifest, bar)
-    if found.manifest.missing or found.errors:
+    if found.manifest.missing:
         raise typer.Exit(1)
-
-
-def _follow(folder: "FolderBackup", every_s: float, data_folder: DataFolder) -> None:
-    from .writer import keep_copying
-
-    is_over = threading.Event()
-
-    def stop(number: int, _frame: object) -> None:
-        """The current copy is finished; a second signal aborts it."""
-        is_over.set()
-        signal.signal(number, signal.SIG_DFL)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-
-    def on_made(made: "Made", took_s: float) -> None:
-        now = clock.iso(clock.now())
-        report(
-            f"{now}  {made.path.name}: {_summary(made.manifest)}; "
-            f"{counted(made.bundles_copied, 'new bundle')}, {took_s:.1f} s"
-        )
-        _print_repairs(made)
-        _warn_of_missing(made.manifest)
-
-    def on_failure(error: CatalogError) -> None:
-        _raise_alarm(data_folder, error)
-        now = clock.iso(clock.now())
-        say.print(f"{now}  [red]Error:[/] {escape(error.message)} Retrying.")
-
-    with folder.locked():
-        report(f"Copying changes every {every_s:g} s. Press Ctrl-C to stop.")
-        keep_copying(folder, every_s, is_over, on_made, on_failure)
 
 
 def _raise_alarm(folder: DataFolder, error: CatalogError) -> None:
@@ -263,11 +200,6 @@ def _summary(manifest: "Manifest") -> str:
 
 def _warn_of_missing(manifest: "Manifest") -> None:
     _print_some("Missing:", manifest.missing, " was missing or damaged when it was copied.")
-
-
-def _print_repairs(made: "Made") -> None:
-    what = " was damaged in the backup and has been copied again."
-    _print_some("Repaired:", made.repaired, what)
 
 
 def _print_some(label: str, items: list[str], what: str = "") -> None:
@@ -332,7 +264,6 @@ FEATURE = Feature(
             DATA,
             (
                 "backup /mnt/backup/catalog",
-                "backup /mnt/backup/catalog --every 30s",
                 "backup catalog-2026-06-01.tar.zst",
             ),
         ),

@@ -17,7 +17,7 @@ import re
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import msgspec
 import zstandard
@@ -26,11 +26,10 @@ from ..core.data_folder import sync
 from ..core.errors import InvalidBackup
 from ..core.files.contract import KINDS
 
-# Format 2 had a read model besides, in `replica/`. It is ignored: a restore builds it.
-FORMAT, NEWEST_FORMAT = 1, 2
+FORMAT = 1
 ARCHIVE_SUFFIX = ".tar.zst"
 
-SNAPSHOTS, BUNDLES, REPLICA = "snapshots", "bundles", "replica"
+SNAPSHOTS, BUNDLES = "snapshots", "bundles"
 DATABASE, MANIFEST, SUMS = "catalog.db", "manifest.json", "SHA256SUMS"
 # Prefix of the names of incomplete files and folders.
 PARTIAL = ".partial-"
@@ -57,7 +56,6 @@ class Manifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fiel
     bundle_bytes: int
     # Files that versions refer to, but that were missing or damaged when the backup was made.
     missing: list[str]
-    replica: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
 
 class _AnyFormat(msgspec.Struct):
@@ -67,9 +65,9 @@ class _AnyFormat(msgspec.Struct):
 def decode_manifest(content: bytes) -> Manifest:
     try:
         found = msgspec.json.decode(content, type=_AnyFormat).format
-        if found > NEWEST_FORMAT:
+        if found != FORMAT:
             raise InvalidBackup(
-                [f"This backup was made by a newer release (its format is {found}). Use that one."]
+                [f"This backup has format {found}, not {FORMAT}. Use the release that made it."]
             )
         return msgspec.json.decode(content, type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -107,10 +105,6 @@ def is_database(path: str) -> bool:
     return path.endswith(f"/{DATABASE}")
 
 
-def is_of_replica(path: str) -> bool:
-    return path.startswith(f"{REPLICA}/")
-
-
 def encode_sums(sums: Mapping[str, str]) -> bytes:
     return "".join(f"{sums[path]}  {path}\n" for path in sorted(sums)).encode()
 
@@ -126,7 +120,7 @@ def decode_sums(content: bytes) -> dict[str, str]:
         sums[found[2]] = found[1]
     if encode_sums(sums) != content:
         raise InvalidBackup([f"{SUMS} is damaged: it is cut off, or its lines are not in order."])
-    return {path: it for path, it in sums.items() if not is_of_replica(path)}
+    return sums
 
 
 def hash_of(path: Path) -> str:

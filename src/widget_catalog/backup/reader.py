@@ -4,11 +4,9 @@ import contextlib
 import functools
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
-
-import msgspec
 
 from ..core.db.migrate import check_upgradable
 from ..core.errors import InvalidBackup, StoreUnavailable
@@ -19,32 +17,17 @@ from .layout import Manifest, bundle_hash
 
 _CHUNK_BYTES = 1 << 20
 
-_DESPITE_DAMAGE = "To restore everything else, use --despite-damage."
 _OTHER_SNAPSHOT = "Another snapshot may be whole: --list lists them, --snapshot NAME takes one."
 
 Target = Callable[[str], Path | None]
 """Where a file of the backup goes, by its path there; None if it is only looked at."""
 
 
-class Error(NamedTuple):
-    """An error in a snapshot. Unless it `is_fatal`, the rest is usable."""
-
-    sentence: str
-    is_fatal: bool = True
-    bundle: str | None = None
-
-
 class Snapshot(NamedTuple):
-    """A snapshot that was read; it is intact if there are no errors."""
+    """An intact snapshot."""
 
     name: str
     manifest: Manifest
-    errors: Sequence[Error]
-
-    @property
-    def lost(self) -> list[str]:
-        """The bundles that are missing from the backup, or damaged there."""
-        return [it.bundle for it in self.errors if it.bundle is not None]
 
 
 def check_backup(
@@ -61,42 +44,23 @@ def check_backup(
         )
 
 
-def read_backup(
-    source: Path,
-    name: str | None,
-    target: Target,
-    bar: Bar = no_bar,
-    *,
-    despite_damage: bool = False,
-) -> Snapshot:
+def read_backup(source: Path, name: str | None, target: Target, bar: Bar = no_bar) -> Snapshot:
     """Copy a snapshot: its database, and its bundles. The database of a folder need not be copied.
 
-    Raises InvalidBackup with all errors; the copy must not be used then. With `despite_damage`,
-    damaged bundles and rows of widgets are no errors; the damaged bundles are copied, too.
+    Raises InvalidBackup with all errors; the copy must not be used then.
     """
     found = _Contents(target)
     if source.is_dir():
         _read_folder(found, source, _chosen(source, name), bar)
     else:
         _read_file(found, source, name, bar)
+    path = found.path(layout.DATABASE)
     errors = found.errors()
-    database = target(found.path(layout.DATABASE)) or source / found.path(layout.DATABASE)
-    if not any(it.is_fatal for it in errors):
-        errors += _database_errors(found, database)
-    is_fatal = any(it.is_fatal for it in errors)
-    if is_fatal or (errors and not despite_damage):
-        sentences = [it.sentence for it in errors]
-        raise InvalidBackup(sentences, None if is_fatal else _DESPITE_DAMAGE)
-    manifest = _without(found.manifest, errors, database) if errors else found.manifest
-    return Snapshot(found.name, manifest, errors)
-
-
-def _without(manifest: Manifest, errors: list[Error], database: Path) -> Manifest:
-    """The manifest of the same snapshot without the damaged bundles."""
-    gone = {it.bundle for it in errors} | set(manifest.missing)
-    kept = [it for it in list_stored_names(database) if it.path not in gone]
-    size_bytes = sum(it.size_bytes for it in kept)
-    return msgspec.structs.replace(manifest, bundles=len(kept), bundle_bytes=size_bytes)
+    if found.hashes.get(path) == found.sums.get(path):
+        errors += _database_errors(found, target(path) or source / path)
+    if errors:
+        raise InvalidBackup(errors)
+    return Snapshot(found.name, found.manifest)
 
 
 def describe(folder: Path) -> dict[str, Manifest | str]:
@@ -135,8 +99,6 @@ class _Contents:
 
     def take(self, path: str, content: IO[bytes]) -> None:
         """Copy a file to its target, and remember its hash."""
-        if layout.is_of_replica(path):
-            return
         if bundle_hash(path) is not None:
             self.hashes[path] = _copy(content, self._target(path))
             return
@@ -177,7 +139,7 @@ class _Contents:
             problem = f"The snapshot {self.name}: {error.message}"
             raise InvalidBackup([problem], _OTHER_SNAPSHOT) from None
 
-    def errors(self) -> list[Error]:
+    def errors(self) -> list[str]:
         """Files that are missing, damaged, or unexpected. The manifest must be intact."""
         sums, _manifest = self.sums, self.manifest
         found = {path: it for path, it in self.hashes.items() if path != self.path(layout.SUMS)}
@@ -185,37 +147,32 @@ class _Contents:
         missing = [it for it in needed if it not in found and it not in self.unreadable]
         damaged = [path for path, it in sums.items() if found.get(path, it) != it]
         return [
-            *(_error_of(path, it) for path, it in self.unreadable.items()),
-            *(_error_of(it, f"{it} is missing.") for it in missing),
-            *(_error_of(it, _damaged(it)) for it in damaged),
-            *(Error(f"{it} is not listed in {layout.SUMS}.") for it in found.keys() - sums.keys()),
+            *self.unreadable.values(),
+            *(f"{it} is missing." for it in missing),
+            *(_damaged(it) for it in damaged),
+            *(f"{it} is not listed in {layout.SUMS}." for it in found.keys() - sums.keys()),
         ]
-
-
-def _error_of(path: str, sentence: str) -> Error:
-    is_bundle = bundle_hash(path) is not None
-    return Error(sentence, is_fatal=not is_bundle, bundle=path if is_bundle else None)
 
 
 def _damaged(path: str) -> str:
     return f"{path} is damaged: its hash is not the one in {layout.SUMS}."
 
 
-def _database_errors(found: _Contents, database: Path) -> list[Error]:
+def _database_errors(found: _Contents, database: Path) -> list[str]:
     """Whether the database is intact, and refers to exactly the bundles that are there."""
     manifest = found.manifest
     check_upgradable(manifest.schema)
     expected = DatabaseFacts(manifest.schema, manifest.rows)
     try:
-        if errors := check_copy(database, expected, is_thorough=True):
-            return [Error(it) for it in errors]
+        if errors := check_copy(database, expected):
+            return errors
         stored = list_stored_names(database)
     except StoreUnavailable as error:
-        return [Error(f"{layout.DATABASE}: {error.message}")]
+        return [f"{layout.DATABASE}: {error.message}"]
     missing = sorted({it.path for it in stored} - found.sums.keys() - set(manifest.missing))
     return [
-        *(Error(it, is_fatal=False) for it in check_rows(database)),
-        *(_error_of(it, f"{it} is missing, and a version refers to it.") for it in missing),
+        *check_rows(database),
+        *(f"{it} is missing, and a version refers to it." for it in missing),
     ]
 
 

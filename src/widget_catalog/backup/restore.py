@@ -27,17 +27,9 @@ MIN_WIDGETS = 5_000
 
 
 def restore_backup(
-    source: Path,
-    target: Path,
-    name: str | None = None,
-    bar: Bar = no_bar,
-    *,
-    despite_damage: bool = False,
+    source: Path, target: Path, name: str | None = None, bar: Bar = no_bar
 ) -> Snapshot:
-    """Fill a new or empty folder; leaves it unchanged if the backup is damaged.
-
-    `despite_damage`: damaged bundles are left out, and damaged rows stay in the database.
-    """
+    """Fill a new or empty folder; leaves it unchanged if the backup is damaged."""
     if target.resolve() in (source.resolve(), *source.resolve().parents) or (
         source.resolve() in target.resolve().parents
     ):
@@ -47,7 +39,7 @@ def restore_backup(
         is_new = not target.exists()
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
-            return _fill(source, target, name, bar, despite_damage=despite_damage)
+            return _fill(source, target, name, bar)
         except BaseException:
             _clear(target)
             if is_new:
@@ -69,9 +61,7 @@ def build_replica(target: Path, manifest: Manifest, bar: Bar = no_bar) -> None:
         node.store.close()
 
 
-def _fill(
-    source: Path, target: Path, name: str | None, bar: Bar, *, despite_damage: bool
-) -> Snapshot:
+def _fill(source: Path, target: Path, name: str | None, bar: Bar) -> Snapshot:
     _clear(target)
     (target / RESTORING).touch()
     sync(target)
@@ -87,11 +77,8 @@ def _fill(
         bundles.append(file)
         return file
 
-    restored = read_backup(source, name, place, bar, despite_damage=despite_damage)
-    lost = {target / it for it in restored.lost}
-    for path in lost:
-        path.unlink(missing_ok=True)
-    for path in [it for it in bundles if it not in lost]:
+    restored = read_backup(source, name, place, bar)
+    for path in bundles:
         path.chmod(_READ_ONLY)
         sync(path)
     for folder in {it.parent for it in bundles}:

@@ -9,15 +9,11 @@ import fcntl
 import hashlib
 import os
 import shutil
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-
-from widget_contract.errors import CatalogError
 
 from ..core import clock, release
 from ..core.data_folder import DataFolder, sync
@@ -28,7 +24,6 @@ from ..core.progress import Bar, no_bar
 from . import layout
 from .bundle_pool import BundlePool, read_bundle
 from .database_copy import (
-    ChangeWatch,
     StoredName,
     check_copy,
     check_rows,
@@ -53,7 +48,7 @@ class Made(NamedTuple):
     manifest: Manifest
     bundles_copied: int
     repaired: list[str]
-    """Bundles whose copies in the backup were damaged, and that were copied again."""
+    """Bundles whose copies in the backup had the wrong size, and that were copied again."""
 
 
 class FolderBackup:
@@ -65,7 +60,6 @@ class FolderBackup:
         self._keep = keep
         self._bar = bar
         self._pool = BundlePool(folder, catalog.bundles, bar)
-        self.database = catalog.folder.database
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -88,7 +82,7 @@ class FolderBackup:
                     _remove(leftover)
                 yield
 
-    def add_snapshot(self, *, is_thorough: bool = True) -> Made:
+    def add_snapshot(self) -> Made:
         """Copy the current catalog. The last good snapshot is kept until this one is complete."""
         with _errors_named(self._folder):
             known = layout.list_snapshots(self._folder)
@@ -97,7 +91,7 @@ class FolderBackup:
             draft = self._folder / layout.SNAPSHOTS / f"{layout.PARTIAL}{name}"
             draft.mkdir()
             try:
-                made = self._fill(draft, name, number, is_thorough=is_thorough)
+                made = self._fill(draft, name)
                 draft.rename(made.path)
                 sync(made.path.parent)
             finally:
@@ -107,18 +101,10 @@ class FolderBackup:
         _note_time(self._catalog)
         return made
 
-    def is_alive(self) -> None:
-        """Record that nothing has changed since the last snapshot, in the folder's modification
-        time.
-        """
-        with _errors_named(self._folder):
-            os.utime(self._folder / layout.SNAPSHOTS)
-        _note_time(self._catalog)
-
-    def _fill(self, draft: Path, name: str, number: int, *, is_thorough: bool) -> Made:
+    def _fill(self, draft: Path, name: str) -> Made:
         copy = draft / layout.DATABASE
-        manifest, files = _copy_database(self._catalog, copy, self._bar, is_thorough=is_thorough)
-        copied = self._pool.add(files, number, is_thorough=is_thorough)
+        manifest, files = _copy_database(self._catalog, copy, self._bar)
+        copied = self._pool.add(files)
         path = f"{layout.SNAPSHOTS}/{name}"
         for file, written in _described(path, manifest, copy, files, copied.missing):
             write_file(draft / file, written)
@@ -135,40 +121,6 @@ class FolderBackup:
             draft = old.with_name(f"{layout.PARTIAL}{name}")
             old.rename(draft)
             _remove(draft)
-
-
-def keep_copying(
-    backup: FolderBackup,
-    every_s: float,
-    is_over: threading.Event,
-    on_made: Callable[[Made, float], None],
-    on_failure: Callable[[CatalogError], None],
-) -> None:
-    """Add a snapshot at an interval, if anything has changed, until `is_over`. Failures are retried
-    the next time: a disk may have space by then.
-
-    A change is in a snapshot at most `every_s` plus the duration of one copy later.
-    """
-    watch = ChangeWatch(backup.database)
-    copied: tuple[int, int] | None = None
-    while True:
-        began = time.monotonic()
-        try:
-            state = watch.state()
-            if state == copied:
-                backup.is_alive()
-            else:
-                # Only the first database copy is checked thoroughly, including its indexes.
-                made = backup.add_snapshot(is_thorough=copied is None)
-                copied = state
-                on_made(made, time.monotonic() - began)
-        except CatalogError as error:
-            on_failure(error)
-        took_s = time.monotonic() - began
-        # Pause at least as long as the copy took, so that slow copies do not run without a break.
-        if is_over.wait(max(every_s - took_s, took_s)):
-            break
-    watch.close()
 
 
 def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
@@ -197,7 +149,7 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
 
 def _write_archive(draft: Path, scratch: Path, catalog: Catalog, bar: Bar) -> Manifest:
     copy = scratch / layout.DATABASE
-    manifest, files = _copy_database(catalog, copy, bar, is_thorough=True)
+    manifest, files = _copy_database(catalog, copy, bar)
     path = f"{layout.SNAPSHOTS}/{layout.snapshot_name(1, manifest.made_at)}"
     missing = []
     at_s = int(clock.now().timestamp())
@@ -217,14 +169,12 @@ def _write_archive(draft: Path, scratch: Path, catalog: Catalog, bar: Bar) -> Ma
     return manifest
 
 
-def _copy_database(
-    catalog: Catalog, target: Path, bar: Bar, *, is_thorough: bool
-) -> tuple[Manifest, set[StoredName]]:
+def _copy_database(catalog: Catalog, target: Path, bar: Bar) -> tuple[Manifest, set[StoredName]]:
     """A consistent, verified copy of the database, and the files that belong to it."""
     made_at = clock.iso(clock.now())
     facts = copy_database(catalog.folder.database, target, bar)
     check_upgradable(facts.schema)
-    if errors := check_copy(target, facts, is_thorough=is_thorough) or check_rows(target):
+    if errors := check_copy(target, facts) or check_rows(target):
         lines = [
             "The database is damaged. No backup was made, and no snapshot was removed.",
             *errors,
