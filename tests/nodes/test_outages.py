@@ -15,7 +15,7 @@ from widget_catalog.core.db.file_lock import file_lock
 JS = b"export function mount() {}\n"
 READY = "/healthz/ready"
 CLOCK = "/api/v1/widgets/ann/clock"
-# The requirement is 5 s; the machine may be busy.
+# As at a failover.
 BACK_S = 10.0
 
 

@@ -45,11 +45,9 @@ from ..catalog.store.scopes import find_public_members
 from ..core import clock
 from ..core.clock import Clock, JumpWatch
 from ..core.current_settings import CurrentSettings
-from ..core.data_folder import DataFolder
 from ..core.db.damage import DamageAlarm
 from ..core.db.engine import Store
 from ..core.db.file_lock import DEDICATED, SERVICE
-from ..core.db.postgresql import ConnectionWatch
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
@@ -147,7 +145,6 @@ class _Parts:
         self._limits = settings.of(CatalogSettings)
         self._status = status
         self._readings: list[Reading] = []
-        self._watch = self._watch_connections()
         # Counts must survive a killed process, but not a power failure: commits do not fsync.
         self.node = open_node(
             settings.data,
@@ -155,7 +152,6 @@ class _Parts:
             is_watched=True,
             wait_policy=DEDICATED,
             backends=settings.backends,
-            watch=self._watch,
         )
         opened.callback(self.node.store.close)
         self.close_later(self._follow())
@@ -237,22 +233,16 @@ class _Parts:
         )
         return WorkerMetrics(metrics.registry, [*readings, *self._readings])
 
-    def _watch_connections(self) -> ConnectionWatch | None:
-        if not self._settings.database:
-            return None
-        status = NodeStatus(DataFolder(self._settings.data).node_status)
-        return self.close_later(ConnectionWatch(status.stale_before_s))
-
     def _follow(self) -> Closeable:
         """Keeps the replica up to date with other processes and nodes."""
-        settings, node, watch = self._settings, self.node, self._watch
-        if node.status is None or watch is None:
+        settings, node = self._settings, self.node
+        if node.status is None:
             return PeriodicJobs(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
         from ..catalog.replica.following import Follower
         from ..core.db.listening import Listening
 
         # A separate node, independent of what the handlers have seen.
-        own = open_node(settings.data, backends=settings.backends, watch=watch)
+        own = open_node(settings.data, backends=settings.backends)
         return Follower(
             node.folder.follower_lock,
             node.status,
@@ -260,7 +250,6 @@ class _Parts:
             own.replica,
             own.counts,
             partial(Listening, settings.database, settings.secrets),
-            watch,
         )
 
     def _open_catalog(self, now: Clock) -> Catalog:
@@ -281,7 +270,6 @@ class _Parts:
             is_watched=True,
             wait_policy=SERVICE,
             backends=settings.backends,
-            watch=self._watch,
             max_connections=settings.database_connections,
         ).store
         self._opened.callback(store.close)

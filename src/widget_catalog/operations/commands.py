@@ -73,7 +73,6 @@ def doctor(
     from ..core.data_folder import DataFolder
     from ..core.db.damage import DamageAlarm
     from ..core.db.listening import find_other_secrets
-    from ..core.db.table_locks import find_stuck_publisher
     from ..core.progress import counting
     from .doctor import check_catalog
 
@@ -105,7 +104,6 @@ def doctor(
         findings.mended.insert(0, "the read model was damaged and has been rebuilt.")
     findings.errors += find_app_errors(node.store, open_secret_box(node.folder, settings))
     findings.errors += find_other_secrets(node.store, settings.secrets)
-    findings.errors += find_stuck_publisher(node.store)
     say.print(
         f"Checked {counted(findings.widgets, 'widget')} and "
         f"{counted(findings.bundles, 'stored bundle')}."

@@ -1,4 +1,4 @@
-"""Which connections are stale, as far as the processes of a node know."""
+"""What the processes of a node know about the database: which connections lead nowhere."""
 
 import time
 from pathlib import Path
@@ -8,21 +8,23 @@ import pytest
 from widget_catalog.catalog.replica.node_status import NodeStatus
 
 
-def test_connections_to_a_host_that_the_database_has_left_are_stale(tmp_path: Path) -> None:
+def test_connections_to_a_server_that_was_found_silent_or_read_only_are_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ours, theirs = NodeStatus(tmp_path / "node"), NodeStatus(tmp_path / "node")
     ours.database_responded(1)
-    before = time.monotonic()
-    assert theirs.stale_before_s() == 0
-    time.sleep(0.002)
+    ours.database_failed()
+    assert theirs.lost_at_s() == 0, "It responded until now: only one connection was closed."
 
-    ours.host_moved(1)
+    later = time.monotonic_ns() + 3_000_000_000
+    monkeypatch.setattr(time, "monotonic_ns", lambda: later)
+    ours.database_failed()
+    assert theirs.lost_at_s() == later // 1_000_000 / 1_000
 
-    assert theirs.host == 1
-    assert before < theirs.stale_before_s() <= time.monotonic()
-
-
-def test_all_but_new_connections_are_stale_while_the_database_is_silent(tmp_path: Path) -> None:
-    assert 0 < NodeStatus(tmp_path / "node").stale_before_s() < time.monotonic() - 4
+    monkeypatch.setattr(time, "monotonic_ns", lambda: later + 1_000_000_000)
+    ours.database_responded(2)
+    ours.database_became_read_only()
+    assert theirs.lost_at_s() == (later // 1_000_000 + 1_000) / 1_000
 
 
 def test_a_node_that_is_behind_stays_while_it_progresses_and_no_other_is_much_fresher(

@@ -1,16 +1,22 @@
-"""With several hosts in an address, a lost one delays at most the first connection."""
+"""Of several hosts in an address, one that accepts writes is found; and a server that hangs is not
+waited for without end.
+"""
 
-import contextlib
 import socket
+import time
 from collections.abc import Iterator
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from support.nodes import relay_to, through
 from support.postgresql import execute, new_database
+from support.relay import Relay
+from widget_catalog.core.db.limited_connection import LimitedConnection
 from widget_catalog.core.db.listening import Listening
-from widget_catalog.core.db.postgresql import begin_with, is_read_only, postgresql_engine
+from widget_catalog.core.db.postgresql import is_read_only, postgresql_engine
 
 # Waiting for a host that does not respond takes longer than a test may take.
 FOR_EVER = {"connect_timeout": "3600", "sslmode": "disable"}
@@ -23,45 +29,12 @@ def lost() -> Iterator[tuple[str, int]]:
         yield server.getsockname()
 
 
-def hosts_of(address: str) -> list[tuple[str, str]]:
-    given = conninfo_to_dict(address)
-    hosts, ports = str(given["host"]).split(","), str(given["port"]).split(",")
-    return list(zip(hosts, ports, strict=True))
-
-
-def test_the_hosts_are_tried_from_the_given_one_on() -> None:
-    address = "postgresql://one:1,two:2,three:3/catalog"
-    for number, order in ((0, "123"), (1, "231"), (2, "312"), (7, "231")):
-        assert "".join(port for _, port in hosts_of(begin_with(address, number))) == order
-
-
-def test_hosts_may_share_a_port() -> None:
-    address = "postgresql://ann:secret@/catalog?host=one,two&port=7&sslmode=require"
-    assert hosts_of(begin_with(address, 1)) == [("two", "7"), ("one", "7")]
-    kept = conninfo_to_dict(begin_with(address, 1))
-    assert (kept["dbname"], kept["user"], kept["sslmode"]) == ("catalog", "ann", "require")
-    assert conninfo_to_dict(begin_with("postgresql:///catalog", 1)) == {"dbname": "catalog"}
-
-
-def test_an_address_that_libpq_refuses_is_left_to_it() -> None:
-    address = "postgresql:///catalog?host=a,b,c&port=1,2"
-    assert conninfo_to_dict(begin_with(address, 1)) == conninfo_to_dict(address)
-
-
 def test_a_host_that_says_nothing_is_given_up_for_the_next_one(
     postgresql_url: str, lost: tuple[str, int]
 ) -> None:
     address = with_lost(postgresql_url, lost, connect_timeout="2")
-    with contextlib.closing(Listening(address, ())) as listening:
-        assert listening.host == 1
+    with Listening(address, ()) as listening:
         assert listening.connection.execute("SELECT 1").fetchone() == (1,)
-
-
-def test_a_follower_begins_with_the_host_that_it_found(
-    postgresql_url: str, lost: tuple[str, int]
-) -> None:
-    with contextlib.closing(Listening(with_lost(postgresql_url, lost), (), 1)) as listening:
-        assert listening.host == 1
 
 
 def test_a_server_that_takes_no_writes_is_known_by_its_code_or_by_libpq(
@@ -85,13 +58,44 @@ def test_a_server_that_takes_no_writes_is_known_by_its_code_or_by_libpq(
         assert not is_read_only(quoted.value)
 
 
-def test_connections_of_a_node_begin_with_the_host_that_was_found(
-    postgresql_url: str, lost: tuple[str, int]
+def test_a_wait_for_a_server_that_hangs_has_an_end(hanging: tuple[str, Relay]) -> None:
+    url, relay = hanging
+    with LimitedConnection.connect(url, autocommit=True) as connection:
+        connection.limit(0.5)
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+        relay.silence()
+
+        with pytest.raises(psycopg.OperationalError, match="does not respond"):
+            connection.execute("SELECT 2")
+        assert connection.closed, "or the next statement would read this response"
+
+
+def test_connections_are_replaced_once_their_server_was_found_silent(
+    hanging: tuple[str, Relay],
 ) -> None:
-    engine = postgresql_engine(with_lost(postgresql_url, lost), first_host=lambda: 1)
-    with engine.connect() as connection:
-        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
+    url, relay = hanging
+    lost_at_s = 0.0
+    engine = postgresql_engine(url, lost_at_s=lambda: lost_at_s)
+    with engine.connect() as used, engine.connect() as idle:
+        former = {it.exec_driver_sql("SELECT pg_backend_pid()").scalar() for it in (used, idle)}
+        idle.close()
+        relay.silence()
+        lost_at_s = time.monotonic()
+
+        with pytest.raises(sa.exc.OperationalError):
+            used.exec_driver_sql("SELECT 1")
+    relay.restore()
+    with engine.connect() as one, engine.connect() as two:
+        made = {it.exec_driver_sql("SELECT pg_backend_pid()").scalar() for it in (one, two)}
+    assert not former & made
     engine.dispose()
+
+
+@pytest.fixture
+def hanging(postgresql_url: str) -> Iterator[tuple[str, Relay]]:
+    """The address of a server that can be silenced."""
+    with relay_to(postgresql_url) as relay:
+        yield through(relay, postgresql_url), relay
 
 
 def with_lost(url: str, lost: tuple[str, int], **more: str) -> str:

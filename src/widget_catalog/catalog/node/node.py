@@ -20,7 +20,6 @@ from ...core.db.listening import require_notifications
 from ...core.db.migrate import is_new, migrate
 from ...core.db.postgresql import (
     FEW_CONNECTIONS,
-    ConnectionWatch,
     postgresql_engine,
     transaction_horizon,
 )
@@ -127,14 +126,13 @@ def open_node(
     may_create: bool = False,
     backends: Backends = _FOLDER,
     applies: bool = True,
-    watch: ConnectionWatch | None = None,
     max_connections: int = FEW_CONNECTIONS,
 ) -> Node:
     """Open a data folder whose database is prepared, or create an empty one with `may_create`.
 
     `is_watched`: by a service, which alerts its operator to damage; a command prints it. Without
-    `applies` it has no read model, for commands that leave this to the nodes. `watch` ends waits
-    for a database that hangs. `max_connections` to PostgreSQL.
+    `applies` it has no read model, for commands that leave this to the nodes. `max_connections`
+    to PostgreSQL.
     """
     folder = DataFolder(path)
     revision, counts = Revision(folder.revision), Counts(folder.counts)
@@ -156,7 +154,7 @@ def open_node(
             backends.database,
             _program(),
             is_service=is_watched,
-            first_host=lambda: status.host,
+            lost_at_s=status.lost_at_s,
             max_connections=max_connections,
         )
     else:
@@ -172,11 +170,7 @@ def open_node(
         run_folder=folder.writer_lock.parent,
         check_up=status.check_database if status is not None and is_watched else lambda: None,
         check_release=status.check_release if status is not None and is_watched else lambda: None,
-        blocked_s=status.blocked_s if status is not None else lambda: 0.0,
-        watch=watch if is_watched else None,
     )
-    if watch is not None:
-        watch.watch(engine)
     bundles, uploads = bundles_in(folder, backends), uploads_in(folder, backends)
     return Node(folder, store, replica, revision, counts, bundles, uploads, status)
 

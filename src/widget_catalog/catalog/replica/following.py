@@ -2,19 +2,16 @@
 
 Every worker has one, and a file lock elects the active one: one per node. If its process ends, the
 kernel releases the lock, and another worker's follower takes over. One thread listens, so that
-database availability and replication lag are always known; another applies changes; a third looks
-for another writable host when the database does not respond.
+database availability and replication lag are always known; another applies changes.
 
 Nodes are notified of changes, and of counts. Without a notification, a node queries the database
 only once in some seconds: notifications may be lost.
 """
 
-import contextlib
 import fcntl
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -22,8 +19,7 @@ import structlog
 from ...core.db.engine import Store
 from ...core.db.listening import Listening, ReadOnlyServer, describe_strangers
 from ...core.db.migrate import SCHEMA, migrate
-from ...core.db.postgresql import ConnectionWatch, transaction_horizon
-from ...core.db.table_locks import LockHolder
+from ...core.db.postgresql import transaction_horizon
 from ...core.errors import StoreUnavailable
 from .node_status import NodeStatus
 from .replica import Replica
@@ -40,8 +36,7 @@ _BEAT_S = 0.5
 # Until then a thread returns its connection, unless the database hangs.
 _END_TIMEOUT_S = 5.0
 _RETRY_S = 0.5
-# How often to read the end of the feed without a notification; also to check the other nodes, and
-# whether one of them blocks publishing.
+# How often to read the end of the feed without a notification; also to check the other nodes.
 _LOOK_S = 5.0
 # How often to compare the replica with the feed, and to read counts, without a notification.
 _APPLY_S = 10.0
@@ -49,8 +44,6 @@ _APPLY_S = 10.0
 # transactions. For longer than that, all nodes read counts at every beat.
 _TELL_COUNTS_S = 1.0
 _COUNTING_S = 2.5
-# After this long, a transaction that blocks publishing is reported.
-_REPORTED_AFTER_S = 10.0
 
 
 class Follower:
@@ -61,12 +54,9 @@ class Follower:
         store: Store,
         replica: Replica,
         counts: Counts,
-        listen: Callable[[int], Listening],
-        watch: ConnectionWatch,
+        listen: Callable[[], Listening],
     ) -> None:
-        """`store` must not depend on this follower's status of the database. `listen` takes the
-        number of the host to start with. `watch` ends waits for a database that hangs.
-        """
+        """`store` must not depend on this follower's status of the database."""
         self._lock_file = lock_file
         self._status = status
         self._store = store
@@ -74,9 +64,7 @@ class Follower:
         replica.on_applied = status.applied
         self._counts = counts
         self._listen = listen
-        self._watch = watch
         self._strangers: list[str] = []
-        self._lock_watch = LockWatch(status)
         self._is_failing = False
         self._schema = SCHEMA
         # Set with every new connection: see _follow_counts.
@@ -106,23 +94,18 @@ class Follower:
                 except BlockingIOError:
                     self._ended.wait(_RELIEF_S)
                     continue
-                for work in (self._apply_forever, self._look_for_host):
-                    self._threads.append(threading.Thread(target=work, daemon=True))
-                    self._threads[-1].start()
+                self._threads.append(threading.Thread(target=self._apply_forever, daemon=True))
+                self._threads[-1].start()
                 self._listen_forever()
 
     def _listen_forever(self) -> None:
         while not self._ended.is_set():
             try:
-                with self._listen(self._status.host) as listening:
-                    self._watch.add(listening.connection)
-                    self._status.host = listening.host
+                with self._listen() as listening:
                     self._is_new.set()
                     self._hear(listening)
             except ReadOnlyServer as error:
-                # In this order, so that no connection is opened in between.
                 self._status.database_became_read_only()
-                self._status.end_connections()
                 self._note_error("The database takes no writes. Reads go on.", error)
             except Exception as error:  # An error of the driver or the network.
                 self._status.database_failed()
@@ -133,22 +116,6 @@ class Follower:
             _log.error(what, error=" ".join(str(error).split()))
         self._is_failing = True
         self._ended.wait(_RETRY_S)
-
-    def _look_for_host(self) -> None:
-        """A lost machine closes no connections. If another host accepts writes, stop waiting for
-        this one; keep waiting for a server that is only slow.
-        """
-        while not self._ended.wait(_BEAT_S):
-            if not (self._status.is_database_up() and self._status.silent_s):
-                continue
-            present = self._status.host
-            # An error of the driver or the network: no host is found.
-            with contextlib.suppress(Exception):
-                found = self._listen(present + 1)
-                found.close()
-                if found.host != present and self._status.silent_s:
-                    _log.warning("Another host of the database takes writes now.")
-                    self._status.host_moved(found.host)
 
     def _hear(self, listening: Listening) -> None:
         """Runs until this ends, or the connection fails."""
@@ -165,7 +132,6 @@ class Follower:
                     if is_late:
                         looked_at = now
                         self._note_strangers(listening.find_strangers())
-                        self._lock_watch.note(listening.find_publisher())
                     applied_told = self._status.applied_seq
                     self._look(listening)  # The last query before the wait: other nodes read it.
                 beat_at = now
@@ -285,31 +251,3 @@ class Follower:
         else:
             counted = follow_counts(self._counts, self._store, self._status.counted)
         self._status.counted = counted
-
-
-@dataclass
-class LockWatch:
-    """Notices that a transaction does not release the lock for publishing."""
-
-    status: NodeStatus
-    _transaction: str | None = None
-    _since: float = 0.0
-    _is_reported: bool = False
-
-    def note(self, holder: LockHolder | None) -> None:
-        """Called every few seconds. An import takes the lock again and again: only a holder that
-        is still the same blocks others.
-        """
-        now = time.monotonic()
-        if holder is None or holder.transaction != self._transaction:
-            self._transaction = None if holder is None else holder.transaction
-            self._since = now
-            self.status.publishing_blocked(0)
-            if self._is_reported:
-                _log.info("The catalog can be changed again.")
-            self._is_reported = False
-            return
-        self.status.publishing_blocked(now - self._since)
-        if now - self._since >= _REPORTED_AFTER_S and not self._is_reported:
-            _log.error("The catalog cannot be changed.", reason=holder.sentence)
-            self._is_reported = True

@@ -17,9 +17,9 @@ _SILENT_MS = 5_000
 # The follower checks twice per second that it responds.
 _USUAL_MS = 1_500
 _ANSWERED_AT, _IS_UP, _NEWEST, _APPLIED, _BEHIND_SINCE = range(5)
-_COUNTED, _IS_NEWER, _HOST, _MOVED_AT, _BLOCKED_SINCE = range(5, 10)
-_PROGRESS_AT, _OTHERS_APPLIED, _COUNTED_AT, _NOTIFIED = range(10, 14)
-_BYTES = 8 * 14
+_COUNTED, _IS_NEWER, _LOST_AT, _PROGRESS_AT = range(5, 9)
+_OTHERS_APPLIED, _COUNTED_AT, _NOTIFIED = range(9, 12)
+_BYTES = 8 * 12
 # Applying some thousand changes at once takes seconds.
 _PROGRESS_MS = 10_000
 # Values of _IS_UP.
@@ -52,9 +52,12 @@ class NodeStatus:
 
     def database_failed(self) -> None:
         self._words[_IS_UP] = _DOWN
+        if self.silent_s:  # It will not respond on other connections, either.
+            self._words[_LOST_AT] = _now_ms()
 
     def database_became_read_only(self) -> None:
         self._words[_IS_UP] = _READ_ONLY
+        self._words[_LOST_AT] = _now_ms()
 
     def applied(self, seq: int) -> None:
         if self._words[_APPLIED] != max(0, seq):
@@ -71,10 +74,6 @@ class NodeStatus:
             self._words[_BEHIND_SINCE] = 0
         elif self._words[_BEHIND_SINCE] == 0:
             self._words[_BEHIND_SINCE] = _now_ms()
-
-    def publishing_blocked(self, for_s: float) -> None:
-        """One transaction has held the lock for publishing this long; 0: it is free."""
-        self._words[_BLOCKED_SINCE] = _now_ms() - round(for_s * 1000) if for_s else 0
 
     # Called by other code
 
@@ -157,10 +156,13 @@ class NodeStatus:
         behind_ms = _now_ms() - since if since else 0
         return max(behind_ms / 1000, self.silent_s)
 
-    def blocked_s(self) -> float:
-        """How long one transaction has held the lock for publishing, as far as known."""
-        since = self._words[_BLOCKED_SINCE]
-        return (_now_ms() - since) / 1000 if since and self.is_database_up() else 0.0
+    def lost_at_s(self) -> float:
+        """Connections opened before this time of the monotonic clock lead to a server that does
+        not respond, or accepts no writes.
+        """
+        lost_ms = self._words[_LOST_AT]
+        # The clock restarts when the machine boots; the file may be older.
+        return lost_ms / 1000 if lost_ms <= _now_ms() else 0.0
 
     def find_delay(self) -> str | None:
         """Why known changes are not shown. Changes in a database that is down are unknown."""
@@ -179,34 +181,6 @@ class NodeStatus:
     @counted.setter
     def counted(self, transaction: int) -> None:
         self._words[_COUNTED] = transaction
-
-    # The host of the database's address that accepts writes, as far as known.
-
-    @property
-    def host(self) -> int:
-        return self._words[_HOST]
-
-    @host.setter
-    def host(self, number: int) -> None:
-        self._words[_HOST] = number
-
-    def host_moved(self, number: int) -> None:
-        """Another host accepts writes now, and the old one does not respond."""
-        self.host = number
-        self.end_connections()
-
-    def end_connections(self) -> None:
-        """Close all current connections: their server accepts no writes."""
-        self._words[_MOVED_AT] = _now_ms()
-
-    def stale_before_s(self) -> float:
-        """Connections opened before this time of the monotonic clock are stale: the database has
-        moved to another host, is read-only, or has not responded since.
-        """
-        now_ms, moved_ms = _now_ms(), self._words[_MOVED_AT]
-        silent_ms = now_ms - _SILENT_MS if self.is_silent() else 0
-        # The clock restarts when the machine boots; the file may be older.
-        return max(silent_ms, moved_ms if moved_ms <= now_ms else 0) / 1000
 
 
 def _now_ms() -> int:

@@ -81,8 +81,8 @@ class Batch(NamedTuple):
 def importing(store: Store, timeout_s: float = 0) -> Iterator[str | None]:
     """Hold the import lock; yields who holds it, if another import is still running."""
     if store.engine.dialect.name == "postgresql":
-        with import_lock(store.engine, timeout_s) as other:
-            yield other
+        with import_lock(store.engine, timeout_s) as is_held:
+            yield None if is_held else "another process holds the import lock"
         return
     if store.run_folder is None:
         yield None

@@ -33,7 +33,7 @@ from ..errors import (
 from ..tracing import PART, part
 from .damage import is_damage
 from .file_lock import BUSY, COMMAND, WaitPolicy, WriterLock
-from .postgresql import ConnectionWatch, is_read_only, notify
+from .postgresql import is_read_only, notify
 from .sqlite import check_file_is_there, overwrite, withdraw, write_something
 from .table_locks import acquire_publishing_lock, is_waiting_over, limit_waiting
 from .transaction import Listener, Prepare, PreparedRecords, SqliteWrite, Write, prepare_nothing
@@ -62,13 +62,10 @@ class Store:
         run_folder: Path | None = None,
         check_up: Callable[[], None] = lambda: None,
         check_release: Callable[[], None] = lambda: None,
-        blocked_s: Callable[[], float] = lambda: 0.0,
-        watch: ConnectionWatch | None = None,
     ) -> None:
         """`program` is the name that waiting processes see; `run_folder` is for locks and
         temporary files. If `check_up` raises, the database is not waited for; if `check_release`
-        raises, nothing is written. `blocked_s` is how long publishing has been blocked on
-        PostgreSQL, as far as known. `watch` limits how long a write takes.
+        raises, nothing is written.
         """
         self.engine = engine
         _measure_statements(engine)
@@ -80,8 +77,6 @@ class Store:
         self.run_folder = run_folder or (lock_file and lock_file.parent)
         self._check_up = check_up
         self._check_release = check_release
-        self._blocked_s = blocked_s
-        self._watch = watch
         self._listener = listener
         self._now = now
         self._kept: PoolProxiedConnection | None = None
@@ -157,7 +152,7 @@ class Store:
             return
         if self._lock is None:
             self._check_release()
-            with self._errors_named(), self._connected() as opened, self._limit(opened):
+            with self._errors_named(), self._connected() as opened:
                 once = opened.execution_options(isolation_level="AUTOCOMMIT")
                 tx = Transaction(once, self.now_ms(), self._listener, PreparedRecords())
                 yield tx
@@ -199,9 +194,6 @@ class Store:
         self._check_up()
         return self.engine.connect()
 
-    def _limit(self, connection: Connection) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._watch is None else self._watch.limited(connection)
-
     @contextlib.contextmanager
     def _transaction(self, *, waits: bool, is_publishing: bool) -> Iterator[Transaction]:
         """Atomic; raises StoreUnavailable if the store is not writable, in particular WriterBusy
@@ -224,7 +216,7 @@ class Store:
     ) -> Iterator[Transaction]:
         turn = contextlib.nullcontext() if self._lock is None else self._lock.held(waits=waits)
         self._check_release()
-        with self._errors_named(), turn, self._connected() as connection, self._limit(connection):
+        with self._errors_named(), turn, self._connected() as connection:
             check_file_is_there(connection)
             is_postgresql = connection.dialect.name == "postgresql"
             if is_postgresql:
@@ -284,9 +276,9 @@ class Store:
             raise
 
     def blocked_s(self) -> float:
-        """How long writes have been blocked by another writer, as far as known."""
+        """How long writes have been blocked by another writer, as far as known on SQLite."""
         with errors_named():
-            return self._blocked_s() if self._lock is None else self._lock.blocked_s()
+            return 0.0 if self._lock is None else self._lock.blocked_s()
 
     def writer(self) -> str:
         """The current writer, for the log. Call this only while there is one."""

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ..errors import DatabaseUnusable
-from .postgresql import begin_with, connection_string, find_host, is_read_only, ping
-from .table_locks import FIND_PUBLISHER, LockHolder, holder_in
+from .postgresql import connection_string, is_read_only, ping
 
 if TYPE_CHECKING:
     from .engine import Store
@@ -96,6 +95,9 @@ _REPORTED = ("default_transaction_read_only", "in_hot_standby")
 _BECAME_READ_ONLY = "The server has become read-only."
 # How long a notification may take.
 _TIMEOUT_S = 5.0
+# After this long without a response, the server is considered lost. On a busy machine, a healthy
+# one may take two seconds.
+_SILENT_S = 4.0
 
 
 def require_notifications(url: str) -> None:
@@ -137,22 +139,22 @@ class Heard(NamedTuple):
 class Listening:
     """A connection that receives a notification for every change, and now and then for counts."""
 
-    def __init__(self, url: str, secrets: Sequence[str], first_host: int = 0) -> None:
-        """`host` is then the one that it is connected to. Raises ReadOnlyServer if a host
-        responds, but none accepts writes.
-        """
+    def __init__(self, url: str, secrets: Sequence[str]) -> None:
+        """Raises ReadOnlyServer if a host responds, but none accepts writes."""
         import psycopg  # Slow to load.
+
+        from .limited_connection import LimitedConnection
 
         self._secrets = secrets
         self._channel = ""
         address = connection_string(url, follower_name(secrets))
         try:
-            self.connection = psycopg.connect(begin_with(address, first_host), autocommit=True)
+            self.connection = LimitedConnection.connect(address, autocommit=True)
         except psycopg.Error as error:
             if is_read_only(error):
                 raise ReadOnlyServer(str(error)) from error
             raise
-        self.host = find_host(address, self.connection)
+        self.connection.limit(_SILENT_S)
 
     def check(self) -> None:
         """Return if the server responds; it costs no transaction. Raises ReadOnlyServer if it has
@@ -194,10 +196,6 @@ class Listening:
         ((found,),) = self.connection.execute(_APPLIED_BY_OTHERS).fetchall()
         return int(found or 0)
 
-    def find_publisher(self) -> LockHolder | None:
-        """Who publishes at the moment."""
-        return holder_in(self.connection.execute(FIND_PUBLISHER).fetchall())
-
     def start(self) -> bool:
         """Receive notifications from now on. The database has the schema of this release. Whether
         it did not before: then it has missed those of changes since the last look.
@@ -210,8 +208,7 @@ class Listening:
         ((self._channel,),) = self.connection.execute(_READ_CHANNEL).fetchall()
         self.connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
         # From here on it only notifies: nothing is lost if such a commit is.
-        # A migration may lock a table; after so long without a response the database is silent.
-        self.connection.execute("SET synchronous_commit = off; SET lock_timeout = '5s'")
+        self.connection.execute("SET synchronous_commit = off")
         return True
 
     def wait(self, timeout_s: float) -> Heard:
