@@ -30,7 +30,6 @@ LONG_FILES = {
     "bench/test_catalogs.py",
     "bench/test_traffic.py",
     "catalog/api/test_compressed_bundles.py",
-    "catalog/pages/test_link_pictures.py",
     "catalog/search/test_search_against_oracle.py",
     "catalog/search/test_search_file.py",
     "catalog/search/test_search_in_a_large_catalog.py",

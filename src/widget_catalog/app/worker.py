@@ -204,7 +204,7 @@ class _Parts:
         services, health = self._services, self._build_health()
         pages, cdn_url = self._build_pages(), self._settings.cdn_url
         origins = " ".join(self._limits.embed_origins.split())
-        embeds = EmbedPages(self._catalog, services.renderer, cdn_url, origins, pages)
+        embeds = EmbedPages(self._catalog, services.renderer, cdn_url, origins)
         paths = [feature.paths(services, self._receiver) for feature in installed()]
         return Site(
             self._build_api(health),
@@ -366,7 +366,6 @@ class _Parts:
             CollectionsReader(in_thread(lambda store, _: read_collections(store))),
             TrendingReader(in_thread(lambda store, _: read_trending(store))),
             languages=Languages(self._limits.languages),
-            fonts=self.node.folder.fonts,
             brand=in_thread(lambda store, _: read_brand(store)),
             legal=LegalPageReader(in_thread(read_legal_page)),
         )

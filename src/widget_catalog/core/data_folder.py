@@ -32,7 +32,6 @@ class DataFolder:
         self.uploads = path / "uploads"
         self.second_factor_key = path / "second-factor.key"
         self.icons = path / "icons"
-        self.fonts = path / "fonts"
         self.revision = run / "revision"
         self.counts = run / "counts"
         self.replica = path / "replica"

@@ -64,7 +64,7 @@ _FILES = [
         "favicon.ico",
         "robots.txt",
         "sitemap.xml",
-        "picture.jpg",
+        "picture.png",
     )
 ]
 
@@ -350,7 +350,6 @@ def build_static_site(
         members=MembersReader(_at_once(partial(find_public_members, node.store))),
         collections=CollectionsReader(_at_once(lambda _: read_collections(node.store))),
         trending=TrendingReader(_at_once(lambda _: read_trending(node.store))),
-        fonts=node.folder.fonts,
         legal=LegalPageReader(_at_once(partial(read_legal_page, node.store))),
     )
     renderer.show_brand(read_brand(node.store))

@@ -185,7 +185,6 @@ def test_the_snippets_have_the_hash_of_the_bundle(shop: InProcessSite) -> None:
             "(https://catalog.example/widgets/acme/clock)"
             for kind in ("version", "downloads", "sdk")
         ),
-        f"[![acme/clock]({PAGE}/picture.jpg)]({PAGE})",
     ]
 
 

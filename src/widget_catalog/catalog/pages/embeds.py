@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 import msgspec
 from markupsafe import escape
 
+from widget_contract.manifest_details import Author
 from widget_contract.preview import frame_ancestors
 from widget_contract.wire import VersionEntry, WidgetDetail
 
@@ -24,9 +25,7 @@ from ..card_picture import choose_picture
 from ..catalog import Catalog
 from ..views import Views
 from .facts import find_version, shown_version
-from .link_drawing import SIZE
-from .link_pictures import author_name
-from .pages import PublicPages
+from .link_picture import link_picture
 from .preview import panel_of, panel_security_headers
 from .rendered_pages import PageRequest
 
@@ -55,14 +54,12 @@ class EmbedPages:
         renderer: PageRenderer,
         cdn_url: str,
         origins: str,
-        pages: PublicPages,
     ) -> None:
         """`origins`: the sites that may show them, as in `frame-ancestors`; empty: none."""
         self._catalog = catalog
         self._views = Views(catalog)
         self._renderer = renderer
         self._origins = origins
-        self._pictures = pages.link_pictures
         policy = panel_security_headers(renderer, cdn_url, ancestors=origins or "'none'")
         self._html: Headers = [HTML, _VARY, _REVALIDATED, *policy]
         self._folder = renderer.preview_path.replace("/preview-", "/embed-")
@@ -164,19 +161,21 @@ class EmbedPages:
     ) -> Mapping[str, Any]:
         public_url, it = self._renderer.public_url, detail.widget
         beside = self._views.find_version(it.scope, it.name, version.version)
+        author = beside.author
         card: dict[str, Any] = {
             "version": "1.0",
             "type": "link",
             "title": version.display_name,
-            "author_name": author_name(beside.author) or it.scope,
+            "author_name": (author.name if isinstance(author, Author) else author) or it.scope,
             "author_url": f"{public_url}/scopes/{it.scope}",
             "provider_name": self._renderer.service_name,
             "provider_url": public_url,
             "cache_age": _A_DAY_S,
         }
-        if (max_width or SIZE[0]) >= SIZE[0] and (max_height or SIZE[1]) >= SIZE[1]:
-            card["thumbnail_url"] = self._pictures.widget_url(detail)
-            card["thumbnail_width"], card["thumbnail_height"] = SIZE
+        files = () if beside.revoked is not None else beside.files
+        url, width, height = link_picture(files, public_url)
+        if (max_width or width) >= width and (max_height or height) >= height:
+            card |= {"thumbnail_url": url, "thumbnail_width": width, "thumbnail_height": height}
         if self._origins and panel_of(version, beside):
             width, height = min(max_width or _WIDTH, _WIDTH), min(max_height or _HEIGHT, _HEIGHT)
             address = public_url + EMBED + quote(path)

@@ -157,12 +157,6 @@ def short_count(count: int) -> str:
     return str(count)
 
 
-def picture_in_markdown(public_url: str, scope: str, name: str) -> str:
-    """The link picture, as a link to the page of the widget."""
-    page = f"{public_url}/widgets/{scope}/{name}"
-    return f"[![{scope}/{name}]({page}/picture.jpg)]({page})"
-
-
 def badges_in_markdown(public_url: str, scope: str, name: str) -> str:
     """All badges, each as a link to the page of the widget."""
     key = f"{scope}/{name}"

@@ -3,7 +3,6 @@
 import importlib
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
-from pathlib import Path
 from urllib.parse import quote
 
 from widget_contract.manifest_schema import PATH as SCHEMA
@@ -31,7 +30,7 @@ from .collection_pages import CollectionPages
 from .feeds import Feeds
 from .guides import GuidePages
 from .icons import Icons, load_glyphs
-from .link_pictures import LinkPictures
+from .link_picture import OWN_PATH
 from .listing_pages import ListingPages
 from .preview import PreviewPages, panel_security_headers
 from .reference import ReferencePages
@@ -77,7 +76,6 @@ def _kept(content_type: str) -> Headers:
     return [("content-type", content_type), _VARY, _A_WHILE, NOSNIFF]
 
 
-_PICTURE: Headers = [*_kept("image/jpeg"), _ANY_ORIGIN]
 _FAILURES = {500: N_("Internal error"), 503: N_("Temporarily unavailable")}
 _UNKNOWN: dict[str, object] = {"near": (), "wanted": ""}
 _WRONG_METHOD = {
@@ -112,7 +110,6 @@ class PublicPages:
         collections: CollectionsReader | None = None,
         trending: TrendingReader | None = None,
         languages: Languages | None = None,
-        fonts: Path | None = None,
         brand: Callable[[None], Awaitable[Brand]] | None = None,
         legal: LegalPageReader | None = None,
     ) -> None:
@@ -123,7 +120,6 @@ class PublicPages:
         # A static site whose bundles are elsewhere has none of their files.
         has_files = not renderer.is_static or cdn_url == f"{renderer.public_url}/cdn"
         cards = self._cards = Cards(renderer.root, self._icons, cdn_url, has_pictures=has_files)
-        self.link_pictures = LinkPictures(catalog, renderer, bundles, self._icons, fonts)
         renderer.templates.globals.update(
             tile=self._icons.tile,
             avatar=self._icons.avatar,
@@ -131,8 +127,6 @@ class PublicPages:
             thumbnail=cards.thumbnail,
             still_picture=cards.still,
             official_mark=official_mark,
-            site_picture_url=self.link_pictures.site_url,
-            scope_picture_url=self.link_pictures.scope_url,
         )
         self._views = Views(catalog)
         offered = self._languages.offered
@@ -149,9 +143,7 @@ class PublicPages:
         self._html: Headers = [HTML, vary, _REVALIDATED, *policy]
         self._collections = CollectionPages(self._views, self._pages, collections)
         listings = ListingPages(self._views, self._pages, members, self._collections, trending)
-        widgets = WidgetPages(
-            catalog, self._pages, bundles, installs, cards, renderer, self.link_pictures
-        )
+        widgets = WidgetPages(catalog, self._pages, bundles, installs, cards, renderer)
         self.brand = BrandPages(
             renderer, self._pages, catalog.packer, widgets.markdown, brand, legal
         )
@@ -181,7 +173,6 @@ class PublicPages:
             PublicRoute("/widgets/{scope}/{name}/versions", widgets.versions, html),
             PublicRoute("/widgets/{scope}/{name}/compare", widgets.compare, html),
             PublicRoute("/widgets/{scope}/{name}/feed.atom", self._feeds.widget, _kept(_ATOM)),
-            PublicRoute("/widgets/{scope}/{name}/picture.jpg", self.link_pictures.widget, _PICTURE),
             PublicRoute("/widgets/{scope}/{name}/{number}", widgets.version, panel),
             PublicRoute("/docs", self._guides.index, docs),
             PublicRoute("/docs/api", self._reference.page, docs),
@@ -209,10 +200,8 @@ class PublicPages:
 
     def _feed_routes(self) -> list[PublicRoute]:
         """For programs: feed readers, other sites, search engines."""
-        feeds, pictures = self._feeds, self.link_pictures
+        feeds = self._feeds
         return [
-            PublicRoute("/scopes/{scope}/picture.jpg", pictures.scope, _PICTURE),
-            PublicRoute("/picture.jpg", pictures.site, _PICTURE),
             PublicRoute("/feed.atom", feeds.latest, _kept(_ATOM)),
             PublicRoute("/scopes/{scope}/feed.atom", feeds.latest, _kept(_ATOM)),
             PublicRoute("/badges/{scope}/{name}/{kind}", feeds.badge, [*_kept(_SVG), _ANY_ORIGIN]),
@@ -224,11 +213,13 @@ class PublicPages:
         renderer, file = self._renderer, self._file
         robots = _ROBOTS + f"Sitemap: {renderer.public_url}/sitemap.xml\n".encode()
         icon = (STATIC / "favicon.svg").read_bytes()
+        picture = STATIC / "picture.png"
         return [
             file("/openapi.json", lambda: printed(self._document()).encode(), _JSON, _REVALIDATED),
             file(SCHEMA, lambda: printed_schema().encode(), _JSON, _A_WHILE, _ANY_ORIGIN, CORS),
             file("/favicon.svg", lambda: icon, _SVG, _A_DAY),
             file("/favicon.ico", lambda: icon, _SVG, _A_DAY),
+            file(OWN_PATH, picture.read_bytes, "image/png", _A_DAY, _ANY_ORIGIN),
             file("/robots.txt", lambda: robots, _TEXT, _A_DAY),
             *(
                 file(path, partial(bytes, content), _JS if path.endswith("js") else _CSS, _FOR_GOOD)

@@ -38,8 +38,8 @@ from .facts import (
     shown_version,
     version_rows,
 )
-from .feeds import BADGES, badges_in_markdown, picture_in_markdown
-from .link_pictures import LinkPictures
+from .feeds import BADGES, badges_in_markdown
+from .link_picture import link_picture
 from .markdown import MarkdownRenderer
 from .preview import panel_of
 from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_numbers
@@ -87,7 +87,6 @@ class WidgetPages:
         installs: InstallsReader | None,
         cards: Cards,
         renderer: PageRenderer,
-        pictures: LinkPictures,
     ) -> None:
         self._catalog = catalog
         self._views = Views(catalog)
@@ -95,7 +94,6 @@ class WidgetPages:
         self._bundles = bundles
         self._installs = installs
         self._cards = cards
-        self._pictures = pictures
         self._public_url = renderer.public_url
         self._is_static = renderer.is_static
         self.markdown = MarkdownRenderer()
@@ -115,7 +113,11 @@ class WidgetPages:
             return kept
         detail = found.read()
         shown = shown_version(detail)
-        version: dict[str, Any] = {"version": None, "is_final": True}
+        version: dict[str, Any] = {
+            "version": None,
+            "is_final": True,
+            "link_picture": link_picture((), self._public_url),
+        }
         if shown is not None:
             version = await self._version(detail, shown, _README_BYTES, language)
 
@@ -133,10 +135,8 @@ class WidgetPages:
                 "contents": _contents(version, _WIDGET_SECTIONS, language),
                 "compatibilities": compatibilities(detail.versions)[:_ROWS],
                 "installs": installs,
-                "picture_url": self._pictures.widget_url(detail, version.get("details")),
                 "badges": BADGES,
                 "badges_markdown": badges_in_markdown(self._public_url, scope, name),
-                "picture_markdown": picture_in_markdown(self._public_url, scope, name),
                 **version,
             }
 
@@ -193,7 +193,6 @@ class WidgetPages:
                 "widget": detail.widget,
                 "row": self._row(detail, version, revoked),
                 "contents": _contents(facts, _VERSION_SECTIONS, language),
-                "picture_url": self._pictures.widget_url(detail),
                 "is_latest": version.version == detail.latest_version,
                 "latest": detail.latest_version,
                 **facts,
@@ -241,6 +240,7 @@ class WidgetPages:
                 is_static=self._is_static,
                 is_latest=it.version == detail.latest_version,
             ),
+            "link_picture": link_picture(files, self._public_url),
             "still": self._cards.still(it, choose_picture(files)),
             "notes": notes.html,
             "readme": readme.html,

@@ -87,7 +87,6 @@ class PageRenderer:
         self.service_name = self._own_name = service_name
         self.public_url = public_url
         self.files = _static_files()
-        self.mark = self._own_mark = (STATIC / "favicon.svg").read_bytes()
         own = ("dashboard.js", "cards.js")
         scripts = {it: preview_file(it, (STATIC / it).read_bytes()) for it in own}
         # They import each other by relative URLs, so they share one folder, whose name changes.
@@ -134,7 +133,6 @@ class PageRenderer:
         if brand != self.brand:
             self.brand = brand
             self.service_name = brand.name or self._own_name
-            self.mark = self._own_mark if brand.logo is None else brand.logo.content
             self._show(**self.values_of(brand))
             self.look = (self.mirror_url, brand)
 
