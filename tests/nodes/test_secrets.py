@@ -18,7 +18,6 @@ IN_THE_ADDRESS = "database-password-nobody-may-read"
 SECRETS = {
     "secret_key": "secret-key-of-all-nodes-that-nobody-may-read",
     "oidc_client_secret": "client-secret-that-nobody-may-read",
-    "s3_session_token": "session-token-that-nobody-may-read",
 }
 S3_SECRET = settings_of(1)["s3_secret_access_key"]
 ALL = [IN_THE_ADDRESS, S3_SECRET, *SECRETS.values()]

@@ -24,10 +24,17 @@ from .setting_rules import (
 
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
+_AWS = (
+    "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and neither "
+    "s3_access_key_id nor s3_secret_access_key."
+)
 # Settings of older releases, and what replaces each: one that is still given is ignored with a
 # warning.
 REMOVED_SETTINGS = {
+    "s3_session_token": _AWS,
+    "s3_session_token_file": _AWS,
     "scrub_mb_per_s": "a bundle is verified when a process first opens it, and all are by doctor.",
+    "trace_percent": "set OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.",
 }
 _PATH_RULE = (
     "must have no path, because every page on that host could act with the sessions of people "
@@ -64,7 +71,6 @@ class ObjectStore(NamedTuple):
     is_path_style: bool
     access_key_id: str
     secret_access_key: str
-    session_token: str = ""
 
 
 class Backends(NamedTuple):
@@ -121,9 +127,6 @@ class Settings:
         "", "The access key. Empty: `AWS_ACCESS_KEY_ID`, or the standard AWS credential chain."
     )
     s3_secret_access_key: str = setting("", "The secret of that key.", is_secret=True)
-    s3_session_token: str = setting(
-        "", "The session token of temporary credentials.", is_secret=True
-    )
     bundle_cache_mb: int = setting(
         1024,
         "With `bundles`: size of a node's cache of bundles on disk, in MB.",
@@ -221,8 +224,6 @@ class Settings:
             yield "metrics_port", "must not be the port of the service itself."
         if bool(values["s3_access_key_id"]) != bool(values["s3_secret_access_key"]):
             yield "s3_access_key_id", "must be set together with s3_secret_access_key."
-        if values["s3_session_token"] and not values["s3_access_key_id"]:
-            yield "s3_session_token", "requires s3_access_key_id."
         error = check_secrets(values["secret_key"].split()) if values["database"] else None
         if error is not None:
             yield "secret_key", error
@@ -241,7 +242,7 @@ class Settings:
         if not self.bundles:
             return None
         place = urlsplit(self.bundles)
-        key = (self.s3_access_key_id, self.s3_secret_access_key, self.s3_session_token)
+        key = (self.s3_access_key_id, self.s3_secret_access_key)
         store = (self.s3_endpoint, self.s3_region, self.s3_path_style)
         return ObjectStore(place.netloc, place.path.strip("/"), *store, *key)
 

@@ -17,7 +17,6 @@ from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Span, SpanKind, StatusCode, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -46,12 +45,11 @@ _parent: ContextVar[Span | None] = ContextVar("span", default=None)
 class Telemetry:
     """One per worker: the threads that send do not survive a fork."""
 
-    def __init__(self, endpoint: str, trace_percent: int) -> None:
+    def __init__(self, endpoint: str) -> None:
         endpoint = endpoint.rstrip("/")
         about = {"service.name": "widget-catalog", "service.version": release.VERSION}
         resource = Resource.create(about)
-        sampler = ParentBased(TraceIdRatioBased(trace_percent / 100))
-        self._traces = TracerProvider(resource=resource, sampler=sampler)
+        self._traces = TracerProvider(resource=resource)
         exporter = OTLPSpanExporter(endpoint=f"{endpoint}/v1/traces")
         self._traces.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._traces.get_tracer("widget_catalog", release.VERSION)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.features import Closeable, Feature, WorkerContext
-from ..core.setting_rules import between, check_url, is_installed, missing_packages
+from ..core.setting_rules import check_url, is_installed, missing_packages
 from ..core.settings import FeatureSettings, setting
 
 
@@ -17,12 +17,6 @@ class TelemetrySettings(FeatureSettings):
         "`http://127.0.0.1:4318`. Empty: nowhere. Headers and certificates come from the standard "
         "variables `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_EXPORTER_OTLP_CERTIFICATE`.",
         rule=check_url,
-    )
-    trace_percent: int = setting(
-        100,
-        "With `otlp_endpoint`: how many requests in a hundred are traced, unless the caller's "
-        "`traceparent` decides.",
-        rule=between(0, 100),
     )
 
     @classmethod
@@ -37,7 +31,7 @@ def _start(context: WorkerContext) -> Sequence[Closeable]:
         return ()
     from .exporting import Telemetry
 
-    return (Telemetry(settings.otlp_endpoint, settings.trace_percent),)
+    return (Telemetry(settings.otlp_endpoint),)
 
 
 FEATURE = Feature(name="telemetry", settings=TelemetrySettings, start=_start)

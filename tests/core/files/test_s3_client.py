@@ -168,7 +168,9 @@ def test_without_any_key_it_is_said_which_settings_are_missing(
         Bucket(place).check_writable()
 
 
-def test_a_session_token_is_part_of_the_address() -> None:
-    place = object_store(free_port())._replace(session_token="a-token")
+def test_a_session_token_is_part_of_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN"):
+        monkeypatch.setenv(f"AWS_{name}", f"a-{name}")
+    place = object_store(free_port())._replace(access_key_id="", secret_access_key="")
     address = Bucket(place).sign_put("uploads/one.js", 1, CHECKSUM)
-    assert parse_qs(urlsplit(address).query)["X-Amz-Security-Token"] == ["a-token"]
+    assert parse_qs(urlsplit(address).query)["X-Amz-Security-Token"] == ["a-SESSION_TOKEN"]

@@ -193,7 +193,6 @@ class Bucket:
             region_name=place.region or None,
             aws_access_key_id=place.access_key_id or None,
             aws_secret_access_key=place.secret_access_key or None,
-            aws_session_token=place.session_token or None,
             config=Config(
                 signature_version="s3v4",
                 s3={"addressing_style": "path" if place.is_path_style else "auto"},
