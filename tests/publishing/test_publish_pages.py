@@ -71,7 +71,9 @@ def test_a_widget_is_sent_looked_at_and_published(people: People, ann: Browsing)
 def test_the_preview_runs_what_was_sent_and_shows_it_to_its_author_alone(
     people: People, ann: Browsing
 ) -> None:
-    place = pending(ann, files(css=STYLE, configSchema={"type": "object"}, defaultSize={"w": 2}))
+    place = pending(
+        ann, files(css=STYLE, configSchema={"type": "object"}, defaultSize={"w": 2, "h": 1})
+    )
 
     policy = ann.get(place).headers["content-security-policy"]
     assert f"{SCRIPTS} connect-src 'self'; frame-src 'self'" in policy
@@ -79,7 +81,10 @@ def test_the_preview_runs_what_was_sent_and_shows_it_to_its_author_alone(
     assert preview["bundleUrl"] == f"{place}/index.js"
     assert preview["styleUrl"] == f"{place}/index.css"
     assert preview["credentials"] == "same-origin"
-    assert preview["manifest"] == {"configSchema": {"type": "object"}, "defaultSize": {"w": 2}}
+    assert preview["manifest"] == {
+        "configSchema": {"type": "object"},
+        "defaultSize": {"w": 2, "h": 1},
+    }
     bundle = ann.get(f"{place}/index.js")
     assert (bundle.status, bundle.body) == (200, BUNDLE)
     # None of our pages can be made to run it as a script.

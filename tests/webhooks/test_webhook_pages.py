@@ -64,8 +64,6 @@ def test_the_operator_sees_all_and_adds_those_of_the_catalog(people: People) -> 
 
 def test_pages_of_others_tell_what_they_mean_for_webhooks(people: People) -> None:
     olly = browser_of(people.olly)
-    olly.get("/operate")
-    assert "Webhooks that a scope may have" in olly.page.one("main").text
     appoint_operator(people.site.node.store, "eve")
     olly.get("/operate/accounts/eve")
     assert "Webhooks that only an operator can add are disabled." in olly.page.one("main").text
