@@ -17,7 +17,7 @@ from widget_catalog.catalog.attached_content import Picture
 from widget_catalog.core.errors import BundleRefused
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.publishing.picture_checks import PictureChecks, SentPicture
-from widget_catalog.publishing.picture_cost import find_excess
+from widget_catalog.publishing.picture_cost import expected_s, find_excess
 
 # The most that is decoded. It takes half a second.
 EXPENSIVE = a_huge_png(4_096, 8, 6, 4)
@@ -146,6 +146,46 @@ def test_the_cost_is_pixels_times_depth_times_passes(
     found = find_excess(content, kind)
 
     assert found is None if sentence is None else sentence in (found or "")
+
+
+@pytest.mark.parametrize("kind", ["png", "jpg", "webp"])
+def test_the_expected_time_is_that_of_the_size_in_the_header(kind: Kind) -> None:
+    small, large = (
+        expected_s(encoded(Image.new("RGB", size), kind), kind)
+        for size in ((640, 320), (2_560, 1_280))
+    )
+
+    assert large == pytest.approx(16 * small)
+    assert expected_s(b"no header", kind) > 4 * large
+
+
+def test_each_form_of_webp_has_its_size_in_the_header() -> None:
+    size = 700, 500
+    lossless = encoded(Image.new("RGB", size), "webp", lossless=True)
+    forms = [a_picture("webp", *size), encoded(Image.new("RGBA", size), "webp"), lossless]
+
+    assert [it[12:16] for it in forms] == [b"VP8 ", b"VP8X", b"VP8L"]
+    assert len({expected_s(it, "webp") for it in forms}) == 1
+
+
+def test_a_small_picture_passes_the_first_large_ones_of_other_accounts() -> None:
+    decoded: list[str] = []
+    checks = PictureChecks()
+
+    async def at_once(work: Callable[[], bytes | None]) -> bytes | None:
+        return work()
+
+    async def check(scope: str, content: bytes) -> None:
+        picture = SentPicture(sha(content), "png", lambda: content)
+        await checks.check([picture], scope, at_once)
+        decoded.append(scope)
+
+    async def check_all() -> None:
+        large = (check(f"eve{it}", a_huge_png(4_000 + it)) for it in range(4))
+        await asyncio.gather(*large, check("ann", a_picture()))
+
+    asyncio.run(check_all())
+    assert decoded[:2] == ["eve0", "ann"]
 
 
 def test_what_was_refused_is_not_read_again_and_nothing_after_it_is() -> None:

@@ -15,7 +15,7 @@ from ..catalog.attached_content import Picture, decode_picture, picture_of
 from ..core.errors import BundleRefused, Busy, TooOften
 from ..core.files.contract import Kind
 from ..core.jobs.bounded_work import BoundedWork
-from .picture_cost import find_excess
+from .picture_cost import expected_s, find_excess
 
 _MAX_OF_ACCOUNT = 2
 _WAIT_S = 5
@@ -130,7 +130,8 @@ class PictureChecks:
         try:
             if excess := find_excess(content, kind):
                 raise BundleRefused(excess)
-            found = await self._decoding.ask((content, kind, True), scope, "".join(key))
+            cost_s = expected_s(content, kind)
+            found = await self._decoding.ask((content, kind, True), scope, "".join(key), cost_s)
             picture = picture_of(found)
         except BundleRefused as error:
             _remember(self._refused, key, error.message, _MAX_REFUSED)

@@ -66,3 +66,27 @@ async def _serve_expensive_and_cheap() -> None:
 
     others = served[: len(served) - served[::-1].index("ann") - 1]
     assert len(others) - others.count("ann") <= 4, "It never waits for a round of the others."
+
+
+def test_who_asks_for_little_passes_those_who_ask_for_much_for_the_first_time() -> None:
+    asyncio.run(_serve_who_came_at_once())
+
+
+async def _serve_who_came_at_once() -> None:
+    turns = FairTurns(1, max_waiting=30, max_waiting_of_one=9, busy=_busy)
+    served: list[str] = []
+
+    async def ask(asker: str, cost_s: float) -> None:
+        await turns.take(asker, cost_s)
+        served.append(asker)
+        await asyncio.sleep(0)
+        turns.give_back(asker, cost_s)
+
+    async with asyncio.TaskGroup() as asking:
+        for asker in "abcdefgh":
+            asking.create_task(ask(asker, 1))
+        for _ in range(9):
+            asking.create_task(ask("ann", 0.3))
+
+    assert served[:4] == ["a", "ann", "ann", "ann"], "Nobody has used any time before."
+    assert served.index("h") < len(served) - 2, "Many small ones do not keep others waiting."

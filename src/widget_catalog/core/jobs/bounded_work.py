@@ -61,19 +61,22 @@ class BoundedWork(Generic[Q, A]):
         # Digests of the questions that exceeded the limits, so that each does so only once.
         self._too_expensive: OrderedDict[str, None] = OrderedDict()
 
-    async def ask(self, question: Q, scope: str, digest: str | None = None) -> A | None:
+    async def ask(
+        self, question: Q, scope: str, digest: str | None = None, expected_s: float = 0
+    ) -> A | None:
         """The result, or None if it would exceed the limits. Raises Busy if others come first.
 
         `scope` is the one whose author wrote the question. The same question is processed once,
         however many wait for it. Once started, it is finished also if nobody waits, so that its
         cost is known. `digest` identifies a long question, which is not hashed again then.
+        `expected_s` is an estimate of its cost, for the order of turns.
         """
         key = digest or hashlib.sha256(marshal.dumps(cast(Any, question))).hexdigest()
         if key in self._too_expensive:
             return None
         asked = self._asked.get(key)
         if asked is None:
-            asked = asyncio.create_task(self._process_in_turn(key, question, scope))
+            asked = asyncio.create_task(self._process_in_turn(key, question, scope, expected_s))
             self._asked[key] = asked
             asked.add_done_callback(lambda it: self._finish(key, it))
         return await asyncio.shield(asked)
@@ -83,10 +86,12 @@ class BoundedWork(Generic[Q, A]):
         if not asked.cancelled():
             asked.exception()  # Retrieved here in case all callers were cancelled.
 
-    async def _process_in_turn(self, key: str, question: Q, scope: str) -> A | None:
+    async def _process_in_turn(
+        self, key: str, question: Q, scope: str, expected_s: float
+    ) -> A | None:
         try:
             async with asyncio.timeout(self._max_wait_s):
-                await self._turns.take(scope)
+                await self._turns.take(scope, expected_s)
         except TimeoutError:
             raise _busy() from None
         since = time.monotonic()

@@ -1,7 +1,8 @@
 """FairTurns: a bounded queue for work that few can do at a time, fair by who asks.
 
 Many requests of one client, or for the content of one author, delay only each other. Next comes who
-has used the least time since others wait, so that cheap requests also pass expensive ones of many.
+would have used the least time after the turn: what was used since others wait, and what the turn is
+expected to take. So cheap requests pass the expensive ones of many, the first of each included.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..errors import Busy
 
@@ -18,8 +19,12 @@ from ..errors import Busy
 _CLAIM_S = 5
 _MAX_KNOWN = 10_000
 
-_Turn = asyncio.Future[None]
 T = TypeVar("T")
+
+
+class _Turn(NamedTuple):
+    granted: asyncio.Future[None]
+    expected_s: float
 
 
 class FairTurns:
@@ -39,12 +44,15 @@ class FairTurns:
         self._used_s: dict[str, float] = {}
         self._reached_s = 0.0
 
-    async def take(self, asker: str) -> None:
-        """Return when it is this asker's turn. Must be followed by `give_back`."""
+    async def take(self, asker: str, expected_s: float = 0) -> None:
+        """Return when it is this asker's turn. Must be followed by `give_back`.
+
+        A wrong `expected_s` matters for this turn only: later ones depend on what was used.
+        """
         if self._free:
             self._free -= 1
         else:
-            await self._wait(asker)
+            await self._wait(asker, expected_s)
 
     def give_back(self, asker: str, used_s: float) -> None:
         """End a turn, and give the free slot to the next asker."""
@@ -53,32 +61,33 @@ class FairTurns:
 
     def _grant(self) -> None:
         while self._waiting:
-            asker = min(self._waiting, key=self._used_s.__getitem__)
+            asker = min(self._waiting, key=self._expected_after)
             self._reached_s = max(self._reached_s, self._used_s[asker])
             turns = self._waiting.pop(asker)
             turn = turns.popleft()
             if turns:
                 self._waiting[asker] = turns  # Moved to the end of the queue.
-            if not turn.done():
-                turn.set_result(None)
+            if not turn.granted.done():
+                turn.granted.set_result(None)
                 return
         self._used_s.clear()
         self._reached_s = 0.0
         self._free += 1
 
-    async def _wait(self, asker: str) -> None:
+    async def _wait(self, asker: str, expected_s: float) -> None:
         own = len(self._waiting.get(asker, ()))
         if own >= self._max_waiting_of_one:
             raise self._busy()
         if sum(map(len, self._waiting.values())) >= self._max_waiting:
             self._make_room(own)
-        turn: _Turn = asyncio.get_running_loop().create_future()
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        turn = _Turn(granted, expected_s)
         self._waiting.setdefault(asker, deque()).append(turn)
         self._start(asker)
         try:
-            await turn
+            await granted
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and turn.exception() is None:
+            if granted.done() and not granted.cancelled() and granted.exception() is None:
                 self._grant()  # The turn was granted at the same moment.
             else:
                 self._forget(asker, turn)
@@ -93,14 +102,17 @@ class FairTurns:
         """Who comes later has at most a small claim from the time when it did not ask."""
         return max(self._used_s.get(asker, -math.inf), self._reached_s - _CLAIM_S)
 
+    def _expected_after(self, asker: str) -> float:
+        return self._used_s[asker] + self._waiting[asker][0].expected_s
+
     def _make_room(self, own: int) -> None:
         """Reject the newest request of the asker with the most, unless that is the new one."""
         crowded = max(self._waiting, key=lambda it: len(self._waiting[it]))
         if len(self._waiting[crowded]) <= own + 1:
             raise self._busy()
         turn = self._waiting[crowded].pop()
-        if not turn.done():  # Otherwise it was cancelled at the same moment.
-            turn.set_exception(self._busy())
+        if not turn.granted.done():  # Otherwise it was cancelled at the same moment.
+            turn.granted.set_exception(self._busy())
 
     def _forget(self, asker: str, turn: _Turn) -> None:
         turns = self._waiting.get(asker)
