@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from widget_contract.semver import SemVer
 
+from .text_limits import MAX_NAME
 from .widgets import Version, Widget
 
 # Between the values of a facet, and between facets. No value contains them.
@@ -79,8 +80,9 @@ class SearchRequest(NamedTuple):
 
 def join_facets(widget: Widget, latest: Version | None) -> str:
     """The values of all facets, for a listing."""
-    values = (_VALUES.join(dict.fromkeys(of(widget, latest))) for of in FACETS.values())
-    return _FACETS.join(values)
+    each = (dict.fromkeys(of(widget, latest)) for of in FACETS.values())
+    # Longer ranges admit no SDK. Old data may have longer permissions, which nobody looks for.
+    return _FACETS.join([_VALUES.join([it for it in some if len(it) <= MAX_NAME]) for some in each])
 
 
 def split_facets(joined: str) -> list[str]:

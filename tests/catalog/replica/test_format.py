@@ -5,7 +5,7 @@ from widget_catalog.catalog.replica.records import FORMAT
 from widget_contract.manifest_details import DETAIL_FIELDS
 
 # A replica of the same format is not rebuilt, so it would lack a new field. Change all three.
-OF_FORMAT = 21
+OF_FORMAT = 22
 FILTERED = ("sdk_range", "permission", "keyword")
 SHOWN = ("keywords", "readme", "homepage", "repository", "author", "translations")
 

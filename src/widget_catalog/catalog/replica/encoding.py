@@ -25,7 +25,7 @@ class Records(NamedTuple):
     import that was staged by another release: those of another format are not decoded.
     """
 
-    format: Literal[21]
+    format: Literal[22]
     id: int
     scope: str
     name: str

@@ -21,7 +21,7 @@ from .rendering import CDN_MARK, Document
 from .rows import TEXT_SEPARATOR, Listing, ListingColumns, SummaryRow
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
-FORMAT: Final = 21
+FORMAT: Final = 22
 
 Bytes: TypeAlias = bytes | memoryview
 

@@ -17,6 +17,7 @@ from widget_contract.wire import VersionEntry, WidgetHead
 from ...core.clock import iso, to_ms
 from ..card_picture import CardPicture, choose_picture
 from ..query import join_facets
+from ..text_limits import MAX_LINE, MAX_NAME
 from ..tokens import readme_tokens
 from ..widgets import Version, Widget
 from .rows import Listing
@@ -94,13 +95,13 @@ def render(widget: Widget) -> Document:
         is_official=widget.is_official,
         scope=scope,
         name=name,
-        display_name=widget.display_name,
+        display_name=widget.display_name[:MAX_NAME],
         facets=join_facets(widget, latest),
         terms="" if latest is None else " ".join(searched_texts(latest)),
         readme="" if latest is None else _words(latest.readme_words or latest.readme),
         other_names=fold(" ".join([it.display_name or "" for it in translations])),
         other_descriptions=_words(" ".join([it.description or "" for it in translations])),
-        description=widget.description,
+        description=widget.description and widget.description[:MAX_LINE],
     )
     return Document(
         listing=listing,
