@@ -16,6 +16,7 @@ _DESCRIPTION = "description"
 # Their content is data: values of settings, whatever their keys.
 _DATA = frozenset({"const", "default", "defaultConfig", "enum", "examples"})
 _MAX_ERRORS = 5
+_decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 _MAX_SHOWN = 80
 
 
@@ -49,6 +50,15 @@ def manifest_text_errors(manifest: dict[str, Any]) -> list[str]:
 def is_plain_manifest(text: str) -> bool:
     """Whether a manifest certainly has no errors: a fast check, for imports."""
     return text.isascii() and "\\" not in text and "\x7f" not in text
+
+
+def is_json_object(text: str) -> bool:
+    """Whether a manifest, which may be any text in old data, can be shown."""
+    try:
+        _decode_object(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def clean_manifest(text: str) -> str:

@@ -78,6 +78,7 @@ def entry(document: Any, **fields: Any) -> None:
         (_REGISTRY, lambda it: entry(it, version="two"), "two"),
         (_REGISTRY, lambda it: entry(it, sdkVersion=""), None),
         (_REGISTRY, lambda it: entry(it, minSize={"w": -1, "h": 0}), "minSize"),
+        (_REGISTRY, lambda it: entry(it, description="x" * 65_537), "at most 65,536 characters"),
     ],
 )
 def test_a_lie_about_one_widget_is_named_and_the_others_are_copied(

@@ -54,7 +54,11 @@ def ndjson(*lines: dict[str, Any]) -> bytes:
 
 
 def import_widgets(
-    node: Node, *lines: dict[str, Any], beside: Path | None = None, into_owned: bool = False
+    node: Node,
+    *lines: dict[str, Any],
+    beside: Path | None = None,
+    into_owned: bool = False,
+    is_lenient: bool = False,
 ) -> ImportSummary:
     return import_catalog(
         node.store,
@@ -63,6 +67,7 @@ def import_widgets(
         beside or node.folder.path,
         max_bundle_bytes=2_097_152,
         into_owned=into_owned,
+        is_lenient=is_lenient,
     )
 
 

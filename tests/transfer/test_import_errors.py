@@ -111,6 +111,10 @@ VERSION_ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"cssFile": "a\0"}, ".cssFile: a\\x00 leads to no file."),
     ({"license": 3}, ".license: must be a text or null."),
     ({"cssUrl": "https://x/y.css"}, ".cssUrl: there is no such field."),
+    *[
+        ({"manifest": text}, ".manifest: is not a JSON object. Give --lenient to import it;")
+        for text in ("[1]", '{"a": NaN}', '{"a":' + "[" * 100_000)
+    ],
 ]
 RAW_ERRORS: list[tuple[bytes, str]] = [
     (b"hello", "JSON is malformed: invalid character"),
@@ -200,6 +204,44 @@ def test_all_errors_of_a_line_are_reported_at_once(node: Node, beside: Path) -> 
         "versions[4].sha256Hash",
     ]
     assert "versions[2].version: 1.0.0 is given twice." in errors
+
+
+def test_every_text_that_is_too_long_is_named(node: Node, beside: Path) -> None:
+    limits = {
+        **dict.fromkeys(("displayName", "sdkVersion"), 1_024),
+        **dict.fromkeys(("description", "icon", "license"), 65_536),
+        **dict.fromkeys(("yankedReason", "deprecationMessage"), 65_536),
+        **dict.fromkeys(("releaseNotes", "manifest"), 1_048_576),
+    }
+    of_widget = {it: limits[it] for it in ("displayName", "description", "icon")}
+    version = version_line(
+        **{key: "x" * (most + 1) for key, most in limits.items()},
+        permissions=["net", "x" * 1_025],
+        bundleUrl="https://" + "x" * 65_529,
+        revoked={"reason": "x" * 65_537, "at": "2026-01-31T09:05:00Z"},
+    )
+    texts = {key: "x" * (most + 1) for key, most in of_widget.items()}
+    limits |= {"permissions[1]": 1_024, "bundleUrl": 65_536, "revoked.reason": 65_536}
+    expected = of_widget | {f"versions[0].{key}": most for key, most in limits.items()}
+
+    errors = _all_errors(node, beside, widget_line("acme/x", **texts, versions=[version]))
+
+    assert sorted(errors) == sorted(
+        f"{key}: is too long: at most {most:,} characters are allowed."
+        for key, most in expected.items()
+    )
+
+
+def test_a_detail_that_would_be_too_large_is_refused(node: Node, beside: Path) -> None:
+    """Each version has the widget's own description."""
+    versions = [version_line(f"1.{i}.0") for i in range(600)]
+    line = widget_line("acme/third", description="x" * 65_536, versions=versions)
+
+    (error,) = _all_errors(node, beside, line)
+
+    assert error.startswith("versions: with these 600, the detail of the widget would have 39,")
+    assert error.endswith(" bytes; at most 33,554,432 are allowed.")
+    take(node, ndjson({**line, "versions": versions[:300]}), beside)
 
 
 def test_an_unknown_field_hides_nothing_and_the_one_that_is_meant_is_named(

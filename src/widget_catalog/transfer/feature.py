@@ -49,7 +49,12 @@ def import_(
         ),
     ] = False,
     lenient: Annotated[
-        bool, typer.Option("--lenient", help="Remove control and invisible characters from texts.")
+        bool,
+        typer.Option(
+            "--lenient",
+            help="Remove control and invisible characters from texts, and allow manifests that "
+            "are not JSON objects.",
+        ),
     ] = False,
     data: DataOption = None,
     config: ConfigOption = None,

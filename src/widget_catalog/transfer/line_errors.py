@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import msgspec
@@ -64,6 +65,7 @@ _STAND_INS: dict[str, Any] = {
     **dict.fromkeys(("w", "h"), 1),
 }
 
+_TOO_LONG = re.compile(r"Expected `str` of length <= (\d+)")
 _COMPLAINT = re.compile(r"(?P<sentence>.*?)(?: - at `\$\.?(?P<at>.*)`)?$", re.DOTALL)
 _MISSING = "is missing."
 _NO_FIELD = "there is no such field"
@@ -176,7 +178,7 @@ def _rules_of(shape: type[msgspec.Struct]) -> dict[str, str]:
         item = get_args(bare)[0] if get_origin(bare) is tuple else bare
         if _is_struct(item):
             rules |= _rules_of(item)
-        elif rule := _RULES_BY_TYPE.get(bare if get_origin(it.type) is Annotated else it.type):
+        elif rule := _RULES_BY_TYPE.get(_unconstrained(it.type)):
             rules[it.encode_name] = rule
     return rules | _RULES
 
@@ -188,6 +190,18 @@ def _bare(shape: Any) -> Any:
         return args[0]
     is_documented = get_origin(shape) is Annotated and get_origin(args[0]) is tuple
     return args[0] if is_documented else shape
+
+
+def _unconstrained(shape: Any) -> Any:
+    """A type without its constraints and documentation."""
+    args = get_args(shape)
+    if get_origin(shape) is Annotated:
+        return _unconstrained(args[0])
+    if get_origin(shape) is tuple:
+        return GenericAlias(tuple, (_unconstrained(args[0]), ...))
+    if len(args) == 2 and args[1] is type(None):
+        return _unconstrained(args[0]) | None
+    return shape
 
 
 def _stand_in(key: str) -> Any:
@@ -216,6 +230,9 @@ def _decoder_error(error: Exception, at: str, rules: Mapping[str, str]) -> str:
     if not field:
         is_proper = isinstance(error, msgspec.ValidationError)
         return "A line must be a JSON object." if is_proper else f"{sentence}."
+    if too_long := _TOO_LONG.fullmatch(sentence):
+        most = int(too_long[1])
+        return field_error(field, f"is too long: at most {most:,} characters are allowed.")
     name = field.rpartition(".")[2]
     if name.startswith("versions["):
         return field_error(field, "must be an object.")

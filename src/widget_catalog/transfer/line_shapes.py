@@ -15,15 +15,21 @@ from widget_contract.names import Scope
 from widget_contract.version_files import MAX_PICTURE_SIDE, is_attached, kind_of, lacks_thumbnail
 from widget_contract.wire import Size
 
+from ..catalog.text_limits import MAX_LINE, MAX_NAME, MAX_TEXT
 from ..core.files.contract import Kind
 from .line_errors import MAX_CELLS, SAFE_INTEGER
 
-Text = Annotated[str, Meta(min_length=1)]
+# Texts by their size. Fields without a limit here are checked by a parser, or are paths.
+Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
+Label = Annotated[str, Meta(max_length=MAX_NAME)]
+Line = Annotated[str, Meta(max_length=MAX_LINE)]
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+Path = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0, le=SAFE_INTEGER)]
 Integer = Annotated[int, Meta(ge=-SAFE_INTEGER, le=SAFE_INTEGER)]
 Pixels = Annotated[int, Meta(ge=1, le=MAX_PICTURE_SIDE)]
 Cells = Annotated[int, Meta(ge=1, le=MAX_CELLS)]
-Url = Annotated[str, Meta(pattern=r"^https?://[^\s]+\Z")]
+Url = Annotated[str, Meta(pattern=r"^https?://[^\s]+\Z", max_length=MAX_LINE)]
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Instant = Annotated[datetime, Meta(tz=True)]
 
@@ -36,10 +42,10 @@ class GridSize(Size, frozen=True, forbid_unknown_fields=True):
 class RevocationLine(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True):
     """Reason and time of a revocation, and whether the author has yanked the version as well."""
 
-    reason: Text
+    reason: Annotated[Line, Meta(min_length=1)]
     at: Instant
     yanked: bool = False
-    yanked_reason: str | None = None
+    yanked_reason: Line | None = None
 
 
 class FileLine(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_fields=True):
@@ -48,7 +54,7 @@ class FileLine(msgspec.Struct, rename="camel", frozen=True, forbid_unknown_field
     """
 
     path: str
-    file: Text
+    file: Path
     width: Pixels | None = None
     height: Pixels | None = None
 
@@ -62,29 +68,35 @@ class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     version: str
     bundle_url: Url | None = None
-    bundle_file: Text | None = None
+    bundle_file: Path | None = None
     bundle_size: Count | None = None
     sha256_hash: Sha256 | None = None
     published_at: Instant
     yanked: bool = False
-    yanked_reason: str | None = None
-    deprecation_message: str | None = None
-    display_name: Text | None = None
+    yanked_reason: Line | None = None
+    deprecation_message: Line | None = None
+    release_notes: Text | None = None
+    display_name: Name | None = None
+    description: Line | None = None
+    icon: Line | None = None
     min_size: GridSize
     max_size: GridSize
+    sdk_version: Label
     config_version: Integer | None = None
-    css_file: Text | None = None
+    permissions: tuple[Label, ...] = ()
+    license: Line | None = None
+    css_file: Path | None = None
     files: tuple[FileLine, ...] = ()
-    manifest: str | None = None
+    manifest: Text | None = None
     revoked: RevocationLine | None = None
 
 
 class WidgetLine(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
     scope: str
     name: str
-    display_name: Text
-    description: str | None = None
-    icon: str | None = None
+    display_name: Name
+    description: Line | None = None
+    icon: Line | None = None
     is_official: bool | None = None
     listed: bool = True
     download_count: Count | None = None

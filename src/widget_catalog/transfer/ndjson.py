@@ -10,6 +10,7 @@ from widget_contract.errors import InvalidName
 from widget_contract.manifest_details import DETAIL_FIELDS, DETAIL_PARSERS, has_details
 from widget_contract.manifest_texts import (
     clean_manifest,
+    is_json_object,
     is_plain_manifest,
     manifest_text_errors,
 )
@@ -35,6 +36,8 @@ from widget_contract.version_files import (
 )
 from widget_contract.wire import Size
 
+from ..catalog.replica.rendering import measure_detail
+from ..catalog.text_limits import MAX_DETAIL_BYTES
 from ..catalog.widgets import (
     AttachedFile,
     Revocation,
@@ -76,6 +79,10 @@ _ANY_VERSION = SemVer.parse("0.0.0")
 _NO_BUNDLE = ImportedBundle("", 0)
 
 _decode = msgspec.json.Decoder(WidgetLine).decode
+# What a detail has of each version besides the texts of the line, at most.
+_ADDED_BYTES = 1_000
+# A character takes this many bytes of JSON, at most.
+_CHARACTER_BYTES = 6
 
 
 class Rules(NamedTuple):
@@ -138,11 +145,12 @@ class _LineReader:
         self.texts_cleaned = 0
         self._import_bundle = import_bundle
         self._rules = rules
+        self._line_bytes = len(line)
         # Printable ASCII without an escape, as in most lines: all texts are then valid.
         self._is_plain = line.isascii() and b"\\" not in line and b"\x7f" not in line
 
     def widget(self, line: WidgetLine) -> Widget:
-        return Widget(
+        widget = Widget(
             scope=self._parsed("", "scope", Scope.parse, line.scope) or Scope("-"),
             name=self._parsed("", "name", WidgetName.parse, line.name) or WidgetName("-"),
             display_name=self._name("", "displayName", line.display_name),
@@ -153,6 +161,22 @@ class _LineReader:
             created_at=self._instant("", "createdAt", line.created_at),
             versions=newest_first(self._versions(line)),
         )
+        self._check_detail(widget)
+        return widget
+
+    def _check_detail(self, widget: Widget) -> None:
+        """Every reader downloads it. It is measured only if it may be too large."""
+        shared = widget.display_name, widget.description or "", widget.icon or ""
+        added = _ADDED_BYTES + _CHARACTER_BYTES * sum(map(len, shared))
+        if self._line_bytes + len(widget.versions) * added <= MAX_DETAIL_BYTES:
+            return
+        size_bytes = measure_detail(widget)
+        if size_bytes > MAX_DETAIL_BYTES:
+            self._complain(
+                "versions",
+                f"with these {len(widget.versions):,}, the detail of the widget would have "
+                f"{size_bytes:,} bytes; at most {MAX_DETAIL_BYTES:,} are allowed.",
+            )
 
     def _versions(self, line: WidgetLine) -> list[Version]:
         seen: set[SortKey] = set()
@@ -319,9 +343,17 @@ class _LineReader:
         """Stored as its author wrote it, but databases reject NUL, and texts that people read must
         not be deceptive.
         """
-        if text is not None and "\0" in text:
+        if text is None:
+            return None
+        if "\0" in text:
             return self._text(at, "manifest", text)
-        if text is None or is_plain_manifest(text):
+        if not self._rules.is_lenient and not is_json_object(text):
+            self._complain(
+                f"{at}.manifest",
+                "is not a JSON object. Give --lenient to import it; it is not shown.",
+            )
+            return text
+        if is_plain_manifest(text):
             return text
         cleaned = clean_manifest(text)
         if cleaned != text:
