@@ -130,6 +130,8 @@ def _jpeg(width: int, height: int) -> bytes:
         ("png", a_huge_png(4_096, 8, 2, 3, interlaced=True), "of 24 bits, interlaced. Save it"),
         ("png", a_huge_png(2_048, 16, 6, 4, interlaced=True), None),
         ("png", a_picture() + b"iCCP" * 5, "has several color profiles."),
+        ("png", a_picture()[:33] + TOO_EXPENSIVE[8:], "has a second header"),
+        ("png", a_picture()[:8] + b"\0\0\0\0tEXtcrc." + a_picture()[8:], "in the wrong place."),
         ("png", a_picture()[:20], None),
         ("jpg", _jpeg(4_096, 4_096), None),
         ("jpg", _with_scans(_jpeg(4_096, 4_096), 20), "4,096 × 4,096 pixels in 26 scans."),

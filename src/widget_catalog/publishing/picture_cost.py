@@ -4,6 +4,7 @@ Small files can describe work for seconds. What is refused here costs nobody a t
 for one according to their cost.
 """
 
+import re
 import struct
 
 from widget_contract.version_files import MAX_PICTURE_SIDE
@@ -19,6 +20,9 @@ _MAX_SCANNED_PIXELS = 16 * _PIXELS
 _SCAN = b"\xff\xda"
 # Each of these may be decompressed to a megabyte; a picture has one.
 _PROFILE, _MAX_PROFILES = b"iCCP", 4
+# One further on would replace the first. A chunk's length begins with a zero.
+_LATER_HEADER = re.compile(rb"\0.{3}IHDR", re.DOTALL)
+_FIRST_CHUNK = 8
 _PNG_HEADER = struct.Struct(">8x4x4sIIBBxxB")
 # Measured for the largest picture in one pass, with 32 bits per pixel or fewer.
 _LARGEST_S = 0.3
@@ -59,6 +63,8 @@ def expected_s(content: bytes, kind: Kind) -> float:
 def _png_excess(content: bytes) -> str | None:
     if content.count(_PROFILE) > _MAX_PROFILES:
         return "has several color profiles. Save it again with another program."
+    if _LATER_HEADER.search(content, _FIRST_CHUNK + 1):
+        return "has a second header, or one in the wrong place. Save it again with another program."
     width, height, bits, interlaced = _png_header(content)
     cost = width * height * bits // 8 * (_INTERLACED if interlaced else 1)
     if max(width, height) > MAX_PICTURE_SIDE or cost <= _MAX_PNG_BYTES:
