@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from support.pictures import a_huge_png, a_picture, encoded
 from support.site import Reply, Sent
 from support.site_with_people import People
 from widget_catalog.catalog.attached_content import Picture
-from widget_catalog.core.errors import BundleRefused
+from widget_catalog.core.errors import BundleRefused, TooOften
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.publishing.picture_checks import PictureChecks, SentPicture
 from widget_catalog.publishing.picture_cost import expected_s, find_excess
@@ -23,6 +24,9 @@ from widget_catalog.publishing.picture_cost import expected_s, find_excess
 EXPENSIVE = a_huge_png(4_096, 8, 6, 4)
 TOO_EXPENSIVE = a_huge_png(4_096, 16, 6, 4, interlaced=True)
 _SCAN = b"\xff\xda"
+# Two that are checked, and those that wait for them.
+_MAX_OF_ACCOUNT = 18
+_CONFIRMED = 21
 
 
 def requested(person: Person, key: str, pictures: list[bytes]) -> str:
@@ -59,21 +63,23 @@ def test_nobody_waits_for_the_pictures_of_an_account_that_confirms_many_times(
 
     arrived = people.site.together(
         [
-            *[confirming(people.ann, version_id)] * 9,
+            *[confirming(people.ann, version_id)] * _CONFIRMED,
             sent(people.eve, deprecating, {"message": "Use another."}),
             confirming(people.eve, without_pictures),
         ]
     )
 
-    order = [number for number, _ in arrived]
-    confirmed = [number for number, it in arrived if number < 9 and it.status == 200]
-    assert {number: it.status for number, it in arrived if number >= 9} == {9: 200, 10: 200}
-    assert max(order.index(9), order.index(10)) < order.index(confirmed[0])
-    # A repeated confirmation waits, and has the same result; the others are told when to try again.
-    (first, second) = (it for number, it in arrived if number in confirmed)
-    assert told(first) == told(second)
-    refused = [it for _, it in arrived if it.status == 429]
-    assert (len(confirmed), len(refused)) == (2, 7)
+    of_eve = _CONFIRMED, _CONFIRMED + 1
+    confirmed = [it for number, it in arrived if number not in of_eve and it.status == 200]
+    before = arrived[: [it for _, it in arrived].index(confirmed[0])]
+    assert {number: it.status for number, it in before if number in of_eve} == dict.fromkeys(
+        of_eve, 200
+    )
+    # Repeated confirmations wait, and have the same result; too many are told when to try again.
+    assert len(confirmed) > 1
+    assert all(told(it) == told(confirmed[0]) for it in confirmed)
+    refused = [it for _, it in before if it.status == 429]
+    assert len(refused) == _CONFIRMED - _MAX_OF_ACCOUNT
     assert told(refused[0]) == (
         429,
         {
@@ -84,18 +90,30 @@ def test_nobody_waits_for_the_pictures_of_an_account_that_confirms_many_times(
     assert refused[0].headers["retry-after"] == "5"
 
 
-def test_the_limit_is_for_one_account_and_ends_with_its_requests(people: People) -> None:
-    ids = [requested(people.ann, f"ann/new{it}", [a_picture()]) for it in range(3)]
-    of_eve = requested(people.eve, "eve/new", [a_picture()])
+def test_further_versions_of_an_account_wait_for_the_first_two(people: People) -> None:
+    ids = [requested(people.ann, f"ann/new{it}", [a_picture()]) for it in range(5)]
 
-    arrived = people.site.together(
-        [*(confirming(people.ann, it) for it in ids), confirming(people.eve, of_eve)]
-    )
+    arrived = people.site.together([confirming(people.ann, it) for it in ids])
 
-    statuses = {number: it.status for number, it in arrived}
-    assert sorted(statuses[it] for it in range(3)) == [200, 200, 429]
-    assert statuses[3] == 200
-    assert [people.ann.confirm(it).status for it in ids] == [200] * 3
+    assert [it.status for _, it in arrived] == [200] * 5
+
+
+def test_the_limit_is_for_one_account_and_ends_with_its_requests() -> None:
+    checks = PictureChecks()
+
+    def one_more(account: str, max_wait_s: float = 0) -> AbstractAsyncContextManager[None]:
+        return checks.one_more(account, max_wait_s)
+
+    async def check_several() -> None:
+        async with one_more("ann"):
+            async with one_more("ann"), one_more("eve"):
+                for max_wait_s in (0, 0.01):
+                    with pytest.raises(TooOften):
+                        await one_more("ann", max_wait_s).__aenter__()
+            async with one_more("ann"):
+                pass
+
+    asyncio.run(check_several())
 
 
 def test_a_picture_that_would_take_too_long_is_refused_by_its_header(people: People) -> None:

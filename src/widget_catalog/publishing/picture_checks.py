@@ -7,7 +7,7 @@ The process with limits, the turns and what is remembered are those of one worke
 import asyncio
 import contextlib
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -18,7 +18,8 @@ from ..core.jobs.bounded_work import BoundedWork
 from .picture_cost import expected_s, find_excess
 
 _MAX_OF_ACCOUNT = 2
-_WAIT_S = 5
+_MAX_WAITING_OF_ACCOUNT = 16
+_RETRY_AFTER_S = 5
 # For a turn. An author can wait longer than the reader of a page.
 _MAX_WAIT_S = 30
 _MAX_REFUSED = 5_000
@@ -72,26 +73,34 @@ class PictureChecks:
         self._decoding = BoundedWork(decode_picture, _MAX_WAIT_S)
         self._kept: OrderedDict[_Key, Picture] = OrderedDict()
         self._refused: OrderedDict[_Key, str] = OrderedDict()
-        self._under_way: Counter[str] = Counter()
+        self._present: Counter[str] = Counter()
         # Each is kept by those who use it.
+        self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    @contextlib.contextmanager
-    def one_more(self, account: str) -> Iterator[None]:
-        """Raises TooOften if two versions of this account are being checked or published."""
-        if self._under_way[account] >= _MAX_OF_ACCOUNT:
-            raise TooOften(
-                f"At most {_MAX_OF_ACCOUNT} versions of one account can be checked at a time. Try "
-                f"again in {_WAIT_S} seconds.",
-                wait_s=_WAIT_S,
-            )
-        self._under_way[account] += 1
+    @contextlib.asynccontextmanager
+    async def one_more(self, account: str, max_wait_s: float) -> AsyncIterator[None]:
+        """Wait while two versions of this account are being checked or published. Raises TooOften
+        if that takes too long, or many wait already.
+        """
+        if self._present[account] >= _MAX_OF_ACCOUNT + _MAX_WAITING_OF_ACCOUNT:
+            raise _too_many()
+        slots = self._slots.setdefault(account, asyncio.Semaphore(_MAX_OF_ACCOUNT))
+        self._present[account] += 1
         try:
-            yield
+            try:
+                async with asyncio.timeout(max_wait_s):
+                    await slots.acquire()
+            except TimeoutError:
+                raise _too_many() from None
+            try:
+                yield
+            finally:
+                slots.release()
         finally:
-            self._under_way[account] -= 1
-            if not self._under_way[account]:
-                del self._under_way[account]
+            self._present[account] -= 1
+            if not self._present[account]:
+                del self._present[account]
 
     @contextlib.asynccontextmanager
     async def one_at_a_time(self, request_id: str) -> AsyncIterator[None]:
@@ -140,6 +149,14 @@ class PictureChecks:
             return error
         _remember(self._kept, key, picture, _MAX_KEPT)
         return picture
+
+
+def _too_many() -> TooOften:
+    return TooOften(
+        f"At most {_MAX_OF_ACCOUNT} versions of one account can be checked at a time. Try again in "
+        f"{_RETRY_AFTER_S} seconds.",
+        wait_s=_RETRY_AFTER_S,
+    )
 
 
 def _remember(where: OrderedDict[_Key, Any], key: _Key, value: Any, most: int) -> None:

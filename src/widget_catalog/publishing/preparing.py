@@ -1,5 +1,8 @@
 """What is done with uploads before a handler runs, for the routes that declare it: pictures are
 decoded, and modules parsed, in turns; and an account has at most two versions in it.
+
+Further confirmations wait for a while, because programs publish several widgets at once, and not
+all try again after a 429. Forms do not wait: their files would fill the disk.
 """
 
 import contextlib
@@ -13,6 +16,8 @@ from .module_notes import ModuleNotes
 from .picture_checks import PictureChecks
 from .publish_version import list_pictures, read_module
 from .sent_files import list_sent_pictures
+
+_MAX_WAIT_S = 10
 
 
 @contextlib.asynccontextmanager
@@ -40,7 +45,7 @@ async def prepare_form(services: Services, call: Call, in_turn: InTurn) -> Async
     that its form names.
     """
     checks, account = services.of(PictureChecks), call.actor.name
-    with checks.one_more(account):
+    async with checks.one_more(account, max_wait_s=0):
         pictures = await in_turn(partial(list_sent_pictures, call.files))
         call.prepared = await checks.check(pictures, account, in_turn)
         yield
@@ -52,13 +57,11 @@ async def prepare_preview(services: Services, call: Call, in_turn: InTurn) -> As
     notes, account = services.of(ModuleNotes), call.actor.name
     is_new = partial(_is_new, notes)
     store, uploads, id_ = services.store, services.uploads, call.params["id"]
-    with (
-        contextlib.suppress(NotFound, BundleRefused, TooOften),
-        services.of(PictureChecks).one_more(account),
-    ):
-        module = await in_turn(partial(read_module, store, uploads, call.actor, id_, is_new))
-        if module is not None:
-            await notes.make(module.sha256_hash, module.content, module.scope)
+    with contextlib.suppress(NotFound, BundleRefused, TooOften):
+        async with services.of(PictureChecks).one_more(account, max_wait_s=0):
+            module = await in_turn(partial(read_module, store, uploads, call.actor, id_, is_new))
+            if module is not None:
+                await notes.make(module.sha256_hash, module.content, module.scope)
     yield
 
 
@@ -67,14 +70,12 @@ async def _confirming(
     services: Services, call: Call, in_turn: InTurn, request_id: str
 ) -> AsyncIterator[None]:
     checks = services.of(PictureChecks)
-    with checks.one_more(call.actor.name):
-        async with checks.one_at_a_time(request_id):
-            listing = partial(
-                list_pictures, services.store, services.uploads, call.actor, request_id
-            )
-            scope, pictures = await in_turn(listing)
-            call.prepared = await checks.check(pictures, scope, in_turn)
-            yield
+    account = call.actor.name
+    async with checks.one_more(account, _MAX_WAIT_S), checks.one_at_a_time(request_id):
+        listing = partial(list_pictures, services.store, services.uploads, call.actor, request_id)
+        scope, pictures = await in_turn(listing)
+        call.prepared = await checks.check(pictures, scope, in_turn)
+        yield
 
 
 def _is_new(notes: ModuleNotes, sha256_hash: str) -> bool:
