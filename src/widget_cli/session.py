@@ -76,8 +76,10 @@ class OAuth:
         self.client_id = client_id
 
     def tokens(self, grant_type: str, **fields: str) -> Tokens:
-        found = self._post("token", grant_type=grant_type, **fields)
-        return shaped(found, Tokens, self.url)
+        return shaped(self.exchange(grant_type, **fields), Tokens, self.url)
+
+    def exchange(self, grant_type: str, **fields: str) -> dict[str, Any]:
+        return self._post("token", grant_type=grant_type, **fields)
 
     def device_code(self) -> DeviceCode:
         return shaped(self._post("device", scope=SCOPE), DeviceCode, self.url)
@@ -169,6 +171,13 @@ class Session:
 
     def delete(self, path: str) -> dict[str, Any]:
         return self._ask("DELETE", path, is_repeatable=False)
+
+    def oauth(self) -> OAuth:
+        """The OAuth endpoints for the client of this sign-in."""
+        kept = self.credentials.find(self.url)
+        if kept is None:
+            raise not_signed_in(self.url)
+        return OAuth(self.transport, self.url, kept.client_id)
 
     def forget(self) -> None:
         """Remove the stored sign-in, which has ended."""

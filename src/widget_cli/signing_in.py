@@ -13,18 +13,18 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
-
-from .addresses import login_command, path_part
+from .addresses import login_command
 from .console import plain, say
 from .errors import ExitCode, ToolError, not_allowed, sign_in_needed
 from .loopback import waiting_for_browser
-from .session import DEVICE_GRANT, SCOPE, OAuth, OAuthError, Session, Tokens
+from .responses import shaped
+from .session import DEVICE_GRANT, SCOPE, DeviceCode, OAuth, OAuthError, Tokens
 
 _BROWSER_TIMEOUT_S = 300.0
 # Upper limits for the total wait and for the polling interval, whatever the catalog says.
 _LONGEST_WAIT_S = 3_600
 _LONGEST_PAUSE_S = 60
+_EXPIRED = "expired_token"
 _SLOWER_S = 5  # The increment for slow_down, from RFC 8628.
 
 
@@ -74,37 +74,78 @@ def sign_in_with_device(
     except OAuthError as error:
         raise _refused(error, oauth.url) from None
     say.print("On any device, open this page and enter the code:\n")
-    say.print(f"  [cyan]{plain(device.verification_uri)}[/]")
-    say.print(f"  code [bold]{plain(device.user_code)}[/]\n")
+    _show_code(device, device.verification_uri)
     if device.verification_uri_complete:
         say.print(
             "[dim]Or open this link, which includes the code: "
             f"{plain(device.verification_uri_complete)}[/]"
         )
+    try:
+        found = _wait_for_decision(oauth, device, pause, clock_s)
+    except OAuthError as error:
+        raise _refused(error, oauth.url) from None
+    return shaped(found, Tokens, oauth.url)
+
+
+def wait_for_token(
+    oauth: OAuth,
+    device: DeviceCode,
+    *,
+    opens_browser: bool,
+    pause: Callable[[float], None] = time.sleep,
+    clock_s: Callable[[], float] = time.monotonic,
+) -> dict[str, Any]:
+    """Wait until the person has confirmed the access token; returns it."""
+    complete = device.verification_uri_complete or device.verification_uri
+    # The URL comes from the catalog, and browsers open more than web pages.
+    is_page = complete.startswith(("https://", "http://"))
+    is_opened = opens_browser and is_page and open_browser(complete)
+    where = "in your browser, which should open now" if is_opened else "in any browser"
+    say.print(f"Confirm the token {where}. It must show the same code:\n")
+    _show_code(device, complete)
+    try:
+        return _wait_for_decision(oauth, device, pause, clock_s)
+    except OAuthError as error:
+        sentences = {
+            "access_denied": "The token was refused in the browser.",
+            _EXPIRED: "The code expired before the token was confirmed.",
+        }
+        hint = "No token was created. Try again: widget tokens create"
+        raise not_allowed(sentences.get(error.code, error.sentence), hint) from None
+
+
+def _show_code(device: DeviceCode, page: str) -> None:
+    say.print(f"  [cyan]{plain(page)}[/]")
+    say.print(f"  code [bold]{plain(device.user_code)}[/]\n")
+
+
+def _wait_for_decision(
+    oauth: OAuth,
+    device: DeviceCode,
+    pause: Callable[[float], None],
+    clock_s: Callable[[], float],
+) -> dict[str, Any]:
+    """The response once the person has agreed. Raises OAuthError if they have not, in time."""
     say.print("[dim]Waiting for confirmation … Press Ctrl-C to cancel.[/]")
     interval_s = _pause_between(device.interval)
     deadline_s = clock_s() + min(device.expires_in, _LONGEST_WAIT_S)
     while clock_s() < deadline_s:
         pause(interval_s)
         try:
-            return oauth.tokens(DEVICE_GRANT, device_code=device.device_code)
+            return oauth.exchange(DEVICE_GRANT, device_code=device.device_code)
         except OAuthError as error:
             match error.code:
                 case "authorization_pending":
                     pass
                 case "slow_down":
                     interval_s += _SLOWER_S
-                case "expired_token":
-                    break
                 case _:
-                    raise _refused(error, oauth.url) from None
+                    raise
         except ToolError as error:
             if error.exit_code not in (ExitCode.UNREACHABLE, ExitCode.LIMITED):
                 raise
             interval_s += _SLOWER_S  # A temporary failure; the code is still valid.
-    raise sign_in_needed(
-        "The code expired before it was entered.", f"Try again: {login_command(oauth.url)} --device"
-    )
+    raise OAuthError(_EXPIRED, "The code expired before it was entered.")
 
 
 def _pause_between(seconds: int) -> int:
@@ -132,59 +173,11 @@ def open_browser(address: str) -> bool:
 
 
 def _refused(error: OAuthError, url: str) -> ToolError:
+    if error.code == _EXPIRED:
+        again = f"Try again: {login_command(url)} --device"
+        return sign_in_needed("The code expired before it was entered.", again)
     if error.code == "access_denied":
         sentence = "The sign-in was denied in the browser."
     else:
         sentence = f"The catalog did not accept the sign-in: {error.sentence}"
     return sign_in_needed(sentence, f"Try again: {login_command(url)}")
-
-
-class TokenRequest(msgspec.Struct, frozen=True, rename="camel"):
-    """The response of the catalog if the token must be confirmed."""
-
-    request_id: str
-    user_code: str
-    confirm_url: str
-    expires_in_seconds: int
-    confirm_url_complete: str | None = None
-    interval_seconds: int = 3
-
-
-def wait_for_confirmation(
-    session: Session,
-    request: TokenRequest,
-    *,
-    opens_browser: bool,
-    pause: Callable[[float], None] = time.sleep,
-    clock_s: Callable[[], float] = time.monotonic,
-) -> dict[str, Any]:
-    """Wait for the confirmation; returns the token."""
-    complete = request.confirm_url_complete or request.confirm_url
-    # The URL comes from the catalog, and browsers open more than web pages.
-    is_page = complete.startswith(("https://", "http://"))
-    is_opened = opens_browser and is_page and open_browser(complete)
-    where = "in your browser, which should open now" if is_opened else "in any browser"
-    say.print(f"Confirm the token {where}. It must show the same code:\n")
-    say.print(f"  [cyan]{plain(complete)}[/]")
-    say.print(f"  code [bold]{plain(request.user_code)}[/]\n")
-    say.print("[dim]Waiting for confirmation … Press Ctrl-C to cancel.[/]")
-    path = f"/api/tokens/requests/{path_part(request.request_id)}"
-    deadline_s = clock_s() + min(request.expires_in_seconds, _LONGEST_WAIT_S)
-    while clock_s() < deadline_s:
-        pause(_pause_between(request.interval_seconds))
-        try:
-            response = session.post(path)
-        except ToolError as error:
-            match error.exit_code:
-                case ExitCode.UNREACHABLE | ExitCode.LIMITED:  # Possibly temporary.
-                    continue
-                case ExitCode.NOT_FOUND:
-                    break
-                case ExitCode.NOT_ALLOWED:
-                    error.suggest("No token was created. Try again: widget tokens create")
-            raise
-        if "token" in response:
-            return response
-    raise not_allowed(
-        "The token request expired before it was confirmed.", "Try again: widget tokens create"
-    )

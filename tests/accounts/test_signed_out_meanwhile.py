@@ -19,6 +19,7 @@ from widget_catalog.accounts.manage_account import (
     close_account,
     end_other_sessions,
 )
+from widget_catalog.accounts.oauth.devices import decide_device, request_token
 from widget_catalog.accounts.oauth.serving import OAuthConfig, authorize
 from widget_catalog.accounts.oauth.store import Grant, add_grant
 from widget_catalog.accounts.oidc.account_linking import Person, connect_identity
@@ -35,11 +36,7 @@ from widget_catalog.accounts.store import (
     lock_active_operators,
     update_account,
 )
-from widget_catalog.accounts.tokens.issue_token import (
-    decide_token,
-    issue_token,
-    request_token,
-)
+from widget_catalog.accounts.tokens.issue_token import issue_token
 from widget_catalog.accounts.tokens.store import WantedToken, list_tokens
 from widget_catalog.catalog.store.widgets import add_widgets, get_widget
 from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via, Visitor
@@ -89,15 +86,15 @@ def test_no_token_is_confirmed(store: Store, ann: Account, signed_out: Visitor) 
     with store.writing() as tx:
         add_grant(tx, Grant("grant", ann.id, "widget-cli", "openid", tx.at_ms))
     program = Visitor(Actor(via=Via.OAUTH, account=ann), grant_id="grant")
-    request = request_token(store, program, WantedToken("CI", LIMITS, days=3))
+    request = request_token(store, CONFIG, program, WantedToken("CI", LIMITS, days=3))
     with pytest.raises(NotSignedIn, match="signed out"):
-        decide_token(store, signed_out, request.user_code, is_agreed=True)
+        decide_device(store, CONFIG, signed_out, str(request["user_code"]), is_agreed=True)
 
 
 def test_a_program_that_was_signed_out_asks_for_no_token(store: Store, ann: Account) -> None:
     program = Visitor(Actor(via=Via.OAUTH, account=ann), grant_id="ended")
     with pytest.raises(NotSignedIn, match="signed out"):
-        request_token(store, program, WantedToken("CI", LIMITS, days=3))
+        request_token(store, CONFIG, program, WantedToken("CI", LIMITS, days=3))
 
 
 def test_no_program_is_let_in(store: Store, signed_out: Visitor) -> None:

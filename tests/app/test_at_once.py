@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from accounts.oauth.program import CLIENTS, WANTED, code_fields
+from accounts.oauth.program import CLIENTS, DEVICE_GRANT, WANTED, code_fields
 from accounts.stored_accounts import an_account, an_organization
 from support.at_once import at_once, outcomes
 from support.values import a_widget
@@ -32,12 +32,17 @@ from widget_catalog.accounts.attempts import (
     list_attempts,
 )
 from widget_catalog.accounts.create_account import OPERATOR, invite
+from widget_catalog.accounts.oauth.devices import (
+    DeviceRequest,
+    decide_device,
+    find_device_request,
+    request_token,
+)
 from widget_catalog.accounts.oauth.serving import (
     OAuthConfig,
     OAuthResponse,
     authorize,
     exchange,
-    find_device_request,
     start_device,
 )
 from widget_catalog.accounts.oauth.store import Grant, add_grant
@@ -55,8 +60,7 @@ from widget_catalog.accounts.store import (
     lock_active_operators,
     update_account,
 )
-from widget_catalog.accounts.tokens.issue_token import claim_token, decide_token, request_token
-from widget_catalog.accounts.tokens.store import TokenRequest, WantedToken
+from widget_catalog.accounts.tokens.store import WantedToken
 from widget_catalog.catalog.store.downloads import add_downloads, get_counts
 from widget_catalog.catalog.store.widgets import add_widgets
 from widget_catalog.core.actors import Account, Actor, Limits, Right, Role, Via, Visitor
@@ -304,16 +308,25 @@ def test_a_confirmed_token_is_given_out_once(store: Store) -> None:
     limits = Limits(rights=(Right.PUBLISH,))
 
     requested = at_once(
-        4, lambda _: request_token(store, program, WantedToken("CI", limits, days=3))
+        4, lambda _: request_token(store, CONFIG, program, WantedToken("CI", limits, days=3))
     )
     decided = outcomes(
-        [partial(decide_token, store, browser, it.user_code, is_agreed=True) for it in requested]
+        [
+            partial(decide_device, store, CONFIG, browser, str(it["user_code"]), is_agreed=True)
+            for it in requested
+        ]
     )
-    [request] = [it for it in decided if isinstance(it, TokenRequest)]
-    claimed = outcomes([partial(claim_token, store, program, request.id)] * 6)
+    [request] = [it for it in decided if isinstance(it, DeviceRequest)]
+    [device_code] = [it["device_code"] for it in requested if it["user_code"] == request.user_code]
+    fields = [
+        ("grant_type", DEVICE_GRANT),
+        ("client_id", "widget-cli"),
+        ("device_code", str(device_code)),
+    ]
+    claimed = at_once(6, lambda _: exchange(store, CONFIG, fields, "192.0.2.1"))
 
     assert sum(isinstance(it, NotFound) for it in decided) == 3, decided
-    assert sum(isinstance(it, NotFound) for it in claimed) == 5, claimed
+    assert sorted(it.status for it in claimed) == [200] + [400] * 5, claimed
 
 
 def test_a_code_is_exchanged_once(store: Store) -> None:

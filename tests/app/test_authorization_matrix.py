@@ -32,7 +32,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/auth/password"): {"currentPassword": PASSWORD, "newPassword": "short"},
     ("POST", "/api/account/close"): {"password": PASSWORD},
     ("POST", "/api/tokens"): {"name": "x", "actions": ["publish"]},
-    ("POST", "/api/tokens/requests/{id}"): None,
+    ("POST", "/api/tokens/device"): {"name": "x", "actions": ["publish"]},
     ("POST", "/api/widgets/publish"): lambda place: request_body(place, "9.9.9", action="check"),
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/yank"): {"reason": "Broken."},
     ("POST", "/api/widgets/{scope}/{name}/versions/{version}/unyank"): None,

@@ -45,7 +45,6 @@ FORMS = {
         ("name", "may", "places", "days"),
     ),
     "code of a device": Form("ann", "/device", {"user_code": "XXXX-XXXX"}, ("user_code",)),
-    "code of a token": Form("ann", "/account/token", {"user_code": "XXXX-XXXX"}, ("user_code",)),
     "app": Form("ann", "/account/second-factor/new-app", {"code": "12"}, ("code",)),
     "passkey": Form("ann", "/account/second-factor/new-passkey", {"name": LONG}, ("name",)),
     "publish": Form(

@@ -31,8 +31,6 @@ CONFIRM = "/account/confirm"
 # Of everybody: it makes something to sign in with, or gives away an account.
 FRESH = """
 POST /api/tokens
-GET /account/token
-POST /account/token
 GET /account/tokens/new
 POST /account/tokens/new
 POST /account/connect
@@ -138,7 +136,7 @@ POST /account/publish
 POST /account/publish/{id}/discard
 """,
     "Only for programs, whose token a person with a session has confirmed.": """
-POST /api/tokens/requests/{id}
+POST /api/tokens/device
 """,
 }
 
@@ -283,8 +281,8 @@ def test_anyone_who_is_asked_on_a_page_reads_what_for_and_comes_back_to_a_page(
         return f"This is required to {purpose}. It is valid for ten minutes."
 
     assert sentence("continue") not in [it[1] for it in told.values()]
-    token = ("/account/token", sentence("confirm an access token"))
-    assert told["POST /account/token"] == token
+    token = ("/account/tokens/new", sentence("create an access token"))
+    assert told["POST /account/tokens/new"] == token
     consent = ("/api/auth/oauth2/authorize", sentence("sign in a program that acts as you"))
     assert told["GET /api/auth/oauth2/authorize"] == consent
     factors = ("/account/second-factor", sentence("change how you sign in"))
@@ -298,13 +296,13 @@ def test_programs_and_tokens_are_no_sessions_and_go_on(people: People) -> None:
     program = with_oauth(people.olly)
     refused = "You have a second factor, so a program cannot do this."
 
-    asked = program.post("/api/tokens", {"name": "CI", "actions": ["publish"]})
+    asked = program.post("/api/tokens/device", {"name": "CI", "actions": ["publish"]})
     made = program.post("/api/organizations", {"slug": "tools", "displayName": "Tools"})
     password = {"currentPassword": "x", "newPassword": "y"}
     changed = program.post("/api/auth/password", password)
     closed = program.post("/api/account/close", {"password": "x"})
 
-    assert (asked.status, made.status) == (202, 201)
+    assert (asked.status, made.status) == (200, 201)
     assert program.publish("olly/clock").status == 200
     for response in (changed, closed):
         assert response.status == 403

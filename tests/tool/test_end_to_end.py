@@ -72,7 +72,8 @@ def test_a_person_signs_in_with_a_browser_publishes_and_yanks(
     assert tool.run("publish", "clock", "--yes").code == 6
 
     with tool.start("tokens", "create", "ci", "--no-browser") as create:
-        page.goto(printed(create, r"(http\S+/account/token\?\S+)"))
+        page.goto(printed(create, r"(http\S+/device\?\S+)"))
+        page.get_by_role("button", name="Next").click()
         assert page.locator("p.code").inner_text() == printed(create, r"code (\S+)")
         page.get_by_role("button", name="Confirm").click()
         page.get_by_role("heading", name="Confirmed").wait_for()

@@ -11,6 +11,17 @@ from tool.tool import Tool
 
 DONE = Scripted(body={"success": True})
 VERSION = "/api/widgets/ann/clock/versions/1.0.0"
+DEVICE, OAUTH = "/api/tokens/device", "/api/auth/oauth2/token"
+REQUESTED = {
+    "device_code": "dev-1",
+    "user_code": "BCDF-GHJK",
+    "verification_uri": "https://catalog.example/device",
+    "verification_uri_complete": "https://catalog.example/device?user_code=BCDF-GHJK",
+    "expires_in": 2,
+    "interval": 1,
+}
+MADE = Scripted(body={"access_token": "wct_new", "details": {"id": "t1", "name": "ci"}})
+PENDING = Scripted(400, {"error": "authorization_pending"})
 
 
 @pytest.mark.parametrize(
@@ -114,12 +125,13 @@ def test_what_stands_in_the_way_is_reported_by_the_catalog_and_the_way_out_not_t
 
 
 def test_a_new_token_goes_to_standard_output_alone(signed_in: Tool, server: ScriptedServer) -> None:
-    server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
+    server.on("POST", DEVICE, Scripted(body=REQUESTED))
+    server.on("POST", OAUTH, MADE)
     said = signed_in.run("tokens", "create", "ci", "--widget", "@ann/clock", "--action", "publish",
                          "--action", "yank", "--days", "30")  # fmt: skip
     assert (said.code, said.out) == (0, "wct_new\n")
     assert "wct_new" not in said.err
-    (asked,) = server.of("POST", "/api/tokens")
+    (asked,) = server.of("POST", DEVICE)
     assert asked.json() == {
         "name": "ci",
         "actions": ["publish", "yank"],
@@ -141,10 +153,11 @@ def test_a_token_for_somebody_elses_scope_is_refused_before_it_is_made(
         "Error: You may not publish to the scope bob.\n"
         "       Choose one of your scopes (ann, acme), or ask an owner of bob.\n",
     )
-    assert server.of("POST", "/api/tokens") == []
-    server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
+    assert server.of("POST", DEVICE) == []
+    server.on("POST", DEVICE, Scripted(body=REQUESTED))
+    server.on("POST", OAUTH, MADE)
     assert signed_in.run("tokens", "create", "ci", "--scope", "@acme").code == 0
-    assert server.of("POST", "/api/tokens")[0].json()["scopes"] == ["acme"]
+    assert server.of("POST", DEVICE)[0].json()["scopes"] == ["acme"]
 
 
 @pytest.mark.parametrize("limit", [("--scope", ""), ("--scope", "@"), ("--widget", "clock")])
@@ -155,68 +168,46 @@ def test_a_limit_that_is_no_place_is_wrong_usage(
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("Error: '")
     assert " is not a " in said.err
-    assert server.of("POST", "/api/tokens") == []
-
-
-REQUESTED = {
-    "requestId": "r1",
-    "userCode": "BCDF-GHJK",
-    "confirmUrl": "https://catalog.example/account/token",
-    "confirmUrlComplete": "https://catalog.example/account/token?code=BCDF-GHJK",
-    "expiresInSeconds": 60,
-    "intervalSeconds": 1,
-}
+    assert server.of("POST", DEVICE) == []
 
 
 def test_a_token_is_made_when_it_was_confirmed_in_a_browser(
     signed_in: Tool, server: ScriptedServer
 ) -> None:
-    made = {"id": "t1", "name": "ci", "token": "wct_new"}
-    server.on("POST", "/api/tokens", Scripted(202, REQUESTED))
-    pending = Scripted(202, {"status": "pending"})
-    server.on("POST", "/api/tokens/requests/r1", pending, Scripted(201, made))
+    server.on("POST", DEVICE, Scripted(body=REQUESTED | {"expires_in": 60}))
+    server.on("POST", OAUTH, PENDING, MADE)
 
     said = signed_in.run("tokens", "create", "ci", "--json")
 
-    assert (said.code, json.loads(said.out)) == (0, made)
+    assert (said.code, json.loads(said.out)) == (0, {"id": "t1", "name": "ci", "token": "wct_new"})
     assert said.err == (
         "Confirm the token in any browser. It must show the same code:\n\n"
-        "  https://catalog.example/account/token?code=BCDF-GHJK\n"
+        "  https://catalog.example/device?user_code=BCDF-GHJK\n"
         "  code BCDF-GHJK\n\n"
         "Waiting for confirmation … Press Ctrl-C to cancel.\n"
     )
-    assert len(server.of("POST", "/api/tokens/requests/r1")) == 2
+    assert [it.form()["device_code"] for it in server.of("POST", OAUTH)] == ["dev-1"] * 2
 
 
 @pytest.mark.parametrize(
     ("response", "told"),
     [
-        (
-            Scripted(403, {"error": "The token was refused in the browser."}),
-            (
-                "Error: The token was refused in the browser.\n"
-                "       No token was created. Try again: widget tokens create\n"
-            ),
-        ),
-        (
-            Scripted(404, {"error": "There is no such request."}),
-            (
-                "Error: The token request expired before it was confirmed.\n"
-                "       Try again: widget tokens create\n"
-            ),
-        ),
+        (Scripted(400, {"error": "access_denied"}), "The token was refused in the browser."),
+        (PENDING, "The code expired before the token was confirmed."),
     ],
 )
 def test_a_token_that_is_not_confirmed_is_not_made(
     signed_in: Tool, server: ScriptedServer, response: Scripted, told: str
 ) -> None:
-    server.on("POST", "/api/tokens", Scripted(202, REQUESTED))
-    server.on("POST", "/api/tokens/requests/r1", response)
+    server.on("POST", DEVICE, Scripted(body=REQUESTED))
+    server.on("POST", OAUTH, response)
 
     said = signed_in.run("tokens", "create", "ci")
 
     assert (said.code, said.out) == (4, "")
-    assert said.err.endswith(told)
+    assert said.err.endswith(
+        f"Error: {told}\n       No token was created. Try again: widget tokens create\n"
+    )
 
 
 def test_a_note_about_an_invitation_is_shown(signed_in: Tool, server: ScriptedServer) -> None:
@@ -233,9 +224,10 @@ def test_a_note_about_an_invitation_is_shown(signed_in: Tool, server: ScriptedSe
 def test_the_lifetime_of_a_token_is_reported(
     signed_in: Tool, server: ScriptedServer, days: str, told: str
 ) -> None:
-    server.on("POST", "/api/tokens", Scripted(201, {"id": "t1", "name": "ci", "token": "wct_new"}))
+    server.on("POST", DEVICE, Scripted(body=REQUESTED))
+    server.on("POST", OAUTH, MADE)
     said = signed_in.run("tokens", "create", "ci", "--days", days)
-    assert said.err == (
+    assert said.err.endswith(
         f"Store this token; it is shown only once. Valid for {told} use it as WIDGET_TOKEN:\n"
     )
 

@@ -51,10 +51,9 @@ FEATURE = Feature(
     links={"account": (("/account", "Account"),)},
     purposes={
         "/api/auth": "sign in a program that acts as you",
-        "/device": "sign in a device that acts as you",
+        "/device": "let a program or device act as you",
         "/account": "connect another way to sign in",
         "/account/tokens": "create an access token",
-        "/account/token": "confirm an access token",
         "/account/password": "change your password",
         "/account/close": "close your account",
         "/account/second-factor": "change how you sign in",

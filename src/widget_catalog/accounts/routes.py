@@ -68,8 +68,8 @@ API = (
     Route("DELETE", "/api/auth/sessions/{id}", account.delete_session, Who.BROWSER),
     _person("POST", "/api/account/close", account.post_close, hashes=True, step_up=StepUp.FACTOR),
     _person("GET", "/api/tokens", tokens.get_tokens),
-    _person("POST", "/api/tokens", tokens.post_token, step_up=StepUp.FRESH),
-    _person("POST", "/api/tokens/requests/{id}", tokens.post_claim),
+    Route("POST", "/api/tokens", tokens.post_token, Who.BROWSER, step_up=StepUp.FRESH),
+    _person("POST", "/api/tokens/device", oauth.post_token_request),
     _person("DELETE", "/api/tokens/{id}", tokens.delete_token),
 )
 
@@ -122,8 +122,6 @@ ACCOUNT_PAGES = (
     _factor_page("GET", "/account/close", account.get_close),
     _factor_page("POST", "/account/close", account.post_close_form, hashes=True),
     page("GET", "/account/corner", account.get_corner, Who.ANYONE, without_factor=True),
-    _fresh_page("GET", "/account/token", tokens.get_token_request),
-    _fresh_page("POST", "/account/token", tokens.post_token_request),
     _fresh_page("GET", "/account/tokens/new", tokens.get_new_token),
     _fresh_page("POST", "/account/tokens/new", tokens.post_new_token),
 )

@@ -137,23 +137,6 @@ def _ended_with_grant() -> ForeignKey:
     return ForeignKey("oauth_grants.id", ondelete="CASCADE")
 
 
-# An access token requested by a program, to be confirmed by its user; one per grant.
-token_requests = Table(
-    "token_requests",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("grant_id", Text, _ended_with_grant(), nullable=False, unique=True),
-    Column("account_id", Number, ForeignKey("accounts.id"), nullable=False, index=True),
-    Column("user_code", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("actions", Text, nullable=False),  # These three are JSON lists.
-    Column("scopes", Text, nullable=False),
-    Column("widgets", Text, nullable=False),
-    Column("days", Integer, nullable=False),
-    Column("expires_at", BigInteger, nullable=False),
-    Column("is_agreed", Boolean),  # Null until the person has decided.
-)
-
 # One sign-in of one client for one account; removing it removes its codes and tokens.
 oauth_grants = Table(
     "oauth_grants",
@@ -192,7 +175,7 @@ oauth_tokens = Table(
     Column("successor", Text),
 )
 
-# A device without a browser that waits for authorization.
+# A device without a browser that waits for authorization, or a program for an access token.
 oauth_devices = Table(
     "oauth_devices",
     metadata,
@@ -204,4 +187,7 @@ oauth_devices = Table(
     Column("last_polled_at", BigInteger),
     Column("account_id", Number, ForeignKey("accounts.id"), index=True),
     Column("is_denied", Boolean, nullable=False),
+    # Only of a request for an access token: the token in JSON, and the grant that requests it.
+    Column("wanted_token", Text),
+    Column("grant_id", Text),
 )

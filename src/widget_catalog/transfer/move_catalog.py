@@ -30,8 +30,8 @@ from ..core.progress import Advance, Bar
 _AT_ONCE = 1_000
 _64_BITS = 0xFFFF_FFFF_FFFF_FFFF
 _OF_THE_DATABASE = (channels, leaders, schema_support)
-# Alembic's, and one of earlier releases that goes when the database is contracted.
-_NOT_MOVED = {"alembic_version", "loaded_snapshots"}
+# Alembic's, and those of earlier releases that go when the database is contracted.
+_NOT_MOVED = {"alembic_version", "loaded_snapshots", "token_requests"}
 
 _encode = msgspec.msgpack.Encoder().encode
 

@@ -11,7 +11,7 @@ from ..catalog import require_scopes
 from ..console import counted, say, show_done, show_table, shows_json
 from ..options import App, in_session
 from ..responses import not_a_catalog, shaped
-from ..session import Session
+from ..session import DeviceCode, Session
 
 app = App(help="Manage access tokens, for publishing from CI.")
 
@@ -65,6 +65,8 @@ def create(
 
     You confirm it in a browser. `widget logout` revokes the tokens created with this sign-in.
     """
+    from ..signing_in import wait_for_token
+
     body: dict[str, Any] = {
         "name": name,
         "actions": [it.value for it in action or [TokenAction.PUBLISH]],
@@ -73,16 +75,12 @@ def create(
         "expiresInDays": days,
     }
     require_scopes(session, body["scopes"])
-    made = session.post("/api/tokens", body)
-    if "requestId" in made:
-        from ..signing_in import TokenRequest, wait_for_confirmation
-
-        request = shaped(made, TokenRequest, session.url)
-        made = wait_for_confirmation(session, request, opens_browser=browser)
-    secret = made.get("token")
-    if not isinstance(secret, str):
+    device = shaped(session.post("/api/tokens/device", body), DeviceCode, session.url)
+    made = wait_for_token(session.oauth(), device, opens_browser=browser)
+    secret, details = made.get("access_token"), made.get("details")
+    if not isinstance(secret, str) or not isinstance(details, dict):
         raise not_a_catalog(session.url)
-    if shows_json(made):
+    if shows_json({**details, "token": secret}):
         return
     good = f"Valid for {counted(days, 'day')}; use it as WIDGET_TOKEN:"
     say.print(f"Store this token; it is shown only once. {good}")

@@ -83,7 +83,7 @@ def test_as_long_as_nobody_has_decided_it_waits(house: InProcessSite) -> None:
 def test_the_page_asks_for_the_code_then_whether_to_let_it_in(ann: Browsing) -> None:
     begun = begin(ann.site)
     ann.get(f"/device?user_code={begun['user_code']}")
-    assert ann.title == "Sign in a device"
+    assert ann.title == "Enter the code"
     assert ann.page.one("input", id="user_code").attributes["value"] == begun["user_code"]
 
     typed = f" {begun['user_code'].replace('-', '').lower()} "
@@ -165,7 +165,12 @@ def test_codes_cannot_be_guessed(ann: Browsing) -> None:
     for _ in range(10):
         response = ann.submit("/device", user_code="BCDF-GHJK")
         assert response.status == 404
-        assert ann.errors == ["Nothing waits with this code. Look again, or have a new one shown."]
+        assert ann.errors == [
+            (
+                "Nothing waits for @ann with this code. Check the code, and that you are signed in "
+                "as the account that the program uses; or have a new code shown."
+            )
+        ]
 
     response = ann.submit("/device", user_code=begun["user_code"])
 

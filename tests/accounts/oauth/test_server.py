@@ -9,12 +9,12 @@ import pytest
 
 from accounts.oauth.program import CLIENTS, DEVICE_GRANT, WANTED, code_fields, refresh_fields
 from widget_catalog.accounts.create_account import create_account
+from widget_catalog.accounts.oauth.devices import decide_device
 from widget_catalog.accounts.oauth.grants import forget_successors
 from widget_catalog.accounts.oauth.serving import (
     OAuthConfig,
     OAuthResponse,
     authorize,
-    decide_device,
     exchange,
     start_device,
 )

@@ -146,12 +146,12 @@ def test_a_passkey_is_a_second_factor_and_signs_in_alone(browser: Browser, place
         give_password(page, place, "ann", "/sign-in?next=/device")
         heading(page, "Two-factor sign-in")
         press(page, "Use a passkey")
-        heading(page, "Sign in a device")
+        heading(page, "Enter the code")
 
         sign_out(page, place)
         page.goto(f"{place.url}/sign-in?next=/device")
         page.get_by_role("link", name="Sign in with a passkey").click()
-        heading(page, "Sign in a device")
+        heading(page, "Enter the code")
 
         page.goto(f"{place.url}/account/confirm?next={HERE}")
         page.get_by_label("Password").fill(PASSWORD)
@@ -249,7 +249,7 @@ def test_widget_login_is_approved_with_the_factor_in_an_older_session(
 
     with tool.start("login", "--device", "--json") as started:
         other.goto(printed_address(started, "user_code="))
-        confirm_with(other, codes[1], "sign in a device that acts as you")
+        confirm_with(other, codes[1], "let a program or device act as you")
         press(other, "Next")
         heading(other, "Widget CLI wants to publish as @dan")
         press(other, "Continue")

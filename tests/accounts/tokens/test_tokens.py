@@ -231,15 +231,15 @@ def test_scopes_to_publish_in_are_those_the_token_is_for(people: People) -> None
 
 
 def test_a_token_for_a_place_of_somebody_else_is_refused(people: People) -> None:
-    def made(person: Person, **limits: Any) -> tuple[int, str | None]:
-        response = person.post(TOKENS, a_token(**limits))
+    def made(person: Person, path: str = TOKENS, **limits: Any) -> tuple[int, str | None]:
+        response = person.post(path, a_token(**limits))
         return response.status, response.json().get("error")
 
     foreign = made(people.ann, scopes=["acme", "eve"], widgets=["nobody/clock", "ann/new"])
     assert foreign == (
         400, "scopes: you cannot publish to eve. widgets: you cannot publish to nobody/clock."
     )  # fmt: skip
-    by_program = made(with_oauth(people.ann), widgets=["eve/clock"])
+    by_program = made(with_oauth(people.ann), f"{TOKENS}/device", widgets=["eve/clock"])
     assert by_program == (400, "widgets: you cannot publish to eve/clock.")
     assert made(people.ann, widgets=["ann/not-yet"]) == (201, None)
     assert made(people.olly, scopes=["eve"]) == (201, None)

@@ -1,5 +1,5 @@
 """Handlers: the endpoints of the OAuth server, where session cookies are ignored; and its pages for
-people: consent, and the code that a device without a browser shows.
+people: consent, and the code that a program or a device without a browser shows.
 """
 
 from urllib.parse import urlsplit
@@ -14,11 +14,13 @@ from ...core.http.sent_form import code_page, done_page, own_page
 from ..permissions import require_person
 from ..services import AccountServices
 from ..settings import GRANTS, SCOPES
-from ..sign_in import identify_bearer
-from . import serving
+from ..sign_in import identify_bearer, is_fresh
+from ..tokens.issue_token import TokenForm, parse_wanted
+from . import devices, serving
+from .devices import DeviceRequest
 from .serving import Consent, OAuthConfig, OAuthResponse, Pairs, Refused
 
-_DEVICE = ("Sign in a device", "Enter the code shown on the device.")
+_DEVICE = ("Enter the code", "The program or device that waits for you shows it.")
 
 
 def post_token(services: Services, call: Call) -> Response:
@@ -31,6 +33,14 @@ def post_revoke(services: Services, call: Call) -> Response:
 
 def post_device_start(services: Services, call: Call) -> Response:
     return _reply_of(serving.start_device(*_sent(services, call)))
+
+
+def post_token_request(services: Services, call: Call) -> Response:
+    """A program starts the device grant for an access token; its user confirms it at /device."""
+    require_person(call.actor)
+    wanted = parse_wanted(services.store, call.actor, call.json(TokenForm))
+    config = services.of(AccountServices).oauth
+    return reply(devices.request_token(services.store, config, call.visitor, wanted))
 
 
 def _sent(services: Services, call: Call) -> tuple[Store, OAuthConfig, Pairs, str]:
@@ -133,13 +143,26 @@ def post_device(services: Services, call: Call) -> Response:
     code, decision = form.get("user_code", ""), form.get("decision")
     who = (services.store, services.of(AccountServices).oauth, call.visitor)
     try:
+        found = devices.find_device_request(*who, code)
+        # Anybody proves again who they are before a token that may last for a year, as on its form.
+        if found.wanted is not None and not is_fresh(services.store, call.visitor):
+            here = f"{call.request.path}?user_code={found.user_code}"
+            return services.renderer.go_first("/account/confirm", here, status=303)
         if decision is None:
-            device = serving.find_device_request(*who, code)
-            return own_page(services, call, "accounts/device_consent.html", device=device)
-        name = serving.decide_device(*who, code, is_agreed=decision == "continue").client_name
+            return own_page(services, call, "accounts/device_consent.html", device=found)
+        devices.decide_device(*who, code, is_agreed=decision == "continue")
     except (NotFound, TooOften) as refusal:
         return code_page(services, call, *_DEVICE, code, refusal)
-    if decision != "continue":
-        return done_page(services, call, "Sign-in denied", f"{name} has been refused access.")
-    sentence = f"{name} goes on by itself now. You can close this page."
-    return done_page(services, call, "Device signed in", sentence)
+    return done_page(services, call, *_outcome(found, is_agreed=decision == "continue"))
+
+
+def _outcome(found: DeviceRequest, *, is_agreed: bool) -> tuple[str, str]:
+    name = found.client_name
+    if found.wanted is not None:
+        if not is_agreed:
+            return "Refused", "No token was created."
+        token = found.wanted.name
+        return "Confirmed", f"{name} now receives the token {token}. You can close this page."
+    if not is_agreed:
+        return "Sign-in denied", f"{name} has been refused access."
+    return "Device signed in", f"{name} goes on by itself now. You can close this page."

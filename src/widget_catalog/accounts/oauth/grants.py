@@ -25,13 +25,13 @@ from ...core.actors import Account
 from ...core.credentials import hash_secret, new_id, new_secret
 from ...core.db.engine import Store, Transaction
 from ..settings import OAuthClient
-from ..store import find_account_by_id
+from ..sign_in import program_of
+from ..store import find_account_by_id, lock_account
+from ..tokens.issue_token import describe_token, issue_requested
 from . import store as oauth_store
-from .store import GRACE_MS, Code, Device, Grant, TokenPair
+from .store import DEVICE_S, GRACE_MS, INTERVAL_S, Code, Device, Grant, TokenPair
 
 _CODE_MS = 120_000
-_DEVICE_S = 900
-_INTERVAL_S = 5
 # Tolerance for clients that poll every five seconds over a network with jitter.
 _TOLERANCE_MS = 500
 _NO_SECRET = ["none"]
@@ -203,7 +203,12 @@ class DeviceGrant(DeviceCodeGrant):
 
     def query_device_credential(self, device_code: str) -> StoredDevice:
         tx: Transaction = self.server.tx
-        device = oauth_store.find_device(tx.connection, hash_secret(device_code))
+        device_hash = hash_secret(device_code)
+        requester_id = oauth_store.find_token_requester(tx.connection, device_hash)
+        if requester_id is not None:
+            # Before the device, as in every decision: the number of an account's tokens is limited.
+            lock_account(tx, requester_id)
+        device = oauth_store.find_device(tx.connection, device_hash)
         if device is None:
             raise InvalidGrantError
         return StoredDevice(device, tx.at_ms)
@@ -222,13 +227,37 @@ class DeviceGrant(DeviceCodeGrant):
         tx: Transaction = self.server.tx
         last = credential.device.last_polled_at
         oauth_store.update_device(tx, credential.device.device_hash, last_polled_at=tx.at_ms)
-        return last is not None and tx.at_ms - last < _INTERVAL_S * 1000 - _TOLERANCE_MS
+        return last is not None and tx.at_ms - last < INTERVAL_S * 1000 - _TOLERANCE_MS
+
+    def create_token_response(self) -> tuple[int, dict[str, Any], Any]:
+        """The access token that was requested and confirmed; otherwise those of a sign-in."""
+        tx: Transaction = self.server.tx
+        device: Device = self.request.credential.device
+        if device.wanted_token is None:
+            response: tuple[int, dict[str, Any], Any] = super().create_token_response()
+            return response
+        user: Account = self.request.user
+        # Locked, so that ending the sign-in waits, and ends this token, too.
+        grant = oauth_store.find_grant(tx.connection, device.grant_id or "", locks=True)
+        if grant is None or grant.account_id != user.id:
+            raise InvalidGrantError
+        oauth_store.remove_device(tx, device.device_hash)
+        program = program_of(user, grant.client_id, self.server.address)
+        issued = issue_requested(tx, program, user, device.wanted_token, grant.id)
+        lifetime_ms = issued.token.expires_at - issued.token.created_at
+        body = {
+            "access_token": issued.secret,
+            "token_type": "Bearer",
+            "expires_in": lifetime_ms // 1000,
+            "details": describe_token(issued.token),
+        }
+        return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
 class DeviceEndpoint(DeviceAuthorizationEndpoint):
     CLIENT_AUTH_METHODS = _NO_SECRET
-    EXPIRES_IN = _DEVICE_S
-    INTERVAL = _INTERVAL_S
+    EXPIRES_IN = DEVICE_S
+    INTERVAL = INTERVAL_S
 
     def generate_device_code(self) -> str:
         return new_secret(credentials.DEVICE_PREFIX)
@@ -244,7 +273,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
             user_code=credentials.plain_code(data["user_code"]),
             client_id=client_id,
             scope=self.server.query_client(client_id).get_allowed_scope(scope),
-            expires_at=tx.at_ms + _DEVICE_S * 1000,
+            expires_at=tx.at_ms + DEVICE_S * 1000,
             last_polled_at=None,
             account_id=None,
             is_denied=False,

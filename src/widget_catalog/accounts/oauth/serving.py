@@ -1,5 +1,5 @@
 """Server: Authlib's interface to this service, one instance per request; and what it does, in one
-transaction each: consent, exchange, revoke, and the device grant, for devices without a browser.
+transaction each: consent, exchange, revoke, and the start of the device grant.
 """
 
 from collections import Counter
@@ -21,31 +21,16 @@ from ...core.credentials import (
     hash_secret,
     new_id,
     new_secret,
-    plain_code,
-    shown_code,
 )
-from ...core.db.engine import Snapshot, Store, Transaction
-from ...core.errors import NotFound
+from ...core.db.engine import Store, Transaction
 from ...core.networks import network_of
-from ..attempts import count_attempt, forgive_attempts
+from ..attempts import count_attempt
 from ..events import AccessEnded, AccessGranted
-from ..permissions import require_person
 from ..settings import GRANTS, SCOPES, OAuthClient
-from ..sign_in import changing_own, hold_session, program_of
+from ..sign_in import hold_session, program_of
 from ..store import find_account_by_id
 from .grants import S256, CodeGrant, DeviceEndpoint, DeviceGrant, RefreshGrant, Revocation
-from .store import (
-    Device,
-    Grant,
-    TokenPair,
-    add_grant,
-    add_pair,
-    decide_waiting,
-    find_device_by_user_code,
-    find_grant,
-    remove_device,
-    remove_grant,
-)
+from .store import Grant, TokenPair, add_grant, add_pair, find_grant, remove_device, remove_grant
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -256,8 +241,6 @@ def message_of(error: OAuth2Error) -> str:
 
 
 _DEVICES_PER_ADDRESS = 30
-_CODES_PER_ACCOUNT = 10
-_TOO_OFTEN = "Too many wrong codes."
 _TOO_MANY = "Too many devices from this address are waiting for authorization."
 
 
@@ -273,13 +256,6 @@ class Refused(NamedTuple):
 
     sentence: str
     is_unknown_client: bool = False
-
-
-class DeviceRequest(NamedTuple):
-    """A device that waits for authorization: its code, and the program that runs on it."""
-
-    user_code: str
-    client_name: str
 
 
 def check_authorization(config: OAuthConfig, pairs: Pairs) -> Consent | OAuthResponse | Refused:
@@ -368,41 +344,3 @@ def _refusal(config: OAuthConfig, error: OAuth2Error, pairs: Pairs) -> OAuthResp
         "the setting oauth_clients: its id, its name and its redirect address.",
         is_unknown_client=True,
     )
-
-
-def find_device_request(
-    store: Store, config: OAuthConfig, visitor: Visitor, user_code: str
-) -> DeviceRequest:
-    """The device with this code, or NotFound; guesses are rate limited."""
-    account = require_person(visitor.actor)
-    limits = {f"device {account.id}": _CODES_PER_ACCOUNT}
-    count_attempt(store, limits, _TOO_OFTEN)
-    with store.reading() as connection:
-        device = _find_pending(connection, user_code, store.now_ms())
-    client = config.clients.get(device.client_id) if device is not None else None
-    if device is None or client is None:
-        raise NotFound("Nothing waits with this code. Look again, or have a new one shown.")
-    with store.writing() as tx:
-        forgive_attempts(tx, None, list(limits))
-    return DeviceRequest(shown_code(device.user_code), client.name)
-
-
-def decide_device(
-    store: Store, config: OAuthConfig, visitor: Visitor, user_code: str, *, is_agreed: bool
-) -> DeviceRequest:
-    """Authorize or deny the device."""
-    found = find_device_request(store, config, visitor, user_code)
-    with changing_own(store, visitor) as (tx, account):
-        decision = {"account_id": account.id} if is_agreed else {"is_denied": True}
-        device = _find_pending(tx.connection, user_code, tx.at_ms)
-        if device is None or not decide_waiting(tx, device.device_hash, **decision):
-            raise NotFound("This code has just been used or has expired.")
-    return found
-
-
-def _find_pending(connection: Snapshot, user_code: str, now_ms: int) -> Device | None:
-    """A decision is final."""
-    device = find_device_by_user_code(connection, plain_code(user_code))
-    if device is None or device.expires_at <= now_ms:
-        return None
-    return None if device.is_denied or device.account_id is not None else device

@@ -13,6 +13,9 @@ from ..tables import access_tokens, accounts, oauth_codes, oauth_devices, oauth_
 
 # How long a pair that was exchanged for a new one is still accepted.
 GRACE_MS = 30_000
+# How long a code that people type is valid, and how often a program asks for the decision.
+DEVICE_S = 900
+INTERVAL_S = 5
 
 
 class Code(NamedTuple):
@@ -65,7 +68,10 @@ class Grant(NamedTuple):
 
 
 class Device(NamedTuple):
-    """A device waiting for authorization. `account_id` is the account that granted it."""
+    """A device waiting for authorization. `account_id` is the account that granted it.
+
+    With `wanted_token`, the program of the sign-in `grant_id` waits for that access token instead.
+    """
 
     device_hash: str
     user_code: str
@@ -75,6 +81,8 @@ class Device(NamedTuple):
     last_polled_at: int | None
     account_id: int | None
     is_denied: bool
+    wanted_token: str | None = None
+    grant_id: str | None = None
 
 
 def add_code(tx: Transaction, code: Code) -> None:
@@ -94,14 +102,14 @@ def add_grant(tx: Transaction, grant: Grant) -> None:
     rows.insert(tx, oauth_grants, grant._asdict())
 
 
-def find_grant(connection: Connection, id_: str) -> Grant | None:
-    return rows.find(connection, Grant, oauth_grants, id=id_)
+def find_grant(connection: Connection, id_: str, *, locks: bool = False) -> Grant | None:
+    return rows.find(connection, Grant, oauth_grants, locks=locks, id=id_)
 
 
 def remove_grant(tx: Transaction, id_: str) -> None:
     """End a sign-in, with its tokens and the access tokens it requested."""
     rows.delete(tx, oauth_grants, id=id_)
-    # After the grant: a token that is claimed concurrently then exists already.
+    # After the grant: a token that is issued concurrently then exists already.
     rows.delete(tx, access_tokens, grant_id=id_)
 
 
@@ -184,6 +192,19 @@ def add_device(tx: Transaction, device: Device) -> None:
 def find_device(connection: Connection, device_hash: str) -> Device | None:
     """Locks it until this transaction ends."""
     return rows.find(connection, Device, oauth_devices, locks=True, device_hash=device_hash)
+
+
+def find_token_requester(connection: Connection, device_hash: str) -> int | None:
+    """The account whose program requests an access token with this device code."""
+    requests = oauth_devices.join(oauth_grants, oauth_devices.c.grant_id == oauth_grants.c.id)
+    query = sa.select(oauth_grants.c.account_id).select_from(requests)
+    return connection.execute(query.where(oauth_devices.c.device_hash == device_hash)).scalar()
+
+
+def remove_token_requests(tx: Transaction, grant_id: str) -> None:
+    """Remove those of this sign-in, and what has expired."""
+    is_over = oauth_devices.c.expires_at <= tx.at_ms
+    rows.delete(tx, oauth_devices, is_over | (oauth_devices.c.grant_id == grant_id))
 
 
 def find_device_by_user_code(connection: Connection, user_code: str) -> Device | None:

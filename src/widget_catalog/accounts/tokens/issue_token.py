@@ -1,11 +1,5 @@
-"""Access tokens for machines: create, list, revoke.
+"""Access tokens for machines: create, describe, revoke."""
 
-A program requests a token; its user confirms it in a browser; the program gets it. Otherwise a
-program signed in with OAuth could turn an hour of access into a year, and keep it after it is
-signed out.
-"""
-
-import secrets
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,28 +12,23 @@ from widget_contract.texts import name_error
 from ...catalog.store.events import append
 from ...catalog.widgets import parse_key
 from ...core.actors import TOKEN_RIGHTS, Account, Actor, Limits, Visitor
-from ...core.credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret, plain_code
+from ...core.clock import from_ms, iso
+from ...core.credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret
 from ...core.db import rows
-from ...core.db.engine import Snapshot, Store, Transaction
-from ...core.errors import InvalidRequest, NotAllowed, NotFound, NotSignedIn, TooOften
+from ...core.db.engine import Store, Transaction
+from ...core.errors import InvalidRequest, NotFound, TooOften
 from .. import events
-from ..oauth.store import find_grant
 from ..permissions import list_publishing_scopes, require_person
 from ..sign_in import changing_own
-from ..store import lock_account
 from ..tables import access_tokens
 from . import store as tokens
-from .store import Token, TokenRequest, WantedToken
+from .store import Token, WantedToken, decode_wanted
 
 MAX_DAYS = 366
 MAX_TOKENS = 100
-REQUEST_S = 600
 _DAY_MS = 86_400_000
 _MAX_NAME = 100
 _MAX_PLACES = 100
-_GONE = "There is no such request for a token, or it has expired."
-# No vowels, so that codes never form words, and no letters that are easily confused.
-_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 
 
 class TokenForm(msgspec.Struct, rename="camel", kw_only=True):
@@ -76,6 +65,28 @@ def issue_token(store: Store, visitor: Visitor, wanted: WantedToken) -> IssuedTo
     """By a person with a session. A program has to request it, and the person confirms."""
     with changing_own(store, visitor) as (tx, account):
         return _add(tx, visitor.actor, account, wanted, None)
+
+
+def issue_requested(
+    tx: Transaction, program: Actor, account: Account, wanted: str, grant_id: str
+) -> IssuedToken:
+    """For a program whose user has confirmed it; the account is locked."""
+    return _add(tx, program, account, decode_wanted(wanted), grant_id)
+
+
+def describe_token(token: Token) -> dict[str, object]:
+    """A token as the API shows it, without its secret."""
+    used = token.last_used_at
+    return {
+        "id": token.id,
+        "name": token.name,
+        "actions": [right.value for right in token.limits.rights],
+        "scopes": token.limits.scopes,
+        "widgets": token.limits.widgets,
+        "createdAt": iso(from_ms(token.created_at)),
+        "expiresAt": iso(from_ms(token.expires_at)),
+        "lastUsedAt": None if used is None else iso(from_ms(used)),
+    }
 
 
 def _add(
@@ -156,79 +167,3 @@ def _parsed(
         except InvalidName as error:
             errors.append(f"{field}: {error.message}")
     return tuple(parsed)
-
-
-def request_token(store: Store, visitor: Visitor, wanted: WantedToken) -> TokenRequest:
-    """By a program. One request per sign-in: the last."""
-    account = require_person(visitor.actor)
-    if visitor.grant_id is None:
-        raise NotAllowed("Only a program that was signed in by OAuth asks for confirmation.")
-    with store.writing() as tx:
-        lock_account(tx, account.id)
-        if find_grant(tx.connection, visitor.grant_id) is None:
-            raise NotSignedIn("The program has just been signed out. Sign in again.")
-        code = "".join(secrets.choice(_LETTERS) for _ in range(8))
-        expires_at = tx.at_ms + REQUEST_S * 1000
-        request = TokenRequest(new_id(), visitor.grant_id, account.id, code, wanted, expires_at)
-        tokens.add_token_request(tx, request)
-        event = events.TokenRequested(scope=account.username, token=wanted.name)
-        append(tx, visitor.actor, event)
-    return request
-
-
-def view_token_request(store: Store, visitor: Visitor, code: str) -> tuple[TokenRequest, str]:
-    """The request with this code for this person, and the client id of the program; or NotFound.
-
-    A code finds only a person's own requests, so guessing is useless.
-    """
-    account = require_person(visitor.actor)
-    with store.reading() as connection:
-        request = _find_request(connection, account, code, store.now_ms())
-        grant = find_grant(connection, request.grant_id) if request is not None else None
-    if request is None or grant is None:
-        raise NotFound(
-            f"No program waits for @{account.username} with this code. Check the code, and that "
-            "you are signed in as the account that the program uses; or start again there."
-        )
-    return request, grant.client_id
-
-
-def decide_token(store: Store, visitor: Visitor, code: str, *, is_agreed: bool) -> TokenRequest:
-    """The person confirms or refuses, with a session: a program cannot do that for them."""
-    require_person(visitor.actor)
-    if visitor.session is None:
-        raise NotAllowed("Confirm this in a browser, where you are signed in.")
-    with changing_own(store, visitor) as (tx, account):
-        request = _find_request(tx.connection, account, code, tx.at_ms)
-        if request is None or not tokens.decide_token_request(tx, request.id, is_agreed=is_agreed):
-            raise NotFound("This request has just been answered, or has expired.")
-        kind = events.TokenConfirmed if is_agreed else events.TokenRefused
-        append(tx, visitor.actor, kind(scope=account.username, token=request.wanted.name))
-    return request
-
-
-def claim_token(store: Store, visitor: Visitor, id_: str) -> IssuedToken | None:
-    """The token, once the person has confirmed; None until they have decided.
-
-    Raises NotAllowed if they refused. Only the sign-in that requested it gets a response.
-    """
-    account = require_person(visitor.actor)
-    with store.writing() as tx:
-        # Serializes requests of the account, because the number of its tokens is limited.
-        lock_account(tx, account.id)
-        request = tokens.find_token_request(tx.connection, id_, tx.at_ms)
-        if request is None or request.grant_id != visitor.grant_id:
-            raise NotFound(_GONE)
-        if request.is_agreed is None:
-            return None
-        if not tokens.remove_token_request(tx, id_):
-            raise NotFound(_GONE)
-        if request.is_agreed:
-            return _add(tx, visitor.actor, account, request.wanted, request.grant_id)
-    raise NotAllowed("The token was refused in the browser.")
-
-
-def _find_request(
-    connection: Snapshot, account: Account, code: str, now_ms: int
-) -> TokenRequest | None:
-    return tokens.find_token_request_by_code(connection, account.id, plain_code(code), now_ms)

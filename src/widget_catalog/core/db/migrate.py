@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 # The newest migration, and the schema version of this release.
-SCHEMA = "0027"
+SCHEMA = "0028"
 # The oldest schema that can be upgraded.
 BASELINE = "0022"
 
