@@ -153,15 +153,21 @@ def _pause_between(seconds: int) -> int:
     return min(max(1, seconds), _LONGEST_PAUSE_S)
 
 
-def open_browser(address: str) -> bool:
-    """Open a browser in a separate process, without its output; False without a display.
+def has_browser() -> bool:
+    """Whether a browser can open here. Not over SSH, unless the connection brings a display.
 
     Without a display, Python would choose a browser that runs in the terminal.
     """
-    has_screen = sys.platform in ("win32", "darwin") or any(
-        os.environ.get(it) for it in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME")
-    )
-    if not has_screen:
+    if any(os.environ.get(it) for it in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")):
+        return True
+    if os.environ.get("SSH_CONNECTION"):
+        return False
+    return sys.platform in ("win32", "darwin") or bool(os.environ.get("WSL_DISTRO_NAME"))
+
+
+def open_browser(address: str) -> bool:
+    """Open a browser in a separate process, without its output; False if there is none."""
+    if not has_browser():
         return False
     command = [sys.executable, "-P", "-m", "webbrowser", address]
     quiet = subprocess.DEVNULL

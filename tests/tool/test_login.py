@@ -204,6 +204,16 @@ def test_a_code_on_another_device_signs_in(tool: Tool, catalog: ScriptedServer) 
     ] * 2
 
 
+@pytest.mark.parametrize("environment", [{}, {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}])
+def test_where_no_browser_can_open_a_code_signs_in(
+    tool: Tool, catalog: ScriptedServer, environment: dict[str, str]
+) -> None:
+    catalog.on("POST", DEVICE, Scripted(body=CODE))
+    said = tool.run("login", environment=environment)
+    assert said.code == 0
+    assert "  https://catalog.example/device\n  code WDJB-MJHT\n" in said.err
+
+
 def test_too_many_codes_are_reported_in_words(tool: Tool, catalog: ScriptedServer) -> None:
     body = {"error": "temporarily_unavailable", "error_description": "Too many devices wait."}
     catalog.on("POST", DEVICE, Scripted(429, body, {"Retry-After": "3600"}))

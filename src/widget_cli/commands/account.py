@@ -41,7 +41,11 @@ def login(
     ] = None,
     device: Annotated[
         bool,
-        typer.Option("--device", help="Sign in by entering a code in a browser on any device."),
+        typer.Option(
+            "--device",
+            help="Sign in by entering a code in a browser on any device. The default over SSH, and "
+            "without a display.",
+        ),
     ] = False,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser, or only print the URL.")
@@ -53,7 +57,7 @@ def login(
     _json: JsonOption = False,
 ) -> None:
     """Sign in to a catalog and make it the default."""
-    from ..signing_in import sign_in_with_browser, sign_in_with_device
+    from ..signing_in import has_browser, sign_in_with_browser, sign_in_with_device
 
     with opened(parse_url(url) if url else None) as session:
         if not (insecure or is_private(session.url)):
@@ -62,7 +66,8 @@ def login(
             warn(f"A newer release of widget is available: {newer}.")
         settings = get_settings(session)
         oauth = OAuth(session.transport, session.url, settings.cli_client_id)
-        if device:
+        # A browser elsewhere could not be redirected to this machine.
+        if device or (browser and not has_browser()):
             tokens = sign_in_with_device(oauth)
         else:
             tokens = sign_in_with_browser(session.url, oauth, opens_browser=browser)
