@@ -208,8 +208,8 @@ def test_all_errors_of_a_line_are_reported_at_once(node: Node, beside: Path) -> 
 
 def test_every_text_that_is_too_long_is_named(node: Node, beside: Path) -> None:
     limits = {
-        **dict.fromkeys(("displayName", "sdkVersion"), 1_024),
-        **dict.fromkeys(("description", "icon", "license"), 65_536),
+        "displayName": 1_024,
+        **dict.fromkeys(("description", "icon", "license", "sdkVersion"), 65_536),
         **dict.fromkeys(("yankedReason", "deprecationMessage"), 65_536),
         **dict.fromkeys(("releaseNotes", "manifest"), 1_048_576),
     }

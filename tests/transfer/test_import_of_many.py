@@ -182,7 +182,8 @@ def test_helpers_run_no_file_of_the_current_folder(tmp_path: Path) -> None:
 
 def test_long_lines_are_not_held_by_the_hundred() -> None:
     """However long they are, only a few are in memory at once."""
-    long = ndjson(widget_line("many/long", description="x" * 1_000_000))
+    notes = version_line(releaseNotes="x" * 1_000_000)
+    long = ndjson(widget_line("many/long", versions=[notes]))
 
     batches = [len(batch) for batch in draft_lines([long] * 30, now(), prepare)]
 

@@ -6,9 +6,11 @@ missing in the catalogs that imports come from. What is stored already stays, wh
 """
 
 MAX_NAME = 1_024
-"""Characters of a display name, a permission or a range of SDKs. Publishing allows names of 100."""
+"""Characters of a display name or a permission. Publishing allows names of 100."""
 MAX_LINE = 65_536
-"""Characters of a description, an icon or a reason. Publishing allows descriptions of 1,000."""
+"""Characters of a description, an icon, a reason or a range of SDKs. Publishing allows descriptions
+of 1,000.
+"""
 MAX_TEXT = 1_048_576
 """Characters of release notes or a manifest. Publishing allows release notes of 20,000, and
 manifests of 64 KiB besides their readme.

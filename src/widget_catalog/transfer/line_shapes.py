@@ -21,7 +21,6 @@ from .line_errors import MAX_CELLS, SAFE_INTEGER
 
 # Texts by their size. Fields without a limit here are checked by a parser, or are paths.
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
-Label = Annotated[str, Meta(max_length=MAX_NAME)]
 Line = Annotated[str, Meta(max_length=MAX_LINE)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Path = Annotated[str, Meta(min_length=1)]
@@ -81,9 +80,9 @@ class VersionLine(Declared, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     icon: Line | None = None
     min_size: GridSize
     max_size: GridSize
-    sdk_version: Label
+    sdk_version: Line
     config_version: Integer | None = None
-    permissions: tuple[Label, ...] = ()
+    permissions: tuple[Annotated[str, Meta(max_length=MAX_NAME)], ...] = ()
     license: Line | None = None
     css_file: Path | None = None
     files: tuple[FileLine, ...] = ()
