@@ -274,7 +274,7 @@ export interface Resolved {
   results: ResolveResult[];
 }
 
-/** A version entry, and the style sheet of the version. */
+/** A `VersionEntry`, with the style sheet of the version. */
 export interface OfferedVersion {
   /** Same as the widget's. */
   scope: string;

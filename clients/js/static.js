@@ -153,9 +153,10 @@ class StaticCatalog {
     }
     const results = await Promise.all(
       asked.widgets.map((it, at) =>
-        resolved(it, asked, details[at], revocations, gone.has(it.id), (one) =>
-          this.#requested(it.id, one, signal),
-        ),
+        resolved(it, asked, details[at], revocations, gone.has(it.id), {
+          requestedBy: (one) => this.#requested(it.id, one, signal),
+          styleOf: (one) => this.#style(it.id, one, signal),
+        }),
       ),
     );
     return { sdk: request.sdk, revision, results };
@@ -167,6 +168,12 @@ class StaticCatalog {
     if (!mayBeNarrowed(permissions)) return requested(permissions);
     const full = await this.#detailOrNull(`${id}/${identity(version.version)}`, signal);
     return requested(permissions, full ?? {});
+  }
+
+  /** The URL of the style sheet of a version, if it has one. */
+  async #style(id, { version }, signal) {
+    const full = await this.#detailOrNull(`${id}/${identity(version)}`, signal);
+    return full?.files.find(({ path }) => path === "index.css")?.url;
   }
 
   #detailOrNull(id, signal) {
@@ -184,7 +191,7 @@ async function resolved(
   detail,
   revocations,
   isGone,
-  requestedBy,
+  { requestedBy, styleOf },
 ) {
   const number = version?.text ?? "";
   const isRevoked = (it) =>
@@ -225,7 +232,9 @@ async function resolved(
     changes = { permissionsAdded: namesOf(added), permissionsRemoved: namesOf(removed) };
     if (installed) message += mayAlso(offer.version, added);
   }
-  return order({ id, status, installed, offer, latestVersion, ...changes, message });
+  const cssUrl = offer && (await styleOf(offer));
+  const offered = cssUrl ? { ...offer, cssUrl } : offer;
+  return order({ id, status, installed, offer: offered, latestVersion, ...changes, message });
 }
 
 /** The keys in the order of the wire. */

@@ -278,7 +278,7 @@ ResolveStatus = Literal[
 
 
 class OfferedVersion(VersionEntry, frozen=True):
-    """A version entry, and the style sheet of the version."""
+    """A `VersionEntry`, with the style sheet of the version."""
 
     css_url: Annotated[
         str | UnsetType,

@@ -47,7 +47,7 @@ REVEALED = (
     "str",
     "int",
     "str",
-    "widget_contract.wire.VersionEntry | None",
+    "widget_contract.wire_running.OfferedVersion | None",
     "bool",
     "widget_contract.semver.SemVer",
     "int",

@@ -47,17 +47,17 @@ def _with(store: Store, wait_policy: WaitPolicy) -> Store:
     return Store(store.engine, store._lock_file, wait_policy=wait_policy)
 
 
-def test_a_writer_gives_up_after_its_time_and_says_who_is_writing(store: Store) -> None:
+def test_a_writer_gives_up_after_its_time_and_says_why(store: Store) -> None:
     with _written(store):
         began = time.monotonic()
         with pytest.raises(WriterBusy) as caught, _with(store, WaitPolicy(0.3)).publishing():
             pass
         assert 0.2 < time.monotonic() - began < _GENEROUS_S / 2
     message = caught.value.message
-    assert "process " in message
-    assert " held the writer lock since " in message
     if store.engine.dialect.name == "sqlite":
-        assert f"process {os.getpid()} " in message
+        assert f"process {os.getpid()} has held the writer lock since " in message
+    else:
+        assert "another process is writing" in message
 
 
 def test_visitors_are_not_told_who_is_writing(store: Store) -> None:
@@ -83,8 +83,9 @@ def test_a_writer_that_waits_gets_its_turn_when_the_other_has_ended(store: Store
             assert latest_seq(tx.connection) == 0
 
 
-def test_a_migration_gives_up_and_says_who_is_writing(empty_store: Store) -> None:
-    with _written(empty_store), pytest.raises(WriterBusy, match=r"process .* held the writer lock"):
+def test_a_migration_gives_up_and_says_that_somebody_is_writing(empty_store: Store) -> None:
+    said = r"process .* held the writer lock|another process is writing"
+    with _written(empty_store), pytest.raises(WriterBusy, match=said):
         migrate(_with(empty_store, WaitPolicy(0.3)))
     migrate(empty_store)
     check_schema(empty_store)

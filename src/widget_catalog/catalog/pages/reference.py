@@ -22,6 +22,8 @@ Object = dict[str, Any]
 
 _ROOT = "/docs/api"
 _SCHEMAS = "schemas"
+# Fewer fields are repeated.
+_MANY_FIELDS = 10
 # A longer pattern is less helpful than the description next to it.
 _READABLE_PATTERN = 40
 # The only POST operation that does not write.
@@ -139,7 +141,7 @@ class ReferenceReader:
                 {
                     "name": name,
                     "about": self._inline(it["description"]),
-                    "fields": list(self._fields(it)),
+                    "fields": list(self._fields(_without_inherited(it, schemas))),
                 }
                 for name, it in schemas.items()
             ],
@@ -232,6 +234,16 @@ class ReferenceReader:
 
 def _parameters(item: Object, operation: Object) -> list[Object]:
     return [*item.get("parameters", []), *operation.get("parameters", [])]
+
+
+def _without_inherited(schema: Object, schemas: Object) -> Object:
+    """Without the fields that make up another schema, which the description names."""
+    fields = schema.get("properties", {}).items()
+    for other in schemas.values():
+        inherited = other.get("properties", {}).items()
+        if len(inherited) > _MANY_FIELDS and inherited < fields:
+            return {**schema, "properties": dict(it for it in fields if it not in inherited)}
+    return schema
 
 
 def _common(all_responses: Iterable[Object]) -> Object:
