@@ -4,10 +4,8 @@ exists.
 
 import contextlib
 import json
-import os
 import re
 import secrets
-import shutil
 import subprocess
 import sys
 import threading
@@ -23,12 +21,13 @@ import yaml  # type: ignore[import-untyped]
 from requirements.install import PROJECTS
 
 from support import haproxy
-from support.nginx import nginx_before
-from support.service import free_port, running_service
+from support.nginx import nginx_before, nginx_program
+from support.service import free_port, running_service, wait_until_it_responses
 from widget_catalog.core.load_settings import load_settings
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
+NAME = "catalog.example"
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +43,80 @@ def environment_of(file: str) -> dict[str, str]:
     return {name: re.sub(r"^\$\{\w+:-(.*)\}$", r"\1", value) for name, value in given.items()}
 
 
-def test_the_unit_for_systemd_is_the_one_that_the_guide_shows() -> None:
+def test_the_recipe_has_ten_lines_and_installs_what_is_there() -> None:
     guide = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^```ini\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    _, recipe, *_ = re.split(r"^```(?:console)?\n", guide, flags=re.MULTILINE)
+    lines = recipe.splitlines()
+    assert len(lines) == 10
+    assert all(line.startswith("# ") for line in lines)
+    named = set(re.findall(r"(?<= )deploy/\S+", recipe))
+    assert len(named) == 3
+    assert [it for it in named if not (ROOT / it).exists()] == []
+    # The unit starts what the recipe installs, with the settings that the guide shows.
     unit = (DEPLOY / "widget-catalog.service").read_text()
-    assert unit in shown
-    # It starts what the guide installs.
     (program,) = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
     assert f"$ {program} version\n" in guide
+    assert f"{program.rpartition('/')[0]}/pip install" in recipe
+    shown = re.findall(r"^```ini\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    settings = (DEPLOY / "widget-catalog.env").read_text()
+    assert settings.partition("\n")[2] in shown
+    (file,) = re.findall(r"^EnvironmentFile=(\S+)$", unit, re.MULTILINE)
+    assert f"deploy/widget-catalog.env {file}\n" in recipe
     assert (DEPLOY / "widget-catalog.socket").read_text() in shown
+
+
+@pytest.mark.parametrize(
+    "file", ["nginx.one-node.conf", "nginx.caching.conf", "haproxy.one-node.cfg"]
+)
+def test_a_proxy_of_one_machine_serves_over_https_and_redirects_to_there(
+    file: str, tmp_path: Path
+) -> None:
+    certificate, key = tmp_path / "catalog.example.pem", tmp_path / "catalog.example.key"
+    subprocess.run(
+        f"openssl req -x509 -newkey rsa:2048 -nodes -subj /CN={NAME}"
+        f" -keyout {key} -out {certificate}".split(),
+        check=True,
+        capture_output=True,
+    )
+    with running_service(tmp_path / "data", "--demo") as service:
+        plain, tls = free_port(), free_port()
+        configuration = (DEPLOY / file).read_text().replace(":8080", f":{service.port}")
+        configuration = configuration.replace("/etc/ssl/", f"{tmp_path}/")
+        configuration = configuration.replace("/var/cache/nginx/widget-catalog", f"{tmp_path}/c")
+        configuration = re.sub(r"    listen \[::\]:.*\n", "", configuration)
+        configuration = re.sub(r"(listen |bind :)80\b", rf"\g<1>{plain}", configuration)
+        configuration = re.sub(r"(listen |bind :)443\b", rf"\g<1>{tls}", configuration)
+        with proxy_with(configuration, file, tmp_path, plain):
+            redirected = httpx.get(f"http://127.0.0.1:{plain}/docs", headers={"host": NAME})
+            assert redirected.status_code == 301
+            assert redirected.headers["location"] == f"https://{NAME}/docs"
+            with httpx.Client(verify=False) as client:
+                for path in ("/", "/api/v1/widgets/catalog/clock"):
+                    response = client.get(f"https://127.0.0.1:{tls}{path}", headers={"host": NAME})
+                    assert response.status_code == 200, path
+
+
+@contextlib.contextmanager
+def proxy_with(configuration: str, file: str, folder: Path, port: int) -> Iterator[None]:
+    place = folder / file
+    if file.startswith("nginx"):
+        configuration = (
+            f"daemon off;\nuser root;\npid {folder}/pid;\nevents {{}}\n"
+            f"http {{\naccess_log off;\n{configuration}}}\n"
+        )
+        command = [nginx_program(), "-e", "stderr", "-p", str(folder), "-c", str(place)]
+    else:
+        pem = folder / "catalog.example.pem"
+        pem.write_bytes(pem.read_bytes() + (folder / "catalog.example.key").read_bytes())
+        command = [haproxy.program(), "-db", "-f", str(place)]
+    place.write_text(configuration)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    try:
+        wait_until_it_responses(process, port, "/")
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 def test_the_health_check_of_the_image_asks_the_configured_port(tmp_path: Path) -> None:
@@ -139,8 +203,7 @@ def test_nginx_takes_the_configuration_and_asks_the_nodes_of_the_compose_file(
     nodes = [it["environment"] for name, it in services.items() if name.startswith("node")]
     assert asked == {it["WIDGET_CATALOG_PORT"] for it in nodes}
 
-    program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
-    assert program, "nginx is not installed: ./dev test installs it as root on Debian."
+    program = nginx_program()
     # The store's host name only exists in a network of the compose file.
     local = tmp_path / "nginx.conf"
     local.write_text(configuration.replace("store:", "127.0.0.1:"))

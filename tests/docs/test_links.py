@@ -12,6 +12,7 @@ from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
+import pytest
 import typer
 from bench.options import Options as BenchOptions
 from typer.core import TyperGroup
@@ -21,6 +22,7 @@ from widget_catalog.core import release
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "widget_catalog"
+DECISIONS = ROOT / "docs" / "decisions"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *SOURCE.glob("*/README.md")])
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 WALKS = ARCHITECTURE + (ROOT / "docs" / "internals.md").read_text(encoding="utf-8")
@@ -171,11 +173,13 @@ def names_in(file: Path) -> frozenset[str]:
     return frozenset(names)
 
 
-def test_a_decision_is_named_like_its_title() -> None:
-    for page in (ROOT / "docs" / "decisions").iterdir():
+def test_a_decision_is_named_like_its_title_and_listed() -> None:
+    index = text_of(DECISIONS / "README.md")
+    for page in DECISIONS.glob("[0-9]*.md"):
         number, title = re.match(r"# (\d+)\. (.+)\n", text_of(page)).groups()  # type: ignore[union-attr]
         words = re.findall(r"[a-z0-9]+", title.lower().replace("'", "").replace("_", "-"))
         assert page.name == f"{int(number):04}-{'-'.join(words)}.md"
+        assert f"\n- [{number}. {title}]({page.name})\n" in index
 
 
 def test_every_room_is_in_the_tree_and_has_its_page() -> None:
@@ -201,11 +205,16 @@ def test_every_function_named_in_a_walk_exists() -> None:
             assert code in methods, code
 
 
-def test_every_runtime_dependency_has_its_line_of_reason() -> None:
-    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
-    wanted = [re.match(r"[\w-]+", it).group() for it in project["dependencies"]]  # type: ignore[union-attr]
-    table = text_of(ROOT / "CONTRIBUTING.md").partition("## Why each runtime dependency")[2]
-    assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == wanted
+@pytest.mark.parametrize("folder", [".", "cli"])
+def test_every_dependency_has_a_comment_with_its_reason(folder: str) -> None:
+    """Behind it, or above it; an extra has one above it."""
+    text = text_of(ROOT / folder / "pyproject.toml")
+    project = tomllib.loads(text)["project"]
+    wanted = {*project["dependencies"], *project["optional-dependencies"]} - {"all"}
+    explained = re.findall(
+        r'^  "([^"]+)",  # \w|^  # \w.*\n  "([^"]+)",$|^# \w.*\n(\w+) = \["', text, re.MULTILINE
+    )
+    assert {"".join(it) for it in explained} >= wanted
 
 
 def test_the_changelog_tells_of_this_release() -> None:

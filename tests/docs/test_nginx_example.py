@@ -1,16 +1,17 @@
-"""The nginx configurations in docs/operating.md and in deploy/."""
+"""HSTS in the nginx configurations in deploy/."""
 
 import re
 from pathlib import Path
 
-_PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
-_DEPLOYED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
+_DEPLOY = Path(__file__).parents[2] / "deploy"
+_CACHING = _DEPLOY / "nginx.caching.conf"
+_DEPLOYED = _DEPLOY / "nginx.conf"
 _HSTS = 'add_header Strict-Transport-Security "max-age=31536000" always;'
 
 
 def test_every_response_over_https_asks_browsers_to_stay_there() -> None:
     """nginx inherits `add_header` only into locations that have none."""
-    example = re.findall(r"```nginx\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    example = _CACHING.read_text(encoding="utf-8")
     _, over_http, over_https = re.split(r"^server \{$", example, flags=re.MULTILINE)
     own, *locations = re.split(r"^    location ", over_https, flags=re.MULTILINE)
 

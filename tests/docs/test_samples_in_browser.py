@@ -23,6 +23,7 @@ from widget_contract.preview import preview_files
 _ROOT = Path(__file__).parents[2]
 _INTEGRATING = _ROOT / "docs/integrating.md"
 _SAFELY = _ROOT / "docs/loading-widgets-safely.md"
+_README = _ROOT / "README.md"
 _CLIENT = _ROOT / "clients/js/README.md"
 _PUBLISHING = _ROOT / "docs/publishing.md"
 # The pixels that differ from the most common color.
@@ -164,6 +165,20 @@ def test_the_sample_in_the_package_shows_the_widget(browser: Browser, demo: Serv
     code = _at(demo, _sample(_CLIENT, "js", "module.mount("))
     with _shown(browser, _page_with(code)) as shown:
         assert shown.is_visible(), shown.said
+
+
+def test_the_page_in_the_readme_shows_the_widget_when_the_file_is_opened(
+    browser: Browser, demo: Service, tmp_path: Path
+) -> None:
+    file = tmp_path / "clock.html"
+    file.write_text(_at(demo, _sample(_README, "html", ".mount(")), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 800, "height": 600})
+    with contextlib.closing(context):
+        counting, page = context.new_page(), context.new_page()
+        shown = Shown(page, counting)
+        page.goto(file.as_uri())
+        assert shown.is_visible("#clock"), shown.said
+        assert shown.said == []
 
 
 def _snippets(service: Service, key: str) -> list[str]:

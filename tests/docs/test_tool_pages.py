@@ -1,7 +1,6 @@
 """The documentation of the authors' tool: commands, exit codes, manifest, files, packages."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import msgspec
@@ -101,9 +100,20 @@ def test_the_limit_in_the_guide_is_the_limit() -> None:
     assert f"at most {MAX_BUNDLE_BYTES >> 20} MiB" in GUIDE
 
 
-def test_every_dependency_of_the_tool_has_its_line_of_reason() -> None:
-    project = tomllib.loads((ROOT / "cli" / "pyproject.toml").read_text())["project"]
-    wanted = [re.split(r"[^\w-]", it, maxsplit=1)[0] for it in project["dependencies"]]
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    table = page.partition("## Why each dependency of the tool")[2].partition("\n## ")[0]
-    assert re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE) == wanted
+def test_the_contract_lists_every_key_of_the_context_with_its_sdk_and_permission() -> None:
+    types = (ROOT / "clients/js/widget.d.ts").read_text(encoding="utf-8")
+    declared = types.partition("interface WidgetContext {")[2].partition("\n}")[0]
+    members = re.findall(r"/\*\*(.*?)\*/\s+(\w+)\?", declared, re.DOTALL)
+    typed = [
+        (
+            key,
+            *re.findall(r"Since SDK ([\d.]+)\.", about),
+            *re.findall(r"permission `(\w+)`", about),
+        )
+        for about, key in members
+    ]
+    page = (ROOT / "docs/widget-contract.md").read_text(encoding="utf-8")
+    table = page.partition("| Key | SDK |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)[^`]*` \| ([\d.]+) \| (?:`(\w+)` )?\|", table, re.MULTILINE)
+    assert len(typed) == 8
+    assert [tuple(filter(None, row)) for row in rows] == typed

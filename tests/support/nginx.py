@@ -21,7 +21,7 @@ def nginx_before(ports: Sequence[int], folder: Path) -> Iterator[int]:
     config = folder / "nginx.conf"
     config.write_text(_config(ports, port, folder))
     process = subprocess.Popen(
-        [_program(), "-p", folder, "-c", config, "-e", folder / "error.log"],
+        [nginx_program(), "-p", folder, "-c", config, "-e", folder / "error.log"],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -52,7 +52,7 @@ def _servers(lines: str, ports: Sequence[int]) -> str:
 _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
-def _program() -> str:
+def nginx_program() -> str:
     found = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
     assert found, "nginx is not installed: run ./dev test, or apt install nginx-light."
     return found

@@ -210,7 +210,7 @@ def _print_some(label: str, items: list[str], what: str = "") -> None:
 
 
 def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:
-    """Authenticator apps need this key, which no backup contains: see SECURITY.md."""
+    """Authenticator apps need this key, which no backup contains: see docs/security.md."""
     apps = manifest.rows.get("authenticator_apps", 0)
     if not apps:
         return

@@ -27,6 +27,7 @@ GUIDES = {
     "following-changes": (_BUILD, "The feed, server-sent events and webhooks."),
     "public-api": (_BUILD, "Every request and its rules, for clients in any language."),
     "publishing": (_PUBLISH, "From an empty folder to a published widget."),
+    "widget-contract": (_PUBLISH, "What a widget exports, and what its context has."),
     "managing-widgets": (_PUBLISH, "Yank, deprecate, work with others, publish from CI."),
     "operating": (_RUN, "Install, run and upgrade a catalog."),
     "settings": (_RUN, "All settings and their defaults."),
@@ -37,6 +38,7 @@ GUIDES = {
     "runbook": (_KEEP, "What to do when an alert fires."),
     "scaling": (_KEEP, "PostgreSQL, object storage and several nodes."),
     "kubernetes": (_KEEP, "Several nodes on Kubernetes."),
+    "security": (_KEEP, "The threat model, guarantees, limits, and personal data."),
     "errors": (_PUBLISH, "What each error means, and how to fix it."),
     "performance": (_KEEP, "Benchmarks, and how they were measured."),
 }
