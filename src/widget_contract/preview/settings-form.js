@@ -98,7 +98,7 @@ function check(area, parse, _) {
 
 function choice({ enum: values }, value, set) {
   const options = values.map((it, index) =>
-    make("option", { value: String(index), textContent: String(it), selected: it === value }));
+    make("option", { value: String(index), textContent: shown(it), selected: it === value }));
   if (value === undefined) options.unshift(make("option", { value: "", textContent: "—" }));
   const select = make("select", {}, options);
   select.addEventListener("change", () => set(values[select.value]));
@@ -112,8 +112,8 @@ function checkbox(value, set) {
 }
 
 function number({ type, minimum, maximum, multipleOf }, value, set) {
-  const step = multipleOf ?? (type === "integer" ? 1 : "any");
-  const input = make("input", { type: "number", step, value: value ?? "" });
+  const step = Number.isFinite(multipleOf) ? multipleOf : (type === "integer" ? 1 : "any");
+  const input = make("input", { type: "number", step, value: Number.isFinite(value) ? value : "" });
   if (Number.isFinite(minimum)) input.min = minimum;
   if (Number.isFinite(maximum)) input.max = maximum;
   input.addEventListener("input", () => {
@@ -129,7 +129,8 @@ const KINDS = {
 
 // A schema's `pattern` is ignored: a malicious one could block this page forever.
 function text({ format, maxLength }, value, set) {
-  const input = make("input", { type: KINDS[format] ?? "text", value: value ?? "" });
+  const type = KINDS[shown(format ?? "")] ?? "text";
+  const input = make("input", { type, value: shown(value ?? "") });
   if (Number.isInteger(maxLength) && maxLength >= 0) input.maxLength = maxLength;
   input.addEventListener("input", () => {
     if (input.validity.valid) set(input.value === "" ? undefined : input.value);
@@ -138,7 +139,8 @@ function text({ format, maxLength }, value, set) {
 }
 
 function lines(value, set) {
-  const area = make("textarea", { rows: 4, value: Array.isArray(value) ? value.join("\n") : "" });
+  const text = Array.isArray(value) ? value.map(shown).join("\n") : "";
+  const area = make("textarea", { rows: 4, value: text });
   area.addEventListener("input", () => set(area.value.split("\n").filter((it) => it.trim())));
   return area;
 }
@@ -162,6 +164,9 @@ function fieldsOf(schema) {
   const properties = Object.entries(Object(Object(schema).properties));
   return properties.filter(([, it]) => isObject(it)).slice(0, MOST_FIELDS);
 }
+
+// An author may write any JSON, such as `{"toString": 1}`, which is no text.
+const shown = (it) => (typeof it === "string" ? it : JSON.stringify(it));
 
 const isObject = (it) => typeof it === "object" && it !== null && !Array.isArray(it);
 

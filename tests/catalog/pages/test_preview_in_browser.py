@@ -20,6 +20,15 @@ Scheme = Literal["light", "dark"]
 
 FRAMES_ENDED = "The widget opened a frame, which is not allowed in a preview, so it was ended."
 
+# No text can be made of this value.
+NO_TEXT = {"toString": 1}
+ODD_SETTINGS = {
+    "pick": {"title": "Pick", "enum": [NO_TEXT, "b"]},
+    "text": {"type": "string", "format": NO_TEXT, "default": NO_TEXT},
+    "number": {"type": "number", "multipleOf": NO_TEXT, "default": NO_TEXT},
+    "lines": {"type": "array", "items": {"type": "string"}, "default": [NO_TEXT]},
+}
+
 
 @pytest.fixture(scope="module")
 def evil() -> Iterator[Listener]:
@@ -32,7 +41,7 @@ def evil() -> Iterator[Listener]:
 def service(tmp_path_factory: pytest.TempPathFactory, evil: Listener) -> Iterator[Service]:
     data = tmp_path_factory.mktemp("samples") / "data"
     modules = {name: text.replace("{evil}", evil.url) for name, text in MODULES.items()}
-    publish_modules(data, modules, {})
+    publish_modules(data, modules, {"configSchema": {"properties": ODD_SETTINGS}})
     with running_service(data, "--set", "registration=open") as running:
         yield running
 
@@ -323,6 +332,17 @@ def test_a_widget_gets_what_it_declares_and_no_more(
     page = opened(context, service, "sample/offers/1.0.0")
     place = page.frame_locator("iframe").locator("#place")
     expect(place).to_have_text("config data fetchJson locale now sdkVersion storage watch")
+
+
+def test_a_form_shows_settings_of_which_no_text_can_be_made(
+    context: BrowserContext, service: Service
+) -> None:
+    page = opened(context, service, "sample/throws/1.0.0")
+    expect(status(page)).to_have_text(CALM["throws"])
+    page.get_by_text("Settings", exact=True).click()
+    assert page.get_by_label("Pick").locator("option").all_text_contents() == [
+        "—", '{"toString":1}', "b",
+    ]  # fmt: skip
 
 
 def test_the_panel_fits_its_window_and_can_be_read(
