@@ -147,6 +147,9 @@ MODULES = {
         setInterval(look, 1_500);
         return { update: look };
       }""",
+    "late": """await new Promise((go) => setTimeout(go, 2_000));
+      const show = (config) => { place.textContent = JSON.stringify(config); };
+      export function mount() { return { update: show }; }""",
     "broken": "export function mount( {",
     "foreign": "export default class Widget {}",
     "throws": "export function mount() { throw new Error('<b>No</b> place to draw.'); }",

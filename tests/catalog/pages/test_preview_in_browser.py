@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -22,11 +23,13 @@ FRAMES_ENDED = "The widget opened a frame, which is not allowed in a preview, so
 
 # No text can be made of this value.
 NO_TEXT = {"toString": 1}
-ODD_SETTINGS = {
-    "pick": {"title": "Pick", "enum": [NO_TEXT, "b"]},
-    "text": {"type": "string", "format": NO_TEXT, "default": NO_TEXT},
-    "number": {"type": "number", "multipleOf": NO_TEXT, "default": NO_TEXT},
-    "lines": {"type": "array", "items": {"type": "string"}, "default": [NO_TEXT]},
+ODD_SCHEMA = {
+    "properties": {
+        "pick": {"title": "Pick", "enum": [NO_TEXT, "b"]},
+        "text": {"type": "string", "format": NO_TEXT, "default": NO_TEXT},
+        "number": {"type": "number", "multipleOf": NO_TEXT, "default": NO_TEXT},
+        "lines": {"type": "array", "items": {"type": "string"}, "default": [NO_TEXT]},
+    }
 }
 
 
@@ -41,7 +44,7 @@ def evil() -> Iterator[Listener]:
 def service(tmp_path_factory: pytest.TempPathFactory, evil: Listener) -> Iterator[Service]:
     data = tmp_path_factory.mktemp("samples") / "data"
     modules = {name: text.replace("{evil}", evil.url) for name, text in MODULES.items()}
-    publish_modules(data, modules, {"configSchema": {"properties": ODD_SETTINGS}})
+    publish_modules(data, modules, {})
     with running_service(data, "--set", "registration=open") as running:
         yield running
 
@@ -298,6 +301,16 @@ def test_a_widget_cannot_freeze_the_page_with_huge_messages(
     assert len(json.dumps(sent)) < 100_000
 
 
+def test_settings_that_change_while_a_widget_loads_reach_it(
+    context: BrowserContext, service: Service
+) -> None:
+    page = opened(context, service, "sample/late/1.0.0")
+    page.get_by_text("Settings", exact=True).click()
+    page.get_by_label("Settings as JSON").fill('{"changed": true}')
+    expect(page.frame_locator("iframe").locator("#place")).to_have_text('{"changed":true}')
+    expect(status(page)).to_have_text("Running.")
+
+
 def test_whatever_a_frame_sends_is_no_error_of_the_page(
     context: BrowserContext, service: Service
 ) -> None:
@@ -335,14 +348,16 @@ def test_a_widget_gets_what_it_declares_and_no_more(
 
 
 def test_a_form_shows_settings_of_which_no_text_can_be_made(
-    context: BrowserContext, service: Service
+    context: BrowserContext, tmp_path: Path
 ) -> None:
-    page = opened(context, service, "sample/throws/1.0.0")
-    expect(status(page)).to_have_text(CALM["throws"])
+    data = tmp_path / "data"
+    publish_modules(data, {"odd": "export function mount() {}"}, {"configSchema": ODD_SCHEMA})
+    with running_service(data) as service:
+        page = opened(context, service, "sample/odd/1.0.0")
+        expect(status(page)).to_have_text("Running.")
     page.get_by_text("Settings", exact=True).click()
-    assert page.get_by_label("Pick").locator("option").all_text_contents() == [
-        "—", '{"toString":1}', "b",
-    ]  # fmt: skip
+    options = page.get_by_label("Pick").locator("option").all_text_contents()
+    assert options == ["—", '{"toString":1}', "b"]
 
 
 def test_the_panel_fits_its_window_and_can_be_read(
