@@ -94,6 +94,9 @@ def test_the_overview_leads_to_every_operation(overview: Html) -> None:
 def test_every_field_of_every_schema_is_described(schemas: Html) -> None:
     for name, schema in DOCUMENT["components"]["schemas"].items():
         section = schemas.one("section", id=f"schema-{name}").text
+        if name == "OfferedVersion":
+            assert "A VersionEntry, with the style sheet of the version." in section
+            section += schemas.one("section", id="schema-VersionEntry").text
         for field in schema["properties"]:
             assert f" {field} " in f" {section} ", (name, field)
 
