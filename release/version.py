@@ -101,7 +101,7 @@ def _with_section(changelog: str, version: str, date: datetime.date) -> str:
 
 def _write_openapi(root: Path) -> None:
     """In another process: this one may have loaded the former version."""
-    command = [sys.executable, "-m", "widget_catalog.catalog.openapi"]
+    command = [sys.executable, "-m", "widget_catalog.catalog.api.openapi"]
     environment = {**os.environ, "PYTHONPATH": str(root / "src")}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=True)
     (root / OPENAPI).write_bytes(done.stdout)

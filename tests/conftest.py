@@ -25,7 +25,7 @@ from support.site import ON_POSTGRESQL, InProcessSite
 from support.slow import is_slow, start_order
 from widget_catalog.app.features import install_features
 from widget_catalog.catalog.node.node import Node, open_node
-from widget_catalog.catalog.pages import rendered_pages
+from widget_catalog.pages import rendered_pages
 
 pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
 

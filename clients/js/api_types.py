@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from widget_catalog.catalog.openapi import openapi
+from widget_catalog.catalog.api.openapi import openapi
 from widget_contract.version_files import WIDGETS
 
 _HEADER = """\

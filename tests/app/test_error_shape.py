@@ -7,7 +7,7 @@ import pytest
 
 from support.site import InProcessSite, Reply
 from support.widgets import widget_line
-from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import Catalog
 
 OPEN = "/api/v1/widgets/"
 LONG = "x" * 9000

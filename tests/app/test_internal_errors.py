@@ -5,7 +5,7 @@ import pytest
 from support.html import Html
 from support.site import InProcessSite, Reply
 from support.widgets import widget_line
-from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import Catalog
 from widget_catalog.core.http.rendering import PageRenderer
 
 PAGES = ("/", "/search?q=clock", "/scopes/acme", "/widgets/acme/clock", "/preview/acme/clock/1.0.0")

@@ -17,9 +17,9 @@ from bench import catalogs
 from support.loop_steps import MeasuringLoop
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.pages.pages import load_for_pages
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.page_templates import compile_public_templates
+from widget_catalog.pages.pages import load_for_pages
 
 WIDGETS = 20_000
 OF_LARGE_SCOPE = 1_000

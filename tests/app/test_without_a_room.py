@@ -28,7 +28,7 @@ ROOMS = {
 }
 ROOMS = {it: own for it, own in ROOMS.items() if (ROOT / "src" / "widget_catalog" / it).exists()}
 _ORGANIZATIONS = "tests/organizations/test_organizations_api.py"
-_WIDGET_PAGE = "tests/catalog/pages/test_widget_page.py"
+_WIDGET_PAGE = "tests/pages/test_widget_page.py"
 # What the product is without any of them.
 CORE_SUITE = (
     "tests/catalog/api/test_detail.py",

@@ -18,13 +18,13 @@ from support.site_with_people import People
 from widget_catalog.brand import store as stored
 from widget_catalog.brand.logo import MAX_BYTES, LogoRefused, read_logo
 from widget_catalog.brand.store import Settings
-from widget_catalog.catalog.operator_content import LegalPage, read_brand
-from widget_catalog.catalog.pages.brand_pages import BrandPages
-from widget_catalog.catalog.pages.rendered_pages import LegalPageReader
+from widget_catalog.catalog.model.operator_content import LegalPage, read_brand
 from widget_catalog.core import clock
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.http import branding
 from widget_catalog.core.http.rendering import STATIC
+from widget_catalog.pages.brand_pages import BrandPages
+from widget_catalog.pages.rendered_pages import LegalPageReader
 from widget_catalog.static_site.static_site import SiteFolder, build_static_site
 
 HERE = "/operate/brand"

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from catalog.search.oracle import Key, Shown
 from support.folders import empty_folder
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
-from widget_catalog.catalog.catalog import Catalog
-from widget_catalog.catalog.events import Imported, Revoked, Unrevoked
+from widget_catalog.catalog.model.events import Imported, Revoked, Unrevoked
+from widget_catalog.catalog.model.widgets import Revocation
 from widget_catalog.catalog.node.node import Node, open_node
+from widget_catalog.catalog.reading.catalog import Catalog
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.widgets import find_widget, replace_widget
-from widget_catalog.catalog.widgets import Revocation
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.clock import from_ms, iso
 from widget_contract.names import Scope, WidgetName

@@ -11,10 +11,10 @@ import pytest
 
 from support.service import clean_environment
 from support.widgets import widget_line
-from widget_catalog.catalog.pages.icons import Icons, load_glyphs
 from widget_catalog.core.errors import InvalidSettings
 from widget_catalog.core.load_settings import load_settings
 from widget_catalog.core.setting_rules import MODULES, is_installed
+from widget_catalog.pages.icons import Icons, load_glyphs
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 # Imported packages of the extras: `None` in `sys.modules` is as if they were not there.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from widget_catalog.catalog.settings import CatalogSettings
+from widget_catalog.catalog.model.settings import CatalogSettings
 from widget_catalog.core.errors import InvalidSettings
 from widget_catalog.core.load_settings import find_exposed_secrets, load_settings
 from widget_catalog.core.settings import PREFIX, list_settings, settings_from

@@ -14,7 +14,7 @@ from typing import Any
 
 from PIL import Image
 
-from widget_catalog.catalog.attached_content import inspect_picture
+from widget_catalog.catalog.store.attached_content import inspect_picture
 
 DEMO = Path(__file__).parents[2] / "src" / "widget_catalog" / "demo"
 CATALOG = DEMO / "catalog.ndjson"

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from widget_catalog.app.start import example_installs
-from widget_catalog.catalog.installs import CHART_DAYS
+from widget_catalog.catalog.store.installs import CHART_DAYS
 
 
 @given(name=st.text(max_size=20), total=st.integers(0, 10**9), today=st.integers(90, 40_000))

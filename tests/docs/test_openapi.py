@@ -19,12 +19,12 @@ from support.openapi import closed
 from support.pictures import a_picture
 from support.site import InProcessSite, Reply
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.openapi import openapi, printed
+from widget_catalog.catalog.api.openapi import openapi, printed
 from widget_contract.described import COMPAT_SDK, SEMVER
 from widget_contract.semver import InvalidVersion, SemVer
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
-COMMAND = "./dev run python -m widget_catalog.catalog.openapi > docs/openapi.json"
+COMMAND = "./dev run python -m widget_catalog.catalog.api.openapi > docs/openapi.json"
 DOCUMENT: Any = openapi("Widget Catalog", "https://catalog.example")
 # Responses have the documented fields and no others.
 COMPONENTS = closed(DOCUMENT["components"])
@@ -116,7 +116,7 @@ def test_the_committed_copy_is_up_to_date() -> None:
 
 
 def test_the_command_prints_the_committed_copy() -> None:
-    command = [sys.executable, "-m", "widget_catalog.catalog.openapi"]
+    command = [sys.executable, "-m", "widget_catalog.catalog.api.openapi"]
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout == COMMITTED.read_bytes()
 

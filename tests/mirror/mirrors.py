@@ -14,9 +14,9 @@ from support.folders import empty_folder
 from support.pictures import a_picture
 from support.service import NO_CERTIFICATES
 from support.widgets import version_line, widget_line
+from widget_catalog.catalog.model.widgets import Version, Widget
 from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.store.files import list_stored_files
-from widget_catalog.catalog.widgets import Version, Widget
 from widget_catalog.core.files.verified import hash_stream
 from widget_catalog.mirror.mirroring import Mirroring, Wanted
 from widget_catalog.mirror.other_hosts import OtherHosts

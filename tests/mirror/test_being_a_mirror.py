@@ -16,10 +16,10 @@ from support.service import Service, running_service, wait_for
 from support.site import InProcessSite
 from support.widgets import import_widgets, widget_line
 from widget_catalog.accounts.create_account import create_account
+from widget_catalog.catalog.model.widgets import Version
 from widget_catalog.catalog.node.node import Node, open_node, prepare_node
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.catalog.store.widgets import stream_widgets
-from widget_catalog.catalog.widgets import Version
 from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import IsMirror, MirrorRefused

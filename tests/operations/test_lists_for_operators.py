@@ -9,7 +9,7 @@ from widget_catalog.accounts.store import (
     list_scopes,
     take_scope,
 )
-from widget_catalog.catalog.events import ScopeReserved
+from widget_catalog.catalog.model.events import ScopeReserved
 from widget_catalog.catalog.store.audit import AuditFilter, list_filtered
 from widget_catalog.catalog.store.events import append
 from widget_catalog.catalog.store.widgets import add_widgets, count_stored_bytes, list_widgets_page

@@ -5,8 +5,8 @@ import pytest
 from support.browsing import Browsing, browser_of
 from support.site_with_people import People
 from widget_catalog.accounts.administer_account import set_disabled
-from widget_catalog.catalog.pages import listing_pages
-from widget_catalog.catalog.pages.rendered_pages import MembersReader
+from widget_catalog.pages import listing_pages
+from widget_catalog.pages.rendered_pages import MembersReader
 
 HERE = "/account/organizations"
 ACME = f"{HERE}/acme"

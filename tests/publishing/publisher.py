@@ -18,8 +18,8 @@ from publishing.publish_requests import sha
 from support.people import announce, request_body
 from support.pictures import a_picture
 from widget_catalog.accounts.store import get_account
-from widget_catalog.catalog.attached_content import inspect_picture
 from widget_catalog.catalog.node.node import open_node
+from widget_catalog.catalog.store.attached_content import inspect_picture
 from widget_catalog.core.actors import Actor, Via
 from widget_catalog.publishing.picture_checks import Checked
 from widget_catalog.publishing.publish_version import publish_version

@@ -9,10 +9,10 @@ from support.people import a_person
 from support.site import InProcessSite
 from support.site_with_people import BuiltPeople, People
 from support.widgets import import_widgets, version_line, widget_line
-from widget_catalog.catalog.installs import today_of
+from widget_catalog.catalog.model.widgets import parse_key
 from widget_catalog.catalog.store.downloads import add_installs
+from widget_catalog.catalog.store.installs import today_of
 from widget_catalog.catalog.store.widgets import get_widget
-from widget_catalog.catalog.widgets import parse_key
 
 ACME = "/account/widgets/acme/clock"
 VERSION = f"{ACME}/versions/1.0.0"

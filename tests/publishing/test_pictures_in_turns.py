@@ -14,7 +14,7 @@ from support.people import BUNDLE, Person, announce
 from support.pictures import a_huge_png, a_picture, encoded
 from support.site import Reply, Sent
 from support.site_with_people import People
-from widget_catalog.catalog.attached_content import Picture
+from widget_catalog.catalog.store.attached_content import Picture
 from widget_catalog.core.errors import BundleRefused, TooOften
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.publishing.picture_checks import PictureChecks, SentPicture

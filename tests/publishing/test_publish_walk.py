@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from support.people import BUNDLE
 from support.site_with_people import People
 from support.values import a_version, a_widget
-from widget_catalog.catalog import accepted_import
+from widget_catalog.catalog.model.widgets import Widget
+from widget_catalog.catalog.reading import accepted_import
 from widget_catalog.catalog.replica import encoding, replica
 from widget_catalog.catalog.replica.rendering import measure_detail, render
-from widget_catalog.catalog.widgets import Widget
 from widget_catalog.publishing import publish_version
 
 

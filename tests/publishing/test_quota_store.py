@@ -6,7 +6,7 @@ from accounts.stored_accounts import an_account, later
 from support.at_once import at_once
 from widget_catalog.accounts.events import TokenRevoked
 from widget_catalog.accounts.store import take_scope
-from widget_catalog.catalog.events import Event, PublishersChanged
+from widget_catalog.catalog.model.events import Event, PublishersChanged
 from widget_catalog.catalog.store.audit import list_instants
 from widget_catalog.catalog.store.events import append
 from widget_catalog.core.actors import Account, Actor, Role, Via

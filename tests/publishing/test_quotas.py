@@ -10,7 +10,7 @@ import pytest
 from support.people import BUNDLE, Person, request_body, with_token
 from support.site import Reply
 from support.site_with_people import BuiltPeople, People, join
-from widget_catalog.catalog.settings import CatalogSettings
+from widget_catalog.catalog.model.settings import CatalogSettings
 from widget_catalog.core.http.http import PlainRequest
 
 QUOTAS = {

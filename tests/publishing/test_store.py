@@ -2,9 +2,9 @@
 
 from accounts.stored_accounts import an_account, later
 from support.values import a_version, a_widget
+from widget_catalog.catalog.model.widgets import Style
 from widget_catalog.catalog.store.files import find_referred_to
 from widget_catalog.catalog.store.widgets import add_widgets
-from widget_catalog.catalog.widgets import Style
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.files.contract import FileKey
 from widget_catalog.publishing.store import (

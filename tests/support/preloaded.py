@@ -36,9 +36,9 @@ import typer.utils
 
 from support.passwords import QUICK, REAL, REAL_PASSWORDS, use_hasher
 from widget_catalog.app.features import install_features
-from widget_catalog.catalog.pages.pages import load_for_pages
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.page_templates import compile_public_templates
+from widget_catalog.pages.pages import load_for_pages
 
 _PACKAGES = ("widget_catalog", "widget_cli", "widget_contract")
 _NOT_LOADED = ("__main__", ".migrations.env")  # Modules that run when they are imported.

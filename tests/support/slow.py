@@ -34,8 +34,8 @@ LONG_FILES = {
     "catalog/search/test_search_file.py",
     "catalog/search/test_search_in_a_large_catalog.py",
     "catalog/search/test_words_against_oracle.py",
-    "catalog/test_encode_bundles.py",
-    "catalog/test_remembered_responses.py",
+    "catalog/reading/test_encode_bundles.py",
+    "catalog/reading/test_remembered_responses.py",
     "core/db/test_old_databases.py",
     "publishing/test_attached_files.py",
     "publishing/test_publish_form_files.py",
@@ -78,7 +78,7 @@ LONGEST_FILES = (
     "nodes/test_api_on_postgresql.py",
     "wire/test_openapi_contract.py",
     "accounts/oidc/test_sign_in.py",
-    "catalog/pages/test_preview_in_browser.py",
+    "pages/test_preview_in_browser.py",
     "transfer/test_import_kill.py",
     "app/test_hostile_requests.py",
     "browser/test_accessibility.py",
@@ -106,7 +106,7 @@ LONGEST_FILES = (
     "core/files/test_contract.py",
     "transfer/test_import_of_many.py",
     "catalog/search/test_search_against_oracle.py",
-    "catalog/test_remembered_responses.py",
+    "catalog/reading/test_remembered_responses.py",
 )
 _ORDER = {name: place for place, name in enumerate((*WAITING_FILES, *LONGEST_FILES))}
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from widget_catalog.catalog.widgets import Version, Widget
+from widget_catalog.catalog.model.widgets import Version, Widget
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
 from widget_contract.wire import Size

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from support.children import run_children
-from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.node.node import prepare_node
+from widget_catalog.catalog.reading import accepted_import
 from widget_catalog.transfer.import_catalog import import_catalog
 
 

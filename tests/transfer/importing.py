@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from support.widgets import ndjson
-from widget_catalog.catalog import accepted_import
 from widget_catalog.catalog.node.node import Node
+from widget_catalog.catalog.reading import accepted_import
 from widget_catalog.catalog.store.staging import importing
 from widget_catalog.core import clock
 from widget_catalog.transfer.import_bundles import FileImporter

@@ -8,8 +8,8 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import pytest
 
+from widget_catalog.catalog.model.widgets import AttachedFile, Revocation, Style, Version, Widget
 from widget_catalog.catalog.store.rows import draft, version_from, version_row
-from widget_catalog.catalog.widgets import AttachedFile, Revocation, Style, Version, Widget
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.transfer.export_catalog import encode_line, name_files
 from widget_catalog.transfer.line_shapes import VersionLine

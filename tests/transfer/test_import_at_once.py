@@ -17,7 +17,7 @@ from support.values import a_version, a_widget
 from support.widgets import ndjson, widget_line
 from widget_catalog.accounts.attempts import count_attempt
 from widget_catalog.accounts.store import add_session
-from widget_catalog.catalog.events import Published
+from widget_catalog.catalog.model.events import Published
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.feed import latest_seq, list_changes
 from widget_catalog.catalog.store.widgets import add_widget, add_widgets, count_widgets

@@ -9,9 +9,9 @@ import pytest
 from support.pictures import a_picture, an_animation
 from support.widgets import ndjson, widget_line
 from transfer.import_state import state_of, stored_line, take
+from widget_catalog.catalog.model.widgets import AttachedFile
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.widgets import find_widget
-from widget_catalog.catalog.widgets import AttachedFile
 from widget_catalog.core.errors import InvalidImport
 from widget_contract.names import Scope, WidgetName
 

@@ -11,8 +11,8 @@ from support.children import children_of, kill
 from support.folders import filled_folder
 from support.service import Service, run_command, running_service
 from support.widgets import import_widgets, ndjson, version_line, widget_line
-from widget_catalog.catalog.accepted_import import finish_import
 from widget_catalog.catalog.node.node import prepare_node
+from widget_catalog.catalog.reading.accepted_import import finish_import
 from widget_catalog.catalog.store.staging import find_import
 from widget_catalog.core.db.engine import Store
 from widget_catalog.transfer.import_catalog import import_catalog

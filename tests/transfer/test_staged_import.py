@@ -13,8 +13,8 @@ from support.people import BUNDLE, request_body
 from support.widgets import add_old_widgets, import_widgets, version_line, widget_line
 from transfer.import_state import exported, state_of, stored_line
 from transfer.importing import interrupted_import, staged_import
-from widget_catalog.catalog.accepted_import import finish_import
 from widget_catalog.catalog.node.node import Node, prepare_node
+from widget_catalog.catalog.reading.accepted_import import finish_import
 from widget_catalog.catalog.store.staging import importing, imports, staged_batches, staged_widgets
 from widget_catalog.catalog.store.widgets import count_widgets, get_widget
 from widget_catalog.core.actors import Actor, Via

@@ -6,7 +6,7 @@ from pathlib import Path
 from support.service import NO_CERTIFICATES
 from support.site_with_people import MovableClock
 from support.values import a_version, a_widget
-from widget_catalog.catalog.events import Published, Unlisted
+from widget_catalog.catalog.model.events import Published, Unlisted
 from widget_catalog.catalog.store.widgets import add_widget, get_widget, replace_widget
 from widget_catalog.core.actors import COMMAND_LINE, Actor
 from widget_catalog.core.db.engine import Store

@@ -4,7 +4,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src"
 # The list of rooms, and that of the guides.
-LISTS = {"widget_catalog/app/features.py", "widget_catalog/catalog/pages/guides.py"}
+LISTS = {"widget_catalog/app/features.py", "widget_catalog/pages/guides.py"}
 MIGRATIONS = "widget_catalog/core/db/migrations/"  # Of its tables, if they are there.
 OWN = ("widget_catalog/webhooks/", "widget_cli/commands/webhooks.py", MIGRATIONS)
 

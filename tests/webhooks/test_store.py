@@ -10,7 +10,7 @@ from support.at_once import outcomes
 from support.service import free_port, wait_for
 from support.values import a_version, a_widget
 from widget_catalog.accounts.administer_account import set_disabled
-from widget_catalog.catalog.events import Published
+from widget_catalog.catalog.model.events import Published
 from widget_catalog.catalog.store.widgets import add_widget
 from widget_catalog.core.actors import COMMAND_LINE, Actor, Via
 from widget_catalog.core.db.engine import Store

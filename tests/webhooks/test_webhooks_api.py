@@ -16,7 +16,7 @@ from widget_catalog.accounts.administer_account import (
     dismiss_operator,
     set_disabled,
 )
-from widget_catalog.catalog.events import list_actions
+from widget_catalog.catalog.model.events import list_actions
 from widget_catalog.core.actors import (
     COMMAND_LINE,
     TOKEN_RIGHTS,

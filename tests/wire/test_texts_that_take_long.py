@@ -19,10 +19,10 @@ from support.folders import filled_folder
 from support.service import Service, running_service
 from support.shadow_modules import write_shadow_module
 from support.widgets import version_line, widget_line
-from widget_catalog.catalog.pages.bundle_diff import MAX_BYTES, compare_bundles
-from widget_catalog.catalog.pages.markdown import render_markdown
 from widget_catalog.core.errors import Busy
 from widget_catalog.core.jobs.bounded_work import BoundedWork
+from widget_catalog.pages.bundle_diff import MAX_BYTES, compare_bundles
+from widget_catalog.pages.markdown import render_markdown
 
 OTHER = "/api/v1/widgets/acme/other"
 # Each short row is padded to a thousand cells.

@@ -1,6 +1,6 @@
 """Events of accounts."""
 
-from ..catalog.events import Event, ScopeEvent
+from ..catalog.model.events import Event, ScopeEvent
 
 
 class AccountCreated(Event, frozen=True):

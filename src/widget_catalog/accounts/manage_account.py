@@ -4,7 +4,7 @@ import msgspec
 
 from widget_contract.names import Scope
 
-from ..catalog.events import Unlisted
+from ..catalog.model.events import Unlisted
 from ..catalog.store.audit import Entry, read_account_audit
 from ..catalog.store.events import append
 from ..catalog.store.revocations import list_revoked_in

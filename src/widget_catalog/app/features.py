@@ -15,6 +15,7 @@ _ROOMS = (
     "mirror",
     "static_site",
     "catalog",
+    "pages",
     "operations",
     "accounts",
     "moderation",

@@ -9,8 +9,8 @@ import structlog
 
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
-from ..catalog.catalog import Catalog
-from ..catalog.count_download import DownloadCounter
+from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.count_download import DownloadCounter
 from ..catalog.replica.node_status import NodeStatus
 from ..catalog.replica.replica import Replica
 from ..core.db.engine import Store

@@ -26,7 +26,6 @@ from granian.log import LogLevels
 from widget_contract.errors import CatalogError
 
 from ..catalog.node.node import Node
-from ..catalog.pages.pages import load_for_pages
 from ..catalog.replica.node_status import NodeStatus
 from ..core.data_folder import DataFolder
 from ..core.features import installed, list_contributions
@@ -36,6 +35,7 @@ from ..core.http.page_templates import compile_public_templates
 from ..core.http.rsgi import RsgiApp
 from ..core.logs import configure_logs
 from ..core.settings import Settings
+from ..pages.pages import load_for_pages
 from .readings import follower_readings
 from .supervisor import DRAIN_SIGNAL, Supervisor, connection_limit
 from .worker import build_worker

@@ -13,8 +13,6 @@ from ..catalog.api.client_files import PREFIX as CLIENT_PREFIX
 from ..catalog.api.client_files import serve_client_file
 from ..catalog.api.health import PREFIX as HEALTHZ_PREFIX
 from ..catalog.api.health import Healthz
-from ..catalog.pages.embeds import EmbedPages
-from ..catalog.pages.pages import PublicPages
 from ..core.db.damage import DamageAlarm
 from ..core.errors import ReplicaDamaged, StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
@@ -22,6 +20,8 @@ from ..core.http.errors import damaged, internal_error, rebuilding, unavailable
 from ..core.http.http import Body, Handler, HeaderLookup, Request, Response
 from ..core.http.middleware import REQUEST_ID, begin_trace, identified, traced
 from ..core.tracing import current
+from ..pages.embeds import EmbedPages
+from ..pages.pages import PublicPages
 
 _log = structlog.get_logger("widget_catalog.web")
 

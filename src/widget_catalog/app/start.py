@@ -15,13 +15,13 @@ from rich.markup import escape
 
 from widget_contract.semver import SemVer
 
-from ..catalog.installs import CHART_DAYS, today_of
+from ..catalog.model.operator_content import Collection, add_collections
+from ..catalog.model.settings import CatalogSettings
 from ..catalog.node.context import say
 from ..catalog.node.node import Node, choose_cache_bytes
-from ..catalog.operator_content import Collection, add_collections
 from ..catalog.search.file import check_index
-from ..catalog.settings import CatalogSettings
 from ..catalog.store.downloads import add_installs, get_counts
+from ..catalog.store.installs import CHART_DAYS, today_of
 from ..catalog.store.widgets import count_widgets, stream_widgets
 from ..core.db.file_lock import find_holder
 from ..core.errors import StoreUnavailable, WriterBusy

@@ -18,29 +18,19 @@ from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
 from ..catalog.api.health import Health, Healthz
-from ..catalog.catalog import Catalog
-from ..catalog.count_download import DownloadCounter
-from ..catalog.encode_bundles import BundleEncoder
-from ..catalog.installs import Installs, read_chart, read_trending
+from ..catalog.model.operator_content import read_brand, read_collections, read_legal_page
+from ..catalog.model.settings import CatalogSettings
 from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
-from ..catalog.operator_content import read_brand, read_collections, read_legal_page
-from ..catalog.pages.embeds import EmbedPages
-from ..catalog.pages.icons import Icons
-from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.rendered_pages import (
-    CollectionsReader,
-    InstallsReader,
-    LegalPageReader,
-    MembersReader,
-    TrendingReader,
-)
+from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.count_download import DownloadCounter
+from ..catalog.reading.encode_bundles import BundleEncoder
 from ..catalog.replica.documents import Documents
 from ..catalog.replica.file import release_memory
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.node_status import NodeStatus
-from ..catalog.settings import CatalogSettings
 from ..catalog.store.feed import newest_change
+from ..catalog.store.installs import Installs, read_chart, read_trending
 from ..catalog.store.scopes import find_public_members
 from ..core import clock
 from ..core.clock import Clock, JumpWatch
@@ -71,6 +61,16 @@ from ..core.jobs.fair_turns import hashing_pool, publishing_pool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
+from ..pages.embeds import EmbedPages
+from ..pages.icons import Icons
+from ..pages.pages import PublicPages
+from ..pages.rendered_pages import (
+    CollectionsReader,
+    InstallsReader,
+    LegalPageReader,
+    MembersReader,
+    TrendingReader,
+)
 from .readings import DamageWatch, list_readings
 from .site import Site
 

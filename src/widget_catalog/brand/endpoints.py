@@ -16,8 +16,7 @@ from widget_contract.names import is_name
 from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.permissions import read_as_operator
-from ..catalog.operator_content import LegalPage
-from ..catalog.pages.markdown import render_markdown
+from ..catalog.model.operator_content import LegalPage
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
 from ..core.http.branding import Logo
@@ -34,6 +33,7 @@ from ..core.http.sent_form import (
     tag_of,
 )
 from ..core.jobs.bounded_work import BoundedProcess
+from ..pages.markdown import render_markdown
 from . import managing
 from . import store as stored
 from .logo import MAX_BYTES, LogoRefused, read_logo

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _hooks() -> "Hooks":
-    from ..catalog.operator_content import find_brand, find_legal_page
+    from ..catalog.model.operator_content import find_brand, find_legal_page
     from . import managing  # noqa: F401 - so that the audit log can name its events.
     from .store import find_page, find_shown
 
@@ -21,7 +21,7 @@ def _hooks() -> "Hooks":
 
 def _start(context: WorkerContext) -> tuple[Closeable, ...]:
     """So that the first page shows it already."""
-    from ..catalog.operator_content import read_brand
+    from ..catalog.model.operator_content import read_brand
     from ..core.errors import StoreUnavailable
 
     with suppress(StoreUnavailable):
@@ -30,7 +30,7 @@ def _start(context: WorkerContext) -> tuple[Closeable, ...]:
 
 
 def _current_settings(services: "Services") -> dict[str, Any]:
-    from ..catalog.operator_content import read_brand
+    from ..catalog.model.operator_content import read_brand
 
     name = read_brand(services.store).name
     return {"service_name": name} if name else {}

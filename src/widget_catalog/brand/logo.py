@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
-from ..catalog.attached_content import inspect_picture
+from ..catalog.store.attached_content import inspect_picture
 from ..core.errors import BundleRefused, InvalidRequest
 from ..core.files.contract import Kind
 from ..core.http.branding import Logo

@@ -12,8 +12,8 @@ from widget_contract.texts import fold, line_error, name_error, text_error
 from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.permissions import require_operator_now
-from ..catalog.events import Event
-from ..catalog.operator_content import LegalPage
+from ..catalog.model.events import Event
+from ..catalog.model.operator_content import LegalPage
 from ..catalog.store.events import append
 from ..core import clock
 from ..core.actors import Actor

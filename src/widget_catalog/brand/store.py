@@ -8,13 +8,13 @@ from markupsafe import Markup
 from sqlalchemy import BigInteger, Column, Table, Text
 from sqlalchemy.engine import Connection
 
-from ..catalog.operator_content import LegalPage
-from ..catalog.pages.markdown import render_line
+from ..catalog.model.operator_content import LegalPage
 from ..core import clock
 from ..core.db import rows
 from ..core.db.schema import Name, metadata
 from ..core.db.transaction import Transaction
 from ..core.http.branding import Brand, Logo, legible_accent
+from ..pages.markdown import render_line
 
 brand = Table(
     "brand",

@@ -1,11 +1,10 @@
 """The catalog itself: widgets, search, the public API, the public pages."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.features import Closeable, Feature, WorkerContext, value_of
-from .settings import CatalogSettings
+from .model.settings import CatalogSettings
 
 if TYPE_CHECKING:
     from ..core.db.engine import Store
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _start(worker: WorkerContext) -> Sequence[Closeable]:
-    from .accepted_import import watch_imports
+    from .reading.accepted_import import watch_imports
 
     return (watch_imports(worker.services.store, worker.services.notifications),)
 
@@ -26,7 +25,6 @@ def _on_start(store: "Store", bundles: "Bundles", _uploads: "Uploads") -> None:
 
 FEATURE = Feature(
     name="catalog",
-    templates=Path(__file__).parent / "templates",
     tables=(
         "widget_catalog.catalog.store.tables",
         "widget_catalog.catalog.store.downloads",
@@ -35,7 +33,7 @@ FEATURE = Feature(
         "widget_catalog.catalog.store.staging",
     ),
     settings=CatalogSettings,
-    hooks=value_of("widget_catalog.catalog.accepted_import:HOOKS"),
+    hooks=value_of("widget_catalog.catalog.reading.accepted_import:HOOKS"),
     on_start=_on_start,
     start=_start,
 )

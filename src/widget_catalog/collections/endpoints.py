@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..accounts.permissions import read_as_operator
-from ..catalog.operator_content import Collection
+from ..catalog.model.operator_content import Collection
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.http.call import Call, Services, done, reply

@@ -49,7 +49,7 @@ def list_(
 
 
 def _hooks() -> "Hooks":
-    from ..catalog.operator_content import add_collections, list_collections
+    from ..catalog.model.operator_content import add_collections, list_collections
     from . import managing  # noqa: F401 - so that the audit log can name its events.
     from .store import add_all, list_all
 

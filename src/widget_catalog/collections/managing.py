@@ -9,8 +9,8 @@ from widget_contract.names import is_name
 from widget_contract.texts import fold, name_error, text_error
 
 from ..accounts.permissions import require_operator_now
-from ..catalog.events import Event
-from ..catalog.operator_content import Collection
+from ..catalog.model.events import Event
+from ..catalog.model.operator_content import Collection
 from ..catalog.store.events import append
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store

@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 
 from widget_contract.names import is_widget_key
 
-from ..catalog.operator_content import Collection
+from ..catalog.model.operator_content import Collection
 from ..catalog.store.tables import widgets
 from ..core.db import rows
 from ..core.db.schema import Name, metadata

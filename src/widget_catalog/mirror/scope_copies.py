@@ -7,9 +7,9 @@ import msgspec
 
 from widget_catalog_client import CatalogUnavailable, ClientError, NotFound
 
+from ..catalog.model.widgets import Version, Widget
 from ..catalog.store.files import are_present
 from ..catalog.store.widgets import Key, add_widgets, find_widget, find_widgets
-from ..catalog.widgets import Version, Widget
 from ..core.db.engine import Store, Transaction
 from ..core.errors import InvalidWidget, StoreUnavailable
 from ..core.files.contract import Bundles

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import BigInteger, Boolean, Column, Table, Text
 from sqlalchemy.engine import Connection
 
-from ..catalog.events import Event
+from ..catalog.model.events import Event
 from ..catalog.store.events import append, describe_copying, find_upstream
 from ..catalog.store.scopes import all_owned_scopes
 from ..catalog.store.widgets import count_widgets

@@ -26,8 +26,8 @@ from widget_contract.texts import printable
 from widget_contract.version_files import BUNDLE, STYLE, is_path, kind_of, max_bytes_of
 from widget_contract.wire import RegistryWidget, WidgetHead
 
-from ..catalog.attached_content import check_content, stored_words
-from ..catalog.widgets import MAX_REASON, Revocation, Version, Widget
+from ..catalog.model.widgets import MAX_REASON, Revocation, Version, Widget
+from ..catalog.store.attached_content import check_content, stored_words
 from ..core.clock import from_ms, iso
 from ..core.errors import BundleRefused
 from ..core.files.contract import Bundles, Kind

@@ -6,7 +6,7 @@ from widget_contract.texts import name_error
 from ..accounts.administer_account import get_enabled
 from ..accounts.permissions import require_operator_now
 from ..accounts.store import free_scope, take_scope
-from ..catalog.events import ScopeAssigned, ScopeReleased, ScopeReserved
+from ..catalog.model.events import ScopeAssigned, ScopeReleased, ScopeReserved
 from ..catalog.store.events import append, find_upstream
 from ..catalog.store.scopes import OwnerlessScope, find_ownerless_scope
 from ..catalog.store.widgets import list_widgets_in

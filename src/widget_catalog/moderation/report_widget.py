@@ -13,10 +13,10 @@ from widget_contract.texts import line_error, text_error
 
 from ..accounts.attempts import count_attempt
 from ..accounts.permissions import require_operator_now
-from ..catalog.events import Event
+from ..catalog.model.events import Event
+from ..catalog.model.widgets import Widget
 from ..catalog.store.events import append
 from ..catalog.store.widgets import find_widget
-from ..catalog.widgets import Widget
 from ..core.actors import Actor, Anonymous
 from ..core.credentials import new_id
 from ..core.db import rows

@@ -10,12 +10,12 @@ is not revoked never lacks its files; after a crash the next start completes the
 
 from collections.abc import Sequence
 
-from ..catalog.events import Revoked, Unrevoked
+from ..catalog.model.events import Revoked, Unrevoked
+from ..catalog.model.widgets import Revocation, Version, checked_reason, parse_key
 from ..catalog.store.files import withdraw_files
 from ..catalog.store.revocations import list_same_bundle, list_sharing, release_bytes, revoke_bytes
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import get_version, get_widget, replace_widget
-from ..catalog.widgets import Revocation, Version, checked_reason, parse_key
 from ..core.actors import Actor, Right
 from ..core.clock import from_ms
 from ..core.db.engine import Snapshot, Store, Transaction

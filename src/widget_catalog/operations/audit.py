@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from ..accounts.permissions import require_operator, require_operator_now
-from ..catalog.events import list_actions
+from ..catalog.model.events import list_actions
 from ..catalog.store.audit import (
     AuditFilter,
     Entry,

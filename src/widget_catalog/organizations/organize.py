@@ -9,7 +9,7 @@ from widget_contract.texts import name_error
 from ..accounts import store as accounts
 from ..accounts.events import AccountClosed
 from ..accounts.permissions import as_now, require_person
-from ..catalog.events import Event, ScopeEvent
+from ..catalog.model.events import Event, ScopeEvent
 from ..catalog.store.audit import Entry, read_scope_audit
 from ..catalog.store.events import append
 from ..core.actors import RESERVED, Account, Actor, Anonymous, Right, Role, parse_username

@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from ..catalog.events import (
+from ..catalog.model.events import (
     Deprecated,
     Listed,
     MadeOfficial,
@@ -20,9 +20,9 @@ from ..catalog.events import (
     Unyanked,
     Yanked,
 )
+from ..catalog.model.widgets import checked_reason, parse_key
 from ..catalog.store.events import append
 from ..catalog.store.widgets import get_version, get_widget, replace_widget
-from ..catalog.widgets import checked_reason, parse_key
 from ..core.actors import COMMAND_LINE, Actor, Right
 from ..core.clock import from_ms, iso
 from ..core.db.engine import Store

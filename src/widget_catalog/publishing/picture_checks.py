@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from ..catalog.attached_content import Picture, decode_picture, picture_of
+from ..catalog.store.attached_content import Picture, decode_picture, picture_of
 from ..core.errors import BundleRefused, Busy, TooOften
 from ..core.files.contract import Kind
 from ..core.jobs.bounded_work import BoundedWork

@@ -19,8 +19,6 @@ from widget_contract.version_files import (
 )
 
 from ..accounts.permissions import list_publishing_scopes
-from ..catalog.pages.facts import picture_in_words
-from ..catalog.pages.preview import of_manifest
 from ..core.errors import (
     Busy,
     Conflict,
@@ -36,6 +34,8 @@ from ..core.http.errors import headers_of, log_error, status_of
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.receiving import FormFile
 from ..core.http.sent_form import NOT_SENT, SentForm, own_page
+from ..pages.facts import picture_in_words
+from ..pages.preview import of_manifest
 from .module_notes import ModuleNotes
 from .publish_version import (
     PendingVersion,

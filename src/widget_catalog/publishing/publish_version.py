@@ -25,11 +25,11 @@ from widget_contract.manifests import Manifest, parse_manifest
 from widget_contract.names import Scope
 from widget_contract.version_files import BUNDLE, is_picture, kind_of
 
-from ..catalog.events import PublishBegun, Published
+from ..catalog.model.events import PublishBegun, Published
+from ..catalog.model.widgets import Version
 from ..catalog.replica.rendering import render
 from ..catalog.store.files import are_present, list_marked, remove_unused
 from ..catalog.store.widgets import add_widget, find_widget, replace_widget
-from ..catalog.widgets import Version
 from ..core import hooks
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store

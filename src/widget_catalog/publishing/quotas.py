@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..catalog.events import (
+from ..catalog.model.events import (
     Deprecated,
     Listed,
     PublishersChanged,
@@ -18,9 +18,9 @@ from ..catalog.events import (
     Unyanked,
     Yanked,
 )
-from ..catalog.settings import CatalogSettings
+from ..catalog.model.settings import CatalogSettings
+from ..catalog.model.widgets import Widget
 from ..catalog.store.audit import list_instants
-from ..catalog.widgets import Widget
 from ..core.actors import Actor
 from ..core.clock import format_duration
 from ..core.db.engine import Snapshot, Transaction

@@ -12,13 +12,13 @@ from widget_contract.manifests import Manifest, declared, parse_manifest
 from widget_contract.names import Scope, WidgetName
 from widget_contract.version_files import BUNDLE, STYLE, AnnouncedFile, parse_announced
 
-from ..catalog.events import PublishBegun
+from ..catalog.model.events import PublishBegun
+from ..catalog.model.widgets import AttachedFile, Style, Version, Widget
 from ..catalog.replica.rendering import measure_detail
 from ..catalog.store.events import require_no_mirror
 from ..catalog.store.revocations import find_refusal
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import find_widget
-from ..catalog.widgets import AttachedFile, Style, Version, Widget
 from ..core import hooks
 from ..core.actors import Actor, Right
 from ..core.clock import from_ms

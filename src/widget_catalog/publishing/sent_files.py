@@ -19,7 +19,7 @@ from widget_contract.version_files import (
     FileKind,
 )
 
-from ..catalog.attached_content import check_content
+from ..catalog.store.attached_content import check_content
 from ..core.errors import BundleRefused
 from ..core.http.receiving import FormFile
 from .picture_checks import Checked, SentPicture

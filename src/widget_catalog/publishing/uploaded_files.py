@@ -14,9 +14,9 @@ from widget_contract.version_files import (
     thumbnail_of,
 )
 
-from ..catalog.attached_content import Picture, check_content, words_of
+from ..catalog.model.widgets import AttachedFile, in_order
+from ..catalog.store.attached_content import Picture, check_content, words_of
 from ..catalog.store.files import remove_unused
-from ..catalog.widgets import AttachedFile, in_order
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Uploads

@@ -6,12 +6,12 @@ from typing import NamedTuple
 from widget_contract.names import Scope
 
 from ..accounts.permissions import require_person
-from ..catalog.installs import CHART_DAYS, today_of
+from ..catalog.model.widgets import Version, Widget, parse_key
 from ..catalog.store.audit import Entry, read_scope_audit
 from ..catalog.store.downloads import get_counts, list_installs
+from ..catalog.store.installs import CHART_DAYS, today_of
 from ..catalog.store.revocations import are_bytes_revoked, list_same_bundle
 from ..catalog.store.widgets import get_version, get_widget, list_widgets_page
-from ..catalog.widgets import Version, Widget, parse_key
 from ..core.actors import Actor, Right, Role
 from ..core.db.engine import Store
 from ..organizations.permissions import require, rights_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..catalog.installs import installs_of
+from ..catalog.store.installs import installs_of
 from ..core.errors import TooOften
 from ..core.http.call import Call, Paging, Services
 from ..core.http.http import Response

@@ -21,22 +21,12 @@ from widget_contract.version_files import BUNDLE, STYLE, WIDGETS, file_path, kin
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
-from ..catalog.catalog import Catalog
-from ..catalog.details import registry_parts
-from ..catalog.installs import read_trending
+from ..catalog.model.operator_content import read_brand, read_collections, read_legal_page
 from ..catalog.node.node import Node, open_catalog
-from ..catalog.operator_content import read_brand, read_collections, read_legal_page
-from ..catalog.pages.feeds import BADGES
-from ..catalog.pages.icons import Icons
-from ..catalog.pages.pages import PublicPages
-from ..catalog.pages.rendered_pages import (
-    CollectionsReader,
-    LegalPageReader,
-    MembersReader,
-    TrendingReader,
-)
+from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.details import registry_parts
+from ..catalog.store.installs import read_trending
 from ..catalog.store.scopes import find_public_members
-from ..catalog.views import Views
 from ..core import release
 from ..core.current_settings import public_settings
 from ..core.errors import FolderUnusable
@@ -47,6 +37,16 @@ from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
 from ..core.progress import Advance
 from ..core.settings import Settings as ServiceSettings
+from ..pages.feeds import BADGES
+from ..pages.icons import Icons
+from ..pages.pages import PublicPages
+from ..pages.rendered_pages import (
+    CollectionsReader,
+    LegalPageReader,
+    MembersReader,
+    TrendingReader,
+)
+from ..pages.views import Views
 
 MARK = ".widget-catalog-site"
 _PARTIAL = ".part"

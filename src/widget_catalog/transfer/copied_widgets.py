@@ -6,11 +6,11 @@ It receives states, but the feed of this catalog has events: of everything that 
 from collections.abc import Iterator
 from typing import Any
 
-from ..catalog import events
-from ..catalog.events import Imported, PublicEvent
+from ..catalog.model import events
+from ..catalog.model.events import Imported, PublicEvent
+from ..catalog.model.widgets import Version, Widget
 from ..catalog.store.rows import StoredWidget
 from ..catalog.store.widgets import replace_widget
-from ..catalog.widgets import Version, Widget
 from ..core.actors import COMMAND_LINE
 from ..core.clock import iso
 from ..core.db.engine import Transaction

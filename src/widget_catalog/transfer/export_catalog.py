@@ -14,9 +14,9 @@ from widget_contract.errors import CatalogError
 from widget_contract.manifests import declared_json
 from widget_contract.version_files import file_path
 
+from ..catalog.model.widgets import AttachedFile, Version, VersionFile, Widget
 from ..catalog.store.downloads import get_counts
 from ..catalog.store.widgets import stream_widgets
-from ..catalog.widgets import AttachedFile, Version, VersionFile, Widget
 from ..core.clock import iso
 from ..core.db.engine import Store
 from ..core.errors import FolderUnusable

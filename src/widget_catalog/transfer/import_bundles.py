@@ -14,7 +14,7 @@ from typing import BinaryIO
 from widget_contract.errors import CatalogError
 from widget_contract.version_files import max_bytes_of
 
-from ..catalog.attached_content import Picture, check_content, inspect_picture, words_of
+from ..catalog.store.attached_content import Picture, check_content, inspect_picture, words_of
 from ..catalog.store.files import are_present, find_referred_to, remove_unused
 from ..catalog.store.rows import StoredFile
 from ..core.db.engine import Snapshot, Store

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from ..catalog.accepted_import import merge_drafts
+from ..catalog.reading.accepted_import import merge_drafts
 from ..catalog.store.events import require_no_mirror
 from ..catalog.store.files import withdraw_files
 from ..catalog.store.rows import Draft, draft

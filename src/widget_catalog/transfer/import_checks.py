@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
-from ..catalog.events import CatalogImported
+from ..catalog.model.events import CatalogImported
 from ..catalog.store.events import append
 from ..catalog.store.revocations import list_revoked_bytes
 from ..catalog.store.rows import Draft

@@ -15,7 +15,7 @@ from widget_contract.names import Scope
 from widget_contract.version_files import MAX_PICTURE_SIDE, is_attached, kind_of, lacks_thumbnail
 from widget_contract.wire import Size
 
-from ..catalog.text_limits import MAX_LINE, MAX_NAME, MAX_TEXT
+from ..catalog.model.text_limits import MAX_LINE, MAX_NAME, MAX_TEXT
 from ..core.files.contract import Kind
 from .line_errors import MAX_CELLS, SAFE_INTEGER
 

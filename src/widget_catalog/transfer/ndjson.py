@@ -36,9 +36,8 @@ from widget_contract.version_files import (
 )
 from widget_contract.wire import Size
 
-from ..catalog.replica.rendering import measure_detail
-from ..catalog.text_limits import MAX_DETAIL_BYTES
-from ..catalog.widgets import (
+from ..catalog.model.text_limits import MAX_DETAIL_BYTES
+from ..catalog.model.widgets import (
     AttachedFile,
     Revocation,
     Style,
@@ -47,6 +46,7 @@ from ..catalog.widgets import (
     in_order,
     newest_first,
 )
+from ..catalog.replica.rendering import measure_detail
 from ..core.clock import iso
 from ..core.errors import BundleNotFound, BundleRefused, InvalidWidget
 from ..core.files.contract import Kind

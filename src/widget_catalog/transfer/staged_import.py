@@ -5,7 +5,8 @@
 3. One short transaction accepts it, if nothing relevant has changed. Before it, the import has no
    effect; after it, it will be completed.
 4. It is written in short transactions, with pauses for other writers: see
-   `catalog/accepted_import.py`. If this is interrupted, the service or the next command continues.
+   `catalog/reading/accepted_import.py`. If this is interrupted, the service or the next command
+   continues.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..catalog.accepted_import import complete_import, discard_import
+from ..catalog.reading.accepted_import import complete_import, discard_import
 from ..catalog.store.feed import latest_seq, list_changes
 from ..catalog.store.staging import accept_import, add_batch, begin_import, importing, pack, unpack
 from ..catalog.store.widgets import Key

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 import structlog
 
-from ..catalog.changes import ListedChange, shown_change, type_of
+from ..catalog.reading.changes import ListedChange, shown_change, type_of
 from ..catalog.replica.rows import ChangeRow
 from ..catalog.store.events import append
 from ..catalog.store.feed import latest_seq

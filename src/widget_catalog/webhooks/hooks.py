@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..accounts.events import AccountClosed, AccountDisabled, OperatorDismissed
 from ..accounts.store import get_account
-from ..catalog.events import ScopeReleased
+from ..catalog.model.events import ScopeReleased
 from ..catalog.store.events import append
 from ..core.actors import Actor, Anonymous, is_allowed
 from ..core.db.engine import Transaction

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from widget_contract.wire_running import ChangeType
 
-from ..catalog.events import Event
+from ..catalog.model.events import Event
 from ..core.actors import COMMAND_LINE, OWNER, Rule
 from ..core.clock import from_ms, iso
 from ..core.errors import FieldMessage, InvalidRequest

@@ -12,9 +12,9 @@ from support.passwords import quick_passwords
 from support.people import BUNDLE, a_person, signed_in
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
+from widget_catalog.catalog.model.widgets import Version
 from widget_catalog.catalog.store.rows import version_from, version_row
 from widget_catalog.catalog.store.tables import versions
-from widget_catalog.catalog.widgets import Version
 from widget_catalog.core.db.damage import row_checksum
 from widget_contract.semver import SemVer
 from widget_contract.wire import Size

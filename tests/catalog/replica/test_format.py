@@ -1,6 +1,6 @@
 """The number of the replica's format covers the fields that its records are made of."""
 
-from widget_catalog.catalog.query import FACETS
+from widget_catalog.catalog.model.query import FACETS
 from widget_catalog.catalog.replica.records import FORMAT
 from widget_contract.manifest_details import DETAIL_FIELDS
 

@@ -10,7 +10,7 @@ import pytest
 from catalog.replica.replica_content import contents
 from support.locks import held_by_another_process
 from support.values import a_version, a_widget
-from widget_catalog.catalog.events import Imported
+from widget_catalog.catalog.model.events import Imported
 from widget_catalog.catalog.node.node import Node, prepare_node
 from widget_catalog.catalog.replica.comparison import Differences, check_replica
 from widget_catalog.catalog.replica.file import ReplicaFile, find_current, make_current

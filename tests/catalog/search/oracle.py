@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from support.widgets import widget_line
 from widget_catalog.catalog.api.query import parse_search
-from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import Catalog
 
 Key = tuple[str, str]
 

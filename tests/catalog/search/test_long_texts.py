@@ -5,8 +5,8 @@ from pathlib import Path
 from support.folders import empty_folder
 from support.site import InProcessSite
 from support.widgets import add_old_widgets, widget_line
+from widget_catalog.catalog.model.text_limits import MAX_LINE, MAX_NAME
 from widget_catalog.catalog.node.node import open_node
-from widget_catalog.catalog.text_limits import MAX_LINE, MAX_NAME
 
 SEARCH = "/api/v1/widgets/search?q="
 

@@ -18,10 +18,10 @@ from support.locks import held_by_another_process
 from support.shadow_modules import write_shadow_module
 from support.widgets import add_old_widgets, import_widgets, widget_line
 from transfer.importing import interrupted_import
-from widget_catalog.catalog.accepted_import import finish_import
-from widget_catalog.catalog.catalog import Catalog
+from widget_catalog.catalog.model.query import Query, SearchRequest
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.query import Query, SearchRequest
+from widget_catalog.catalog.reading.accepted_import import finish_import
+from widget_catalog.catalog.reading.catalog import Catalog
 from widget_catalog.catalog.replica.comparison import check_replica
 from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.search import file as index_file

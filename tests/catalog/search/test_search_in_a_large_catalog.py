@@ -8,8 +8,8 @@ import pytest
 
 from catalog.search.oracle import Key, Search, Shown, check_search
 from support.widgets import import_widgets, version_line
-from widget_catalog.catalog.catalog import Catalog
 from widget_catalog.catalog.node.node import Node
+from widget_catalog.catalog.reading.catalog import Catalog
 from widget_catalog.catalog.replica.documents import Documents
 
 # Just over five thousand, so that the listings are read in more than one batch.

@@ -12,7 +12,7 @@ from Stemmer import Stemmer
 
 from catalog.histories import Add, Played, adds, changes, crowds, playing, some
 from catalog.search.oracle import Key, Shown
-from widget_catalog.catalog.query import Order, Query, SearchRequest
+from widget_catalog.catalog.model.query import Order, Query, SearchRequest
 from widget_catalog.catalog.search.index import SearchIndex
 from widget_contract.texts import fold
 

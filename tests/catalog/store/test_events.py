@@ -8,7 +8,13 @@ import pytest
 from accounts.stored_accounts import an_account
 from support.values import a_version, a_widget
 from widget_catalog.accounts.events import SignInFailed
-from widget_catalog.catalog.events import PublicEvent, Published, ScopeReserved, Unlisted, Yanked
+from widget_catalog.catalog.model.events import (
+    PublicEvent,
+    Published,
+    ScopeReserved,
+    Unlisted,
+    Yanked,
+)
 from widget_catalog.catalog.store.audit import Entry, list_entries
 from widget_catalog.catalog.store.events import append
 from widget_catalog.catalog.store.feed import list_changes

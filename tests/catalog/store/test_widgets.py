@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.values import a_version, a_widget
-from widget_catalog.catalog.events import Unlisted, Yanked
+from widget_catalog.catalog.model.events import Unlisted, Yanked
 from widget_catalog.catalog.store.downloads import get_counts
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.catalog.store.files import list_stored_files

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from support.values import a_version, a_widget
-from widget_catalog.catalog.events import Imported
+from widget_catalog.catalog.model.events import Imported
 from widget_catalog.catalog.store.rows import slice_of
 from widget_catalog.catalog.store.tables import versions, widgets
 from widget_catalog.catalog.store.widgets import (

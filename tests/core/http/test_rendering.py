@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup, escape
 
-from widget_catalog.catalog.operator_content import LegalPage
+from widget_catalog.catalog.model.operator_content import LegalPage
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http import rendering
 from widget_catalog.core.http.branding import Brand
@@ -70,7 +70,7 @@ def test_a_page_has_its_own_title_wherever_its_frame_shows_it() -> None:
     languages = [it for it in (ENGLISH, find_language("de")) if it is not None]
     for title, path in (("<京>", "/legal/a"), ("Imprint", ""), ("Terms", "/legal/b")):
         values = {"page": LegalPage("a", title, ""), "html": "\0title\0", "page_path": path}
-        page = renderer.render_public("catalog/legal.html", ENGLISH, languages, **values)
+        page = renderer.render_public("pages/legal.html", ENGLISH, languages, **values)
         text, shown = page.decode(), escape(title)
         assert text.count(f"{shown} · Widgets") == 3
         assert text.count(f'content="{shown}: a page of the operator of Widgets.') == 2

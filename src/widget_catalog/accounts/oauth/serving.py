@@ -12,7 +12,7 @@ from authlib.oauth2.rfc6749 import InvalidRequestError, InvalidScopeError, OAuth
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 
-from ...catalog.events import Event
+from ...catalog.model.events import Event
 from ...catalog.store.events import append
 from ...core.actors import Account, Visitor
 from ...core.credentials import (

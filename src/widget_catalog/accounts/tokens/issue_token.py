@@ -9,8 +9,8 @@ from widget_contract.errors import InvalidName
 from widget_contract.names import Scope
 from widget_contract.texts import name_error
 
+from ...catalog.model.widgets import parse_key
 from ...catalog.store.events import append
-from ...catalog.widgets import parse_key
 from ...core.actors import TOKEN_RIGHTS, Account, Actor, Limits, Visitor
 from ...core.clock import from_ms, iso
 from ...core.credentials import TOKEN_PREFIX, hash_secret, new_id, new_secret

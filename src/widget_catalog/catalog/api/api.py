@@ -34,8 +34,8 @@ from ...core.http.http import (
     Response,
 )
 from ...core.tracing import current, part
-from ..catalog import Catalog
-from ..details import Registry
+from ..reading.catalog import Catalog
+from ..reading.details import Registry
 from .event_streams import EventStreams
 from .health import Health
 from .query import parse_changes, parse_search, parse_since

@@ -30,8 +30,8 @@ from ...core.http.conditional import choose_encoding, choose_range, is_known
 from ...core.http.errors import error, log_error
 from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
 from ...core.tracing import part
-from ..catalog import Catalog
-from ..stored_files import FileRef
+from ..reading.catalog import Catalog
+from ..reading.stored_files import FileRef
 
 PREFIX = "/cdn/"
 

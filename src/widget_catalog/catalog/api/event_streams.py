@@ -11,8 +11,8 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator
 
 from ...core.errors import StoreUnavailable
-from ..catalog import Catalog
-from ..changes import EventPage
+from ..reading.catalog import Catalog
+from ..reading.changes import EventPage
 
 _LOOK_EVERY_S = 0.1
 COMMENT_EVERY_S = 15.0

@@ -14,7 +14,7 @@ from ...core.errors import DatabaseDown, DatabaseReadOnly, DataDamaged, StoreUna
 from ...core.http.conditional import content_response
 from ...core.http.content import Content
 from ...core.http.http import NOSNIFF, Headers, Request, Response, WorkerStatus
-from ..catalog import Catalog
+from ..reading.catalog import Catalog
 
 # A large import or doctor may write for some seconds; anything longer is unhealthy.
 TOO_LONG_S = 10

@@ -9,7 +9,7 @@ from widget_contract.semver import InvalidVersion, SemVer
 from widget_contract.texts import fold
 
 from ...core.errors import InvalidQuery
-from ..query import NO_SCOPE, Query, SearchRequest
+from ..model.query import NO_SCOPE, Query, SearchRequest
 
 _MAX_Q_CHARACTERS = 256
 _DEFAULT_LIMIT = 20

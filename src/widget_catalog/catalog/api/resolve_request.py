@@ -14,7 +14,7 @@ from widget_contract.wire_running import InstalledWidget, ResolveRequest
 
 from ...core.errors import InvalidQuery
 from ...core.http.call import sentence_of, unknown_keys
-from ..resolving import Installed, Resolve, TimeSlice
+from ..reading.resolving import Installed, Resolve, TimeSlice
 
 MAX_BODY_BYTES = 1 << 16
 MAX_WIDGETS = 500

@@ -87,7 +87,7 @@ def command_node(settings: Settings, *, reads_replica: bool = False) -> "Node":
 
 def finish_interrupted_import(node: "Node") -> None:
     """Complete the import of a killed process, as a service would."""
-    from ..accepted_import import finish_import
+    from ..reading.accepted_import import finish_import
     from .node import make_index_ready
 
     finish_import(node.store, partial(make_index_ready, node))

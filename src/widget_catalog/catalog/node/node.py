@@ -27,13 +27,13 @@ from ...core.db.sqlite import sqlite_engine
 from ...core.errors import BundlesUnusable, DatabaseDown, FolderUnusable, StoreUnavailable
 from ...core.files.contract import Bundles, Uploads
 from ...core.settings import Backends, Settings
+from ..model.settings import CatalogSettings
 from ..replica.file import discard, find_current
 from ..replica.filling import Bar, no_bar
 from ..replica.integrity import is_intact
 from ..replica.node_status import NodeStatus
 from ..replica.replica import Replica
 from ..replica.revision import Counts, Revision
-from ..settings import CatalogSettings
 from .opening import (
     bundles_in,
     check_bundles,
@@ -46,7 +46,7 @@ from .opening import (
 )
 
 if TYPE_CHECKING:
-    from ..catalog import Catalog
+    from ..reading.catalog import Catalog
 
 
 _USUAL_BYTES = 80 << 20
@@ -280,7 +280,7 @@ def _program() -> str:
 
 def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
     """A reader of this node's catalog, with its own index and caches."""
-    from ..catalog import Catalog
+    from ..reading.catalog import Catalog
     from ..replica.documents import Documents
     from ..search.follower import IndexSource
 

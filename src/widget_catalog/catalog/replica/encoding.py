@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from ..model.widgets import Widget
 from ..store.rows import Row, WidgetRows, slice_of
-from ..widgets import Widget
 from .records import FORMAT, decode_new_listing, encode_document, encode_listing
 from .rendering import Document, render
 

@@ -15,11 +15,11 @@ from widget_contract.version_files import file_path
 from widget_contract.wire import VersionEntry, WidgetHead
 
 from ...core.clock import iso, to_ms
-from ..card_picture import CardPicture, choose_picture
-from ..query import join_facets
-from ..text_limits import MAX_LINE, MAX_NAME
-from ..tokens import readme_tokens
-from ..widgets import Version, Widget
+from ..model.card_picture import CardPicture, choose_picture
+from ..model.query import join_facets
+from ..model.text_limits import MAX_LINE, MAX_NAME
+from ..model.tokens import readme_tokens
+from ..model.widgets import Version, Widget
 from .rows import Listing
 
 # The marker for the CDN URL, which is a setting and filled in when a document is read. No text

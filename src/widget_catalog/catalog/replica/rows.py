@@ -28,7 +28,7 @@ class ChangeRow(NamedTuple):
     name: str
     changed_at: int
     kind: str
-    """One of those in `catalog/events.py`."""
+    """One of those in `catalog/model/events.py`."""
     version: str | None
 
 

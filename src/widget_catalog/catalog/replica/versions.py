@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..widgets import AttachedFile
+from ..model.widgets import AttachedFile
 from .documents import Documents, Reading
 from .records import decode_outline, decode_styles, unseal, version_key
 

@@ -8,7 +8,7 @@ from pyroaring import BitMap
 
 from widget_contract.semver import SemVer, is_compatible
 
-from ..query import FACETS, split_facets, split_values
+from ..model.query import FACETS, split_facets, split_values
 from ..replica.ordinals import Array, Groups, Rows, radix_argsort, set_of
 from ..replica.rows import Listing, ListingColumns
 from .texts import Texts, list_around, start_alike

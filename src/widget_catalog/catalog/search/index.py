@@ -12,13 +12,13 @@ from pyroaring import BitMap
 
 from widget_contract.texts import fold
 
-from ..query import Order, Query
+from ..model.query import Order, Query
+from ..model.tokens import query_tokens, replace_tokens
+from ..model.widgets import Totals
 from ..replica.documents import Documents
 from ..replica.ordinals import Groups, Rows, members_of, set_of
 from ..replica.revision import Counts
 from ..replica.rows import Listing
-from ..tokens import query_tokens, replace_tokens
-from ..widgets import Totals
 from .facets import Facets
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity

@@ -18,9 +18,9 @@ from pyroaring import BitMap
 
 from widget_contract.texts import fold
 
+from ..model.tokens import is_stop, related_words, stems_of, tokens
 from ..replica.ordinals import Array, Rows, members_of, set_of, sorted_set
 from ..replica.rows import Listing
-from ..tokens import is_stop, related_words, stems_of, tokens
 from .spelling import Spelling
 from .texts import Texts
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from ...core.actors import Actor, Anonymous
 from ...core.clock import from_ms, iso
 from ...core.db.engine import Snapshot, Transaction
-from ..events import Event, ScopeReleased, list_actions
+from ..model.events import Event, ScopeReleased, list_actions
 from .tables import audit
 
 _MAX_ADDRESS = 64

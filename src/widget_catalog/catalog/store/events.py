@@ -11,7 +11,7 @@ from ...core.actors import Actor, Anonymous
 from ...core.db.engine import Store, Transaction
 from ...core.errors import IsMirror
 from ...core.hooks import extension_point
-from ..events import Event, PublicEvent
+from ..model.events import Event, PublicEvent
 from .audit import add_line
 from .feed import add_changes
 

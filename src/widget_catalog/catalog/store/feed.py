@@ -24,7 +24,7 @@ class Change(NamedTuple):
     scope: str
     changed_at: int
     kind: str
-    """One of those in `catalog/events.py`."""
+    """One of those in `catalog/model/events.py`."""
     version: str | None
     """None if it happened to the widget, or to several versions."""
 

@@ -11,7 +11,7 @@ from ...core.db.bulk import insert_rows
 from ...core.db.damage import row_checksum
 from ...core.db.engine import Transaction
 from ...core.db.schema import metadata
-from ..widgets import Version, Widget
+from ..model.widgets import Version, Widget
 from .tables import revocations, versions, widgets
 
 # Bundles that nobody may publish, by the operator's choice.

@@ -18,7 +18,7 @@ from ...core.clock import from_ms, to_ms
 from ...core.db.damage import row_checksum
 from ...core.errors import DataDamaged
 from ...core.files.contract import FileKey, Kind
-from ..widgets import AttachedFile, Revocation, Style, Version, Widget, newest_first
+from ..model.widgets import AttachedFile, Revocation, Style, Version, Widget, newest_first
 
 Row = tuple[Any, ...]
 Prepare = Callable[[Widget], bytes]

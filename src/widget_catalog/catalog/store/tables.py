@@ -135,7 +135,7 @@ changes = Table(
     Column("widget_id", Number, nullable=False),
     Column("scope", Name, nullable=False),
     Column("changed_at", BigInteger, nullable=False),
-    # What happened, and to which version: see catalog/events.py.
+    # What happened, and to which version: see catalog/model/events.py.
     Column("kind", Text, nullable=False, server_default="imported"),
     Column("version", Text),
     # Of the request that made the change, if it was traced.

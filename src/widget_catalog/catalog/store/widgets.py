@@ -14,8 +14,8 @@ from ...core.db.bulk import driver_key_parameters, insert_rows, key_parameters, 
 from ...core.db.damage import any_text, is_damage, row_checksum
 from ...core.db.engine import Transaction
 from ...core.errors import NotFound
-from ..events import Imported, PublicEvent, Revoked, TextChanged
-from ..widgets import Totals, Version, Widget
+from ..model.events import Imported, PublicEvent, Revoked, TextChanged
+from ..model.widgets import Totals, Version, Widget
 from .downloads import downloads as counts
 from .downloads import set_counts
 from .events import append_public, require_changeable
