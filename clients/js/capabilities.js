@@ -1,4 +1,4 @@
-// When one capability covers another, and how it is described: the rules of
+// When one permission covers another, and how it is described: the rules of
 // widget_contract/capabilities.py.
 
 const NAMED = /^(read|control):([a-z_][a-z0-9_]*)$/;
@@ -35,13 +35,20 @@ export function namesOf(some) {
 }
 
 export function covers(old, now) {
-  if (typeof old === "string" || typeof now === "string") return old === now;
+  if (typeof old === "string" || typeof now === "string") return old === now || wider(now).includes(old);
   return (
     old.domain === now.domain &&
     (old.access === "control" || now.access === "read") &&
     (!old.services || (now.services?.every((it) => old.services.includes(it)) ?? false)) &&
     entities(now).every((it) => entities(old).some((one) => patternCovers(one, it)))
   );
+}
+
+/** The permissions for more hosts than this one: of a.b.c `network`, *.b.c and *.c. */
+function wider(now) {
+  const [, host] = /^network:(.+)/s.exec(now) ?? [];
+  const parents = host?.split(".").map((_, at, all) => `network:*.${all.slice(at + 1).join(".")}`);
+  return host ? ["network", ...parents.slice(0, -1)] : [];
 }
 
 const entities = (it) => it.entities ?? [`${it.domain}.*`];

@@ -6,7 +6,8 @@ const MAX_MANIFEST_BYTES = 65_536;
 const MAX_CELLS = 100;
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const ICON = /^[a-z0-9]+(-[a-z0-9]+)*:[a-z0-9]+(-[a-z0-9]+)*$/;
-const PERMISSION = /^[a-z0-9][a-z0-9:._/*-]{0,99}$/;
+const PERMISSION =
+  /^(?!network:(?!(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$))[a-z0-9][a-z0-9:._/*-]{0,99}$/;
 const KEYWORD = /^(?=.{2,30}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 const FILE = /^(?!\.\.?(\/|$))[^/\\\x00-\x1f]+(\/(?!\.\.?(\/|$))[^/\\\x00-\x1f]+)*$/;

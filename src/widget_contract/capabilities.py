@@ -1,9 +1,11 @@
-"""The capabilities of a manifest: their validation, when one covers another, and how they are
-described to people.
+"""The capabilities of a manifest: their validation, when one permission covers another, and how
+they are described to people.
 
 A capability grants `read` or `control` of a domain, such as locks, perhaps narrowed to some
 entities or services. Among the permissions of a version it appears as `control:lock`; a declared
 permission of this form is the same as a capability that is not narrowed.
+
+`network` is any host, `network:api.example` one, and `network:*.example` all below `example`.
 """
 
 import re
@@ -186,8 +188,8 @@ def permission_changes(old: Sequence[Permission], new: Sequence[Permission]) -> 
 def _uncovered(some: Iterable[Permission], by: Sequence[Permission]) -> tuple[Permission, ...]:
     known = frozenset(by)
     others = tuple(it for it in some if it not in known)
-    if all(isinstance(it, str) for it in others):
-        return others
+    if not others:
+        return ()
     granted = _Granted(by)
     return tuple(it for it in others if not granted.covers(it))
 
@@ -226,7 +228,7 @@ class _Granted:
         if new in self._granted:
             return True
         if isinstance(new, str):
-            return False
+            return not self._granted.isdisjoint(_wider(new))
         possible = [
             mask
             for old, mask in self._by_domain.get(new.domain, ())
@@ -258,6 +260,15 @@ class _Granted:
                         found |= bit
             self._known[entity] = found
         return found
+
+
+def _wider(name: str) -> Iterable[str]:
+    """The permissions for more hosts than this one: of a.b.c `network`, *.b.c and *.c."""
+    kind, _, host = name.partition(":")
+    if kind == "network" and host:
+        yield kind
+        while host := host.partition(".")[2]:
+            yield f"network:*.{host}"
 
 
 def _services_cover(old: Capability, new: Capability) -> bool:
@@ -323,7 +334,7 @@ def in_words(
     `gettext` translates these sentences; domains then have their own name, without a plural.
     """
     if isinstance(it, str):
-        return it
+        return it.replace("network:", "network: ", 1)
     _ = gettext or str
     domain = _plural(it.domain) if gettext is None else _words(it.domain)
     sentence = _("control %(domain)s") if it.access == "control" else _("read %(domain)s")

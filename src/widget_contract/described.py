@@ -37,7 +37,9 @@ KEYWORD = r"^[a-z0-9][a-z0-9-]{1,29}$"
 HTTPS_ADDRESS = r"^https://[^\s/?#@\\]+(?:[/?#][^\s\\]*)?$"
 HTTPS_ADDRESS_MAX_LENGTH = 500
 ICON = r"^[a-z0-9]+(?:-[a-z0-9]+)*:[a-z0-9]+(?:-[a-z0-9]+)*$"
-PERMISSION = r"^[a-z0-9][a-z0-9:._/*-]{0,99}$"
+_LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+# `network:` is followed by a host name, perhaps after `*.`.
+PERMISSION = rf"^(?!network:(?!(?:\*\.)?{_LABEL}(?:\.{_LABEL})*$))[a-z0-9][a-z0-9:._/*-]{{0,99}}$"
 # A file in a folder or below.
 FILE = r"^(?!\.\.?(?:/|$))[^/\\\x00-\x1f]+(?:/(?!\.\.?(?:/|$))[^/\\\x00-\x1f]+)*$"
 ENTITY = r"^(?=.{3,255}$)(?!(?:[^*]*\*){5})[a-z_*][a-z0-9_*]*\.[A-Za-z0-9_*]+$"

@@ -133,7 +133,8 @@ def _properties() -> Schema:
         },
         "permissions": {
             "type": "array",
-            "description": "What the dashboard must grant. Ask for as little as possible.",
+            "description": "What the dashboard must grant. Ask for as little as possible: "
+            "network:api.example, or network:*.example, rather than network.",
             "maxItems": MAX_PERMISSIONS,
             "uniqueItems": True,
             "items": {"anyOf": [{"enum": _PERMISSIONS}, {"type": "string", "pattern": PERMISSION}]},

@@ -159,6 +159,7 @@ _NAME_FOR_PEOPLE = "name in the manifest"
 _OBJECTS = ("configSchema", "schema", "defaultConfig")
 _OPTIONAL_TEXTS = ("description", "icon", "license", "releaseNotes")
 _ICON_RULE = "must be an Iconify name, such as mdi:clock."
+_PERMISSION_RULE = "is not a permission, such as storage or network:api.example."
 _FILE_RULE = "must be a file below the manifest's folder, such as index.js."
 
 
@@ -306,7 +307,7 @@ class _Reader:
             return ()
         wrong = [it for it in found if not (isinstance(it, str) and _PERMISSION.fullmatch(it))]
         for it in wrong[:3]:
-            self.complain(key, f"{shown(it)} is not a permission, such as network or storage.")
+            self.complain(key, f"{shown(it)} {_PERMISSION_RULE}")
         if not wrong and len(set(found)) < len(found):
             self.complain(key, "names a permission twice.")
         return tuple(it for it in found if isinstance(it, str))

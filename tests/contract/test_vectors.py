@@ -28,7 +28,6 @@ from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer, is_compatible
 from widget_contract.texts import fold
 from widget_contract.version_files import detail_path, file_path, parse_file_path
-from widget_contract.wire_running import Capability
 
 FOLDER = Path(widget_contract.__file__).parent / "vectors"
 NPM_RESPONSES = r"""
@@ -146,7 +145,7 @@ def _values_of(manifest: Manifest) -> Any:
 def test_capabilities() -> None:
     capabilities = read("capabilities")
     for it in capabilities["covering"]:
-        old, new = (msgspec.convert(it[key], Capability) for key in ("old", "new"))
+        old, new = (msgspec.convert(it[key], Permission) for key in ("old", "new"))
         assert covers(old, new) == it["covers"], it["about"]
     for it in capabilities["comparing"]:
         changes = permission_changes(_requested(it["old"]), _requested(it["new"]))
