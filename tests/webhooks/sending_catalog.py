@@ -13,10 +13,10 @@ from widget_catalog.core.db.engine import Store
 from widget_catalog.core.db.sqlite import sqlite_engine
 from widget_catalog.core.keys import SecretBox
 from widget_catalog.webhooks.dispatching import Dispatcher
-from widget_catalog.webhooks.feature import WebhookSettings
 from widget_catalog.webhooks.managing import IssuedWebhook, create_webhook, show_webhook
 from widget_catalog.webhooks.model import Delivery, Outcome, Webhook
 from widget_catalog.webhooks.sending import NameLookups, send_all
+from widget_catalog.webhooks.settings import WebhookSettings
 from widget_catalog.webhooks.store import find_webhook
 from widget_contract.names import Scope, WidgetName
 

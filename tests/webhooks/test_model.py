@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from widget_catalog.core.errors import InvalidRequest
 from widget_catalog.core.networks import is_public, parse_networks
-from widget_catalog.webhooks.feature import WebhookSettings
 from widget_catalog.webhooks.model import (
     RETRIED_FOR_MS,
     new_webhook_secret,
@@ -15,6 +14,7 @@ from widget_catalog.webhooks.model import (
     pause_ms,
     sign,
 )
+from widget_catalog.webhooks.settings import WebhookSettings
 
 # Every kind of address that leads to a private machine, in any notation.
 PRIVATE = [

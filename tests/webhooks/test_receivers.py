@@ -13,9 +13,9 @@ from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
 from widget_catalog.webhooks import sending
 from widget_catalog.webhooks.dispatching import new_delivery
-from widget_catalog.webhooks.feature import WebhookSettings
 from widget_catalog.webhooks.model import Outcome
 from widget_catalog.webhooks.sending import NameLookups, create_tls_context
+from widget_catalog.webhooks.settings import WebhookSettings
 
 NOT_REACHED = "The host name is unknown, or leads to an address that is not allowed."
 

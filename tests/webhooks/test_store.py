@@ -20,7 +20,6 @@ from widget_catalog.core.errors import Conflict, DatabaseDown, NotAllowed
 from widget_catalog.core.keys import SecretBox
 from widget_catalog.organizations.organize import end_membership
 from widget_catalog.webhooks.dispatching import Dispatcher, new_delivery
-from widget_catalog.webhooks.feature import WebhookSettings
 from widget_catalog.webhooks.managing import (
     IssuedWebhook,
     create_webhook,
@@ -28,6 +27,7 @@ from widget_catalog.webhooks.managing import (
     show_webhook,
 )
 from widget_catalog.webhooks.model import Delivery, Outcome, Webhook
+from widget_catalog.webhooks.settings import WebhookSettings
 from widget_catalog.webhooks.store import (
     add_deliveries,
     claim_delivery,

@@ -28,7 +28,7 @@ from ..core.http.sent_form import (
 )
 from . import invite_member as inviting
 from . import organize
-from .feature import max_owned
+from .settings import max_owned
 from .store import Invitation, Membership, Organization, list_invitations_of
 
 ORGANIZATIONS = "/account/organizations"

@@ -26,7 +26,7 @@ from ..core.clock import format_duration
 from ..core.db.engine import Snapshot, Transaction
 from ..core.errors import InvalidRequest, TooOften
 from ..core.settings import Settings
-from .feature import PublishingSettings
+from .settings import PublishingSettings
 from .store import (
     LIFETIME_MS,
     add_publication,

@@ -43,8 +43,8 @@ def add(
 ) -> None:
     """Add a webhook and print the secret that its deliveries are signed with."""
     from ..catalog.node.opening import open_secret_box
-    from .feature import WebhookSettings
     from .managing import create_webhook
+    from .settings import WebhookSettings
 
     settings = load_settings({"data": data}, config)
     node = existing_node(settings)

@@ -12,9 +12,9 @@ import structlog
 from ..core.db.engine import Store
 from ..core.db.leadership import Leadership
 from .dispatching import Dispatcher
-from .feature import WebhookSettings
 from .model import Delivery, Outcome, Webhook
 from .sending import NameLookups
+from .settings import WebhookSettings
 
 _log = structlog.get_logger("widget_catalog.webhooks")
 

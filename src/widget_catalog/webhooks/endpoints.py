@@ -20,9 +20,9 @@ from ..core.http.sent_form import (
 )
 from ..publishing.quotas import Quotas
 from . import managing
-from .feature import WebhookSettings
 from .managing import IssuedWebhook
 from .model import TYPES, Delivery, shown_delivery, shown_webhook
+from .settings import WebhookSettings
 
 WEBHOOKS = "/account/webhooks"
 OPERATED = "/operate/webhooks"

@@ -24,7 +24,6 @@ from ..organizations.permissions import require
 from ..organizations.store import list_memberships, lock_organization
 from ..publishing.quotas import NO_QUOTAS, Quotas, check_changes
 from .dispatching import new_delivery
-from .feature import WebhookSettings
 from .model import (
     MAY_MANAGE,
     PING,
@@ -43,6 +42,7 @@ from .model import (
     parse_url,
     shown_webhook,
 )
+from .settings import WebhookSettings
 from .store import (
     WAITING,
     add_deliveries,

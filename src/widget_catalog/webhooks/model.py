@@ -20,7 +20,7 @@ from ..core.actors import COMMAND_LINE, OWNER, Rule
 from ..core.clock import from_ms, iso
 from ..core.errors import FieldMessage, InvalidRequest
 from ..core.networks import Network, is_public
-from .feature import WebhookSettings
+from .settings import WebhookSettings
 
 
 class WebhookEvent(Event, frozen=True):

@@ -29,7 +29,7 @@ from widget_contract.names import Scope, WidgetName
 
 @pytest.fixture(autouse=True)
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("widget_catalog.core.db.transaction._MAX_BYTES", 0)
+    monkeypatch.setattr("widget_catalog.core.db.prepared._MAX_BYTES", 0)
     monkeypatch.setattr("widget_catalog.catalog.replica.filling._AT_ONCE", 3)
     monkeypatch.setattr("widget_catalog.catalog.replica.replica._TIMEOUT_S", 2)
 
@@ -103,7 +103,7 @@ def test_a_full_disk_after_the_commit_is_no_error_of_the_import(
     def full(**_: object) -> IO[bytes]:
         return Path("/dev/full").open("w+b")
 
-    monkeypatch.setattr("widget_catalog.core.db.transaction.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("widget_catalog.core.db.prepared.tempfile.TemporaryFile", full)
     with node.store.publishing() as tx:
         _add_some(tx, "notes", "zebra")
 

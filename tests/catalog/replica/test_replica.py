@@ -28,7 +28,7 @@ from widget_catalog.catalog.replica.rendering import render
 from widget_catalog.catalog.replica.writing import PreparedReader
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.rows import Row
-from widget_catalog.core.db.transaction import PreparedBatch
+from widget_catalog.core.db.prepared import PreparedBatch
 from widget_catalog.core.errors import StoreUnavailable
 
 

@@ -18,12 +18,9 @@ from ...core.db.engine import Store
 from ...core.db.file_lock import COMMAND, WaitPolicy
 from ...core.db.listening import require_notifications
 from ...core.db.migrate import is_new, migrate
-from ...core.db.postgresql import (
-    FEW_CONNECTIONS,
-    postgresql_engine,
-    transaction_horizon,
-)
+from ...core.db.postgresql import FEW_CONNECTIONS, postgresql_engine
 from ...core.db.sqlite import sqlite_engine
+from ...core.db.transaction_ids import transaction_horizon
 from ...core.errors import BundlesUnusable, DatabaseDown, FolderUnusable, StoreUnavailable
 from ...core.files.contract import Bundles, Uploads
 from ...core.settings import Backends, Settings

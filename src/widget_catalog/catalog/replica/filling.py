@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from ...core.db.engine import Snapshot, Store
-from ...core.db.transaction import PreparedBatch
+from ...core.db.prepared import PreparedBatch
 from ...core.errors import StoreUnavailable
 from ...core.jobs.process_pool import collector_paused, map_batches
 from ..store import feed, widgets

@@ -19,7 +19,7 @@ import structlog
 from ...core.db.engine import Store
 from ...core.db.listening import Listening, ReadOnlyServer, describe_strangers
 from ...core.db.migrate import SCHEMA, migrate
-from ...core.db.postgresql import transaction_horizon
+from ...core.db.transaction_ids import transaction_horizon
 from ...core.errors import StoreUnavailable
 from .node_status import NodeStatus
 from .replica import Replica

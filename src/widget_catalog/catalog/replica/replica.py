@@ -16,7 +16,8 @@ import xxhash
 from ...core.data_folder import DataFolder
 from ...core.db.engine import Snapshot, Store
 from ...core.db.file_lock import file_lock
-from ...core.db.transaction import PreparedBatch, PreparedRecords, Write, prepare_nothing
+from ...core.db.prepared import PreparedBatch, PreparedRecords
+from ...core.db.transaction import Write, prepare_nothing
 from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable
 from ..store import feed, widgets
 from ..store.feed import Change

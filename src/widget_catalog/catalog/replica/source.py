@@ -5,7 +5,7 @@ in shared memory in step with it, also if other nodes count.
 import numpy as np
 
 from ...core.db.engine import Snapshot, Store
-from ...core.db.postgresql import oldest_transaction
+from ...core.db.transaction_ids import oldest_transaction
 from ...core.errors import WriterBusy
 from ..store import downloads, feed, widgets
 from ..store.feed import Change

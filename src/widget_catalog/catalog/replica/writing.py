@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import lmdb
 import msgspec
 
-from ...core.db.transaction import PreparedBatch
+from ...core.db.prepared import PreparedBatch
 from ..store.feed import Change
 from .encoding import Records, decode_prepared
 from .file import ReplicaFile, State

@@ -10,9 +10,9 @@ from sqlalchemy.engine import Connection
 
 from ...core.db.bulk import insert_rows, stream_numbers, value_rows
 from ...core.db.engine import Transaction
-from ...core.db.postgresql import current_transaction, next_transaction
 from ...core.db.schema import Number, metadata
 from ...core.db.transaction import Write
+from ...core.db.transaction_ids import current_transaction, next_transaction
 from .tables import widgets
 
 downloads = Table(

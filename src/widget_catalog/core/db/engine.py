@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
@@ -34,9 +34,10 @@ from ..tracing import PART, part
 from .damage import is_damage
 from .file_lock import BUSY, COMMAND, WaitPolicy, WriterLock
 from .postgresql import is_read_only, notify
+from .prepared import PreparedRecords
 from .sqlite import check_file_is_there, overwrite, withdraw, write_something
 from .table_locks import acquire_publishing_lock, is_waiting_over, limit_waiting
-from .transaction import Listener, Prepare, PreparedRecords, SqliteWrite, Write, prepare_nothing
+from .transaction import Prepare, SqliteWrite, Write, WriteListener, prepare_nothing
 from .transaction import Transaction as Transaction
 
 # The name of a connection outside the store: one consistent state of the data.
@@ -44,6 +45,16 @@ Snapshot: TypeAlias = Connection
 # Among the arguments of the events of a statement.
 _EXECUTION = 4
 _READER_CACHE_KB = 2_048
+
+
+class Listener(WriteListener, Protocol):
+    """Observes every write to a store. The read model implements it."""
+
+    def published(self, store: "Store", prepared: PreparedRecords) -> None:
+        """The committed changes must become visible. Other writers may already be active."""
+
+    def close(self) -> None:
+        """Close open resources; they are opened again when needed."""
 
 
 class Store:

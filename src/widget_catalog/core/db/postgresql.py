@@ -1,21 +1,17 @@
-"""PostgreSQL: connections, and ids of transactions.
+"""Connections to PostgreSQL.
 
 libpq tries the hosts of an address in order, and finds the one that accepts writes.
 """
 
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from ..errors import DatabaseUnusable
 from .schema import channels
-
-if TYPE_CHECKING:
-    from .engine import Store
-
 
 # Defaults, unless the URL sets them. A host that does not respond is given up soon, and so is a
 # broken connection; of several hosts, the one that accepts writes is used.
@@ -145,28 +141,3 @@ def notify(connection: Connection) -> None:
     """
     with contextlib.suppress(sa.exc.SQLAlchemyError):
         connection.execution_options(isolation_level="AUTOCOMMIT").execute(_NOTIFY)
-
-
-def current_transaction(connection: Connection) -> int | None:
-    """The id of this transaction, by which others find its writes; none on SQLite."""
-    if connection.dialect.name != "postgresql":
-        return None
-    return int(connection.execute(sa.text("SELECT pg_current_xact_id()::text")).scalar_one())
-
-
-def oldest_transaction(connection: Connection) -> int:
-    """Every transaction with a smaller id has ended, and is visible in this snapshot."""
-    query = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
-    return int(connection.execute(sa.text(query)).scalar_one())
-
-
-def next_transaction(connection: Connection) -> int:
-    """No transaction has this id or a larger one yet."""
-    query = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
-    return int(connection.execute(sa.text(query)).scalar_one())
-
-
-def transaction_horizon(store: "Store") -> int:
-    """The first transaction id whose writes may not have been read yet."""
-    with store.reading() as connection:
-        return oldest_transaction(connection)
