@@ -87,6 +87,15 @@ export class Catalog {
   fetchFiles(id: string, options: LoadOptions): Promise<FetchedWidget>;
 
   /**
+   * The address of a widget's picture, for `<img>`: a thumbnail, or its icon on a board of its size.
+   * It asks the catalog nothing; a static site is asked for its index, once.
+   */
+  picture(id: string, options?: { scheme?: "light" | "dark" }): Promise<string>;
+
+  /** The address of a widget's icon, an SVG. */
+  icon(id: string): Promise<string>;
+
+  /**
    * Every change of the catalog from now on, or after the change number `since`: by an event
    * stream, or by polling if there is none. It reconnects, and resumes where it was.
    * It ends when `signal` is aborted: no change is yielded after that.

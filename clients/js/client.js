@@ -323,6 +323,14 @@ export class Catalog {
   return this.#load(pathOf(id), options, (fetched) => fetched);
  }
 
+ async picture(id, { scheme = "light" } = {}) {
+  return this.#addressOf(`/pictures/${pathOf(id)}/${scheme}`);
+ }
+
+ async icon(id) {
+  return this.#addressOf(`/icons/${pathOf(id)}.svg`);
+ }
+
  async *watch({ since, pollSeconds = 30, signal } = {}) {
   let last = since ?? null;
   for (let failures = 0; !signal?.aborted; failures++) {
@@ -576,6 +584,10 @@ export class Catalog {
   if (status < 500 && status !== 429) throw new InvalidRequest(message, { status });
   const retryAfterSeconds = Number(answer.headers.get("retry-after")) || null;
   throw new Unavailable(message, { status, retryAfterSeconds });
+ }
+
+ #addressOf(path) {
+  return this.#fetch.addressOf?.(path) ?? this.baseUrl + path;
  }
 
  #address(path) {

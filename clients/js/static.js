@@ -23,19 +23,29 @@ export function catalogFetch(
   const base = String(baseUrl).replace(/\/+$/, "");
   const files = new StaticCatalog(base, fetch, searchesNames);
   let isStatic = null;
-  return async (address, request = {}) => {
+  // A busy host does not tell which kind it is: its response.
+  const learn = async (signal) => {
+    if (isStatic !== null) return null;
+    const mark = await files.mark(signal);
+    if (mark.status === 429 || mark.status >= 500) return mark;
+    const { format } = mark.ok ? await mark.json().catch(() => ({})) : {};
+    isStatic = Number.isInteger(format);
+    return null;
+  };
+  const answer = async (address, request = {}) => {
     const url = String(address);
     if (!url.startsWith(base + API)) return fetch(address, request);
-    if (isStatic === null) {
-      const mark = await files.mark(request.signal);
-      // A busy host does not tell which kind it is.
-      if (mark.status === 429 || mark.status >= 500) return mark;
-      const { format } = mark.ok ? await mark.json().catch(() => ({})) : {};
-      isStatic = Number.isInteger(format);
-    }
+    const busy = await learn(request.signal);
+    if (busy) return busy;
     if (!isStatic) return fetch(address, request);
     return files.answer(new URL(url.slice(base.length), "http://x"), request);
   };
+  /** For the client: the address of what a service has at this path. */
+  const addressOf = async (path) => {
+    await learn().catch(() => {}); // The picture cannot be loaded either.
+    return isStatic ? files.addressOf(path) : base + path;
+  };
+  return Object.assign(answer, { addressOf });
 }
 
 class StaticCatalog {
@@ -53,6 +63,17 @@ class StaticCatalog {
   /** The file that only static catalogs have. */
   mark(signal) {
     return this.#fetch(`${this.#base}/static.json`, { signal, cache: "no-cache" });
+  }
+
+  async addressOf(path) {
+    const [, kind, scope, name, scheme] = path.split("/");
+    if (kind !== "pictures") return this.#base + path;
+    const widgets = await this.#widgets().catch(() => []);
+    const found = widgets.find((it) => it[0] === scope && it[1] === name)?.[7];
+    // Sites written before 0.2.0 have no pictures in their index.
+    const [light, dark = light] = Array.isArray(found) ? found : [];
+    const picture = (scheme === "dark" ? dark : light) ?? `${path}.svg`;
+    return picture.startsWith("/") ? this.#base + picture : picture;
   }
 
   async answer({ pathname, searchParams }, { method = "GET", body, signal }) {

@@ -25,6 +25,9 @@ class Indexed(msgspec.Struct, array_like=True, frozen=True):
     download_count: int
     # Of all versions; and names in other languages.
     keywords: tuple[str, ...] = ()
+    # The addresses of its picture, for light and dark if they differ; those that begin with a slash
+    # are below the site. None: it is at `/pictures/{scope}/{name}/{scheme}.svg`.
+    pictures: tuple[str, ...] = ()
 
 
 class Index(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ STYLE = ".clock { color: red; }"
 READ = {
     "found": [1, "2.0.0", "1.1.0"],
     "versions": ["2.0.0", "1.1.0", "1.0.0"],
+    "pictures": ["image/webp", "image/webp", "image/svg+xml", "image/svg+xml"],
     "revocations": True,
     "unknown": ["NotFound", "There is no widget 'acme/nobody'."],
     "notAnId": ["InvalidRequest", "../../etc is not a widget: write scope/name."],

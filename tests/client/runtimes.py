@@ -12,6 +12,7 @@ from playwright.sync_api import Browser
 
 from support.folders import filled_folder
 from support.npm import bun_binary, node_binary
+from support.pictures import a_picture
 from support.scripted import Scripted, ScriptedServer, scripted_server
 from support.service import Service, running_service
 from support.widgets import version_line, widget_line
@@ -108,11 +109,21 @@ def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
         return version_line(number, **here, sdkVersion=sdk, publishedAt=at, **fields)
 
     (folder / "clock.css").write_text(".clock { color: red; }\n")
+    pictures = []
+    for shade, scheme in enumerate(("light", "dark")):
+        (folder / f"{scheme}.png").write_bytes(a_picture(shade=shade))
+        pictures.append({"path": f"screenshots/{scheme}.png", "file": f"{scheme}.png"})
     german = {"de": {"displayName": "Wanduhren"}}
     yield widget_line(
         "acme/clock",
         versions=[
-            version("2.0.0", "^2.0.0", keywords=["wall-mounted"], translations=german),
+            version(
+                "2.0.0",
+                "^2.0.0",
+                keywords=["wall-mounted"],
+                translations=german,
+                files=pictures,
+            ),
             version("1.1.0", cssFile="clock.css"),
             version("1.0.0"),
         ],

@@ -13,7 +13,15 @@ export async function reading(client, base) {
   const { versions } = await catalog.detail("@acme/clock");
   const { revocations } = await catalog.revocations();
   const elsewhere = new client.Catalog("http://127.0.0.1:1", { cache: null });
+  const pictures = await Promise.all([
+    catalog.picture("acme/clock"),
+    catalog.picture("acme/clock", { scheme: "dark" }),
+    catalog.picture("acme/guard", { scheme: "dark" }),
+    catalog.icon("@acme/guard"),
+  ]);
+  const typeOf = async (address) => (await fetch(address)).headers.get("content-type");
   return {
+    pictures: await Promise.all([...new Set(pictures)].map(typeOf)),
     found: [total, widgets[0].latestVersion.version, widgets[0].latestCompatibleVersion.version],
     versions: versions.map((it) => it.version),
     revocations: Array.isArray(revocations),

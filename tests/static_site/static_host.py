@@ -30,6 +30,7 @@ http {{
         application/atom+xml atom;
         application/xml xml;
         image/svg+xml svg;
+        image/webp webp;
         text/plain txt;
     }}
     client_body_temp_path "{state}/body";

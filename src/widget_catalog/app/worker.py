@@ -206,6 +206,7 @@ class _Parts:
         origins = " ".join(self._limits.embed_origins.split())
         embeds = EmbedPages(self._catalog, services.renderer, cdn_url, origins)
         paths = [feature.paths(services, self._receiver) for feature in installed()]
+        paths.append(pages.pictures.handlers(self._cdn.handle))
         return Site(
             self._build_api(health),
             self._cdn,

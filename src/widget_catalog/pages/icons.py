@@ -100,7 +100,7 @@ class Icons:
         drawing = self._find(icon) if icon else None
         if drawing is None and letter is None:
             return None
-        width, height = _fit(columns, rows)
+        width, height = board_size(columns, rows)
         side = round(min(width, height) * _GLYPH, 1)
         if drawing is None:
             glyph = Markup(
@@ -196,7 +196,7 @@ def _letter(name: str) -> str:
     return "?"
 
 
-def _fit(columns: int, rows: int) -> tuple[float, float]:
+def board_size(columns: int, rows: int) -> tuple[float, float]:
     """The width and height of a board of these proportions; extreme ones are limited."""
     ratio = min(max(columns / max(rows, 1), 0.5), 3.0)
     width, height = _BOARD

@@ -31,6 +31,7 @@ from .guides import GuidePages
 from .icons import Icons, load_glyphs
 from .link_picture import OWN_PATH
 from .listing_pages import ListingPages
+from .pictures import Pictures
 from .preview import PreviewPages, panel_security_headers
 from .reference import ReferencePages
 from .rendered_pages import (
@@ -131,6 +132,7 @@ class PublicPages:
         self._views = Views(catalog)
         offered = self._languages.offered
         self._pages = RenderedPages(renderer, catalog.packer, offered)
+        self.pictures = Pictures(catalog, self._pages, self._icons)
         vary = _VARY_BY_LANGUAGE if len(offered) > 1 else _VARY
         self._document = cache(partial(openapi, renderer.service_name, renderer.public_url))
         # A static site has no API, so what the examples do works in a service alone.

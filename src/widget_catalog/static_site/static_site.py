@@ -40,6 +40,7 @@ from ..core.settings import Settings as ServiceSettings
 from ..pages.feeds import BADGES
 from ..pages.icons import Icons
 from ..pages.pages import PublicPages
+from ..pages.pictures import SCHEMES
 from ..pages.rendered_pages import (
     CollectionsReader,
     LegalPageReader,
@@ -200,6 +201,7 @@ class StaticSite:
         self._settings = settings
         self._target = target
         self._stored = bundles
+        self._cdn = f"/{CDN}" if bundles is not None else settings.cdn_base_url or ""
         self._views = Views(catalog)
         self._index: list[Indexed] = []
         self._scopes: Counter[str] = Counter()
@@ -268,8 +270,23 @@ class StaticSite:
         it = detail.widget
         texts = it.display_name, it.description
         counted = it.is_official, it.download_count
-        self._index.append(Indexed(scope, name, *texts, *counted, tuple(keywords)))
+        pictures = await self._pictures(key)
+        self._index.append(Indexed(scope, name, *texts, *counted, tuple(keywords), pictures))
         self._scopes[scope] += 1
+
+    async def _pictures(self, key: str) -> tuple[str, ...]:
+        """The addresses of its thumbnails, or none: then it has drawn pictures. And its icon."""
+        pictures = self._pages.pictures
+        widget = pictures.find(key)
+        if widget is None:
+            return ()
+        self._target.put(f"icons/{key}.svg", pictures.draw_icon(widget).body)
+        found = dict.fromkeys(pictures.find_thumbnail(widget, it) for it in SCHEMES)
+        paths = tuple(f"{self._cdn}{it}" for it in found if it is not None)
+        for scheme in () if paths else SCHEMES:
+            content = pictures.draw(widget, scheme)
+            self._target.put(f"pictures/{key}/{scheme}.svg", content.body)
+        return paths
 
     def _bundles(self, scope: str, name: str, version: str) -> None:
         if self._stored is None or self._catalog.find_revocation(scope, name, version) is not None:

@@ -32,7 +32,7 @@ from .rendering import PageRenderer
 _log = structlog.get_logger("widget_catalog.errors")
 
 # Paths that pages of other origins may read, including errors.
-_OPEN = (WIDGETS, "/cdn/", "/client/")
+_OPEN = (WIDGETS, "/cdn/", "/client/", "/pictures/", "/icons/")
 
 _JSON = ("content-type", "application/json; charset=utf-8")
 _OAUTH = [_JSON, ("cache-control", "no-store"), NOSNIFF]
