@@ -17,7 +17,7 @@ from support.widgets import version_line, widget_line
 from widget_catalog.catalog.model.widgets import Version, Widget
 from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.store.files import list_stored_files
-from widget_catalog.core.files.verified import hash_stream
+from widget_catalog.core.files.hashing import hash_stream
 from widget_catalog.mirror.mirroring import Mirroring, Wanted
 from widget_catalog.mirror.other_hosts import OtherHosts
 from widget_catalog.transfer.export_catalog import export_catalog, name_files

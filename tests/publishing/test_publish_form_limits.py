@@ -13,7 +13,7 @@ from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.errors import InvalidRequest, StoreUnavailable
 from widget_catalog.core.http.http import PlainRequest
-from widget_catalog.core.http.receiving import MultipartReader
+from widget_catalog.core.http.multipart_form import MultipartReader
 
 
 @pytest.fixture

@@ -14,10 +14,14 @@ from ..core.errors import (
     NotAllowed,
     TooOften,
 )
-from ..core.http.call import COOKIE, Call, Services, delete_cookie, done, email_for, reply
+from ..core.http.call import Call, email_for
+from ..core.http.cookies import COOKIE
 from ..core.http.errors import status_of
 from ..core.http.http import Response
+from ..core.http.replies import done, reply
 from ..core.http.sent_form import CORRECTABLE, NOT_SENT, SentForm, form_page, forms_of, own_page
+from ..core.http.services import Services
+from ..core.http.signed_cookies import delete_cookie
 from . import manage_account as managing
 from .administer_account import check_reset_link, use_reset_link
 from .create_account import OPERATOR, Registration, check_may_register, register

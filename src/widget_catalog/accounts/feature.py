@@ -12,7 +12,7 @@ from .settings import OWN_CLIENT, AccountSettings
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.call import Services
+    from ..core.http.services import Services
     from ..core.settings import Settings
 
 

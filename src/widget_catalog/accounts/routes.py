@@ -2,10 +2,11 @@
 
 from functools import partial
 
-from ..core.http.call import OAUTH_BASE, Call, Services
+from ..core.http.call import OAUTH_BASE, Call
 from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.http import Response
 from ..core.http.routing import AuthMode, Route, StepUp, Who, page
+from ..core.http.services import Services
 from . import endpoints as account
 from . import sign_in_endpoints as sign_in
 from .oauth import endpoints as oauth

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..catalog.node.opening import open_secret_box
 from ..core.actors import Visitor
 from ..core.data_folder import DataFolder
-from ..core.http.call import COOKIE, Call, Services
+from ..core.http.call import Call
+from ..core.http.cookies import COOKIE
 from ..core.http.routing import Route
+from ..core.http.services import Services
 from .oauth.serving import OAuthConfig
 from .second_factor.passkeys import site_at
 from .second_factor.proving import FactorPolicy, require_second_factor, require_step_up

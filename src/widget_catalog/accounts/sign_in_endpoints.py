@@ -12,22 +12,19 @@ from widget_contract.errors import CatalogError
 
 from ..core.clock import from_ms, iso
 from ..core.errors import AccountLocked, InvalidRequest, NotSignedIn, TooOften
-from ..core.http.call import (
-    COOKIE,
-    Call,
-    Services,
-    cookie_attributes,
-    csrf_token,
-    delete_cookie,
-    done,
-    find_signed,
-    reply,
-    set_signed,
-)
+from ..core.http.call import Call, csrf_token
+from ..core.http.cookies import COOKIE, cookie_attributes
 from ..core.http.errors import status_of
 from ..core.http.http import Response
 from ..core.http.rendering import Header, local_path
+from ..core.http.replies import done, reply
 from ..core.http.sent_form import SentForm, form_page
+from ..core.http.services import Services
+from ..core.http.signed_cookies import (
+    delete_cookie,
+    find_signed,
+    set_signed,
+)
 from .second_factor import signing_in as second_factor
 from .second_factor.pages import credential_in
 from .second_factor.passkeys import new_challenge, request_options

@@ -15,7 +15,8 @@ from ..catalog.replica.node_status import NodeStatus
 from ..catalog.replica.replica import Replica
 from ..core.db.engine import Store
 from ..core.files.cache import StoreWatch
-from ..core.files.verified import encoding_of, remove_damaged, set_aside
+from ..core.files.compressed_forms import encoding_of
+from ..core.files.verified_files import remove_damaged, set_aside
 from ..core.http.metrics import Reading, process_readings
 from ..core.http.receiving import Receiver
 from ..core.settings import Settings

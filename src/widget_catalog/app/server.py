@@ -29,10 +29,11 @@ from ..catalog.node.node import Node
 from ..catalog.replica.node_status import NodeStatus
 from ..core.data_folder import DataFolder
 from ..core.features import installed, list_contributions
-from ..core.http.http import Worker, WorkerStatus
+from ..core.http.http import Worker
 from ..core.http.metrics import node_readings, prepare_metrics, serve_metrics
 from ..core.http.page_templates import compile_public_templates
 from ..core.http.rsgi import RsgiApp
+from ..core.http.worker_status import WorkerStatus
 from ..core.logs import configure_logs
 from ..core.settings import Settings
 from ..pages.pages import load_for_pages

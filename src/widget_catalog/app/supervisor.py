@@ -22,8 +22,8 @@ import structlog
 from granian import Granian
 from granian._granian import SocketHolder
 
-from ..core.http.http import WorkerStatus
 from ..core.http.sending import configure
+from ..core.http.worker_status import WorkerStatus
 from .io_thread import follow_load
 
 _log = structlog.get_logger("widget_catalog.workers")

@@ -41,10 +41,13 @@ from ..core.db.file_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
-from ..core.http.call import Services
-from ..core.http.conditional import Languages
 from ..core.http.dispatcher import Dispatcher
-from ..core.http.http import Handler, Worker, WorkerStatus, never_now
+from ..core.http.http import (
+    Handler,
+    Worker,
+    never_now,
+)
+from ..core.http.language_choice import Languages
 from ..core.http.metrics import Metrics, Reading, WorkerMetrics, open_metrics
 from ..core.http.middleware import (
     access_logged,
@@ -57,7 +60,9 @@ from ..core.http.middleware import (
 from ..core.http.receiving import Receiver
 from ..core.http.rendering import PageRenderer
 from ..core.http.routing import Route, Routes
-from ..core.jobs.fair_turns import hashing_pool, publishing_pool
+from ..core.http.services import Services
+from ..core.http.worker_status import WorkerStatus
+from ..core.jobs.fair_pool import hashing_pool, publishing_pool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ..core.data_folder import sync
 from ..core.errors import BackupFailed, BundleNotFound
 from ..core.files.contract import Bundles
-from ..core.files.verified import map_parallel, read_verified
+from ..core.files.verified_bundles import read_verified
+from ..core.jobs.parallel import map_parallel
 from ..core.progress import Bar
 from .database_copy import StoredName
 from .layout import BUNDLES, PARTIAL, hash_of, write_file

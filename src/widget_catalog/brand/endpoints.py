@@ -20,9 +20,10 @@ from ..catalog.model.operator_content import LegalPage
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
 from ..core.http.branding import Logo
-from ..core.http.call import Call, Services, done, reply
+from ..core.http.call import Call
 from ..core.http.content import Content
 from ..core.http.http import Response
+from ..core.http.replies import done, reply
 from ..core.http.routing import Route, Who, page
 from ..core.http.sent_form import (
     NOT_SENT,
@@ -32,6 +33,7 @@ from ..core.http.sent_form import (
     seen_in,
     tag_of,
 )
+from ..core.http.services import Services
 from ..core.jobs.bounded_work import BoundedProcess
 from ..pages.markdown import render_markdown
 from . import managing

@@ -8,7 +8,7 @@ from ..core.features import Closeable, Feature, WorkerContext, value_of
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.call import Services
+    from ..core.http.services import Services
 
 
 def _hooks() -> "Hooks":

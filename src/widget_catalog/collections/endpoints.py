@@ -11,8 +11,9 @@ from ..accounts.permissions import read_as_operator
 from ..catalog.model.operator_content import Collection
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound
-from ..core.http.call import Call, Services, done, reply
+from ..core.http.call import Call
 from ..core.http.http import Response
+from ..core.http.replies import done, reply
 from ..core.http.routing import Route, Who, page
 from ..core.http.sent_form import (
     NOT_SENT,
@@ -23,6 +24,7 @@ from ..core.http.sent_form import (
     seen_in,
     tag_of,
 )
+from ..core.http.services import Services
 from . import managing
 from .managing import MAX_TEXT, MAX_TITLE
 from .store import find_listed, list_all

@@ -12,8 +12,8 @@ from widget_contract import wire
 from . import release
 from .errors import StoreUnavailable
 from .features import installed
-from .http.call import Services
 from .http.content import Content
+from .http.services import Services
 from .settings import Settings
 
 _READ_EVERY_S = 0.5

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from .data_folder import DataFolder
     from .db.engine import Store
     from .files.contract import Bundles, Uploads
-    from .http.call import Services
     from .http.dispatcher import Authentication
     from .http.http import Handler
     from .http.metrics import Reading
     from .http.receiving import Receiver
     from .http.rendering import Contributions
     from .http.routing import Route
+    from .http.services import Services
 
 _MENUS = ("account", "operate")
 

@@ -6,10 +6,11 @@ from typing import Any
 from urllib.parse import quote
 
 from ..core.errors import NotFound
-from ..core.http.call import Call, Services
+from ..core.http.call import Call
 from ..core.http.conditional import is_known
 from ..core.http.http import NOSNIFF, Response
 from ..core.http.routing import AuthMode, Handler, Route, Who, page
+from ..core.http.services import Services
 from .packages import Package, Packages, normalize, version_of
 
 _JSON = "application/vnd.pypi.simple.v1+json"

@@ -9,7 +9,7 @@ from ..core.features import Feature, value_of
 from ..core.settings import FeatureSettings, setting
 
 if TYPE_CHECKING:
-    from ..core.http.call import Services
+    from ..core.http.services import Services
 
 
 def _is_folder(value: str) -> str | None:

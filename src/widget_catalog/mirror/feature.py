@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from widget_catalog_client import Catalog
 
     from ..catalog.node.node import Node
-    from ..core.http.call import Services
+    from ..core.http.services import Services
     from .mirroring import Mirroring
 
 

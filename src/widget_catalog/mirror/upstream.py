@@ -31,7 +31,7 @@ from ..catalog.store.attached_content import check_content, stored_words
 from ..core.clock import from_ms, iso
 from ..core.errors import BundleRefused
 from ..core.files.contract import Bundles, Kind
-from ..core.files.verified import is_intact
+from ..core.files.verified_bundles import is_intact
 from ..transfer.export_catalog import name_files
 from ..transfer.ndjson import ImportedBundle, Rules, decode_line
 

@@ -14,9 +14,10 @@ from ..core.actors import Actor, Right
 from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from ..core.files.contract import Bundles
-from ..core.http.call import Call, Paging, Services, reply
+from ..core.http.call import Call, Paging
 from ..core.http.dispatcher import refuse_other_sites
 from ..core.http.http import Response
+from ..core.http.replies import reply
 from ..core.http.routing import AuthMode, Route, StepUp, Who, page
 from ..core.http.sent_form import (
     CORRECTABLE,
@@ -27,6 +28,7 @@ from ..core.http.sent_form import (
     forms_of,
     own_form_page,
 )
+from ..core.http.services import Services
 from ..publishing.widget_pages import WIDGETS, version_form
 from . import manage_scopes as scopes
 from . import report_widget as reports

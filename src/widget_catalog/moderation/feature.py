@@ -14,7 +14,7 @@ from .commands import scopes
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
-    from ..core.http.call import Services
+    from ..core.http.services import Services
 
 
 @dataclass(frozen=True, kw_only=True)

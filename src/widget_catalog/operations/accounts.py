@@ -30,10 +30,11 @@ from ..catalog.store.events import append
 from ..core.actors import Account, Actor, email_error
 from ..core.db.engine import Store, Transaction
 from ..core.errors import FieldMessage, InvalidRequest, NotFound
-from ..core.http.call import Call, Paging, Services
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.routing import Handler
 from ..core.http.sent_form import NOT_SENT, SentForm, forms_of, own_form_page, own_page
+from ..core.http.services import Services
 from ..organizations.store import list_memberships
 
 ACCOUNTS = "/operate/accounts"

@@ -25,9 +25,11 @@ from ..core.actors import Actor
 from ..core.clock import to_ms
 from ..core.db.engine import Store
 from ..core.errors import FieldMessage, InvalidRequest
-from ..core.http.call import Call, Paging, Services, reply
+from ..core.http.call import Call, Paging
 from ..core.http.http import NOSNIFF, Response, StreamBody
+from ..core.http.replies import reply
 from ..core.http.sent_form import SentForm, own_page
+from ..core.http.services import Services
 from ..organizations.organize import read_organization_audit
 from ..publishing.view_own import read_widget_audit
 

@@ -20,9 +20,10 @@ from ..catalog.store.widgets import (
 )
 from ..core.errors import InvalidRequest
 from ..core.features import installed
-from ..core.http.call import Call, Paging, Services
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.sent_form import SentForm, own_page
+from ..core.http.services import Services
 from ..core.settings import Settings, list_settings
 from ..publishing.widget_pages import WIDGETS
 

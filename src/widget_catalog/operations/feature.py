@@ -14,7 +14,7 @@ from .commands import audit, doctor, stats
 from .migrate_command import migrate
 
 if TYPE_CHECKING:
-    from ..core.http.call import Services
+    from ..core.http.services import Services
 
 
 @dataclass(frozen=True, kw_only=True)

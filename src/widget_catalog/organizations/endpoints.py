@@ -13,8 +13,9 @@ from ..accounts.settings import AccountSettings
 from ..core.actors import Right
 from ..core.clock import from_ms, iso
 from ..core.errors import InvalidRequest, NotFound
-from ..core.http.call import Call, Paging, Services, reply
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
+from ..core.http.replies import reply
 from ..core.http.routing import Route, StepUp, Who, page
 from ..core.http.sent_form import (
     CORRECTABLE,
@@ -26,6 +27,7 @@ from ..core.http.sent_form import (
     own_form_page,
     own_page,
 )
+from ..core.http.services import Services
 from . import invite_member as inviting
 from . import organize
 from .settings import max_owned

@@ -7,7 +7,7 @@ from ..core.setting_rules import between
 from ..core.settings import FeatureSettings, setting
 
 if TYPE_CHECKING:
-    from ..core.http.call import Services
+    from ..core.http.services import Services
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,12 +13,18 @@ from ..catalog.reading.catalog import Catalog
 from ..core.errors import Busy
 from ..core.files.contract import Bundles
 from ..core.http.branding import ACCENTS, LOGO_TYPES, LOGOS, Brand
-from ..core.http.call import cookie_attributes
-from ..core.http.conditional import A_YEAR_S, SWITCH, Languages, content_response, without_language
-from ..core.http.conditional import COOKIE as LANGUAGE_COOKIE
+from ..core.http.conditional import content_response
 from ..core.http.content import AnyContent
+from ..core.http.cookies import cookie_attributes
 from ..core.http.errors import cors_of, failure_page, message_of
 from ..core.http.http import CORS, NOSNIFF, Headers, Request, Response
+from ..core.http.language_choice import (
+    A_YEAR_S,
+    SWITCH,
+    Languages,
+    without_language,
+)
+from ..core.http.language_choice import COOKIE as LANGUAGE_COOKIE
 from ..core.http.rendering import HTML, STATIC, PageRenderer
 from ..core.http.routing import Routes
 from ..core.languages.language import N_, Language

@@ -20,7 +20,7 @@ from ..catalog.store.attached_content import read_readme
 from ..catalog.store.installs import Installs
 from ..core.errors import Busy, StoreUnavailable
 from ..core.files.contract import Bundles
-from ..core.files.verified import read_verified
+from ..core.files.verified_bundles import read_verified
 from ..core.http.content import AnyContent
 from ..core.http.rendering import PageRenderer
 from ..core.jobs.bounded_work import BoundedWork

@@ -13,8 +13,11 @@ from ..accounts.permissions import list_publishing_scopes
 from ..catalog.replica.rendering import render_detail
 from ..core.actors import Right
 from ..core.errors import InvalidRequest
-from ..core.http.call import Call, Services, done, read_object, reply
+from ..core.http.body_fields import read_object
+from ..core.http.call import Call
 from ..core.http.http import Response
+from ..core.http.replies import done, reply
+from ..core.http.services import Services
 from .change_widget import (
     deprecate_version,
     list_widget,

@@ -11,9 +11,9 @@ from .commands import versions, widgets
 from .settings import PublishingSettings
 
 if TYPE_CHECKING:
-    from ..core.http.call import Services
     from ..core.http.http import Handler
     from ..core.http.receiving import Receiver
+    from ..core.http.services import Services
     from ..core.settings import Settings
 
 

@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator
 from functools import partial
 
 from ..core.errors import BundleRefused, NotFound, TooOften
-from ..core.http.call import Call, Services, read_object
+from ..core.http.body_fields import read_object
+from ..core.http.call import Call
 from ..core.http.routing import InTurn
+from ..core.http.services import Services
 from .module_notes import ModuleNotes
 from .picture_checks import PictureChecks
 from .publish_version import list_pictures, read_module

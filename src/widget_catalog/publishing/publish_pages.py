@@ -29,11 +29,12 @@ from ..core.errors import (
     StoreUnavailable,
     TooOften,
 )
-from ..core.http.call import Call, Services
+from ..core.http.call import Call
 from ..core.http.errors import headers_of, log_error, status_of
 from ..core.http.http import NOSNIFF, Response
-from ..core.http.receiving import FormFile
+from ..core.http.multipart_form import FormFile
 from ..core.http.sent_form import NOT_SENT, SentForm, own_page
+from ..core.http.services import Services
 from ..pages.facts import picture_in_words
 from ..pages.preview import of_manifest
 from .module_notes import ModuleNotes

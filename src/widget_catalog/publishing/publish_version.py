@@ -35,7 +35,7 @@ from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, NotFound, StoreUnavailable
 from ..core.files.contract import Bundles, Uploads
-from ..core.files.verified import map_parallel
+from ..core.jobs.parallel import map_parallel
 from .picture_checks import NO_PICTURES, Checked, SentPicture
 from .quotas import NO_QUOTAS, Quotas, count_publication
 from .request_version import Wanted, check_limits, plan_version

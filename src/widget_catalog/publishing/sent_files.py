@@ -21,7 +21,7 @@ from widget_contract.version_files import (
 
 from ..catalog.store.attached_content import check_content
 from ..core.errors import BundleRefused
-from ..core.http.receiving import FormFile
+from ..core.http.multipart_form import FormFile
 from .picture_checks import Checked, SentPicture
 
 PICTURES = "screenshots"

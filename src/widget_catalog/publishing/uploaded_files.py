@@ -20,7 +20,7 @@ from ..catalog.store.files import remove_unused
 from ..core.db.engine import Store
 from ..core.errors import BundleNotFound, BundleRefused, InvalidRequest, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind, Uploads
-from ..core.files.verified import hash_stream
+from ..core.files.hashing import hash_stream
 from .picture_checks import Checked, NotChecked
 from .store import FileSpec, PublishRequest, add_requested_files
 

@@ -11,11 +11,12 @@ from urllib.parse import parse_qsl
 from widget_contract.version_files import is_path
 
 from ..core.errors import NotAllowed, NotFound
-from ..core.http.call import Services, done
 from ..core.http.dispatcher import client_address
 from ..core.http.errors import STATUSES, TooSlow, error, failure, log_error
 from ..core.http.http import Body, Request, Response
 from ..core.http.receiving import Receiver
+from ..core.http.replies import done
+from ..core.http.services import Services
 from ..core.keys import SigningKey
 from ..core.networks import network_of
 from .request_version import announced_size

@@ -8,7 +8,7 @@ import msgspec
 
 from ..catalog.store.installs import installs_of
 from ..core.errors import TooOften
-from ..core.http.call import Call, Paging, Services
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
 from ..core.http.routing import Handler
 from ..core.http.sent_form import (
@@ -20,6 +20,7 @@ from ..core.http.sent_form import (
     own_page,
 )
 from ..core.http.sent_form import Change as FormChange
+from ..core.http.services import Services
 from .api import Change
 from .change_widget import name_publishers, set_official
 from .quotas import Quotas

@@ -32,7 +32,7 @@ from ..core.current_settings import public_settings
 from ..core.errors import FolderUnusable
 from ..core.features import list_contributions
 from ..core.files.contract import Bundles
-from ..core.files.verified import copy_verified
+from ..core.files.verified_bundles import copy_verified
 from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
 from ..core.progress import Advance

@@ -21,7 +21,8 @@ from ..core.clock import iso
 from ..core.db.engine import Store
 from ..core.errors import FolderUnusable
 from ..core.files.contract import Bundles
-from ..core.files.verified import copy_verified, hash_file
+from ..core.files.hashing import hash_file
+from ..core.files.verified_bundles import copy_verified
 
 FilesOf = Callable[[Widget, Version], dict[str, Any]]
 """How the files of a version that are stored here are named in a line: keys and values."""

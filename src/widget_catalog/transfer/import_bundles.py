@@ -20,7 +20,8 @@ from ..catalog.store.rows import StoredFile
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import BundleNotFound, BundleRefused, StoreUnavailable
 from ..core.files.contract import Bundles, FileKey, Kind
-from ..core.files.verified import hash_file, map_parallel
+from ..core.files.hashing import hash_file
+from ..core.jobs.parallel import map_parallel
 from .ndjson import ImportedBundle
 
 WantedFile = tuple[str, Kind, bool]

@@ -23,7 +23,8 @@ from ..core.db.schema import SEALED, channels, leaders, metadata, schema_support
 from ..core.db.tables import load_tables
 from ..core.errors import StoreUnavailable
 from ..core.files.contract import Bundles, FileKey
-from ..core.files.verified import hash_stream, map_parallel
+from ..core.files.hashing import hash_stream
+from ..core.jobs.parallel import map_parallel
 from ..core.keys import SecretBox
 from ..core.progress import Advance, Bar
 

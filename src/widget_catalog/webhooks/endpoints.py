@@ -6,8 +6,9 @@ import msgspec
 
 from ..accounts.services import AccountServices
 from ..core.errors import NotFound
-from ..core.http.call import Call, Paging, Services, done, reply
+from ..core.http.call import Call, Paging
 from ..core.http.http import Response
+from ..core.http.replies import done, reply
 from ..core.http.routing import Handler, Route, StepUp, Who, page
 from ..core.http.sent_form import (
     CORRECTABLE,
@@ -18,6 +19,7 @@ from ..core.http.sent_form import (
     own_form_page,
     own_page,
 )
+from ..core.http.services import Services
 from ..publishing.quotas import Quotas
 from . import managing
 from .managing import IssuedWebhook

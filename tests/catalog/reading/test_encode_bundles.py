@@ -12,8 +12,8 @@ from support.service import wait_for
 from support.site import InProcessSite
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.reading.encode_bundles import BundleEncoder
+from widget_catalog.core.files.compressed_forms import decodes_to
 from widget_catalog.core.files.contract import STORED_ENCODINGS
-from widget_catalog.core.files.verified import decodes_to
 
 
 def module(number: int) -> bytes:

@@ -26,7 +26,7 @@ from widget_catalog.core.files.contract import (
 from widget_catalog.core.files.local import LocalBundles, LocalUploads
 from widget_catalog.core.files.s3 import S3Bundles, S3Uploads
 from widget_catalog.core.files.s3_client import Bucket
-from widget_catalog.core.files.verified import is_intact, read_verified
+from widget_catalog.core.files.verified_bundles import is_intact, read_verified
 
 CONTENT = b"export function mount() {}\n" * 10_000
 HASH = hashlib.sha256(CONTENT).hexdigest()

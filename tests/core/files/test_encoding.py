@@ -11,8 +11,8 @@ import brotli
 import pytest
 import zstandard
 
+from widget_catalog.core.files.compressed_forms import compress, decodes_to
 from widget_catalog.core.files.contract import STORED_ENCODINGS, Encoding, Kind, is_encodable
-from widget_catalog.core.files.verified import compress, decodes_to
 from widget_catalog.core.jobs.bounded_work import BoundedProcess
 
 CONTENT = b"".join(b"export const a%d = () => %d;\n" % (it, it * it) for it in range(2_000))

@@ -6,7 +6,7 @@ from itertools import count, islice
 
 import pytest
 
-from widget_catalog.core.files.verified import map_parallel
+from widget_catalog.core.jobs.parallel import map_parallel
 
 
 def _slowest_first(number: int) -> int:

@@ -5,7 +5,11 @@ import hashlib
 import os
 from pathlib import Path
 
-from widget_catalog.core.files.verified import VerifiedFiles, remove_damaged, set_aside
+from widget_catalog.core.files.verified_files import (
+    VerifiedFiles,
+    remove_damaged,
+    set_aside,
+)
 
 
 def store(folder: Path, content: bytes, kind: str = "js") -> Path:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from widget_catalog.core.http.conditional import Languages, without_language
 from widget_catalog.core.http.http import PlainRequest
+from widget_catalog.core.http.language_choice import Languages, without_language
 from widget_catalog.core.languages.language import parse_languages
 
 OFFERED = Languages("en de ja")

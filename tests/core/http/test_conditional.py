@@ -4,7 +4,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from widget_catalog.core.http.conditional import choose_encoding, choose_range, http_date, is_known
+from widget_catalog.core.http.accept import choose_encoding
+from widget_catalog.core.http.conditional import (
+    choose_range,
+    http_date,
+    is_known,
+)
 
 OURS = ("zstd", "br", "gzip")
 NAMES = [*OURS, "identity", "*", "deflate", "x-gzip", "compress"]

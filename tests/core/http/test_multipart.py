@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from support.browsing import multipart
 from widget_catalog.core.errors import InvalidRequest
 from widget_catalog.core.http.errors import TooLarge
-from widget_catalog.core.http.receiving import MAX_FILES, MultipartReader, boundary_of
+from widget_catalog.core.http.multipart_form import (
+    MAX_FILES,
+    MultipartReader,
+    boundary_of,
+)
 
 MOST = 100
 

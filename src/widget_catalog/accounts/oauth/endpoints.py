@@ -6,11 +6,18 @@ from urllib.parse import urlsplit
 
 from ...core.db.engine import Store
 from ...core.errors import InvalidRequest, NotFound, NotSignedIn, TooOften
-from ...core.http.call import OAUTH_BASE, Call, Services, email_for, is_asked_by_program, reply
+from ...core.http.call import (
+    OAUTH_BASE,
+    Call,
+    email_for,
+    is_asked_by_program,
+)
 from ...core.http.errors import oauth_failure
 from ...core.http.http import Response
 from ...core.http.rendering import leave
+from ...core.http.replies import reply
 from ...core.http.sent_form import code_page, done_page, own_page
+from ...core.http.services import Services
 from ..permissions import require_person
 from ..services import AccountServices
 from ..settings import GRANTS, SCOPES

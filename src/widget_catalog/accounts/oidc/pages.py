@@ -7,10 +7,16 @@ import msgspec
 from widget_contract.errors import CatalogError
 
 from ...core.errors import Conflict, InvalidAccount, InvalidRequest, NotFound
-from ...core.http.call import Call, Services, delete_cookie, find_signed, set_signed
+from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.rendering import Header, leave, local_path
 from ...core.http.sent_form import SentForm, form_page, own_page
+from ...core.http.services import Services
+from ...core.http.signed_cookies import (
+    delete_cookie,
+    find_signed,
+    set_signed,
+)
 from ...core.keys import LIFETIME_S
 from ..services import AccountServices, browser_of
 from ..settings import AccountSettings

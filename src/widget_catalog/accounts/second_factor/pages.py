@@ -12,10 +12,11 @@ import msgspec
 
 from ...core.errors import Conflict, InvalidRequest, NotAllowed, NotSignedIn, TooOften
 from ...core.features import installed
-from ...core.http.call import Call, Services
+from ...core.http.call import Call
 from ...core.http.http import Response
 from ...core.http.rendering import local_path
 from ...core.http.sent_form import NOT_SENT, SentForm, forms_of, own_page
+from ...core.http.services import Services
 from ...core.keys import read_signed, sign_value
 from ..services import AccountServices
 from . import managing

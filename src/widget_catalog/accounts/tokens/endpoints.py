@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 from ...core.actors import TOKEN_RIGHTS, Right
 from ...core.errors import InvalidRequest, NotAllowed
-from ...core.http.call import Call, Services, done, reply
+from ...core.http.call import Call
 from ...core.http.http import Response
+from ...core.http.replies import done, reply
 from ...core.http.sent_form import SentForm, forms_of, own_page
+from ...core.http.services import Services
 from ..permissions import list_publishing_scopes, read_own, require_person
 from . import issue_token as issuing
 from .issue_token import MAX_DAYS, FieldNames, TokenForm, describe_token

@@ -18,7 +18,8 @@ from widget_contract.wire import CliVersion, Counted, ServiceVersion, Shape
 from ...core import release
 from ...core.current_settings import CurrentSettings
 from ...core.errors import Busy, InvalidQuery, InvalidRequest, StoreUnavailable
-from ...core.http.conditional import accepts, content_response, http_date
+from ...core.http.accept import accepts
+from ...core.http.conditional import content_response, http_date
 from ...core.http.content import Content
 from ...core.http.dispatcher import read_whole
 from ...core.http.errors import TooLarge, error

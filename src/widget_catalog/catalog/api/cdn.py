@@ -25,8 +25,9 @@ from ...core.files.contract import (
     LocalFiles,
     is_encodable,
 )
-from ...core.files.verified import VerifiedFiles
-from ...core.http.conditional import choose_encoding, choose_range, is_known
+from ...core.files.verified_files import VerifiedFiles
+from ...core.http.accept import choose_encoding
+from ...core.http.conditional import choose_range, is_known
 from ...core.http.errors import error, log_error
 from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
 from ...core.tracing import part

@@ -13,7 +13,13 @@ from widget_contract.errors import CatalogError
 from ...core.errors import DatabaseDown, DatabaseReadOnly, DataDamaged, StoreUnavailable
 from ...core.http.conditional import content_response
 from ...core.http.content import Content
-from ...core.http.http import NOSNIFF, Headers, Request, Response, WorkerStatus
+from ...core.http.http import (
+    NOSNIFF,
+    Headers,
+    Request,
+    Response,
+)
+from ...core.http.worker_status import WorkerStatus
 from ..reading.catalog import Catalog
 
 # A large import or doctor may write for some seconds; anything longer is unhealthy.

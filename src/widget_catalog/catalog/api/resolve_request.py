@@ -13,7 +13,7 @@ from widget_contract.semver import InvalidRange, InvalidVersion, Range, SemVer
 from widget_contract.wire_running import InstalledWidget, ResolveRequest
 
 from ...core.errors import InvalidQuery
-from ...core.http.call import sentence_of, unknown_keys
+from ...core.http.body_fields import sentence_of, unknown_keys
 from ..reading.resolving import Installed, Resolve, TimeSlice
 
 MAX_BODY_BYTES = 1 << 16

@@ -18,8 +18,9 @@ from ...core.data_folder import DataFolder
 from ...core.db.engine import Store
 from ...core.db.leadership import Leadership
 from ...core.errors import BundleNotFound
+from ...core.files.compressed_forms import compress, decodes_to
 from ...core.files.contract import STORED_ENCODINGS, Bundles, Encoding, FileKey, Kind, is_encodable
-from ...core.files.verified import compress, decodes_to, read_verified
+from ...core.files.verified_bundles import read_verified
 from ...core.jobs.bounded_work import BoundedProcess
 from ..store.feed import list_changes
 from ..store.files import list_files_of

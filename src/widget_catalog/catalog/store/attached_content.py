@@ -22,7 +22,7 @@ from widget_contract.wire_running import PublishedFile
 
 from ...core.errors import BundleRefused
 from ...core.files.contract import Bundles, Kind
-from ...core.files.verified import read_verified
+from ...core.files.verified_bundles import read_verified
 from ...core.jobs.bounded_work import BoundedProcess
 from ..model.tokens import readme_tokens
 

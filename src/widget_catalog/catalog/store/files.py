@@ -20,7 +20,7 @@ from ...core.db.bulk import insert_rows
 from ...core.db.engine import Snapshot, Store, Transaction
 from ...core.db.schema import metadata
 from ...core.files.contract import Bundles, FileKey, Kind
-from ...core.files.verified import map_parallel
+from ...core.jobs.parallel import map_parallel
 from .feed import Change
 from .revocations import IS_REVOKED
 from .rows import StoredFile

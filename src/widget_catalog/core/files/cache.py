@@ -19,7 +19,7 @@ from widget_contract.errors import CatalogError
 
 from ..errors import BundleNotFound, BundlesDown, StoreUnavailable
 from .contract import Bundles, Encoding, Kind, file_name
-from .verified import hash_stream
+from .hashing import hash_stream
 
 _log = structlog.get_logger("widget_catalog.bundles")
 

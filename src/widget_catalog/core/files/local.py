@@ -31,7 +31,7 @@ from .contract import (
     file_name,
     upload_name,
 )
-from .verified import hash_file, hash_stream
+from .hashing import hash_file, hash_stream
 
 _INCOMING = ".incoming-"
 # A copy that was only just created may be removed as a leftover; it is then made again.

@@ -23,8 +23,9 @@ from .contract import (
     file_name,
     upload_name,
 )
+from .hashing import hash_stream
 from .s3_client import Bucket, FoundObject
-from .verified import hash_stream, is_intact
+from .verified_bundles import is_intact
 
 _BUNDLES, _WITHDRAWN, _UPLOADS = "bundles/", "withdrawn/", "uploads/"
 

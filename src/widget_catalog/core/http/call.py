@@ -1,75 +1,23 @@
-"""What handlers work with: a Call, which is a request with its context and decoded body, and the
-Services of features; the responses of the internal API; and cookies that only this service can have
-set.
+"""Call: a request with its context and decoded body, which handlers work with."""
 
-Handlers use plain cookie names. Over https browsers see them with the prefix `__Host-`, which they
-accept only from this host, over https, for all paths: another host of the same domain cannot set
-or replace them. Over plain http there is no such protection.
-"""
-
-import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
-from widget_contract.texts import find_similar
-
 from ..actors import Actor, Via, Visitor
 from ..credentials import hash_secret
-from ..db.engine import Store
 from ..errors import InvalidRequest, NotSignedIn
-from ..files.contract import Bundles, Uploads
-from ..keys import Keys, SigningKey, read_signed, sign_value
-from ..settings import Settings
-from .http import NOSNIFF, Request, Response
-from .receiving import FormFile
-from .rendering import Header, PageRenderer
+from .body_fields import read_fields
+from .cookies import COOKIE
+from .http import Request
+from .multipart_form import FormFile
 
 S = TypeVar("S", bound=msgspec.Struct)
-T = TypeVar("T")
 
-COOKIE = "session"
 OAUTH_BASE = "/api/auth/oauth2"
-_JSON = ("content-type", "application/json; charset=utf-8")
-_NO_STORE = ("cache-control", "no-store")
 _MAX_FIELDS = 100
-# The encoder does not know our subclasses of str.
-_encode = msgspec.json.Encoder(enc_hook=str).encode
-
-
-@dataclass(eq=False, kw_only=True)
-class Services:
-    store: Store
-    bundles: Bundles
-    check_bundles: Callable[[], None]
-    """Raises FolderUnusable or BundlesDown, without waiting for the object store."""
-    uploads: Uploads
-    settings: Settings
-    keys: Keys
-    renderer: PageRenderer
-    applied_seq: Callable[[], int]
-    """The newest change that this node shows to readers."""
-    notifications: Callable[[], int] | None = None
-    """A number that differs once any node has changed something. None: there are no nodes."""
-    _provided: dict[type, Any] = field(default_factory=dict, init=False)
-
-    @property
-    def signing_key(self) -> SigningKey:
-        """Signs values that browsers keep for some minutes."""
-        return self.keys.for_purpose("signing in")
-
-    def provide(self, service: object) -> None:
-        """Make a feature's service available to handlers, by its type."""
-        self._provided[type(service)] = service
-
-    def of(self, kind: type[T]) -> T:
-        """The service of this type. Its feature is installed, or its handlers would not run."""
-        service: T = self._provided[kind]
-        return service
 
 
 class Call:
@@ -178,15 +126,6 @@ def csrf_token(session_secret: str) -> str:
     return hash_secret(f"csrf {session_secret}")
 
 
-def reply(value: Any, *headers: tuple[str, str], status: int = 200) -> Response:
-    """A JSON response that must not be cached."""
-    return Response(status, [_JSON, _NO_STORE, NOSNIFF, *headers], _encode(value))
-
-
-def done(*headers: tuple[str, str]) -> Response:
-    return reply({"success": True}, *headers)
-
-
 def _pairs(text: str) -> list[tuple[str, str]]:
     try:
         return parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
@@ -217,145 +156,3 @@ class Paging(NamedTuple):
             return f"?{urlencode({**call.query(), 'page': str(to)})}"
 
         return cls(page, pages, link(min(page - 1, pages)), link(page + 1))
-
-
-# The types of all fields in bodies.
-_RULES: dict[object, str] = {
-    str: "must be a text.",
-    str | None: "must be a text.",
-    int: "must be a whole number.",
-    bool: "must be true or false.",
-    bool | None: "must be true, false or null.",
-    list[str]: "must be a list of texts.",
-    dict[str, Any]: "must be an object.",
-    dict[str, Any] | None: "must be an object.",
-}
-
-
-_PLAIN_KEY = re.compile(r"[\w.-]{1,80}")
-_MAX_SHOWN = 20
-
-
-def unknown_keys(
-    given: Mapping[str, Any],
-    known: Collection[str],
-    at: str = "",
-    synonyms: Mapping[str, str] | None = None,
-) -> list[str]:
-    """An error for each key of an object that is not a known one, with the key that was meant.
-    `at` is the path of the object; `synonyms` are names of other interfaces for a known key.
-    """
-    unknown = [key for key in given if key not in known]
-    free = [key for key in known if key not in given]
-    errors = []
-    for key in unknown[:_MAX_SHOWN]:
-        meant = (synonyms or {}).get(key) or find_similar(key, free)
-        shown = key if _PLAIN_KEY.fullmatch(key) else repr(key[:80])
-        hint = f"did you mean {meant}?" if meant in free else f"known are {', '.join(known)}."
-        errors.append(f"{at}{shown}: is an unknown key; {hint}")
-    # The others are only counted: a similar name takes some microseconds to find.
-    return errors + ["is an unknown key."] * len(unknown[_MAX_SHOWN:])
-
-
-def sentence_of(errors: list[str]) -> str:
-    """All errors of a body; the first ones, if there are many."""
-    more = len(errors) - _MAX_SHOWN
-    end = [f"There {'is 1 more error' if more == 1 else f'are {more} more errors'}."]
-    return " ".join(errors[:_MAX_SHOWN] + (end if more > 0 else []))
-
-
-def read_object(body: bytes) -> dict[str, Any]:
-    """The decoded body, of any type; None without a body."""
-    try:
-        found = msgspec.json.decode(body or b"{}")
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise InvalidRequest("The body is not proper JSON.") from None
-    except RecursionError:
-        raise InvalidRequest("The body is nested too deeply.") from None
-    if not isinstance(found, dict):
-        raise InvalidRequest("The body must be a JSON object.")
-    return found
-
-
-def read_fields(body: bytes, shape: type[S]) -> S:
-    """The fields of this type; unknown keys are errors."""
-    found = read_object(body)
-    fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
-    errors = unknown_keys(found, fields)
-    for name, it in fields.items():
-        if name in found and not _is_a(it.type, found[name]):
-            errors.append(f"{name}: {_RULES[it.type]}")
-        elif name not in found and it.required:
-            errors.append(f"{name}: is missing.")
-    if errors:
-        raise InvalidRequest(sentence_of(errors))
-    return msgspec.convert(found, shape)
-
-
-def _is_a(kind: Any, value: object) -> bool:
-    try:
-        msgspec.convert(value, kind)
-    except msgspec.ValidationError:
-        return False
-    return True
-
-
-_PREFIX = "__Host-"
-
-
-_THEME = re.compile(r"(?:\A|;)\s*theme=(light|dark)\s*(?:;|\Z)")
-
-
-def theme_of(request: Request) -> str:
-    """The colors that `site.js` stores; without a prefix, because nothing depends on them."""
-    found = _THEME.search(request.headers.get("cookie") or "")
-    return "" if found is None else found[1]
-
-
-def cookie_attributes(public_url: str) -> str:
-    """HttpOnly and SameSite: not readable by scripts, not sent by other sites."""
-    is_https = public_url.startswith("https:")
-    return f"; Path=/; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
-
-
-class Cookies:
-    def __init__(self, public_url: str) -> None:
-        self._prefix = _PREFIX if public_url.startswith("https:") else ""
-
-    def received(self, request: Request) -> dict[str, str]:
-        """Our own cookies, by their plain names.
-
-        If several have the same name, it is unknown which one is ours: all are ignored.
-        """
-        values: dict[str, set[str]] = defaultdict(set)
-        lines = [line for key, line in request.headers.items() if key == "cookie"]
-        for pair in ";".join(lines).split(";"):
-            name, _, value = pair.strip().partition("=")
-            if name.startswith(self._prefix):
-                values[name.removeprefix(self._prefix)].add(value)
-        return {name: it.pop() for name, it in values.items() if len(it) == 1}
-
-    def sent(self, response: Response) -> Response:
-        """The response with prefixed cookies."""
-        if not self._prefix:
-            return response
-        headers = [
-            (key, self._prefix + value) if key == "set-cookie" else (key, value)
-            for key, value in response.headers
-        ]
-        return response._replace(headers=headers)
-
-
-def set_signed(services: Services, name: str, value: msgspec.Struct, lifetime_s: int) -> Header:
-    signed = sign_value(services.signing_key, value, services.store.now_ms(), lifetime_s)
-    attributes = cookie_attributes(services.settings.public_url)
-    return ("set-cookie", f"{name}={signed}; Max-Age={lifetime_s}{attributes}")
-
-
-def delete_cookie(services: Services, name: str) -> Header:
-    return ("set-cookie", f"{name}=; Max-Age=0{cookie_attributes(services.settings.public_url)}")
-
-
-def find_signed(services: Services, call: Call, name: str, shape: type[T]) -> T | None:
-    signed = call.cookies.get(name, "")
-    return read_signed(services.signing_key, signed, shape, services.store.now_ms())

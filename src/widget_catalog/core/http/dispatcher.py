@@ -19,10 +19,19 @@ from widget_contract.version_files import MAX_PICTURE_BYTES, MAX_PICTURES
 from ..actors import Right, Visitor
 from ..data_folder import DataFolder
 from ..errors import InvalidRequest, NotAllowed, NotFound, NotSignedIn
-from ..jobs.fair_turns import FairPool
+from ..jobs.fair_pool import FairPool
 from ..networks import network_of
 from ..tracing import current, part
-from .call import COOKIE, OAUTH_BASE, Call, Cookies, Services, is_asked_by_program, theme_of
+from .call import (
+    OAUTH_BASE,
+    Call,
+    is_asked_by_program,
+)
+from .cookies import (
+    COOKIE,
+    Cookies,
+    theme_of,
+)
 from .errors import (
     STATUSES,
     TooLarge,
@@ -36,8 +45,15 @@ from .errors import (
 )
 from .http import Body, Request, Response
 from .middleware import client_of
-from .receiving import FormFile, MultipartForm, MultipartReader, Receiver, boundary_of
+from .multipart_form import (
+    FormFile,
+    MultipartForm,
+    MultipartReader,
+    boundary_of,
+)
+from .receiving import Receiver
 from .routing import AuthMode, Handler, Route, Routes, Who, allowed
+from .services import Services
 
 T = TypeVar("T")
 

@@ -21,7 +21,8 @@ from ..data_folder import DataFolder, allocate
 from ..db.damage import DamageAlarm
 from ..db.migrate import SCHEMA
 from ..tracing import observe_parts
-from .http import Request, WorkerStatus
+from .http import Request
+from .worker_status import WorkerStatus
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

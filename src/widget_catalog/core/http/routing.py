@@ -6,8 +6,9 @@ from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..actors import Right
-from .call import Call, Services
+from .call import Call
 from .http import Response
+from .services import Services
 
 T = TypeVar("T")
 

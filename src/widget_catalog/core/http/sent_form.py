@@ -13,11 +13,13 @@ import msgspec
 from widget_contract.errors import CatalogError, InvalidName
 
 from ..errors import Conflict, FieldMessage, InvalidAccount, InvalidRequest, TooOften
-from .call import Call, Services, done
+from .call import Call
 from .errors import headers_of, status_of
 from .http import Response
 from .rendering import Header
+from .replies import done
 from .routing import Handler
+from .services import Services
 
 # Errors that the person can correct in the form.
 CORRECTABLE = (InvalidRequest, InvalidName, InvalidAccount, Conflict)
