@@ -3,7 +3,7 @@
 from functools import partial
 
 from ..core.http.call import OAUTH_BASE, Call
-from ..core.http.dispatcher import refuse_other_sites
+from ..core.http.csrf import refuse_other_sites
 from ..core.http.http import Response
 from ..core.http.routing import AuthMode, Route, StepUp, Who, page
 from ..core.http.services import Services
@@ -37,7 +37,7 @@ def _same_origin(route: Route) -> Route:
         return route
 
     def handle(services: Services, call: Call) -> Response:
-        refuse_other_sites(services, call)
+        refuse_other_sites(services.settings, call.request)
         return route.handler(services, call)
 
     return route._replace(handler=handle)

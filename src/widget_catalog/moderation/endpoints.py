@@ -15,7 +15,7 @@ from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound, TooOften
 from ..core.files.contract import Bundles
 from ..core.http.call import Call, Paging
-from ..core.http.dispatcher import refuse_other_sites
+from ..core.http.csrf import refuse_other_sites
 from ..core.http.http import Response
 from ..core.http.replies import reply
 from ..core.http.routing import AuthMode, Route, StepUp, Who, page
@@ -189,7 +189,7 @@ def get_report(services: Services, call: Call, sent: SentForm = NOT_SENT) -> Res
 
 @forms_of(get_report, lambda call: f"{call.request.path}?done=yes", _CORRECTABLE)("")
 def post_report(services: Services, call: Call, fields: Mapping[str, str]) -> None:
-    refuse_other_sites(services, call)
+    refuse_other_sites(services.settings, call.request)
     form = {key: value.strip() for key, value in fields.items()}
     # Forms send CRLF line breaks.
     form["text"] = form.get("text", "").replace("\r\n", "\n")

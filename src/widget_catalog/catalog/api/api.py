@@ -21,7 +21,6 @@ from ...core.errors import Busy, InvalidQuery, InvalidRequest, StoreUnavailable
 from ...core.http.accept import accepts
 from ...core.http.conditional import content_response, http_date
 from ...core.http.content import Content
-from ...core.http.dispatcher import read_whole
 from ...core.http.errors import TooLarge, error
 from ...core.http.http import (
     CORS,
@@ -34,6 +33,7 @@ from ...core.http.http import (
     Request,
     Response,
 )
+from ...core.http.request_body import read_whole
 from ...core.tracing import current, part
 from ..reading.catalog import Catalog
 from ..reading.details import Registry

@@ -1,16 +1,14 @@
-"""Dispatcher: authenticates a request, checks where it comes from, reads its body, and runs its
-handler in a thread.
+"""Dispatcher: finds the route of a request, receives its body, checks who sends it and from where,
+and runs its handler in a thread.
 """
 
 import asyncio
 import contextvars
-import hmac
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn, Protocol, TypeVar
-from urllib.parse import urlsplit
+from typing import Protocol, TypeVar
 
 from widget_contract.errors import CatalogError, InvalidManifest
 from widget_contract.manifests import MAX_MANIFEST_TEXT_BYTES
@@ -18,25 +16,17 @@ from widget_contract.version_files import MAX_PICTURE_BYTES, MAX_PICTURES
 
 from ..actors import Right, Visitor
 from ..data_folder import DataFolder
-from ..errors import InvalidRequest, NotAllowed, NotFound, NotSignedIn
+from ..errors import NotFound, NotSignedIn
 from ..jobs.fair_pool import FairPool
 from ..networks import network_of
 from ..tracing import current, part
-from .call import (
-    OAUTH_BASE,
-    Call,
-    is_asked_by_program,
-)
-from .cookies import (
-    COOKIE,
-    Cookies,
-    theme_of,
-)
+from .call import OAUTH_BASE, Call, is_asked_by_program
+from .cookies import COOKIE, Cookies, theme_of
+from .csrf import check_csrf, refuse_other_sites
 from .errors import (
     STATUSES,
     TooLarge,
     TooSlow,
-    UnsupportedType,
     WrongMethod,
     failure,
     failure_page,
@@ -45,19 +35,14 @@ from .errors import (
 )
 from .http import Body, Request, Response
 from .middleware import client_of
-from .multipart_form import (
-    FormFile,
-    MultipartForm,
-    MultipartReader,
-    boundary_of,
-)
+from .multipart_form import FormFile, MultipartForm, MultipartReader, boundary_of
 from .receiving import Receiver
-from .routing import AuthMode, Handler, Route, Routes, Who, allowed
+from .request_body import check_content_type, content_type_of, length_of, read_whole
+from .routing import AuthMode, Found, Route, Routes, Who, allowed
 from .services import Services
 
 T = TypeVar("T")
 
-_UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 _TIMEOUT_S = 30
 # More of a form with files is read than is kept, so that a person who uploads a file that is too
 # large gets the form with an error instead of a closed connection.
@@ -77,6 +62,51 @@ class Authentication(Protocol):
 
     def check(self, visitor: Visitor, route: Route) -> None:
         """Raises an error if this route needs more proof."""
+
+
+@dataclass
+class Exchange:
+    """A request on its way: located, received, authorized, run."""
+
+    request: Request
+    method: str
+    address: str
+    cookies: Mapping[str, str]
+    found: Found[Route] | None
+    """The routes of its path."""
+    sent: bytes | CatalogError = b""
+    """The body, or why it could not be received."""
+    files: Sequence[FormFile] = ()
+
+    @property
+    def route(self) -> Route | None:
+        return None if self.found is None else self.found.methods.get(self.method)
+
+    @property
+    def auth(self) -> AuthMode:
+        """All methods of a path report errors in the same format."""
+        if self.found is None:
+            return AuthMode.API
+        return (self.route or next(iter(self.found.methods.values()))).auth
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anybody may use some method of the path."""
+        methods = () if self.found is None else self.found.methods.values()
+        return any(it.needs is Who.ANYONE for it in methods)
+
+    @property
+    def may_be_received(self) -> bool:
+        """Whether anybody may send a body there, or the sender claims to be signed in."""
+        return self.is_open or COOKIE in self.cookies or "authorization" in self.request.headers
+
+    def call(self, visitor: Visitor | None, body: bytes) -> Call:
+        params = {} if self.found is None else self.found.params
+        return Call(self.request, self.address, params, body, visitor, self.cookies, self.files)
+
+    def close_files(self) -> None:
+        for file in self.files:
+            file.content.close()
 
 
 @dataclass(eq=False)
@@ -101,112 +131,113 @@ class Dispatcher:
     async def handle(self, request: Request, body: Body) -> Response:
         if (trace := current.get()) is not None:
             trace.theme = theme_of(request)
-        cookies = self._cookies.received(request)
-        return self._cookies.sent(await self._handle(request, body, cookies))
+        return self._cookies.sent(await self._respond(self._locate(request), body))
 
-    async def _handle(self, request: Request, body: Body, cookies: Mapping[str, str]) -> Response:
-        found = self.routes.find(request.path)
-        method = "GET" if request.method == "HEAD" else request.method
-        route = found.methods.get(method) if found is not None else None
-        is_open = found is not None and any(it.needs is Who.ANYONE for it in found.methods.values())
-        # All methods of a path report errors in the same format.
-        some = route or (next(iter(found.methods.values())) if found is not None else None)
-        auth = some.auth if some is not None else AuthMode.API
-
-        def fail(error: CatalogError) -> Response:
-            match auth:
-                case AuthMode.API | AuthMode.SIGN_IN:
-                    return failure(error)
-                case AuthMode.OAUTH:
-                    return oauth_failure(error)
-                case _ if is_asked_by_program(request):
-                    is_oauth = request.path.startswith(OAUTH_BASE)
-                    return oauth_failure(error) if is_oauth else failure(error)
-                case _:
-                    back = self._page_at(request)
-                    return failure_page(self.services.renderer, request, error, back)
-
-        if not is_open and COOKIE not in cookies and request.headers.get("authorization") is None:
-            return fail(NotSignedIn(_CLOSED))
-        params = found.params if found is not None else {}
-        address = client_address(self.services, request)
-        sent: bytes | CatalogError = b""
-        files: list[FormFile] = []
-        if route is not None:
-            try:
-                boundary = boundary_of(content_type_of(request)) if route.takes_files else None
-                if boundary is not None:
-                    form = await self._receive_form(request, body, boundary, auth, cookies)
-                    sent, files = form.urlencoded, form.files
-                else:
-                    reading = read_whole(request, body, route.max_body)
-                    sent = await asyncio.wait_for(reading, _TIMEOUT_S)
-            except TimeoutError:
-                sent = TooSlow("The body did not come in time.")
-            except tuple(STATUSES) as error:
-                sent = error
-
-        def admit() -> tuple[Handler, Call]:
-            """For a route that the sender may use."""
-            visitor = identify(self.authentication, request, auth, address, cookies)
-            # First of all, so that anonymous clients cannot find out what exists.
-            if visitor is None and not is_open:
-                raise NotSignedIn(_CLOSED)
-            if found is None:
-                raise NotFound(f"There is nothing at {request.path[:200]}.")
-            if route is None:
-                raise WrongMethod(request.method, allowed(found.methods))
-            if visitor is None and route.needs is not Who.ANYONE:
-                raise NotSignedIn(_CLOSED)
-            if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
-                # Reported like the other errors of a manifest.
-                raise InvalidManifest([sent.message])
-            if isinstance(sent, CatalogError):
-                raise sent
-            check_content_type(request, route, sent)
-            call = Call(request, address, params, sent, visitor, cookies, files)
-            check_csrf(self.services, call, route)
-            if visitor is not None:
-                self.authentication.check(visitor, route)
-            return route.handler, call
-
-        def act(handler: Handler, call: Call) -> Response:
-            with part("action"):
-                return handler(self.services, call)
-
-        def respond(act: Callable[[], Response]) -> Response:
-            try:
-                return act()
-            except tuple(STATUSES) as error:
-                log_error(request, error)
-                return fail(error)
-
-        def finish() -> Response:
-            return respond(lambda: act(*admit()))
-
-        threads = self.writers if route is not None and route.writes else self.readers
-        in_thread = partial(_in_thread, threads)
-        response: Response
+    async def _respond(self, exchange: Exchange, body: Body) -> Response:
+        if not exchange.may_be_received:
+            return self._failure(exchange, NotSignedIn(_CLOSED))
+        await self._receive(exchange, body)
         try:
-            if route is not None and route.prepares is not None:
-                handler, call = await in_thread(admit)
-                in_turn = partial(self._in_turn, call.actor.name)
-                async with route.prepares(self.services, call, in_turn):
-                    run = in_turn if route.writes else in_thread
-                    response = await run(lambda: respond(lambda: act(handler, call)))
-            elif route is not None and route.hashes:
-                response = await self.hashing.run(network_of(address), _in_context(finish))
-            else:
-                response = await in_thread(finish)
+            response = await self._run(exchange)
         except tuple(STATUSES) as error:
-            response = await _in_thread(self.readers, partial(respond, partial(_raise, error)))
+            response = await _in_thread(self.readers, partial(self._report, exchange, error))
         finally:
-            if files:
-                await in_thread(partial(_close, files))
-        return response._replace(body=None) if request.method == "HEAD" else response
+            if exchange.files:
+                await _in_thread(self.writers, exchange.close_files)
+        return response._replace(body=None) if exchange.request.method == "HEAD" else response
+
+    def _locate(self, request: Request) -> Exchange:
+        method = "GET" if request.method == "HEAD" else request.method
+        address, cookies = client_address(self.services, request), self._cookies.received(request)
+        return Exchange(request, method, address, cookies, self.routes.find(request.path))
+
+    async def _receive(self, exchange: Exchange, body: Body) -> None:
+        """Read the body up to the limit of its route. An error is kept: `_authorize` raises it."""
+        request, route = exchange.request, exchange.route
+        if route is None:
+            return
+        try:
+            boundary = boundary_of(content_type_of(request)) if route.takes_files else None
+            if boundary is not None:
+                form = await self._receive_form(exchange, body, boundary)
+                exchange.sent, exchange.files = form.urlencoded, form.files
+            else:
+                reading = read_whole(request, body, route.max_body)
+                exchange.sent = await asyncio.wait_for(reading, _TIMEOUT_S)
+        except TimeoutError:
+            exchange.sent = TooSlow("The body did not come in time.")
+        except tuple(STATUSES) as error:
+            exchange.sent = error
+
+    def _authorize(self, exchange: Exchange) -> tuple[Route, Call]:
+        """The route, which the sender may use, and the call for its handler. In a thread."""
+        request, found = exchange.request, exchange.found
+        route, sent = exchange.route, exchange.sent
+        visitor = self._identify(exchange)
+        # First of all, so that anonymous clients cannot find out what exists.
+        if visitor is None and not exchange.is_open:
+            raise NotSignedIn(_CLOSED)
+        if found is None:
+            raise NotFound(f"There is nothing at {request.path[:200]}.")
+        if route is None:
+            raise WrongMethod(request.method, allowed(found.methods))
+        if visitor is None and route.needs is not Who.ANYONE:
+            raise NotSignedIn(_CLOSED)
+        if isinstance(sent, TooLarge) and route.needs is Right.PUBLISH:
+            # Reported like the other errors of a manifest.
+            raise InvalidManifest([sent.message])
+        if isinstance(sent, CatalogError):
+            raise sent
+        check_content_type(request, route, sent)
+        call = exchange.call(visitor, sent)
+        check_csrf(self.services.settings, call, route)
+        if visitor is not None:
+            self.authentication.check(visitor, route)
+        return route, call
+
+    async def _run(self, exchange: Exchange) -> Response:
+        """Run the handler in a thread: after its preparation, or in turn, if the route says so."""
+        route = exchange.route
+        threads = self.writers if route is not None and route.writes else self.readers
+        if route is not None and route.prepares is not None:
+            _, call = await _in_thread(threads, partial(self._authorize, exchange))
+            in_turn = partial(self._in_turn, call.actor.name)
+            act = partial(self._act, route, call)
+            async with route.prepares(self.services, call, in_turn):
+                return await (in_turn(act) if route.writes else _in_thread(threads, act))
+
+        def authorize_and_act() -> Response:
+            return self._act(*self._authorize(exchange))
+
+        if route is not None and route.hashes:
+            network = network_of(exchange.address)
+            return await self.hashing.run(network, _in_context(authorize_and_act))
+        return await _in_thread(threads, authorize_and_act)
+
+    def _act(self, route: Route, call: Call) -> Response:
+        with part("action"):
+            return route.handler(self.services, call)
 
     async def _in_turn(self, account: str, work: Callable[[], T]) -> T:
         return await self.publishing.run(account, _in_context(work))
+
+    def _report(self, exchange: Exchange, error: CatalogError) -> Response:
+        log_error(exchange.request, error)
+        return self._failure(exchange, error)
+
+    def _failure(self, exchange: Exchange, error: CatalogError) -> Response:
+        """The response to an error, in the format of the path."""
+        request = exchange.request
+        match exchange.auth:
+            case AuthMode.API | AuthMode.SIGN_IN:
+                return failure(error)
+            case AuthMode.OAUTH:
+                return oauth_failure(error)
+            case _ if is_asked_by_program(request):
+                is_oauth = request.path.startswith(OAUTH_BASE)
+                return oauth_failure(error) if is_oauth else failure(error)
+            case _:
+                return failure_page(self.services.renderer, request, error, self._page_at(request))
 
     def _page_at(self, request: Request) -> str:
         """The page to return to if something else must be done first. A submitted form is lost, so
@@ -222,36 +253,41 @@ class Dispatcher:
             path = path.rpartition("/")[0]
         return ""
 
-    async def _receive_form(
-        self,
-        request: Request,
-        body: Body,
-        boundary: str,
-        auth: AuthMode,
-        cookies: Mapping[str, str],
-    ) -> MultipartForm:
+    def _identify(self, exchange: Exchange) -> Visitor | None:
+        """Authenticate the request; raises NotSignedIn for an invalid or expired bearer token."""
+        if exchange.auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.ANONYMOUS_PAGE):
+            return None
+        given = exchange.request.headers.get("authorization")
+        if given is not None and exchange.auth is AuthMode.API:
+            scheme, _, token = given.partition(" ")
+            if scheme.lower() != "bearer" or not token:
+                raise NotSignedIn("Authorization must be `Bearer` and a token.")
+            return self.authentication.by_token(token.strip(), exchange.address)
+        secret = exchange.cookies.get(COOKIE)
+        return None if secret is None else self.authentication.by_session(secret, exchange.address)
+
+    async def _receive_form(self, exchange: Exchange, body: Body, boundary: str) -> MultipartForm:
         """Receive a form with files; of authenticated senders only, and not from other sites."""
-        services, receiver, in_thread = self.services, self.receiver, self.receiver.in_thread
-        address = client_address(services, request)
-        visitor = await in_thread(identify, self.authentication, request, auth, address, cookies)
+        settings, receiver = self.services.settings, self.receiver
+        visitor = await receiver.in_thread(self._identify, exchange)
         if visitor is None:
             raise NotSignedIn(_CLOSED)
-        refuse_other_sites(services, Call(request, address, {}, b"", visitor, cookies))
-        large = max(services.settings.max_bundle_bytes, MAX_MANIFEST_TEXT_BYTES)
-        folder = DataFolder(services.settings.data).uploads
+        refuse_other_sites(settings, exchange.request)
+        large = max(settings.max_bundle_bytes, MAX_MANIFEST_TEXT_BYTES)
+        folder = DataFolder(settings.data).uploads
         kept = _LARGE_FILES * large + MAX_PICTURES * MAX_PICTURE_BYTES
         most = max(large, MAX_PICTURE_BYTES)
         reader = MultipartReader(boundary, folder, most, max(_MAX_FORM_BYTES, 2 * kept))
         with (
             receiver.limit_forms(visitor.actor.name),
-            receiver.limit_uploads(network_of(address)),
-            receiver.limit_bytes(min(kept, length_of(request, kept))),
+            receiver.limit_uploads(network_of(exchange.address)),
+            receiver.limit_bytes(min(kept, length_of(exchange.request, kept))),
         ):
             try:
                 await receiver.pass_on(body, reader.write)
-                return await in_thread(reader.finish)
+                return await receiver.in_thread(reader.finish)
             except BaseException:
-                await in_thread(reader.give_up)
+                await receiver.in_thread(reader.give_up)
                 raise
 
 
@@ -263,134 +299,5 @@ async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(threads, _in_context(work))
 
 
-def _raise(error: BaseException) -> NoReturn:
-    raise error
-
-
-def _close(files: Sequence[FormFile]) -> None:
-    for file in files:
-        file.content.close()
-
-
-def identify(
-    authentication: Authentication,
-    request: Request,
-    auth: AuthMode,
-    address: str,
-    cookies: Mapping[str, str],
-) -> Visitor | None:
-    """Authenticate the request; raises NotSignedIn for an invalid or expired bearer token."""
-    if auth in (AuthMode.SIGN_IN, AuthMode.OAUTH, AuthMode.ANONYMOUS_PAGE):
-        return None
-    given = request.headers.get("authorization")
-    if given is not None and auth is AuthMode.API:
-        scheme, _, token = given.partition(" ")
-        if scheme.lower() != "bearer" or not token:
-            raise NotSignedIn("Authorization must be `Bearer` and a token.")
-        return authentication.by_token(token.strip(), address)
-    secret = cookies.get(COOKIE)
-    return None if secret is None else authentication.by_session(secret, address)
-
-
-def check_csrf(services: Services, call: Call, route: Route) -> None:
-    """Browsers send cookies on behalf of any site; only our own pages can send the CSRF token."""
-    if route.method not in _UNSAFE or not call.is_by_session:
-        return
-    if route.takes_form:
-        refuse_other_sites(services, call)
-    token = call.request.headers.get("x-csrf-token") or ""
-    if not token and route.takes_form:
-        token = call.form().get("csrf_token", "")
-    if not hmac.compare_digest(token.encode(), call.csrf_token.encode()):
-        raise NotAllowed(
-            "This form is out of date. Go back, load the page again, and send it once more."
-            if route.takes_form
-            else "The CSRF token is missing or wrong: send the session's csrfToken in the header "
-            "X-CSRF-Token."
-        )
-
-
-def check_content_type(request: Request, route: Route, sent: bytes) -> None:
-    """JSON must be declared as JSON, which other sites cannot do without a preflight."""
-    if request.method not in _UNSAFE or not sent:
-        return
-    kind = content_type_of(request).partition(";")[0].strip().lower()
-    if route.takes_form:
-        if kind == "multipart/form-data" and not route.takes_files:
-            raise UnsupportedType("The form must be application/x-www-form-urlencoded.")
-    elif kind != "application/json":
-        raise UnsupportedType("The body must be application/json.")
-
-
-def content_type_of(request: Request) -> str:
-    return request.headers.get("content-type") or ""
-
-
-def length_of(request: Request, otherwise: int) -> int:
-    """The announced length of the body, if any."""
-    text = request.headers.get("content-length") or ""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else otherwise
-
-
 def client_address(services: Services, request: Request) -> str:
     return client_of(request, trust_forwarded_for=services.settings.trust_forwarded_for)
-
-
-async def read_whole(request: Request, body: Body, most: int) -> bytes:
-    """Raises TooLarge, without reading a body that is announced as such, and InvalidRequest."""
-    announced = length_of(request, 0)
-    chunks: list[bytes] = []
-    size = 0
-    if announced <= most:
-        async for chunk in body:
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > most:
-                break
-    if max(size, announced) > most:
-        raise TooLarge(f"The body is too large: at most {most:,} bytes are taken here.")
-    if size < announced:
-        # The connection was closed. A form that is cut off may still look complete.
-        raise InvalidRequest("The body is incomplete. Send the request again.")
-    return b"".join(chunks)
-
-
-def refuse_other_sites(services: Services, call: Call) -> None:
-    """Raises NotAllowed for a cross-site request.
-
-    `Origin: null` is foreign, too: sandboxed frames and `data:` documents send it. Our own pages
-    never do, because their referrer policy is `same-origin`; with `no-referrer` they would. A
-    request without the header is not a browser's form.
-    """
-    headers = call.request.headers
-    origin = headers.get("origin")
-    is_foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
-    if is_foreign or (origin is not None and not _is_own(services, call, origin)):
-        raise NotAllowed(
-            "This was sent from a page of another site. Open a page of this service, and send it "
-            "from there."
-        )
-
-
-def _is_own(services: Services, call: Call, origin: str) -> bool:
-    """With `base_url`, only that origin: the `Host` header is chosen by the client, and a page
-    loaded over http may have been replaced. Without it, any host name of this machine is accepted.
-    """
-    settings = services.settings
-    if settings.base_url:
-        return _origin_of(origin) == _origin_of(settings.public_url)
-    ours = {call.request.headers.get("host"), urlsplit(settings.public_url).netloc} - {None, ""}
-    found = _origin_of(origin)
-    return found is not None and urlsplit(origin).netloc in ours
-
-
-def _origin_of(url: str) -> tuple[str, str, int | None] | None:
-    """Scheme, host and port, as browsers compare them; None if there is none, as for `null`."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        return None
-    if not host:
-        return None
-    return parts.scheme, host, port or {"https": 443, "http": 80}.get(parts.scheme)

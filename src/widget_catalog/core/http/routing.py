@@ -24,6 +24,7 @@ class InTurn(Protocol):
 Preparation = Callable[[Services, Call, InTurn], AbstractAsyncContextManager[None]]
 
 _SMALL = 16_384
+UNSAFE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class Who(StrEnum):
