@@ -23,8 +23,11 @@ def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) ->
         "api.d.ts",
         "client.d.ts",
         "client.js",
+        "frame.html",
         "package.json",
         "capabilities.js",
+        "sandbox.d.ts",
+        "sandbox.js",
         "semver.js",
         "static.d.ts",
         "static.js",
@@ -40,15 +43,18 @@ def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) ->
     assert "Catalog,CatalogError," in done.stdout
 
 
-def test_the_module_is_joined_from_its_sources() -> None:
+def test_the_modules_are_joined_from_their_sources() -> None:
     spec = spec_from_file_location("join", CLIENT / "join.py")
     assert spec is not None
     assert spec.loader is not None
     join = module_from_spec(spec)
     spec.loader.exec_module(join)
     command = "./dev run python clients/js/join.py"
-    is_same = (CLIENT / "client.js").read_text(encoding="utf-8") == join.joined()
-    assert is_same, f"clients/js/client.js is not what is in src; rewrite it with: {command}"
+    made = join.joined()
+    assert set(made) == {"client.js", "sandbox.js", "frame.html"}
+    for name, text in made.items():
+        is_same = (CLIENT / name).read_text(encoding="utf-8") == text
+        assert is_same, f"clients/js/{name} is not what is in src; rewrite it with: {command}"
 
 
 def test_the_license_is_that_of_the_repository() -> None:

@@ -13,6 +13,8 @@ from ..catalog.api.client_files import PREFIX as CLIENT_PREFIX
 from ..catalog.api.client_files import serve_client_file
 from ..catalog.api.health import PREFIX as HEALTHZ_PREFIX
 from ..catalog.api.health import Healthz
+from ..catalog.api.sandbox_frame import PREFIX as FRAME_PREFIX
+from ..catalog.api.sandbox_frame import SandboxFrame
 from ..core.db.damage import DamageAlarm
 from ..core.errors import ReplicaDamaged, StoreUnavailable
 from ..core.http.dispatcher import Dispatcher
@@ -30,6 +32,7 @@ _log = structlog.get_logger("widget_catalog.web")
 class Site:
     api: PublicApi
     cdn: Cdn
+    frame: SandboxFrame
     others: Mapping[str, Handler]
     dispatcher: Dispatcher
     embeds: EmbedPages
@@ -77,6 +80,8 @@ class Site:
                 return identified(request, response) if response.status >= 400 else response
             if path.startswith(CLIENT_PREFIX):
                 return serve_client_file(request)
+            if path.startswith(FRAME_PREFIX):
+                return self.frame.serve(request)
             for prefix, handler in self._traced_others.items():
                 if path.startswith(prefix):
                     return await handler(request, body)

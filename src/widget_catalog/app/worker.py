@@ -18,6 +18,7 @@ from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
 from ..catalog.api.health import Health, Healthz
+from ..catalog.api.sandbox_frame import SandboxFrame
 from ..catalog.model.operator_content import read_brand, read_collections, read_legal_page
 from ..catalog.model.settings import CatalogSettings
 from ..catalog.node.node import Node, open_catalog, open_node
@@ -215,6 +216,7 @@ class _Parts:
         return Site(
             self._build_api(health),
             self._cdn,
+            SandboxFrame(" ".join(self._limits.frame_origins.split()), origins),
             {prefix: handler for some in paths for prefix, handler in some.items()},
             self._dispatcher,
             embeds,

@@ -23,6 +23,7 @@ _RUN, _KEEP = "Run a catalog", "Keep it running"
 GUIDES = {
     "integrating": (_BUILD, "Search, choose a compatible version, and load it in your dashboard."),
     "loading-widgets-safely": (_BUILD, "How to verify bundles and run untrusted code."),
+    "sandbox": (_BUILD, "Run widgets of strangers in a frame, with your own data."),
     "python-client": (_BUILD, "Search, resolve and follow a catalog from a server."),
     "following-changes": (_BUILD, "The feed, server-sent events and webhooks."),
     "public-api": (_BUILD, "Every request and its rules, for clients in any language."),

@@ -21,6 +21,8 @@ from widget_contract.version_files import BUNDLE, STYLE, WIDGETS, file_path, kin
 from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 
 from ..catalog.api.client_files import list_client_files, serve_client_file
+from ..catalog.api.sandbox_frame import PATH as FRAME
+from ..catalog.api.sandbox_frame import frame_document
 from ..catalog.model.operator_content import read_brand, read_collections, read_legal_page
 from ..catalog.node.node import Node, open_catalog
 from ..catalog.reading.catalog import Catalog
@@ -239,6 +241,9 @@ class StaticSite:
         for path in list_client_files():
             body = await _read(serve_client_file(PlainRequest("GET", path)))
             self._target.put(path.lstrip("/"), body)
+        # One to serve with headers of one's own, and one at the address that the client expects.
+        for path in ("frame.html", f"{FRAME}/index.html".lstrip("/")):
+            self._target.put(path, frame_document())
         self._entry_points()
 
     async def _widget(self, scope: str, name: str) -> None:

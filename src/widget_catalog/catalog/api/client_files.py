@@ -13,8 +13,8 @@ PREFIX = "/client/"
 
 _FOLDER = "/client/v1/"
 _SCRIPT = "client.js"
-_MORE = ("static.js", "capabilities.js", "semver.js")
-_TYPES = ("client.d.ts", "static.d.ts", "api.d.ts", "widget.d.ts")
+_MORE = ("sandbox.js", "static.js", "capabilities.js", "semver.js")
+_TYPES = ("client.d.ts", "sandbox.d.ts", "static.d.ts", "api.d.ts", "widget.d.ts")
 _AN_HOUR = "public, max-age=3600"
 _FOR_GOOD = "public, max-age=31536000, immutable"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from widget_contract.semver import SemVer
 
 from ...core.languages.language import parse_languages
-from ...core.setting_rules import between, parsed_by
+from ...core.setting_rules import between, check_url, parsed_by
 from ...core.settings import FeatureSettings, setting
 
 _ORIGIN = re.compile(r"https?://(?:\*\.)?[a-z0-9.-]+(?::[0-9]{1,5})?\Z")
@@ -39,6 +39,20 @@ class CatalogSettings(FeatureSettings):
         "`https://blog.example https://*.example.org`; `*`: all. Empty: none. See "
         "[embedding](integrating.md#embed-a-live-preview).",
         rule=check_origins,
+    )
+    frame_origins: str = setting(
+        "",
+        "The only sites that may embed [the sandbox's frame](sandbox.md#the-frame), besides this "
+        "one and those of `embed_origins`. Empty: any site.",
+        rule=check_origins,
+    )
+    frame_url: str = setting(
+        "",
+        "The address of [the sandbox's frame](sandbox.md#the-frame) for the previews on this "
+        "catalog's own pages, on another site that leads here, such as "
+        "`https://widgets.example.net/frame/v1`. Empty: `/frame/v1` of this one. On another site, "
+        "widgets have a process of their own in every browser.",
+        rule=check_url,
     )
     max_document_bytes: int = setting(
         2097152,
