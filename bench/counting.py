@@ -12,7 +12,7 @@ from statistics import median
 from .client import request
 from .folders import copy_of, ensure_folder
 from .load import run_wrk, write_requests
-from .measures import BenchError, Outcome, Wanted, median_ratio
+from .measures import BenchError, Limit, Outcome, median_ratio
 from .rig import Rig
 from .servers import Server, running_catalog
 from .traffic import detail_target, detail_targets, everyday_searches, search_target
@@ -21,19 +21,19 @@ from .traffic import detail_target, detail_targets, everyday_searches, search_ta
 _CONNECTIONS, _A_SECOND_EACH = 10, 10
 
 
-def detail_counting(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def detail_counting(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     what = f"detail, {size:,} widgets, all keys uniformly, while downloads are counted"
     return [_while_counting(rig, size, detail_targets(size, size), what, wanted)]
 
 
-def search_counting(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def search_counting(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     what = f"search, {size:,} widgets, common words, while downloads are counted"
     targets = [search_target(q, page) for q, page in everyday_searches()]
     return [_while_counting(rig, size, targets, what, wanted)]
 
 
 def _while_counting(
-    rig: Rig, size: int, targets: Sequence[str], what: str, wanted: Wanted | None
+    rig: Rig, size: int, targets: Sequence[str], what: str, wanted: Limit | None
 ) -> Outcome:
     """The rate while widgets are counted, compared with the rate while none is, in turns."""
     file = write_requests(rig.folder / "requests-counting", map(request, targets))

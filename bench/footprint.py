@@ -15,7 +15,7 @@ from .client import Connection, request
 from .folders import ensure_folder
 from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of, memory_of
-from .measures import BenchError, Outcome, Wanted
+from .measures import BenchError, Limit, Outcome
 from .rig import Rig
 from .servers import (
     Server,
@@ -41,7 +41,7 @@ _DETAILS = 100_000
 _RELEASED_AFTER_S = 15
 
 
-def memory(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def memory(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     """Some seconds after traffic that has filled every cache: details, searches, registries,
     compatSdk."""
     with running_catalog(rig, ensure_folder(size)) as catalog:
@@ -103,7 +103,7 @@ def _varied_requests(size: int) -> list[bytes]:
     ]
 
 
-def start(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def start(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     """From the command to the first search answered; the files are in the page cache.
 
     An import leaves the search index in its file, and so does a restore.
@@ -155,7 +155,7 @@ def _start(rig: Rig, folder: Path) -> _Started:
     return took
 
 
-def import_export(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def import_export(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     """Export to a file, then import that file into an empty folder, by the real commands."""
     file, data = rig.folder / "export.ndjson", rig.folder / "imported"
     exported = _run("export", str(file), "--data", str(ensure_folder(size)))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from .client import Connection, request
 from .folders import ensure_folder, warmed
 from .machine import CoreClock, stay_on
-from .measures import BenchError, Outcome, Wanted, percentile
+from .measures import BenchError, Limit, Outcome, percentile
 from .rig import Rig
 from .servers import running_catalog
 from .traffic import search_target, terms_by_kind
@@ -34,7 +34,7 @@ class _Times:
         )
 
 
-def search_p99(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def search_p99(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     """The worst kind counts. The times are the client's, and include the network."""
     kinds = terms_by_kind(size)
     asked = [(kind, request(search_target(term))) for kind, some in kinds.items() for term in some]

@@ -29,7 +29,7 @@ class BenchError(Exception):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Limit:
     """The minimum or maximum of a figure."""
 
     figure: float
@@ -39,12 +39,12 @@ class Wanted:
         return value >= self.figure if self.is_minimum else value <= self.figure
 
 
-def at_least(figure: float) -> Wanted:
-    return Wanted(figure, is_minimum=True)
+def at_least(figure: float) -> Limit:
+    return Limit(figure, is_minimum=True)
 
 
-def at_most(figure: float) -> Wanted:
-    return Wanted(figure, is_minimum=False)
+def at_most(figure: float) -> Limit:
+    return Limit(figure, is_minimum=False)
 
 
 class Served(NamedTuple):
@@ -64,7 +64,7 @@ class Outcome:
     what: str
     value: float
     unit: Unit
-    wanted: Wanted | None = None
+    wanted: Limit | None = None
     notes: Sequence[str] = ()
     figures: dict[str, float] = field(default_factory=dict)
     servers: Mapping[str, Served] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from .client import Connection, request
 from .folders import ensure_folder
 from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of, whole_cpu_s
-from .measures import BenchError, Outcome, Wanted, at_least, at_most, median_ratio, percentile
+from .measures import BenchError, Limit, Outcome, at_least, at_most, median_ratio, percentile
 from .postgresql import Database, running_postgresql
 from .publishing import Author, make_account
 from .reading import SIZE
@@ -198,7 +198,7 @@ def _count(rig: Rig, nodes: Sequence[Server], database: Database, file: Path) ->
     )
 
 
-def bootstrap(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def bootstrap(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     """From the start of a node with an empty folder to its first response."""
     folder = rig.folder / "node-new"
     with running_postgresql() as server, server.copy_of(size) as database:

@@ -13,8 +13,8 @@ from .machine import CoreClock
 from .measures import (
     BenchError,
     Histogram,
+    Limit,
     Outcome,
-    Wanted,
     at_least,
     at_most,
     median_ratio,
@@ -72,7 +72,7 @@ def first_renderings(rig: Rig) -> list[Outcome]:
         ]
 
 
-def searched_for_the_first_time(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def searched_for_the_first_time(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     """Search pages of a catalog with keywords and READMEs, in turn with the bare server, which
     sends the same bytes: words of each kind, none of them twice.
     """
@@ -120,7 +120,7 @@ def _widget_pages(count: int) -> list[str]:
 
 
 def _rendered(
-    catalog: Server, kind: str, targets: Sequence[str], wanted: Wanted | None = None
+    catalog: Server, kind: str, targets: Sequence[str], wanted: Limit | None = None
 ) -> Outcome:
     with Connection(catalog.port) as client:
         for target in targets[:_WARM_UP]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .client import Connection, Reply, request
 from .load import Load, run_wrk, write_requests
-from .measures import BenchError, Outcome, Served, Unit, Wanted, median_ratio
+from .measures import BenchError, Limit, Outcome, Served, Unit, median_ratio
 from .rig import Rig
 from .servers import Server, running_bare, running_nginx
 
@@ -82,7 +82,7 @@ def side_by_side(
     catalog: Server,
     traffic: Traffic,
     what: str,
-    wanted: Wanted | None = None,
+    wanted: Limit | None = None,
     unit: Unit = "of nginx",
     peers: Sequence[Contender] = (),
 ) -> Outcome:
@@ -123,7 +123,7 @@ def _about(traffic: Traffic, size: int, nginx: Sequence[Load]) -> list[str]:
 def _compare(
     loads: Mapping[str, Sequence[Load]],
     what: str,
-    wanted: Wanted | None,
+    wanted: Limit | None,
     unit: Unit,
     notes: Sequence[str],
 ) -> Outcome:

@@ -16,7 +16,7 @@ from .client import Connection, request
 from .folders import ensure_folder
 from .load import run_wrk, write_requests
 from .machine import cpu_seconds_of, memory_of
-from .measures import BenchError, Outcome, Wanted, at_least, at_most, median_ratio
+from .measures import BenchError, Limit, Outcome, at_least, at_most, median_ratio
 from .publishing import running_with_author
 from .reading import SIZE, reading
 from .rig import Rig
@@ -60,7 +60,7 @@ def changes(rig: Rig) -> list[Outcome]:
     ]
 
 
-def resolve(rig: Rig, size: int, wanted: Wanted | None = None) -> list[Outcome]:
+def resolve(rig: Rig, size: int, wanted: Limit | None = None) -> list[Outcome]:
     """Of a hundred widgets, random each time, and always the same: the CPU time of the worker,
     which has resolved every widget before, or as many of them as a large catalog has.
     """

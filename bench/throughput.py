@@ -8,7 +8,7 @@ from .catalogs import WIDGETS_A_SCOPE
 from .client import Reply, request
 from .folders import copy_of, ensure_folder, warmed
 from .load import Load, run_wrk, write_requests
-from .measures import BenchError, Outcome, Unit, Wanted, at_least, at_most, median_ratio
+from .measures import BenchError, Limit, Outcome, Unit, at_least, at_most, median_ratio
 from .reading import (
     SIZE,
     VERSIONS,
@@ -30,7 +30,7 @@ from .traffic import (
 )
 
 # A 304 has no body, which is most of nginx's work: the bare server is the limit.
-_NEAR_BARE: tuple[Wanted, Unit] = (at_least(0.75), "of the bare server")
+_NEAR_BARE: tuple[Limit, Unit] = (at_least(0.75), "of the bare server")
 _COUNTED_WIDGETS = 1_000
 
 
@@ -73,7 +73,7 @@ def search_new(rig: Rig) -> list[Outcome]:
     return [_searching(rig, new_targets(), what, at_most(130), "µs")]
 
 
-def search_new_at(rig: Rig, size: int, wanted: Wanted) -> list[Outcome]:
+def search_new_at(rig: Rig, size: int, wanted: Limit) -> list[Outcome]:
     """The same in a larger catalog, with a worker of its own."""
     what = f"search, {size:,} widgets, hardly ever the same one"
     with running_catalog(rig, warmed(ensure_folder(size))) as catalog:
@@ -83,7 +83,7 @@ def search_new_at(rig: Rig, size: int, wanted: Wanted) -> list[Outcome]:
 
 
 def _searching(
-    rig: Rig, targets: list[str], what: str, wanted: Wanted | None = None, unit: Unit = "of nginx"
+    rig: Rig, targets: list[str], what: str, wanted: Limit | None = None, unit: Unit = "of nginx"
 ) -> Outcome:
     with reading(rig) as catalog:
         traffic = survey(catalog, targets, is_wanted=_has_20_results)
@@ -142,7 +142,7 @@ def downloads_of(catalog: Server) -> int:
 
 
 def detail_at(
-    rig: Rig, size: int, wanted: Wanted | None = None, wanted_of_all: Wanted | None = None
+    rig: Rig, size: int, wanted: Limit | None = None, wanted_of_all: Limit | None = None
 ) -> list[Outcome]:
     """The rate at this size compared with the rate at 10,000, with as many different keys, then
     with all.
@@ -173,7 +173,7 @@ def detail_at(
     return outcomes
 
 
-def _beside(small: list[Load], large: list[Load], what: str, wanted: Wanted | None) -> Outcome:
+def _beside(small: list[Load], large: list[Load], what: str, wanted: Limit | None) -> Outcome:
     ratio = median_ratio([it.rate for it in large], [it.rate for it in small])
     cpu_ratio = median_ratio([it.cpu_rate for it in large], [it.cpu_rate for it in small])
     rate, small_rate = median(it.rate for it in large), median(it.rate for it in small)

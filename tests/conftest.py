@@ -119,7 +119,7 @@ def costs_are_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 
 @pytest.fixture
-def beside(tmp_path: Path) -> Path:
+def base_folder(tmp_path: Path) -> Path:
     """The folder of an imported file."""
     folder = tmp_path / "files"
     folder.mkdir()

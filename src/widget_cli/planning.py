@@ -50,7 +50,7 @@ class AlreadyPublished(ToolError):
     """This version is published, with other content."""
 
 
-class Change(NamedTuple):
+class FieldChange(NamedTuple):
     """One field, by its JSON name."""
 
     field: str
@@ -58,27 +58,27 @@ class Change(NamedTuple):
     after: Any
 
 
-def changes(local: LocalWidget, last: VersionEntry) -> list[Change]:
+def changes(local: LocalWidget, last: VersionEntry) -> list[FieldChange]:
     """Every field that differs, except permissions: see `Plan.permission_changes`."""
     manifest = local.manifest
     pairs = [
-        Change("sha256Hash", last.sha256_hash, local.bundle.sha256_hash),
-        Change("bundleSize", last.bundle_size, local.bundle.size_bytes),
-        Change("sdkVersion", last.sdk_version, manifest.sdk_version),
+        FieldChange("sha256Hash", last.sha256_hash, local.bundle.sha256_hash),
+        FieldChange("bundleSize", last.bundle_size, local.bundle.size_bytes),
+        FieldChange("sdkVersion", last.sdk_version, manifest.sdk_version),
     ]
     for field in msgspec.structs.fields(Declared):
         # Entries have no details.
         if field.name not in _SHOWN_APART and field.name not in DETAIL_FIELDS:
             before, after = getattr(last, field.name), getattr(manifest, field.name)
-            pairs.append(Change(field.encode_name, _value(before), _value(after)))
+            pairs.append(FieldChange(field.encode_name, _value(before), _value(after)))
     return [it for it in pairs if it.before != it.after]
 
 
-def style_change(local: LocalWidget, last_style: bytes | None) -> Change | None:
+def style_change(local: LocalWidget, last_style: bytes | None) -> FieldChange | None:
     """The change of the style sheet by its hash, if any; None means no style sheet."""
     before = None if last_style is None else hashlib.sha256(last_style).hexdigest()
     after = local.style.sha256_hash if local.style else None
-    return None if before == after else Change("cssSha256Hash", before, after)
+    return None if before == after else FieldChange("cssSha256Hash", before, after)
 
 
 def requested_by(local: LocalWidget) -> tuple[Permission, ...]:
@@ -149,7 +149,7 @@ class Plan(msgspec.Struct, frozen=True):
     def permission_changes(self) -> PermissionChanges:
         return permission_changes(self.last_requested, requested_by(self.local))
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[FieldChange]:
         """Every field that differs from the last published version, except permissions."""
         if self.last is None:
             return []
@@ -230,7 +230,7 @@ def _line(label: str, value: object) -> None:
     say.print(f"  [dim]{plain(label):<14}[/] {plain(value)}")
 
 
-def _shown(change: Change) -> str:
+def _shown(change: FieldChange) -> str:
     if change.field == "bundleSize":
         step = change.after - change.before
         return f"{sized(change.before)} -> {sized(change.after)} ({step:+,} bytes)"

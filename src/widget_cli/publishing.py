@@ -15,7 +15,7 @@ from .addresses import WidgetKey, is_same_origin
 from .documents import SourceFile
 from .errors import ExitCode, ToolError
 from .manifest_text import with_value
-from .responses import Upload, not_a_catalog, sentence_in, shaped
+from .responses import PublishTargets, not_a_catalog, sentence_in, shaped
 from .session import Session
 from .transport import SMALL_BYTES
 from .widget_folder import LocalWidget
@@ -61,7 +61,7 @@ def publish(session: Session, it: Publication, advance: Advance) -> dict[str, An
     local = it.local
     with _asking(session, it.key):
         response = session.post(PUBLISH, _request("request", it))
-        upload = shaped(response, Upload, session.url)
+        upload = shaped(response, PublishTargets, session.url)
     sendings = [(local.bundle, upload.upload_url, "application/javascript")]
     if local.style is not None:
         if not isinstance(upload.css_upload_url, str):

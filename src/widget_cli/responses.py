@@ -64,7 +64,7 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return next(noted, None) or self.newest
 
 
-class Found(WidgetHead, frozen=True, kw_only=True):
+class FoundWidget(WidgetHead, frozen=True, kw_only=True):
     """A search result."""
 
     latest_version: VersionEntry | None = None
@@ -72,7 +72,7 @@ class Found(WidgetHead, frozen=True, kw_only=True):
 
 
 class SearchPage(wire.SearchResults, frozen=True, kw_only=True):
-    widgets: tuple[Found, ...]  # type: ignore[assignment]
+    widgets: tuple[FoundWidget, ...]  # type: ignore[assignment]
 
 
 class RevokedVersion(msgspec.Struct, frozen=True):
@@ -112,7 +112,7 @@ class Settings(msgspec.Struct, frozen=True, rename="camel"):
     service_name: str = "Widget Catalog"
 
 
-class Upload(wire.UploadTargets, frozen=True, kw_only=True):
+class PublishTargets(wire.UploadTargets, frozen=True, kw_only=True):
     """The response to a publish request."""
 
     cdn_url: str = ""

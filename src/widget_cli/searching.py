@@ -17,7 +17,7 @@ from widget_contract.version_files import SEARCH, detail_path
 
 from .addresses import WidgetKey, parse_key
 from .errors import ExitCode, ToolError
-from .responses import Found, SearchPage, shaped
+from .responses import FoundWidget, SearchPage, shaped
 from .session import Session
 
 _MAX_A_PAGE = 100
@@ -107,7 +107,7 @@ def _looked_up(session: Session, query: Query, key: WidgetKey) -> list[Summary]:
         sdk = SemVer.parse(query.sdk)
         fitting = (it for it in offered if is_compatible(str(it.get("sdkVersion")), sdk))
         summary["latestCompatibleVersion"] = next(fitting, None)
-    shaped(summary, Found, session.url)
+    shaped(summary, FoundWidget, session.url)
     return [summary]
 
 
@@ -156,7 +156,7 @@ class _Likeness(NamedTuple):
     is_by_name: bool
 
 
-def _likeness(wanted: str, found: Found, *, has_scope: bool) -> _Likeness:
+def _likeness(wanted: str, found: FoundWidget, *, has_scope: bool) -> _Likeness:
     by_name = _ratio(wanted, f"{found.scope}/{found.name}" if has_scope else found.name)
     if has_scope or by_name >= _SIMILAR:
         return _Likeness(by_name, is_by_name=True)

@@ -141,8 +141,8 @@ def details_of(it: DeclaredDetails) -> dict[str, Any]:
     return {key: value for (_, key, default), value in every if value != default}
 
 
-def details_beside(it: DeclaredDetails, manifest: str | None) -> dict[str, Any]:
-    """The same without those that the version's manifest states, for storage: a readme is long."""
+def extra_details(it: DeclaredDetails, manifest: str | None) -> dict[str, Any]:
+    """The details of a version that its manifest does not state, for storage: a readme is long."""
     details = details_of(it)
     if not details or manifest is None:
         return details

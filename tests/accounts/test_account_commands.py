@@ -269,7 +269,7 @@ def test_a_bundle_is_revoked_everywhere_after_the_operator_agreed_to_what_that_h
     here = {"bundleFile": "same.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     version = {**version_line(), **here}
     lines = [widget_line(key, versions=[version]) for key in ("labs/one", "labs/two")]
-    shop = filled_folder(tmp_path / "data", *lines, beside=tmp_path)
+    shop = filled_folder(tmp_path / "data", *lines, base_folder=tmp_path)
     revoke = ("version", "revoke", "labs/one", "1.0.0", "--reason", "Bad.", "--everywhere")
 
     asked = widget_catalog(*revoke, "--data", shop)

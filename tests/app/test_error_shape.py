@@ -7,7 +7,7 @@ import pytest
 
 from support.site import InProcessSite, Reply
 from support.widgets import widget_line
-from widget_catalog.catalog.reading.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import CatalogReader
 
 OPEN = "/api/v1/widgets/"
 LONG = "x" * 9000
@@ -172,7 +172,7 @@ def test_cors_is_on_the_open_routes_alone(shop: InProcessSite, path: str) -> Non
 
 def test_a_error_of_our_own(site: InProcessSite, monkeypatch: pytest.MonkeyPatch) -> None:
     site.add(widget_line("acme/clock"))
-    monkeypatch.setattr(Catalog, "_follow", lambda _catalog: 1 / 0)
+    monkeypatch.setattr(CatalogReader, "_follow", lambda _catalog: 1 / 0)
 
     for path in PATHS[:3]:
         response = site.get(path)

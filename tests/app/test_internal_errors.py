@@ -5,7 +5,7 @@ import pytest
 from support.html import Html
 from support.site import InProcessSite, Reply
 from support.widgets import widget_line
-from widget_catalog.catalog.reading.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import CatalogReader
 from widget_catalog.core.http.rendering import PageRenderer
 
 PAGES = ("/", "/search?q=clock", "/scopes/acme", "/widgets/acme/clock", "/preview/acme/clock/1.0.0")
@@ -24,7 +24,7 @@ def told(response: Reply) -> tuple[str, str]:
 @pytest.fixture
 def failing(site: InProcessSite, monkeypatch: pytest.MonkeyPatch) -> InProcessSite:
     site.add(widget_line("acme/clock"))
-    monkeypatch.setattr(Catalog, "_follow", lambda _catalog: 1 / 0)
+    monkeypatch.setattr(CatalogReader, "_follow", lambda _catalog: 1 / 0)
     return site
 
 

@@ -118,7 +118,7 @@ def test_at_the_limit_of_descriptors_bundles_can_still_be_opened(tmp_path: Path)
     (tmp_path / "clock.js").write_bytes(bytes(2 << 20))
     stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
-    data = filled_folder(tmp_path / "data", clock, beside=tmp_path)
+    data = filled_folder(tmp_path / "data", clock, base_folder=tmp_path)
     with running_service(data, before=_with_few_descriptors) as service:
         with contextlib.ExitStack() as opened:
             wanted = request("GET", "/cdn/@acme/clock/1.0.0/index.js")

@@ -7,7 +7,7 @@ from typing import Any
 
 from support.folders import filled_folder
 from support.widgets import version_line, widget_line
-from widget_catalog.backup.writer import Catalog, FolderBackup, Made
+from widget_catalog.backup.writer import BackupResult, BackupSource, FolderBackup
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.files.local import LocalBundles
@@ -26,15 +26,15 @@ def catalog_with_bundles(folder: Path, bundles: int = 3) -> Path:
             (folder / "0.css").write_text(":host { display: block }\n")
             version["cssFile"] = "0.css"
         lines.append(widget_line(f"acme/w{number}", versions=[version], downloadCount=number))
-    return filled_folder(folder / "data", *lines, widget_line("acme/elsewhere"), beside=folder)
+    return filled_folder(folder / "data", *lines, widget_line("acme/elsewhere"), base_folder=folder)
 
 
-def catalog_at(data: Path) -> Catalog:
+def catalog_at(data: Path) -> BackupSource:
     folder = DataFolder(data)
-    return Catalog(folder, LocalBundles(folder.bundles))
+    return BackupSource(folder, LocalBundles(folder.bundles))
 
 
-def back_up(data: Path, target: Path, keep: int = 10) -> Made:
+def back_up(data: Path, target: Path, keep: int = 10) -> BackupResult:
     backup = FolderBackup(target, catalog_at(data), keep)
     with backup.locked():
         return backup.add_snapshot()

@@ -18,8 +18,8 @@ from support.widgets import add_old_widgets, import_widgets, version_line, widge
 from widget_catalog.catalog.model.events import Imported, Revoked, Unrevoked
 from widget_catalog.catalog.model.widgets import Revocation
 from widget_catalog.catalog.node.node import Node, open_node
-from widget_catalog.catalog.reading.catalog import Catalog
-from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.reading.catalog import CatalogReader
+from widget_catalog.catalog.replica.reader import ReplicaReader
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.catalog.store.widgets import find_widget, replace_widget
 from widget_catalog.core.actors import COMMAND_LINE
@@ -128,7 +128,7 @@ class Played:
     """A catalog and the oracle's state of it, changed together."""
 
     node: Node
-    catalog: Catalog
+    catalog: CatalogReader
     widgets: dict[Key, Shown] = field(default_factory=dict)
     published: Counter[Key] = field(default_factory=Counter)
 
@@ -222,8 +222,8 @@ class Played:
 def playing(initial: list[Add], cache_bytes: int) -> Iterator[Played]:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         node = open_node(empty_folder(Path(folder) / "data"), is_durable=False)
-        documents = Documents(node.folder.replica)
-        catalog = Catalog(documents, node.revision, node.counts, "https://x", cache_bytes)
+        reader = ReplicaReader(node.folder.replica)
+        catalog = CatalogReader(reader, node.revision, node.counts, "https://x", cache_bytes)
         played = Played(node, catalog)
         played.add(initial)
         try:

@@ -75,7 +75,7 @@ def js_blocks() -> list[str]:
 @contextlib.contextmanager
 def client_catalog(folder: Path) -> Iterator[ClientCatalog]:
     with scripted_server() as dashboard:
-        data = filled_folder(folder / "data", *_widgets(folder, dashboard.url), beside=folder)
+        data = filled_folder(folder / "data", *_widgets(folder, dashboard.url), base_folder=folder)
         with running_service(data) as service:
             _serve_dashboard(dashboard, service.url)
             dashboard.on("GET", "/scenes.js", Scripted(200, SCENES.read_bytes(), JAVASCRIPT))

@@ -9,9 +9,9 @@ from contract.manifests import LEAST, errors_of
 from widget_contract.manifest_details import (
     Author,
     DeclaredDetails,
-    details_beside,
     details_in,
     details_of,
+    extra_details,
 )
 from widget_contract.manifests import parse_manifest
 
@@ -106,6 +106,6 @@ def test_of_a_stored_manifest_the_valid_part_is_shown(stated: Any, wanted: Any) 
 
 def test_what_the_manifest_states_is_not_stored_again() -> None:
     details = DeclaredDetails(readme=README, keywords=("clock",), author=Author("Ann"))
-    assert details_beside(details, None) == details_of(details)
+    assert extra_details(details, None) == details_of(details)
     manifest = json.dumps({"readme": README, "keywords": ["dial"], "author": {"name": "Ann"}})
-    assert details_beside(details, manifest) == {"keywords": ("clock",)}
+    assert extra_details(details, manifest) == {"keywords": ("clock",)}

@@ -42,7 +42,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
     others = [widget_line(f"acme/w{i}") for i in range(100)]
-    filled_folder(folder / "data", clock, *others, beside=folder)
+    filled_folder(folder / "data", clock, *others, base_folder=folder)
     # Only what a backup contains; the service rebuilds the rest.
     for path in (folder / "data" / "run").iterdir():
         path.unlink()

@@ -49,7 +49,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         folder / "data",
         widget_line("acme/styled", versions=[version_line("1.0.0", **here, cssFile="w.css")]),
         widget_line("acme/plain", versions=[version_line("1.0.0", **here)]),
-        beside=folder,
+        base_folder=folder,
     )
     with running_service(data) as service:
         yield service

@@ -56,7 +56,9 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSit
     ]
     version = version_line("2.0.0", **here, cssFile="1.css", files=files)
     with running_demo_site(folder / "data") as site:
-        import_widgets(site.node, widget_line("catalog/styled", versions=[version]), beside=folder)
+        import_widgets(
+            site.node, widget_line("catalog/styled", versions=[version]), base_folder=folder
+        )
         yield site
 
 

@@ -16,7 +16,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     """The upstream, as its operator sees it."""
     folder = tmp_path_factory.mktemp("origin")
     node = open_node(empty_folder(folder / "data"), is_durable=False)
-    import_widgets(node, *file_lines(folder / "files"), beside=folder / "files")
+    import_widgets(node, *file_lines(folder / "files"), base_folder=folder / "files")
     yield node
     node.store.close()
 

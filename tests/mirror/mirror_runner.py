@@ -20,7 +20,7 @@ def run_once(data: Path, url: str, _: str) -> int:
     with Catalog(url, retries=0) as catalog:
         copying = mirroring.Mirroring(node.store, node.bundles, catalog, 1 << 21)
         try:
-            copying.begin(mirroring.Wanted())
+            copying.begin(mirroring.Selection())
             return len(copying.run().errors)
         except ClientError:
             return 100  # The upstream was killed.

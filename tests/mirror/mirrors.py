@@ -18,7 +18,7 @@ from widget_catalog.catalog.model.widgets import Version, Widget
 from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.store.files import list_stored_files
 from widget_catalog.core.files.hashing import hash_stream
-from widget_catalog.mirror.mirroring import Mirroring, Wanted
+from widget_catalog.mirror.mirroring import Mirroring, Selection
 from widget_catalog.mirror.other_hosts import OtherHosts
 from widget_catalog.transfer.export_catalog import export_catalog, name_files
 from widget_catalog_client import Catalog
@@ -101,7 +101,7 @@ class Copying(NamedTuple):
 
 @contextlib.contextmanager
 def a_mirror(
-    data: Path, url: str, wanted: Wanted | None = None, others: OtherHosts | None = None
+    data: Path, url: str, wanted: Selection | None = None, others: OtherHosts | None = None
 ) -> Iterator[Copying]:
     if not data.exists():
         empty_folder(data)
@@ -113,7 +113,7 @@ def a_mirror(
         Catalog(url, http=http, retries=0) as catalog,
     ):
         mirroring = Mirroring(node.store, node.bundles, catalog, MAX_BUNDLE_BYTES, others)
-        mirroring.begin(wanted or Wanted())
+        mirroring.begin(wanted or Selection())
         asked.clear()
         yield Copying(node, mirroring, asked)
     node.store.close()

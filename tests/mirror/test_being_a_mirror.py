@@ -25,7 +25,7 @@ from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import IsMirror, MirrorRefused
 from widget_catalog.core.networks import parse_networks
 from widget_catalog.core.settings import Backends
-from widget_catalog.mirror.mirroring import Mirroring, Round, Wanted
+from widget_catalog.mirror.mirroring import Mirroring, Round, Selection
 from widget_catalog.mirror.other_hosts import OtherHosts
 from widget_catalog.mirror.store import end_mirroring, find_status
 from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
@@ -119,7 +119,7 @@ def test_a_catalog_with_accounts_of_its_own_is_no_mirror(tmp_path: Path, service
     create_account(node.store, "acme", "acme@example.org", "correct horse battery")
     before = audited(node.store)
     with pytest.raises(MirrorRefused, match=r"has accounts or organizations \(acme\) of its own"):
-        a_mirror(data, service.url, Wanted(("acme",))).__enter__()
+        a_mirror(data, service.url, Selection(("acme",))).__enter__()
     assert (find_status(node.store), exported(node), audited(node.store)) == (None, {}, before)
     node.store.close()
 
@@ -215,11 +215,11 @@ def test_scopes_that_the_origin_does_not_have_are_named(tmp_path: Path, service:
         (("none", "nosuch"), f"^{service.url} has no scopes none, nosuch\\.$"),
     ):
         with pytest.raises(MirrorRefused, match=sentence):
-            a_mirror(data, service.url, Wanted(scopes)).__enter__()
-    with a_mirror(data, service.url, Wanted(("core",))) as copying:
+            a_mirror(data, service.url, Selection(scopes)).__enter__()
+    with a_mirror(data, service.url, Selection(("core",))) as copying:
         assert copying.mirroring.run() == Round(2, [])
         with pytest.raises(MirrorRefused, match="has no scope nosuch"):
-            copying.mirroring.begin(Wanted(("core", "nosuch")))
+            copying.mirroring.begin(Selection(("core", "nosuch")))
         assert copying.mirroring.run() == Round(0, [])  # Unchanged.
 
 
@@ -234,7 +234,7 @@ def test_a_mirror_on_postgresql_with_its_bundles_on_s3(
         backends = Backends(database, object_store(port))
         node = prepare_node(tmp_path / "data", backends=backends, applies=False)
         mirroring = Mirroring(node.store, node.bundles, catalog, MAX_BUNDLE_BYTES)
-        mirroring.begin(Wanted())
+        mirroring.begin(Selection())
         assert mirroring.run() == Round(6, [])
         assert exported(node) == exported(origin)
         assert_bundles_are_whole(node)

@@ -47,7 +47,7 @@ def test_both_sides_killed_at_any_time_are_the_same_in_the_end(tmp_path: Path) -
     files = tmp_path / "files"
     files.mkdir()
     origin = open_node(empty_folder(tmp_path / "origin"), is_durable=False)
-    import_widgets(origin, *[_line(files, i) for i in range(_WIDGETS)], beside=files)
+    import_widgets(origin, *[_line(files, i) for i in range(_WIDGETS)], base_folder=files)
     data, port = empty_folder(tmp_path / "mirror"), free_port()
     service = Service(origin.folder.path, port=port)
     try:

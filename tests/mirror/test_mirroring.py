@@ -13,7 +13,7 @@ from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.core.actors import COMMAND_LINE as OPERATOR
-from widget_catalog.mirror.mirroring import Round, Wanted
+from widget_catalog.mirror.mirroring import Round, Selection
 from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
 from widget_catalog.publishing.change_widget import (
     deprecate_version,
@@ -164,12 +164,12 @@ def test_only_what_is_wanted_is_copied(tmp_path: Path, origin: Node, service: Se
     folder = tmp_path / "data"
     everything = exported(origin)
     in_core = {key for key in everything if key.startswith("core/")}
-    with a_mirror(folder, service.url, Wanted(("core",))) as copying:
+    with a_mirror(folder, service.url, Selection(("core",))) as copying:
         assert copying.mirroring.run() == Round(len(in_core), [])
         assert set(exported(copying.node)) == in_core
         set_official(origin.store, OPERATOR, "acme/clock", True)
         assert copying.mirroring.run() == Round(0, [])
-    with a_mirror(folder, service.url, Wanted((), only_official=True)) as copying:
+    with a_mirror(folder, service.url, Selection((), only_official=True)) as copying:
         assert copying.mirroring.run().errors == []
         assert set(exported(copying.node)) == {"acme/clock", "core/map"}
         set_official(origin.store, OPERATOR, "acme/clock", False)

@@ -23,7 +23,7 @@ from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.catalog.store.widgets import find_widget
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.load_settings import load_settings
-from widget_catalog.mirror.mirroring import Mirroring, Round, Wanted
+from widget_catalog.mirror.mirroring import Mirroring, Round, Selection
 from widget_catalog.mirror.places import open_upstream
 from widget_catalog.moderation.revoke_version import revoke_version, unrevoke_version
 from widget_catalog.publishing.change_widget import (
@@ -48,7 +48,7 @@ CLOCK_FILE = "api/v1/widgets/acme/clock.json"
 @pytest.fixture
 def origin(tmp_path: Path) -> Iterator[Node]:
     node = open_node(empty_folder(tmp_path / "origin"), is_durable=False)
-    import_widgets(node, *file_lines(tmp_path / "files"), beside=tmp_path / "files")
+    import_widgets(node, *file_lines(tmp_path / "files"), base_folder=tmp_path / "files")
     yield node
     node.store.close()
 
@@ -73,15 +73,15 @@ def build(node: Node, folder: Path, advance: Callable[[int], None] = lambda _: N
 def sync(node: Node, place: Path | str) -> Round:
     with open_upstream(str(place)) as catalog:
         mirroring = Mirroring(node.store, node.bundles, catalog, MAX_BUNDLE_BYTES)
-        mirroring.begin(Wanted())
+        mirroring.begin(Selection())
         return mirroring.run()
 
 
-def change_everything(node: Node, beside: Path) -> None:
+def change_everything(node: Node, base_folder: Path) -> None:
     """Every kind of change to a widget."""
     store = node.store
     new = widget_line(CLOCK, versions=[version_line("3.0.0")])
-    import_widgets(node, new, widget_line("new/one"), beside=beside)
+    import_widgets(node, new, widget_line("new/one"), base_folder=base_folder)
     yank_version(store, COMMAND_LINE, CLOCK, "1.0.0", "Slow.")
     unyank_version(store, COMMAND_LINE, "acme/notes", "1.0.0")
     deprecate_version(store, COMMAND_LINE, CLOCK, "1.0.0", "Old.")
@@ -182,7 +182,7 @@ def test_a_copy_that_is_not_complete_changes_nothing_wrongly(
         "4.0.0", bundleFile="4.js", bundleUrl=None, bundleSize=None, sha256Hash=None
     )
     new = widget_line(CLOCK, versions=[version_line("3.0.0"), stored])
-    import_widgets(origin, new, beside=files)
+    import_widgets(origin, new, base_folder=files)
     build(origin, site)
     whole = tmp_path / "whole"
     shutil.copytree(site, whole)

@@ -36,10 +36,10 @@ BYTES = b"export default class {}"
 
 
 @pytest.fixture(autouse=True)
-def filled(node: Node, beside: Path) -> None:
-    (beside / "clock.js").write_bytes(BYTES)
+def filled(node: Node, base_folder: Path) -> None:
+    (base_folder / "clock.js").write_bytes(BYTES)
     versions = [stored_line("1.0.0"), stored_line("2.0.0"), version_line("3.0.0")]
-    take(node, ndjson(widget_line(versions=versions), widget_line("a/b")), beside)
+    take(node, ndjson(widget_line(versions=versions), widget_line("a/b")), base_folder)
 
 
 def _check(node: Node) -> Findings:
@@ -105,10 +105,10 @@ class MeetingBundles(LocalBundles):
         return super().open(sha256_hash, kind, start, stop)
 
 
-def test_bundles_are_read_in_parallel_and_shared_ones_once(node: Node, beside: Path) -> None:
-    (beside / "other.js").write_bytes(BYTES + b"//")
+def test_bundles_are_read_in_parallel_and_shared_ones_once(node: Node, base_folder: Path) -> None:
+    (base_folder / "other.js").write_bytes(BYTES + b"//")
     other = stored_line("1.0.0", "other.js")
-    take(node, ndjson(widget_line("acme/other", versions=[other])), beside)
+    take(node, ndjson(widget_line("acme/other", versions=[other])), base_folder)
     meeting = MeetingBundles(node.folder.bundles)
 
     findings = check_catalog(node.store, meeting, node.replica)
@@ -149,11 +149,11 @@ def test_no_transaction_is_open_while_bundles_are_read_or_listed(node: Node) -> 
 
 
 def test_versions_that_are_added_while_bundles_are_read_are_no_errors(
-    node: Node, beside: Path
+    node: Node, base_folder: Path
 ) -> None:
-    (beside / "other.js").write_bytes(BYTES + b"//")
+    (base_folder / "other.js").write_bytes(BYTES + b"//")
     other = ndjson(widget_line("acme/other", versions=[stored_line("1.0.0", "other.js")]))
-    watched = WatchedBundles(node, lambda: take(node, other, beside))
+    watched = WatchedBundles(node, lambda: take(node, other, base_folder))
 
     findings = check_catalog(node.store, watched, node.replica)
 
@@ -302,15 +302,15 @@ def test_a_read_model_that_differs_is_rebuilt(node: Node) -> None:
     ("suffix", "what"), [("md", "README"), ("png", "picture"), ("webp", "picture")]
 )
 def test_files_beside_the_bundle_are_checked_like_it(
-    node: Node, beside: Path, suffix: str, what: str
+    node: Node, base_folder: Path, suffix: str, what: str
 ) -> None:
-    (beside / "README.md").write_text("# Clock")
-    (beside / "a.png").write_bytes(a_picture())
+    (base_folder / "README.md").write_text("# Clock")
+    (base_folder / "a.png").write_bytes(a_picture())
     files = [
         {"path": "README.md", "file": "README.md"},
         {"path": "screenshots/a.png", "file": "a.png"},
     ]
-    take(node, ndjson(widget_line("c/d", versions=[stored_line(files=files)])), beside)
+    take(node, ndjson(widget_line("c/d", versions=[stored_line(files=files)])), base_folder)
     assert _check(node).errors == []
     [path] = node.folder.bundles.glob(f"*/*.{suffix}")
 

@@ -26,7 +26,7 @@ from support.service import running_service
 from support.widgets import version_line, widget_line
 from widget_catalog.accounts.second_factor.store import put_app
 from widget_catalog.catalog.node.node import prepare_node
-from widget_catalog.catalog.replica.file import State
+from widget_catalog.catalog.replica.file import ReplicaState
 from widget_catalog.core.keys import SecretBox
 from widget_catalog.operations.commands import describe_slow_build
 
@@ -42,7 +42,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
     others = [widget_line(f"acme/w{i}", downloadCount=i) for i in range(60)]
-    return filled_folder(folder / "data", clock, *others, beside=folder)
+    return filled_folder(folder / "data", clock, *others, base_folder=folder)
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_cleaning_refuses_to_take_everything_away(data: Path) -> None:
         partial(change_widget, widget_id=3, versions=()),
         partial(remove_key, scope="acme", name="w8"),
         partial(remove_document, widget_id=9),
-        partial(change_record, table="listings", widget_id=9, change=lambda it: it + b"?"),
+        partial(change_record, table="index_rows", widget_id=9, change=lambda it: it + b"?"),
     ],
 )
 def test_a_read_model_that_differs_is_mended_and_reported_once(
@@ -264,7 +264,7 @@ def test_a_truncated_database_is_refused(data: Path) -> None:
 
 def test_a_read_model_of_an_older_release_is_rebuilt_correctly(data: Path) -> None:
     with opened(data) as file, file.writing() as transaction:
-        file.put_state(transaction, State(format=1))
+        file.put_state(transaction, ReplicaState(format=1))
     change_record(data, "documents", 3, lambda it: it[:50])
 
     first, again = (widget_catalog("doctor", "--data", data) for _ in range(2))

@@ -27,5 +27,5 @@ def publish_modules(data: Path, modules: dict[str, str], manifest: dict[str, Any
         version = stored_version(f"{name}.js", permissions=["storage", "network"], manifest=text)
         lines.append(widget_line(f"sample/{name}", versions=[version]))
     node = prepare_node(data)
-    import_widgets(node, *lines, beside=bundles)
+    import_widgets(node, *lines, base_folder=bundles)
     node.store.close()

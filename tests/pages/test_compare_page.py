@@ -62,7 +62,7 @@ def test_a_damaged_bundle_is_not_compared_however_large_it_has_become(
     for number in ("1.0.0", "1.1.0"):
         (tmp_path / f"{number}.js").write_text(f"// {number}\n")
         versions.append({**version_line(number), **here, "bundleFile": f"{number}.js"})
-    import_widgets(site.node, widget_line("acme/clock", versions=versions), beside=tmp_path)
+    import_widgets(site.node, widget_line("acme/clock", versions=versions), base_folder=tmp_path)
     (stored, *_) = site.node.bundles.list_stored()
     path = Path(stored.place)
     path.chmod(0o644)

@@ -29,7 +29,7 @@ def shop(tmp_path: Path) -> Iterator[InProcessSite]:
         clock = widget_line("acme/clock", versions=[it | name for it in versions], **name)
         elsewhere = widget_line("acme/elsewhere", versions=[version_line()])
         hidden = widget_line("acme/hidden", versions=[stored_version("x.js")], listed=False)
-        import_widgets(site.node, clock, elsewhere, hidden, beside=tmp_path)
+        import_widgets(site.node, clock, elsewhere, hidden, base_folder=tmp_path)
         yield site
 
 

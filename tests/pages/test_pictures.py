@@ -35,7 +35,7 @@ def shelf(site: InProcessSite, tmp_path: Path) -> InProcessSite:
     clock = widget_line(versions=[stored_version("x.js", version="1.1.0", files=files)])
     plain = widget_line("acme/plain", displayName="<Plain>", icon="mdi:nothing-like-this")
     hidden = widget_line("acme/hidden", listed=False)
-    import_widgets(site.node, clock, plain, hidden, beside=tmp_path)
+    import_widgets(site.node, clock, plain, hidden, base_folder=tmp_path)
     return site
 
 

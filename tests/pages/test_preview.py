@@ -66,7 +66,7 @@ def test_a_cdn_of_its_own_may_be_fetched_from(tmp_path: Path) -> None:
     with InProcessSite(tmp_path / "data", cdn_base_url="https://cdn.example:8443/w") as site:
         (tmp_path / "x.js").write_text("export function mount() {}")
         line = stored_version("x.js")
-        import_widgets(site.node, widget_line(versions=[line]), beside=tmp_path)
+        import_widgets(site.node, widget_line(versions=[line]), base_folder=tmp_path)
         response = site.get("/preview/acme/clock/1.0.0")
         policy = response.headers["content-security-policy"]
         assert "connect-src 'self' https://cdn.example:8443; " in policy
@@ -148,7 +148,9 @@ def test_a_bundle_on_another_host_is_not_loaded(tmp_path: Path) -> None:
 def test_a_revoked_version_is_not_offered(tmp_path: Path) -> None:
     (tmp_path / "x.js").write_text("export function mount() {}")
     with InProcessSite(tmp_path / "data") as site:
-        import_widgets(site.node, widget_line(versions=[stored_version("x.js")]), beside=tmp_path)
+        import_widgets(
+            site.node, widget_line(versions=[stored_version("x.js")]), base_folder=tmp_path
+        )
         assert "data-preview" in site.get("/preview/acme/clock/1.0.0").body.decode()
         node, operator = site.node, Actor(via=Via.COMMAND)
         revoke_version(node.store, node.bundles, operator, "acme/clock", "1.0.0", "It spies.")
@@ -163,7 +165,7 @@ def test_the_panel_gets_the_keys_of_the_manifest_that_it_uses(tmp_path: Path) ->
     (tmp_path / "x.js").write_text("export function mount() {}")
     with InProcessSite(tmp_path / "data") as site:
         version = stored_version("x.js", manifest=json.dumps(manifest))
-        import_widgets(site.node, widget_line(versions=[version]), beside=tmp_path)
+        import_widgets(site.node, widget_line(versions=[version]), base_folder=tmp_path)
         shown = panel(site.get("/preview/acme/clock/1.0.0").body)["manifest"]
         assert shown == {"configSchema": schema, "defaultConfig": {"title": "A"}}
 
@@ -173,7 +175,7 @@ def test_names_never_become_markup(tmp_path: Path) -> None:
     (tmp_path / "x.js").write_text("export function mount() {}")
     with InProcessSite(tmp_path / "data") as site:
         line = stored_version("x.js", displayName=hostile)
-        import_widgets(site.node, widget_line(versions=[line]), beside=tmp_path)
+        import_widgets(site.node, widget_line(versions=[line]), base_folder=tmp_path)
         page = site.get("/preview/acme/clock/1.0.0").body
         assert hostile.encode() not in page
         assert panel(page)["displayName"] == hostile

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.model.query import Query, SearchRequest
 from widget_catalog.catalog.node.node import Node, open_catalog
-from widget_catalog.catalog.reading.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import CatalogReader
 from widget_catalog.core.http.content import MAX_INLINE_BYTES
 from widget_catalog.core.load_settings import load_settings
 from widget_catalog.pages.views import Views
@@ -18,7 +18,7 @@ from widget_contract.semver import SemVer
 
 
 @pytest.fixture
-def catalog(node: Node) -> Iterator[Catalog]:
+def catalog(node: Node) -> Iterator[CatalogReader]:
     many = [
         version_line(
             f"1.{number}.0",
@@ -40,7 +40,7 @@ def catalog(node: Node) -> Iterator[Catalog]:
 
 
 @pytest.mark.parametrize("key", ["acme/clock", "acme/empty", "acme/large"])
-def test_a_widget_is_what_its_detail_says(catalog: Catalog, key: str) -> None:
+def test_a_widget_is_what_its_detail_says(catalog: CatalogReader, key: str) -> None:
     async def check() -> None:
         content = catalog.detail(key)
         view = await Views(catalog).find_widget(key)
@@ -52,12 +52,12 @@ def test_a_widget_is_what_its_detail_says(catalog: Catalog, key: str) -> None:
     asyncio.run(check())
 
 
-def test_there_is_no_view_of_what_is_not_there(catalog: Catalog) -> None:
+def test_there_is_no_view_of_what_is_not_there(catalog: CatalogReader) -> None:
     assert asyncio.run(Views(catalog).find_widget("acme/none")) is None
 
 
 @pytest.mark.parametrize("sdk", [None, SemVer.parse("1.0.0")], ids=str)
-def test_results_are_what_the_search_says(catalog: Catalog, sdk: SemVer | None) -> None:
+def test_results_are_what_the_search_says(catalog: CatalogReader, sdk: SemVer | None) -> None:
     content = catalog.search_page(SearchRequest(Query(), sdk, "1", 10))
     results = Views(catalog).search(Query(), sdk, 1, 10)
     without_numbers = tuple(replace(it, id=0) for it in results.widgets)
@@ -69,5 +69,5 @@ def test_results_are_what_the_search_says(catalog: Catalog, sdk: SemVer | None) 
     assert results.total == 3
 
 
-def test_stats_are_what_the_api_says(catalog: Catalog) -> None:
+def test_stats_are_what_the_api_says(catalog: CatalogReader) -> None:
     assert msgspec.json.encode(Views(catalog).stats().read()) == catalog.stats().body

@@ -11,7 +11,7 @@ def test_a_damaged_bundle_is_reported_and_not_written(tmp_path: Path) -> None:
     (tmp_path / "clock.js").write_bytes(b"export default 1;\n")
     stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)])
-    data = filled_folder(tmp_path / "data", clock, beside=tmp_path)
+    data = filled_folder(tmp_path / "data", clock, base_folder=tmp_path)
     (bundle,) = (data / "bundles").rglob("*.js")
     bundle.chmod(0o600)
     bundle.write_bytes(b"export default 2;\n")

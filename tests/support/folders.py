@@ -43,11 +43,11 @@ def _copy_sparse(source: str, target: str) -> None:
     shutil.copymode(source, target)
 
 
-def filled_folder(data: Path, *lines: dict[str, Any], beside: Path | None = None) -> Path:
-    """A data folder with these widgets, added if it exists already; `beside` is the folder of
+def filled_folder(data: Path, *lines: dict[str, Any], base_folder: Path | None = None) -> Path:
+    """A data folder with these widgets, added if it exists already; `base_folder` is the folder of
     their bundle files.
     """
     node = prepare_node(data) if data.exists() else open_node(empty_folder(data))
-    import_widgets(node, *lines, beside=beside)
+    import_widgets(node, *lines, base_folder=base_folder)
     node.store.close()
     return data

@@ -56,7 +56,7 @@ def ndjson(*lines: dict[str, Any]) -> bytes:
 def import_widgets(
     node: Node,
     *lines: dict[str, Any],
-    beside: Path | None = None,
+    base_folder: Path | None = None,
     into_owned: bool = False,
     is_lenient: bool = False,
 ) -> ImportSummary:
@@ -64,7 +64,7 @@ def import_widgets(
         node.store,
         node.bundles,
         ndjson(*lines).splitlines(keepends=True),
-        beside or node.folder.path,
+        base_folder or node.folder.path,
         max_bundle_bytes=2_097_152,
         into_owned=into_owned,
         is_lenient=is_lenient,

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from widget_cli.responses import Detail, Found, SearchPage, Upload, VersionEntry
+from widget_cli.responses import Detail, FoundWidget, PublishTargets, SearchPage, VersionEntry
 from widget_contract import wire
 
 LEAST: dict[str, Any] = {
@@ -40,11 +40,13 @@ def test_what_nothing_can_stand_in_for_is_required(missing: str) -> None:
 def test_a_search_result_may_have_no_version() -> None:
     page = {"widgets": [{**HEAD, "latestVersion": None}], "total": 1, "page": 1, "limit": 20}
     (found,) = msgspec.convert(page, SearchPage).widgets
-    assert found == Found(scope="ann", name="clock", display_name="Clock")
+    assert found == FoundWidget(scope="ann", name="clock", display_name="Clock")
 
 
 def test_an_upload_may_have_a_number_and_no_style() -> None:
-    upload = msgspec.convert({"uploadUrl": "/x", "versionId": 7, "cssUploadUrl": None}, Upload)
+    upload = msgspec.convert(
+        {"uploadUrl": "/x", "versionId": 7, "cssUploadUrl": None}, PublishTargets
+    )
     assert (upload.version_id, upload.css_upload_url) == (7, None)
 
 

@@ -33,10 +33,10 @@ def exported(node: Node) -> bytes:
     return b"".join(export_catalog(node.store, linked_to("https://catalog.example/cdn")))
 
 
-def take(node: Node, content: bytes, beside: Path) -> ImportSummary:
-    """Import the content of a file in `beside`."""
+def take(node: Node, content: bytes, base_folder: Path) -> ImportSummary:
+    """Import the content of a file in `base_folder`."""
     lines = content.splitlines(keepends=True)
-    return import_catalog(node.store, node.bundles, lines, beside, MAX_BUNDLE_BYTES)
+    return import_catalog(node.store, node.bundles, lines, base_folder, MAX_BUNDLE_BYTES)
 
 
 def stored_line(version: str = "1.0.0", file: str = "clock.js", **fields: Any) -> dict[str, Any]:

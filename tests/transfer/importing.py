@@ -24,11 +24,11 @@ _MAX_BUNDLE_BYTES = 100_000
 
 @contextmanager
 def staged_import(
-    node: Node, *lines: dict[str, Any], beside: Path | None = None, into_owned: bool = False
+    node: Node, *lines: dict[str, Any], base_folder: Path | None = None, into_owned: bool = False
 ) -> Iterator[Staging]:
     """An import that was read, compared with the catalog and staged, and nothing more."""
     importer = FileImporter(
-        node.store, node.bundles, beside or node.folder.path.parent, _MAX_BUNDLE_BYTES
+        node.store, node.bundles, base_folder or node.folder.path.parent, _MAX_BUNDLE_BYTES
     )
     content = ndjson(*lines).splitlines(keepends=True)
     reading = ImportLines(content, Rules(clock.now()), importer, lambda _: None)
@@ -45,14 +45,14 @@ def staged_import(
 def interrupted_import(
     node: Node,
     *lines: dict[str, Any],
-    beside: Path | None = None,
+    base_folder: Path | None = None,
     into_owned: bool = False,
     batches: int = 0,
 ) -> None:
     """The state of an import whose process is killed after this many batches were written."""
     with importing(node.store) as other, pytest.MonkeyPatch.context() as patch:
         assert other is None
-        with staged_import(node, *lines, beside=beside, into_owned=into_owned) as staging:
+        with staged_import(node, *lines, base_folder=base_folder, into_owned=into_owned) as staging:
             staging.accept(texts_cleaned=0)
         patch.setattr(accepted_import, "SLICE_S", 1e-9)
         for _ in range(batches):

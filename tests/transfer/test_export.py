@@ -36,11 +36,11 @@ def test_an_empty_catalog_is_an_empty_file(node: Node) -> None:
 
 
 def test_lines_are_ordered_by_scope_and_name_and_versions_newest_first(
-    node: Node, beside: Path
+    node: Node, base_folder: Path
 ) -> None:
     keys = ["b/a", "a/b", "a-b/a", "a/a-", "a/a0", "a/a", "a0/a", "0/z"]
     versions = [version_line(it) for it in ("1.0.0", "10.0.0", "2.0.0")]
-    take(node, ndjson(*(widget_line(it, versions=versions) for it in keys)), beside)
+    take(node, ndjson(*(widget_line(it, versions=versions) for it in keys)), base_folder)
 
     lines = [json.loads(it) for it in exported(node).splitlines()]
 
@@ -51,9 +51,9 @@ def test_lines_are_ordered_by_scope_and_name_and_versions_newest_first(
         assert [it["version"] for it in line["versions"]] == ["10.0.0", "2.0.0", "1.0.0"]
 
 
-def test_many_batches_are_one_order_without_a_gap(node: Node, beside: Path) -> None:
+def test_many_batches_are_one_order_without_a_gap(node: Node, base_folder: Path) -> None:
     count = 1203
-    take(node, ndjson(*(widget_line(f"s{i % 7}/w{i}") for i in range(count))), beside)
+    take(node, ndjson(*(widget_line(f"s{i % 7}/w{i}") for i in range(count))), base_folder)
 
     lines = [json.loads(it) for it in exported(node).splitlines()]
 
@@ -61,8 +61,8 @@ def test_many_batches_are_one_order_without_a_gap(node: Node, beside: Path) -> N
     assert found == sorted((f"s{i % 7}", f"w{i}") for i in range(count))
 
 
-def test_counts_are_exported_as_they_are_now(node: Node, beside: Path) -> None:
-    take(node, ndjson(widget_line("a/b", downloadCount=5), widget_line("a/c")), beside)
+def test_counts_are_exported_as_they_are_now(node: Node, base_folder: Path) -> None:
+    take(node, ndjson(widget_line("a/b", downloadCount=5), widget_line("a/c")), base_folder)
     with node.store.writing() as tx:
         add_downloads(tx, {1: 2})
 
@@ -72,11 +72,11 @@ def test_counts_are_exported_as_they_are_now(node: Node, beside: Path) -> None:
 
 
 def test_bundles_are_copied_beside_the_file_and_named_relative_to_it(
-    node: Node, beside: Path, tmp_path: Path
+    node: Node, base_folder: Path, tmp_path: Path
 ) -> None:
-    (beside / "clock.js").write_bytes(b"clock")
+    (base_folder / "clock.js").write_bytes(b"clock")
     versions = [stored_line("2.0.0"), version_line("1.0.0")]
-    take(node, ndjson(widget_line(versions=versions)), beside)
+    take(node, ndjson(widget_line(versions=versions)), base_folder)
 
     [line] = _export_with_bundles(node, tmp_path / "out").splitlines()
 
@@ -90,9 +90,11 @@ def test_bundles_are_copied_beside_the_file_and_named_relative_to_it(
     assert len(list((tmp_path / "out" / "bundles").iterdir())) == 1
 
 
-def test_without_bundles_a_stored_one_is_named_by_its_address(node: Node, beside: Path) -> None:
-    (beside / "clock.js").write_bytes(b"clock")
-    take(node, ndjson(widget_line(versions=[stored_line("2.0.0+b.1")])), beside)
+def test_without_bundles_a_stored_one_is_named_by_its_address(
+    node: Node, base_folder: Path
+) -> None:
+    (base_folder / "clock.js").write_bytes(b"clock")
+    take(node, ndjson(widget_line(versions=[stored_line("2.0.0+b.1")])), base_folder)
 
     [line] = export_catalog(node.store, linked_to("https://cdn.example/w"))
 
@@ -101,11 +103,11 @@ def test_without_bundles_a_stored_one_is_named_by_its_address(node: Node, beside
     assert "bundleFile" not in version
 
 
-def test_an_export_is_from_one_moment(node: Node, beside: Path) -> None:
-    take(node, ndjson(*(widget_line(f"a/w{i:04}") for i in range(600))), beside)
+def test_an_export_is_from_one_moment(node: Node, base_folder: Path) -> None:
+    take(node, ndjson(*(widget_line(f"a/w{i:04}") for i in range(600))), base_folder)
     lines = export_catalog(node.store, linked_to("https://x"))
     first = next(lines)
-    take(node, ndjson(widget_line("z/later")), beside)
+    take(node, ndjson(widget_line("z/later")), base_folder)
     with node.store.writing() as tx:
         add_downloads(tx, {599: 5})
 
@@ -116,12 +118,14 @@ def test_an_export_is_from_one_moment(node: Node, beside: Path) -> None:
 
 
 @pytest.mark.usefixtures("way")
-def test_revocations_are_exported_and_imported(node: Node, beside: Path, tmp_path: Path) -> None:
-    (beside / "clock.js").write_bytes(b"clock")
-    (beside / "other.js").write_bytes(b"other")
+def test_revocations_are_exported_and_imported(
+    node: Node, base_folder: Path, tmp_path: Path
+) -> None:
+    (base_folder / "clock.js").write_bytes(b"clock")
+    (base_folder / "other.js").write_bytes(b"other")
     yanked: dict[str, Any] = {"yanked": True, "yankedReason": "Slow."}
     versions = [stored_line("2.0.0+b.1", **yanked), stored_line("1.0.0", "other.js")]
-    take(node, ndjson(widget_line(versions=versions)), beside)
+    take(node, ndjson(widget_line(versions=versions)), base_folder)
     revoke_version(node.store, node.bundles, COMMAND_LINE, "acme/clock", "2.0.0", "Malware.")
     content = _export_with_bundles(node, tmp_path / "out")
     other = open_node(empty_folder(tmp_path / "other"))
@@ -140,12 +144,12 @@ def test_revocations_are_exported_and_imported(node: Node, beside: Path, tmp_pat
     assert changes == [("imported", None), ("revoked", "2.0.0+b.1")]
 
 
-def test_a_revoked_version_comes_to_a_widget_that_is_there(node: Node, beside: Path) -> None:
-    take(node, ndjson(widget_line()), beside)
+def test_a_revoked_version_comes_to_a_widget_that_is_there(node: Node, base_folder: Path) -> None:
+    take(node, ndjson(widget_line()), base_folder)
     revoked = {"reason": "Malware.", "at": "2026-02-01T00:00:00.000Z"}
     line = widget_line(versions=[version_line("2.0.0", revoked=revoked), version_line()])
 
-    take(node, ndjson(line), beside)
+    take(node, ndjson(line), base_folder)
 
     first, second = json.loads(exported(node))["versions"]
     assert (first["yanked"], first["yankedReason"]) == (True, "Malware.")
@@ -156,12 +160,12 @@ def test_a_revoked_version_comes_to_a_widget_that_is_there(node: Node, beside: P
     assert changes == [("imported", "2.0.0"), ("revoked", "2.0.0")]
 
 
-def test_import_revokes_nothing_that_is_there(node: Node, beside: Path) -> None:
-    take(node, ndjson(widget_line()), beside)
+def test_import_revokes_nothing_that_is_there(node: Node, base_folder: Path) -> None:
+    take(node, ndjson(widget_line()), base_folder)
     before = exported(node)
     revoked = {"reason": "Malware.", "at": "2026-02-01T00:00:00.000Z"}
 
-    take(node, ndjson(widget_line(versions=[version_line(revoked=revoked)])), beside)
+    take(node, ndjson(widget_line(versions=[version_line(revoked=revoked)])), base_folder)
 
     assert exported(node) == before
 
@@ -271,11 +275,13 @@ def _hashes(node: Node) -> list[str]:
 
 
 @pytest.mark.parametrize("count", [1, 499, 500, 501])
-def test_batches_of_any_size_come_back_whole(node: Node, beside: Path, count: int) -> None:
-    take(node, ndjson(*(widget_line(f"a/w{i}", downloadCount=i) for i in range(count))), beside)
+def test_batches_of_any_size_come_back_whole(node: Node, base_folder: Path, count: int) -> None:
+    take(
+        node, ndjson(*(widget_line(f"a/w{i}", downloadCount=i) for i in range(count))), base_folder
+    )
     first = exported(node)
-    with _empty_node(beside / "other") as other:
-        take(other, first, beside)
+    with _empty_node(base_folder / "other") as other:
+        take(other, first, base_folder)
 
         assert exported(other) == first
         assert first.count(b"\n") == count

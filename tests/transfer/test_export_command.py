@@ -21,7 +21,7 @@ def with_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "clock.js").write_bytes(b"export default 1;\n")
     stored = {"bundleFile": "clock.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     clock = widget_line("acme/clock", versions=[version_line("1.0.0", **stored)], downloadCount=7)
-    filled_folder(folder / "data", clock, widget_line("other/lamp"), beside=folder)
+    filled_folder(folder / "data", clock, widget_line("other/lamp"), base_folder=folder)
     return folder
 
 

@@ -20,13 +20,13 @@ AT = "Line 1: versions[0]"
 
 
 @pytest.fixture(autouse=True)
-def prepared(beside: Path) -> None:
-    (beside / "clock.js").write_bytes(b"export default class {}")
-    (beside / "a.png").write_bytes(PNG)
-    (beside / "README.md").write_bytes(README)
-    (beside / "moving.png").write_bytes(an_animation("png"))
-    (beside / "long.md").write_bytes(b"x" * 65_537)
-    (beside / "large.png").write_bytes(PNG + b"x" * (1 << 20))
+def prepared(base_folder: Path) -> None:
+    (base_folder / "clock.js").write_bytes(b"export default class {}")
+    (base_folder / "a.png").write_bytes(PNG)
+    (base_folder / "README.md").write_bytes(README)
+    (base_folder / "moving.png").write_bytes(an_animation("png"))
+    (base_folder / "long.md").write_bytes(b"x" * 65_537)
+    (base_folder / "large.png").write_bytes(PNG + b"x" * (1 << 20))
 
 
 def line(*files: dict[str, Any]) -> bytes:
@@ -44,11 +44,11 @@ def attached(node: Node) -> tuple[AttachedFile, ...]:
     return found.widget.versions[0].attached
 
 
-def test_files_are_measured_and_a_missing_thumbnail_is_made(node: Node, beside: Path) -> None:
+def test_files_are_measured_and_a_missing_thumbnail_is_made(node: Node, base_folder: Path) -> None:
     """Whatever size the line states."""
     stated = named("screenshots/b.png", "a.png", width=1, height=1)
 
-    summary = take(node, line(stated, named("README.md", "README.md")), beside)
+    summary = take(node, line(stated, named("README.md", "README.md")), base_folder)
 
     readme, picture, thumbnail = attached(node)
     assert readme == AttachedFile("README.md", len(README), hashlib.sha256(README).hexdigest())
@@ -62,13 +62,13 @@ def test_files_are_measured_and_a_missing_thumbnail_is_made(node: Node, beside: 
     assert summary.bundles_stored == 4
 
 
-def test_a_thumbnail_of_the_line_is_kept_and_no_other(node: Node, beside: Path) -> None:
-    (beside / "t.webp").write_bytes(a_picture("webp", 64, 32))
+def test_a_thumbnail_of_the_line_is_kept_and_no_other(node: Node, base_folder: Path) -> None:
+    (base_folder / "t.webp").write_bytes(a_picture("webp", 64, 32))
 
     take(
         node,
         line(named("screenshots/a.png", "a.png"), named("screenshots/a.thumb.webp", "t.webp")),
-        beside,
+        base_folder,
     )
 
     assert [(it.path, it.width) for it in attached(node)] == [
@@ -117,13 +117,13 @@ def test_a_thumbnail_of_the_line_is_kept_and_no_other(node: Node, beside: Path) 
     ],
 )
 def test_what_is_not_allowed_is_refused_and_leaves_nothing(
-    node: Node, beside: Path, files: Any, error: str
+    node: Node, base_folder: Path, files: Any, error: str
 ) -> None:
     before = state_of(node)
     versions = [stored_line(files=files)]
 
     with pytest.raises(InvalidImport) as refused:
-        take(node, ndjson(widget_line("acme/clock", versions=versions)), beside)
+        take(node, ndjson(widget_line("acme/clock", versions=versions)), base_folder)
 
     assert f"{AT}{'' if error.startswith(':') else '.'}{error}" in refused.value.message
     assert state_of(node) == before

@@ -22,7 +22,7 @@ from support.widgets import ndjson, version_line, widget_line
 from transfer.importing import kept_numbers
 from widget_catalog.catalog.node.node import open_node, prepare_node
 from widget_catalog.catalog.node.opening import make_folder, undone_on_failure
-from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.replica.reader import ReplicaReader
 from widget_catalog.catalog.search.file import MIN_WIDGETS, open_index
 from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.db.migrate import is_new
@@ -65,10 +65,10 @@ def test_a_large_import_leaves_the_search_index_behind(tmp_path: Path) -> None:
 
     assert said.code == 0, said
     assert said.err.startswith("Added 20,000 widgets and 20,000 versions ")
-    documents = Documents(tmp_path / "replica")
+    reader = ReplicaReader(tmp_path / "replica")
     made_at = (tmp_path / "run" / "index").stat().st_mtime_ns
-    assert open_index(documents, tmp_path / "run" / "index").seq == MIN_WIDGETS
-    documents.close()
+    assert open_index(reader, tmp_path / "run" / "index").seq == MIN_WIDGETS
+    reader.close()
     assert (tmp_path / "run" / "index").stat().st_mtime_ns == made_at
 
 

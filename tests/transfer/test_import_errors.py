@@ -21,15 +21,15 @@ def _without(line: dict[str, Any], key: str) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != key}
 
 
-def _refused(node: Node, beside: Path, faulty: bytes) -> str:
+def _refused(node: Node, base_folder: Path, faulty: bytes) -> str:
     """The first error of a file whose fourth line is this, after valid ones and a blank one."""
-    (beside / "clock.js").write_bytes(b"export default class {}")
-    take(node, ndjson(widget_line("there/before", downloadCount=3)), beside)
+    (base_folder / "clock.js").write_bytes(b"export default class {}")
+    take(node, ndjson(widget_line("there/before", downloadCount=3)), base_folder)
     before = state_of(node)
     content = ndjson(FIRST) + b"\n" + ndjson(SECOND) + faulty + b"\n" + ndjson(widget_line("z/z"))
 
     with pytest.raises(InvalidImport) as refused:
-        take(node, content, beside)
+        take(node, content, base_folder)
 
     assert state_of(node) == before
     assert all(error.startswith("Line 4: ") for error in refused.value.errors)
@@ -144,37 +144,37 @@ RAW_ERRORS: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("fields", "message"), WIDGET_ERRORS, ids=lambda it: str(it)[:60])
 def test_a_error_of_the_widget(
-    node: Node, beside: Path, fields: dict[str, Any], message: str
+    node: Node, base_folder: Path, fields: dict[str, Any], message: str
 ) -> None:
     line = json.dumps(widget_line("acme/third") | fields).encode()
 
-    assert _refused(node, beside, line).startswith(f"Line 4: {message}")
+    assert _refused(node, base_folder, line).startswith(f"Line 4: {message}")
 
 
 @pytest.mark.parametrize(("fields", "message"), VERSION_ERRORS, ids=lambda it: str(it)[:60])
 def test_a_error_of_a_version(
-    node: Node, beside: Path, fields: dict[str, Any], message: str
+    node: Node, base_folder: Path, fields: dict[str, Any], message: str
 ) -> None:
     versions = [version_line("0.1.0"), version_line() | fields]
     line = json.dumps(widget_line("acme/third", versions=versions)).encode()
 
-    assert _refused(node, beside, line).startswith(f"Line 4: versions[1]{message}")
+    assert _refused(node, base_folder, line).startswith(f"Line 4: versions[1]{message}")
 
 
 @pytest.mark.parametrize(("line", "message"), RAW_ERRORS, ids=lambda it: str(it[:60]))
 def test_a_line_that_is_no_widget_at_all(
-    node: Node, beside: Path, line: bytes, message: str
+    node: Node, base_folder: Path, line: bytes, message: str
 ) -> None:
-    assert _refused(node, beside, line).startswith(f"Line 4: {message}")
+    assert _refused(node, base_folder, line).startswith(f"Line 4: {message}")
 
 
-def _all_errors(node: Node, beside: Path, line: dict[str, Any]) -> list[str]:
+def _all_errors(node: Node, base_folder: Path, line: dict[str, Any]) -> list[str]:
     with pytest.raises(InvalidImport) as refused:
-        take(node, ndjson(line), beside)
+        take(node, ndjson(line), base_folder)
     return [it.removeprefix("Line 1: ") for it in refused.value.errors]
 
 
-def test_all_errors_of_a_line_are_reported_at_once(node: Node, beside: Path) -> None:
+def test_all_errors_of_a_line_are_reported_at_once(node: Node, base_folder: Path) -> None:
     """A value of the wrong type hides neither other errors nor unknown fields."""
     versions = [
         version_line("1.0.0", revoked={"reason": "", "at": "never"}),
@@ -185,7 +185,7 @@ def test_all_errors_of_a_line_are_reported_at_once(node: Node, beside: Path) -> 
     ]
     line = widget_line("acme/third", versions=versions) | {"name": "Bad Name", "listed": 1}
 
-    errors = _all_errors(node, beside, line)
+    errors = _all_errors(node, base_folder, line)
 
     assert sorted(it.partition(": ")[0] for it in errors) == [
         "listed",
@@ -206,7 +206,7 @@ def test_all_errors_of_a_line_are_reported_at_once(node: Node, beside: Path) -> 
     assert "versions[2].version: 1.0.0 is given twice." in errors
 
 
-def test_every_text_that_is_too_long_is_named(node: Node, beside: Path) -> None:
+def test_every_text_that_is_too_long_is_named(node: Node, base_folder: Path) -> None:
     limits = {
         "displayName": 1_024,
         **dict.fromkeys(("description", "icon", "license", "sdkVersion"), 65_536),
@@ -224,7 +224,7 @@ def test_every_text_that_is_too_long_is_named(node: Node, beside: Path) -> None:
     limits |= {"permissions[1]": 1_024, "bundleUrl": 65_536, "revoked.reason": 65_536}
     expected = of_widget | {f"versions[0].{key}": most for key, most in limits.items()}
 
-    errors = _all_errors(node, beside, widget_line("acme/x", **texts, versions=[version]))
+    errors = _all_errors(node, base_folder, widget_line("acme/x", **texts, versions=[version]))
 
     assert sorted(errors) == sorted(
         f"{key}: is too long: at most {most:,} characters are allowed."
@@ -232,25 +232,25 @@ def test_every_text_that_is_too_long_is_named(node: Node, beside: Path) -> None:
     )
 
 
-def test_a_detail_that_would_be_too_large_is_refused(node: Node, beside: Path) -> None:
+def test_a_detail_that_would_be_too_large_is_refused(node: Node, base_folder: Path) -> None:
     """Each version has the widget's own description."""
     versions = [version_line(f"1.{i}.0") for i in range(600)]
     line = widget_line("acme/third", description="x" * 65_536, versions=versions)
 
-    (error,) = _all_errors(node, beside, line)
+    (error,) = _all_errors(node, base_folder, line)
 
     assert error.startswith("versions: with these 600, the detail of the widget would have 39,")
     assert error.endswith(" bytes; at most 33,554,432 are allowed.")
-    take(node, ndjson({**line, "versions": versions[:300]}), beside)
+    take(node, ndjson({**line, "versions": versions[:300]}), base_folder)
 
 
 def test_an_unknown_field_hides_nothing_and_the_one_that_is_meant_is_named(
-    node: Node, beside: Path
+    node: Node, base_folder: Path
 ) -> None:
     bidi = widget_line("acme/third", displayName="a\u202eb") | {"owner": "me"}
     line = _without(bidi, "versions") | {"versionz": []}
 
-    errors = _all_errors(node, beside, line)
+    errors = _all_errors(node, base_folder, line)
 
     assert errors[:2] == [
         "owner: there is no such field.",
@@ -259,58 +259,58 @@ def test_an_unknown_field_hides_nothing_and_the_one_that_is_meant_is_named(
     assert errors[2].startswith("displayName: contains the character U+202E; ")
     assert len(errors) == 3
     version = _without(version_line(), "minSize") | {"min_size": {"w": 1, "h": 1}}
-    assert _all_errors(node, beside, widget_line("acme/x", versions=[version])) == [
+    assert _all_errors(node, base_folder, widget_line("acme/x", versions=[version])) == [
         "versions[0].minSize: is missing.",
         "versions[0].min_size: there is no such field; did you mean minSize?",
     ]
 
 
 @pytest.mark.parametrize("key", ["scope", "name", "displayName", "createdAt"])
-def test_a_widget_without_a_required_field(node: Node, beside: Path, key: str) -> None:
+def test_a_widget_without_a_required_field(node: Node, base_folder: Path, key: str) -> None:
     line = json.dumps(_without(widget_line("acme/third"), key)).encode()
 
-    message = _refused(node, beside, line)
+    message = _refused(node, base_folder, line)
 
     assert message == f"Line 4: {key}: is missing."
 
 
 @pytest.mark.parametrize("key", ["version", "publishedAt", "minSize", "maxSize", "sdkVersion"])
-def test_a_version_without_a_required_field(node: Node, beside: Path, key: str) -> None:
+def test_a_version_without_a_required_field(node: Node, base_folder: Path, key: str) -> None:
     versions = [_without(version_line(), key)]
     line = json.dumps(widget_line("acme/third", versions=versions)).encode()
 
-    message = _refused(node, beside, line)
+    message = _refused(node, base_folder, line)
 
     assert message == f"Line 4: versions[0].{key}: is missing."
 
 
 @pytest.mark.parametrize("again", ["1.0.0", "1.0.0+build"])
-def test_a_version_that_is_given_twice_in_a_line(node: Node, beside: Path, again: str) -> None:
+def test_a_version_that_is_given_twice_in_a_line(node: Node, base_folder: Path, again: str) -> None:
     versions = [version_line("1.0.0"), version_line("2.0.0"), version_line(again)]
     line = json.dumps(widget_line("acme/third", versions=versions)).encode()
 
-    message = _refused(node, beside, line)
+    message = _refused(node, base_folder, line)
 
     assert message == f"Line 4: versions[2].version: {again} is given twice."
 
 
 @pytest.mark.parametrize("key", ["acme/first", "there/before"])
-def test_a_published_version_with_another_hash(node: Node, beside: Path, key: str) -> None:
+def test_a_published_version_with_another_hash(node: Node, base_folder: Path, key: str) -> None:
     """In an earlier line of the same file, or already in the catalog."""
     line = json.dumps(widget_line(key, versions=[version_line(sha256Hash="ab" * 32)])).encode()
 
-    assert _refused(node, beside, line) == (
+    assert _refused(node, base_folder, line) == (
         f"Line 4: sha256Hash: {key} 1.0.0 is already published with another hash "
         f"({version_line()['sha256Hash']}); a published version never changes."
     )
 
 
-def test_a_error_after_many_lines_takes_all_of_them_back(node: Node, beside: Path) -> None:
+def test_a_error_after_many_lines_takes_all_of_them_back(node: Node, base_folder: Path) -> None:
     before = state_of(node)
     content = ndjson(*(widget_line(f"many/w{i}", downloadCount=i) for i in range(1200)))
 
     with pytest.raises(InvalidImport, match=r"^Line 1201: JSON is malformed"):
-        take(node, content + b"nonsense\n", beside)
+        take(node, content + b"nonsense\n", base_folder)
 
     assert state_of(node) == before
     assert not any(node.counts.slots[i] for i in range(1, 1300))

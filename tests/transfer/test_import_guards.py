@@ -29,9 +29,15 @@ ALLOWED = (
 
 def _take(node: Node, *lines: dict[str, Any], **options: Any) -> ImportSummary:
     content = ndjson(*lines).splitlines(keepends=True)
-    beside = node.folder.path.parent
+    base_folder = node.folder.path.parent
     return import_catalog(
-        node.store, node.bundles, content, beside, MAX_BUNDLE_BYTES, file_name="w.ndjson", **options
+        node.store,
+        node.bundles,
+        content,
+        base_folder,
+        MAX_BUNDLE_BYTES,
+        file_name="w.ndjson",
+        **options,
     )
 
 

@@ -40,9 +40,11 @@ def children() -> set[int]:
     }
 
 
-def test_a_large_file_gives_what_its_pieces_give(node: Node, tmp_path: Path, beside: Path) -> None:
+def test_a_large_file_gives_what_its_pieces_give(
+    node: Node, tmp_path: Path, base_folder: Path
+) -> None:
     lines = plain_lines()
-    (beside / "clock.js").write_bytes(b"export default 1;\n")
+    (base_folder / "clock.js").write_bytes(b"export default 1;\n")
     other = [version_line("2.0.0", sha256Hash="b" * 64)]
     lines[100] = b"\n"
     lines[2_600] = ndjson(widget_line("files/clock", versions=[stored_line("1.0.0")]))
@@ -50,12 +52,12 @@ def test_a_large_file_gives_what_its_pieces_give(node: Node, tmp_path: Path, bes
     lines[3_100] = ndjson(widget_line("many/w3", displayName="Again", versions=other))
     lines[3_400] = ndjson(widget_line("files/clock", versions=[stored_line("1.0.0")]))
 
-    summary = take(node, b"".join(lines), beside)
+    summary = take(node, b"".join(lines), base_folder)
 
     pieces = prepare_node(tmp_path / "pieces")
     try:
         for start in range(0, MANY, FEW):
-            take(pieces, b"".join(lines[start : start + FEW]), beside)
+            take(pieces, b"".join(lines[start : start + FEW]), base_folder)
         assert exported(node) == exported(pieces)
         assert (summary.widgets_added, summary.versions_skipped) == (MANY - 4, 1)
         assert check_replica(node.store, node.replica) == Differences()
@@ -64,31 +66,33 @@ def test_a_large_file_gives_what_its_pieces_give(node: Node, tmp_path: Path, bes
 
 
 def test_a_large_file_that_was_imported_changes_nothing_the_second_time(
-    node: Node, beside: Path
+    node: Node, base_folder: Path
 ) -> None:
     content = b"".join(plain_lines())
-    take(node, content, beside)
+    take(node, content, base_folder)
     before = state_of(node)
 
-    assert take(node, content, beside).versions_skipped == MANY
+    assert take(node, content, base_folder).versions_skipped == MANY
 
     assert state_of(node) == before
 
 
-def test_a_error_far_behind_names_its_line_and_takes_all_back(node: Node, beside: Path) -> None:
+def test_a_error_far_behind_names_its_line_and_takes_all_back(
+    node: Node, base_folder: Path
+) -> None:
     before, already = state_of(node), children()
     lines = plain_lines()
     lines[3_432] = ndjson(widget_line("many/bad", displayName=""))
 
     with pytest.raises(InvalidImport, match=r"^Line 3433: displayName: "):
-        take(node, b"".join(lines), beside)
+        take(node, b"".join(lines), base_folder)
 
     assert state_of(node) == before
     assert children() == already
 
 
 def test_helpers_that_are_killed_are_done_without(
-    node: Node, beside: Path, monkeypatch: pytest.MonkeyPatch
+    node: Node, base_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process_pool, "_cores", lambda: 2)
     already, killed = children(), set[int]()
@@ -101,18 +105,18 @@ def test_helpers_that_are_killed_are_done_without(
                     os.kill(pid, signal.SIGKILL)
             yield line
 
-    summary = import_catalog(node.store, node.bundles, lines(), beside, MAX_BUNDLE_BYTES)
+    summary = import_catalog(node.store, node.bundles, lines(), base_folder, MAX_BUNDLE_BYTES)
 
     assert killed
     assert summary.widgets_added == MANY
 
 
 def test_where_no_helper_can_be_started_it_is_done_without(
-    node: Node, beside: Path, monkeypatch: pytest.MonkeyPatch
+    node: Node, base_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", str(beside / "nothing"))
+    monkeypatch.setattr(sys, "executable", str(base_folder / "nothing"))
 
-    assert take(node, b"".join(plain_lines()), beside).widgets_added == MANY
+    assert take(node, b"".join(plain_lines()), base_folder).widgets_added == MANY
 
 
 def test_responses_come_in_the_order_of_the_batches_no_matter_who_gives_them() -> None:

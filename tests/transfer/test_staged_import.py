@@ -133,10 +133,10 @@ def test_a_scope_that_an_accepted_import_will_fill_is_taken(node: Node) -> None:
         an_account(node.store, "many")
 
 
-def test_the_files_of_an_accepted_import_are_no_orphans(node: Node, beside: Path) -> None:
-    (beside / "clock.js").write_bytes(b"export default 1;\n")
+def test_the_files_of_an_accepted_import_are_no_orphans(node: Node, base_folder: Path) -> None:
+    (base_folder / "clock.js").write_bytes(b"export default 1;\n")
     stored = widget_line("files/clock", versions=[stored_line()])
-    interrupted_import(node, *_lines(), stored, beside=beside)
+    interrupted_import(node, *_lines(), stored, base_folder=base_folder)
 
     for path in state_of(node).files:
         os.utime(path, (0, 0))
@@ -170,10 +170,10 @@ def test_a_scope_taken_just_before_acceptance_is_refused(node: Node) -> None:
             staging.accept(texts_cleaned=0)
 
 
-def test_a_bundle_removed_before_acceptance_is_missed(node: Node, beside: Path) -> None:
-    (beside / "clock.js").write_bytes(b"export default 1;\n")
+def test_a_bundle_removed_before_acceptance_is_missed(node: Node, base_folder: Path) -> None:
+    (base_folder / "clock.js").write_bytes(b"export default 1;\n")
     stored = widget_line("files/clock", versions=[stored_line()])
-    with staged_import(node, stored, beside=beside) as staging:
+    with staged_import(node, stored, base_folder=base_folder) as staging:
         [path] = state_of(node).files
         path.unlink()
 

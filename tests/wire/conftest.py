@@ -26,7 +26,7 @@ def exposed_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servic
         widget_line("acme/clock", versions=[version_line("1.0.0", **stored)]),
         widget_line("acme/hidden", listed=False),
         *[widget_line(f"other/w{i}", description="Größe \U0001f552") for i in range(40)],
-        beside=folder,
+        base_folder=folder,
     )
     arguments = ("--workers", "2", "--set", f"cache_mb={_CACHE_MB}")
     with running_service(data, *arguments) as service:

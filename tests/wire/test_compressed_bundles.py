@@ -30,7 +30,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     (folder / "w.js").write_bytes(BUNDLE)
     here = {"bundleFile": "w.js", "bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     line = widget_line("acme/clock", versions=[version_line("1.0.0", **here)])
-    data = filled_folder(folder / "data", line, beside=folder)
+    data = filled_folder(folder / "data", line, base_folder=folder)
     with running_service(data) as service, service.client() as client:
         wait_for(lambda: "content-encoding" in _get(client, "br").headers)
         yield service

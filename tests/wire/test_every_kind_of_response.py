@@ -123,7 +123,7 @@ def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
         widget_line("acme/hidden", listed=False),
         *[widget_line(f"other/w{i}", description="Größe \U0001f552") for i in range(30)],
     ]
-    data = filled_folder(folder / "data", *lines, beside=folder)
+    data = filled_folder(folder / "data", *lines, base_folder=folder)
     with running_service(data, "--base-url", _BASE_URL) as service:
         yield Wire(service)
 

@@ -51,7 +51,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         widget_line("acme/medium", versions=versions(6)),
         widget_line("acme/clock", versions=[version_line("1.0.0", **stored)]),
         widget_line("acme/small"),
-        beside=folder,
+        base_folder=folder,
     )
     with running_service(data, "--workers", "2") as made:
         yield made

@@ -9,7 +9,7 @@ import structlog
 
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
-from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.catalog import CatalogReader
 from ..catalog.reading.count_download import DownloadCounter
 from ..catalog.replica.node_status import NodeStatus
 from ..catalog.replica.replica import Replica
@@ -53,7 +53,7 @@ class DamageWatch:
 
 def list_readings(
     stores: tuple[Store, ...],
-    catalog: Catalog,
+    catalog: CatalogReader,
     counter: DownloadCounter,
     cdn: Cdn,
     receiver: Receiver,

@@ -23,13 +23,13 @@ from ..catalog.model.operator_content import read_brand, read_collections, read_
 from ..catalog.model.settings import CatalogSettings
 from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
-from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.catalog import CatalogReader
 from ..catalog.reading.count_download import DownloadCounter
 from ..catalog.reading.encode_bundles import BundleEncoder
-from ..catalog.replica.documents import Documents
 from ..catalog.replica.file import release_memory
 from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.node_status import NodeStatus
+from ..catalog.replica.reader import ReplicaReader
 from ..catalog.store.feed import newest_change
 from ..catalog.store.installs import Installs, read_chart, read_trending
 from ..catalog.store.scopes import find_public_members
@@ -260,7 +260,7 @@ class _Parts:
             partial(Listening, settings.database, settings.secrets),
         )
 
-    def _open_catalog(self, now: Clock) -> Catalog:
+    def _open_catalog(self, now: Clock) -> CatalogReader:
         try:
             if self._status is not None and self._status.memory_errors:
                 _ensure_intact(self.node)  # Reading a damaged file would crash this process.
@@ -390,8 +390,8 @@ def _wait_for_database(status: NodeStatus) -> None:
 
 def _ensure_intact(node: Node) -> None:
     def read() -> None:
-        with contextlib.closing(Documents(node.folder.replica)) as documents:
-            documents.check_records()
+        with contextlib.closing(ReplicaReader(node.folder.replica)) as reader:
+            reader.check_records()
 
     if is_intact(node.folder.replica, read):
         return

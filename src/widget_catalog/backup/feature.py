@@ -34,7 +34,7 @@ from ..core.load_settings import load_settings
 if TYPE_CHECKING:
     from ..core.http.metrics import Reading
     from ..core.settings import Settings
-    from .layout import Manifest
+    from .layout import BackupManifest
 
 _KEPT = 10
 # Per kind; a damaged disk may cause thousands.
@@ -72,13 +72,13 @@ def backup(
     from ..catalog.node.opening import bundles_in
     from ..core.progress import counting
     from .layout import ARCHIVE_SUFFIX
-    from .writer import Catalog, FolderBackup, back_up_to_file
+    from .writer import BackupSource, FolderBackup, back_up_to_file
 
     settings = load_settings({"data": data}, config)
     require_folder(settings, "which has its own backup tools: use pg_dump or PITR.")
     require_catalog(settings)
     data_folder = DataFolder(settings.data)
-    catalog = Catalog(data_folder, bundles_in(data_folder, settings.backends))
+    catalog = BackupSource(data_folder, bundles_in(data_folder, settings.backends))
     path, bar = Path(target), partial(counting, say)
     is_file = path.name.endswith(ARCHIVE_SUFFIX) and not path.is_dir()
     if path.is_file() and not is_file:
@@ -187,7 +187,7 @@ def _raise_alarm(folder: DataFolder, error: CatalogError) -> None:
         DamageAlarm(folder.damage).raise_for(error.message)
 
 
-def _summary(manifest: "Manifest") -> str:
+def _summary(manifest: "BackupManifest") -> str:
     rows = manifest.rows
     return (
         f"{counted(rows.get('widgets', 0), 'widget')}, "
@@ -198,7 +198,7 @@ def _summary(manifest: "Manifest") -> str:
     )
 
 
-def _warn_of_missing(manifest: "Manifest") -> None:
+def _warn_of_missing(manifest: "BackupManifest") -> None:
     _print_some("Missing:", manifest.missing, " was missing or damaged when it was copied.")
 
 
@@ -209,7 +209,7 @@ def _print_some(label: str, items: list[str], what: str = "") -> None:
         report(f"… and {len(items) - _SHOWN:,} more.")
 
 
-def _warn_of_key(manifest: "Manifest", key: Path, *, is_restored: bool = False) -> None:
+def _warn_of_key(manifest: "BackupManifest", key: Path, *, is_restored: bool = False) -> None:
     """Authenticator apps need this key, which no backup contains: see docs/security.md."""
     apps = manifest.rows.get("authenticator_apps", 0)
     if not apps:

@@ -43,7 +43,7 @@ _MODE = 0o600
 _BUNDLE = re.compile(r"bundles/([0-9a-f]{2})/([0-9a-f]{62})\.(" + "|".join(KINDS) + ")")
 
 
-class Manifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
+class BackupManifest(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
     """Metadata of a snapshot: when and by which release it was made, and how much is in it."""
 
     format: int
@@ -62,14 +62,14 @@ class _AnyFormat(msgspec.Struct):
     format: int
 
 
-def decode_manifest(content: bytes) -> Manifest:
+def decode_manifest(content: bytes) -> BackupManifest:
     try:
         found = msgspec.json.decode(content, type=_AnyFormat).format
         if found != FORMAT:
             raise InvalidBackup(
                 [f"This backup has format {found}, not {FORMAT}. Use the release that made it."]
             )
-        return msgspec.json.decode(content, type=Manifest)
+        return msgspec.json.decode(content, type=BackupManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidBackup([f"{MANIFEST} is damaged: {error}."]) from None
 

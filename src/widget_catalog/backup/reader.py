@@ -13,7 +13,7 @@ from ..core.errors import InvalidBackup, StoreUnavailable
 from ..core.progress import Bar, no_bar
 from . import layout
 from .database_copy import DatabaseFacts, check_copy, check_rows, list_stored_names
-from .layout import Manifest, bundle_hash
+from .layout import BackupManifest, bundle_hash
 
 _CHUNK_BYTES = 1 << 20
 
@@ -27,7 +27,7 @@ class Snapshot(NamedTuple):
     """An intact snapshot."""
 
     name: str
-    manifest: Manifest
+    manifest: BackupManifest
 
 
 def check_backup(
@@ -63,7 +63,7 @@ def read_backup(source: Path, name: str | None, target: Target, bar: Bar = no_ba
     return Snapshot(found.name, found.manifest)
 
 
-def describe(folder: Path) -> dict[str, Manifest | str]:
+def describe(folder: Path) -> dict[str, BackupManifest | str]:
     """The snapshots of a backup folder, oldest first, according to their manifests; not verified.
 
     For one without a usable manifest: its errors.
@@ -74,7 +74,7 @@ def describe(folder: Path) -> dict[str, Manifest | str]:
         }
 
 
-def _described(snapshot: Path) -> Manifest | str:
+def _described(snapshot: Path) -> BackupManifest | str:
     try:
         return layout.decode_manifest((snapshot / layout.MANIFEST).read_bytes())
     except OSError as error:
@@ -117,7 +117,7 @@ class _Contents:
             self.hashes[path] = hashlib.sha256(self._kept[file]).hexdigest()
 
     @functools.cached_property
-    def manifest(self) -> Manifest:
+    def manifest(self) -> BackupManifest:
         """Only trusted if its hash is right."""
         path = self.path(layout.MANIFEST)
         if layout.MANIFEST not in self._kept:

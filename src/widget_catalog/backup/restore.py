@@ -16,7 +16,7 @@ from ..core.data_folder import sync
 from ..core.db.migrate import SCHEMA
 from ..core.errors import BackupFailed
 from ..core.progress import Bar, no_bar
-from .layout import BUNDLES, DATABASE, Manifest, is_database
+from .layout import BUNDLES, DATABASE, BackupManifest, is_database
 from .reader import Snapshot, read_backup
 
 # Created by the file system at the root of a disk.
@@ -47,7 +47,7 @@ def restore_backup(
             raise
 
 
-def build_replica(target: Path, manifest: Manifest, bar: Bar = no_bar) -> None:
+def build_replica(target: Path, manifest: BackupManifest, bar: Bar = no_bar) -> None:
     """Build the read model of a large restored catalog, so that its first start need not. If this
     fails or is interrupted, the start builds it, as after an upgrade of the database.
     """

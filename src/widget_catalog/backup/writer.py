@@ -30,22 +30,22 @@ from .database_copy import (
     copy_database,
     list_stored_names,
 )
-from .layout import Manifest, hash_of, write_file
+from .layout import BackupManifest, hash_of, write_file
 from .reader import check_backup
 
 
-class Catalog(NamedTuple):
+class BackupSource(NamedTuple):
     """The catalog to back up."""
 
     folder: DataFolder
     bundles: Bundles
 
 
-class Made(NamedTuple):
+class BackupResult(NamedTuple):
     """A backup that is complete, verified and durable."""
 
     path: Path
-    manifest: Manifest
+    manifest: BackupManifest
     bundles_copied: int
     repaired: list[str]
     """Bundles whose copies in the backup had the wrong size, and that were copied again."""
@@ -54,7 +54,7 @@ class Made(NamedTuple):
 class FolderBackup:
     """A folder of snapshots that share their bundles; only this process writes to it."""
 
-    def __init__(self, folder: Path, catalog: Catalog, keep: int, bar: Bar = no_bar) -> None:
+    def __init__(self, folder: Path, catalog: BackupSource, keep: int, bar: Bar = no_bar) -> None:
         self._folder = folder
         self._catalog = catalog
         self._keep = keep
@@ -82,7 +82,7 @@ class FolderBackup:
                     _remove(leftover)
                 yield
 
-    def add_snapshot(self) -> Made:
+    def add_snapshot(self) -> BackupResult:
         """Copy the current catalog. The last good snapshot is kept until this one is complete."""
         with _errors_named(self._folder):
             known = layout.list_snapshots(self._folder)
@@ -101,7 +101,7 @@ class FolderBackup:
         _note_time(self._catalog)
         return made
 
-    def _fill(self, draft: Path, name: str) -> Made:
+    def _fill(self, draft: Path, name: str) -> BackupResult:
         copy = draft / layout.DATABASE
         manifest, files = _copy_database(self._catalog, copy, self._bar)
         copied = self._pool.add(files)
@@ -111,7 +111,7 @@ class FolderBackup:
             if (draft / file).read_bytes() != written:
                 raise BackupFailed(f"{draft / file} is not what was written to it.")
         sync(draft)
-        return Made(self._folder / path, manifest, copied.new, copied.repaired)
+        return BackupResult(self._folder / path, manifest, copied.new, copied.repaired)
 
     def _forget_old(self) -> None:
         for name in layout.list_snapshots(self._folder)[: -self._keep]:
@@ -123,7 +123,7 @@ class FolderBackup:
             _remove(draft)
 
 
-def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
+def back_up_to_file(target: Path, catalog: BackupSource, bar: Bar = no_bar) -> BackupResult:
     """Write one archive; an existing one is replaced when the new one is verified."""
     _check_outside(target, catalog)
     with _errors_named(target):
@@ -144,10 +144,10 @@ def back_up_to_file(target: Path, catalog: Catalog, bar: Bar = no_bar) -> Made:
             finally:
                 _remove(folder)
     _note_time(catalog)
-    return Made(target, manifest, manifest.bundles, [])
+    return BackupResult(target, manifest, manifest.bundles, [])
 
 
-def _write_archive(draft: Path, scratch: Path, catalog: Catalog, bar: Bar) -> Manifest:
+def _write_archive(draft: Path, scratch: Path, catalog: BackupSource, bar: Bar) -> BackupManifest:
     copy = scratch / layout.DATABASE
     manifest, files = _copy_database(catalog, copy, bar)
     path = f"{layout.SNAPSHOTS}/{layout.snapshot_name(1, manifest.made_at)}"
@@ -169,7 +169,9 @@ def _write_archive(draft: Path, scratch: Path, catalog: Catalog, bar: Bar) -> Ma
     return manifest
 
 
-def _copy_database(catalog: Catalog, target: Path, bar: Bar) -> tuple[Manifest, set[StoredName]]:
+def _copy_database(
+    catalog: BackupSource, target: Path, bar: Bar
+) -> tuple[BackupManifest, set[StoredName]]:
     """A consistent, verified copy of the database, and the files that belong to it."""
     made_at = clock.iso(clock.now())
     facts = copy_database(catalog.folder.database, target, bar)
@@ -181,7 +183,7 @@ def _copy_database(catalog: Catalog, target: Path, bar: Bar) -> tuple[Manifest, 
             "Run doctor. If it finds the same, restore the last good snapshot.",
         ]
         raise BackupFailed("\n".join(lines))
-    manifest = Manifest(
+    manifest = BackupManifest(
         format=layout.FORMAT,
         release=release.VERSION,
         schema=facts.schema,
@@ -196,7 +198,7 @@ def _copy_database(catalog: Catalog, target: Path, bar: Bar) -> tuple[Manifest, 
 
 
 def _described(
-    path: str, manifest: Manifest, database: Path, files: set[StoredName], missing: list[str]
+    path: str, manifest: BackupManifest, database: Path, files: set[StoredName], missing: list[str]
 ) -> list[tuple[str, bytes]]:
     """The manifest of a snapshot, completed with its bundles, and the hashes of all its files."""
     gone = set(missing)
@@ -210,7 +212,7 @@ def _described(
     return [(layout.MANIFEST, content), (layout.SUMS, layout.encode_sums(sums))]
 
 
-def _note_time(catalog: Catalog) -> None:
+def _note_time(catalog: BackupSource) -> None:
     """For the operator's pages. Failure to write it does not affect the backup."""
     with contextlib.suppress(OSError):
         (catalog.folder.path / layout.LAST_BACKUP).write_text(clock.iso(clock.now()))
@@ -223,7 +225,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _check_outside(target: Path, catalog: Catalog) -> None:
+def _check_outside(target: Path, catalog: BackupSource) -> None:
     data = catalog.folder.path
     if data.resolve() in (target.resolve(), *target.resolve().parents):
         raise BackupFailed(

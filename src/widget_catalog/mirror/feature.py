@@ -104,7 +104,7 @@ def mirror(
     cannot be copied; widgets copied before remain.
     """
     from ..core.networks import parse_networks
-    from .mirroring import Mirroring, Wanted, require_scopes
+    from .mirroring import Mirroring, Selection, require_scopes
     from .other_hosts import OtherHosts
     from .places import open_upstream
     from .store import end_mirroring, find_status
@@ -113,7 +113,7 @@ def mirror(
         fail("Use --every or --follow, not both.")
     every_s = None if every is None else seconds_of(every)
     settings = load_settings({"data": data}, config)
-    wanted = Wanted(tuple(sorted({str(Scope.parse(it)) for it in scope or ()})), official)
+    wanted = Selection(tuple(sorted({str(Scope.parse(it)) for it in scope or ()})), official)
     if _is_new(settings):
         if status or end:
             fail("This catalog is not a mirror.")
@@ -135,7 +135,7 @@ def mirror(
     if url is None:
         if known is None:
             fail(_WHICH)
-        url, wanted = known.mirror.url, Wanted(known.mirror.scopes, known.mirror.only_official)
+        url, wanted = known.mirror.url, Selection(known.mirror.scopes, known.mirror.only_official)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
     with open_upstream(url) as catalog:

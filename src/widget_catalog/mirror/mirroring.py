@@ -58,7 +58,7 @@ _MAX_UNAVAILABLE = 20
 _SHOWN_WITHIN_S = 1.0
 
 
-class Wanted(NamedTuple):
+class Selection(NamedTuple):
     """Which widgets to copy: of these scopes (empty: of all), and only official ones or not."""
 
     scopes: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class Mirroring:
         self._others = others or OtherHosts()
         self._own_url = own_url.rstrip("/")
 
-    def begin(self, wanted: Wanted) -> None:
+    def begin(self, wanted: Selection) -> None:
         """Make this catalog a mirror, or check that it is one of the same upstream."""
         with self._store.reading() as connection:
             before = find_mirror(connection)
@@ -109,7 +109,7 @@ class Mirroring:
             with self._store.writing() as tx:
                 append(tx, COMMAND_LINE, MirroringBegun(url=self._catalog.url))
 
-    def _claim(self, wanted: Wanted) -> bool:
+    def _claim(self, wanted: Selection) -> bool:
         """Whether it has just become a mirror."""
         url = self._catalog.url
         with self._store.publishing() as tx:
@@ -123,7 +123,7 @@ class Mirroring:
                     f"This catalog is a mirror of {mirror.url}, not of {url}. Use another data "
                     "folder."
                 )
-            if Wanted(mirror.scopes, mirror.only_official) != wanted:
+            if Selection(mirror.scopes, mirror.only_official) != wanted:
                 save_mirror(tx, mirror._replace(**wanted._asdict(), seq=None))
         return False
 
@@ -316,7 +316,7 @@ class Mirroring:
         return changed
 
 
-def require_scopes(catalog: Catalog, wanted: Wanted) -> None:
+def require_scopes(catalog: Catalog, wanted: Selection) -> None:
     """Raises MirrorRefused if the upstream does not have one of them."""
     missing = [it for it in wanted.scopes if not _is_scope(catalog, it)]
     if missing:

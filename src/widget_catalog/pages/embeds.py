@@ -18,7 +18,7 @@ from widget_contract.preview import frame_ancestors
 from widget_contract.wire import VersionEntry, WidgetDetail
 
 from ..catalog.model.card_picture import choose_picture
-from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.catalog import CatalogReader
 from ..core.http.conditional import content_response
 from ..core.http.errors import error
 from ..core.http.http import CORS, NOSNIFF, Headers, Request, Response
@@ -50,7 +50,7 @@ _SANDBOX = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-
 class EmbedPages:
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: CatalogReader,
         renderer: PageRenderer,
         cdn_url: str,
         origins: str,
@@ -95,14 +95,14 @@ class EmbedPages:
         if found is None:
             return None
         detail, version = found
-        beside = self._views.find_version(version.scope, version.name, version.version)
+        extras = self._views.find_version(version.scope, version.name, version.version)
         return self._renderer.render(
             "pages/embed.html",
             widget=detail.widget,
             version=version,
-            preview=panel_of(version, beside),
-            picture=None if beside.revoked else choose_picture(beside.files),
-            revoked=beside.revoked and beside.revoked.reason,
+            preview=panel_of(version, extras),
+            picture=None if extras.revoked else choose_picture(extras.files),
+            revoked=extras.revoked and extras.revoked.reason,
             embed_url=self._renderer.root + self._folder,
         )
 
@@ -160,8 +160,8 @@ class EmbedPages:
         max_height: int | None,
     ) -> Mapping[str, Any]:
         public_url, it = self._renderer.public_url, detail.widget
-        beside = self._views.find_version(it.scope, it.name, version.version)
-        author = beside.author
+        extras = self._views.find_version(it.scope, it.name, version.version)
+        author = extras.author
         card: dict[str, Any] = {
             "version": "1.0",
             "type": "link",
@@ -172,11 +172,11 @@ class EmbedPages:
             "provider_url": public_url,
             "cache_age": _A_DAY_S,
         }
-        files = () if beside.revoked is not None else beside.files
+        files = () if extras.revoked is not None else extras.files
         url, width, height = link_picture(files, public_url)
         if (max_width or width) >= width and (max_height or height) >= height:
             card |= {"thumbnail_url": url, "thumbnail_width": width, "thumbnail_height": height}
-        if self._origins and panel_of(version, beside):
+        if self._origins and panel_of(version, extras):
             width, height = min(max_width or _WIDTH, _WIDTH), min(max_height or _HEIGHT, _HEIGHT)
             address = public_url + EMBED + quote(path)
             html = (

@@ -9,7 +9,7 @@ from widget_contract.manifest_schema import PATH as SCHEMA
 from widget_contract.manifest_schema import printed as printed_schema
 
 from ..catalog.api.openapi import openapi, printed
-from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.catalog import CatalogReader
 from ..core.errors import Busy
 from ..core.files.contract import Bundles
 from ..core.http.branding import ACCENTS, LOGO_TYPES, LOGOS, Brand
@@ -107,7 +107,7 @@ class PublicPages:
 
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: CatalogReader,
         renderer: PageRenderer,
         cdn_url: str,
         bundles: Bundles,

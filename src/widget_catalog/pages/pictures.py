@@ -13,7 +13,7 @@ from typing import NamedTuple
 from widget_contract.version_files import file_path
 
 from ..catalog.model.card_picture import Card
-from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.catalog import CatalogReader
 from ..core.http.conditional import content_response
 from ..core.http.content import AnyContent
 from ..core.http.http import CORS, NOSNIFF, Body, Handler, Headers, PlainRequest, Request, Response
@@ -47,7 +47,7 @@ SendFile = Callable[[Request], Awaitable[Response]]
 
 
 class Pictures:
-    def __init__(self, catalog: Catalog, pages: RenderedPages, icons: Icons) -> None:
+    def __init__(self, catalog: CatalogReader, pages: RenderedPages, icons: Icons) -> None:
         self._catalog = catalog
         self._views = Views(catalog)
         self._pages = pages

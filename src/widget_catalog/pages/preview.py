@@ -10,8 +10,8 @@ from widget_contract.preview import FRAME_SOURCES
 from widget_contract.wire import VersionEntry
 
 from ..catalog.model.card_picture import choose_picture
-from ..catalog.reading.catalog import Catalog
-from ..catalog.reading.version_details import VersionBeside
+from ..catalog.reading.catalog import CatalogReader
+from ..catalog.reading.version_details import VersionExtras
 from ..core.http.content import AnyContent
 from ..core.http.http import Headers
 from ..core.http.rendering import PageRenderer
@@ -27,7 +27,7 @@ _OF_MANIFEST = ("configSchema", "defaultConfig", "defaultSize")
 
 
 class PreviewPages:
-    def __init__(self, catalog: Catalog, views: Views, pages: RenderedPages) -> None:
+    def __init__(self, catalog: CatalogReader, views: Views, pages: RenderedPages) -> None:
         self._catalog = catalog
         self._views = views
         self._pages = pages
@@ -43,15 +43,15 @@ class PreviewPages:
         version = next((it for it in versions if it.version == number), None)
         if version is None:
             return None
-        beside = self._views.find_version(scope, name, number)
+        extras = self._views.find_version(scope, name, number)
         return self._pages.render(
             "pages/preview/page.html",
             request.language,
             version=version,
-            preview=panel_of(version, beside),
-            revoked=beside.revoked,
+            preview=panel_of(version, extras),
+            revoked=extras.revoked,
             # The files of a revoked version are not served.
-            picture=None if beside.revoked else choose_picture(beside.files),
+            picture=None if extras.revoked else choose_picture(extras.files),
         )
 
     def routes(self, renderer: PageRenderer, headers: Headers, cdn_url: str) -> list[PublicRoute]:
@@ -74,13 +74,13 @@ class PreviewPages:
         return find
 
 
-def panel_of(version: VersionEntry, beside: VersionBeside) -> dict[str, Any] | None:
+def panel_of(version: VersionEntry, extras: VersionExtras) -> dict[str, Any] | None:
     """For `templates/preview/panel.html`. None if the version was revoked, or its bundle is hosted
     elsewhere: our pages load nothing from other hosts.
     """
-    if not beside.is_here or beside.revoked is not None:
+    if not extras.is_here or extras.revoked is not None:
         return None
-    styles = [it.url for it in beside.files if it.path == "index.css"]
+    styles = [it.url for it in extras.files if it.path == "index.css"]
     return {
         "displayName": version.display_name,
         "bundleUrl": version.bundle_url,
@@ -89,7 +89,7 @@ def panel_of(version: VersionEntry, beside: VersionBeside) -> dict[str, Any] | N
         "minSize": msgspec.to_builtins(version.min_size),
         "maxSize": msgspec.to_builtins(version.max_size),
         "permissions": version.permissions,
-        "manifest": of_manifest(beside.manifest or {}),
+        "manifest": of_manifest(extras.manifest or {}),
     }
 
 

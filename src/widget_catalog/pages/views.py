@@ -14,8 +14,8 @@ from widget_contract.wire import Stats, VersionEntry, WidgetDetail
 from ..catalog.model.card_picture import Card, CardResults
 from ..catalog.model.query import Query, SearchRequest
 from ..catalog.model.tokens import query_tokens
-from ..catalog.reading.catalog import Catalog
-from ..catalog.reading.version_details import VersionBeside
+from ..catalog.reading.catalog import CatalogReader
+from ..catalog.reading.version_details import VersionExtras
 from ..catalog.search.scoring import Matches
 from ..core.http.content import AnyContent
 
@@ -45,17 +45,17 @@ class View(NamedTuple, Generic[T]):
         return self.decode(self.content.body)
 
 
-class _ManifestBeside(msgspec.Struct):
+class _ManifestExtras(msgspec.Struct):
     manifest: msgspec.Raw
 
 
-_decode_manifest = msgspec.json.Decoder(_ManifestBeside).decode
+_decode_manifest = msgspec.json.Decoder(_ManifestExtras).decode
 
 
 class Views:
     """Reads like the API, from the same caches, on the same thread."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: CatalogReader) -> None:
         self._catalog = catalog
 
     def stats(self) -> View[Stats]:
@@ -131,9 +131,9 @@ class Views:
         """The values that widgets have of a facet, most frequent first."""
         return self._catalog.index.list_values(facet)
 
-    def find_version(self, scope: str, name: str, version: str) -> VersionBeside:
+    def find_version(self, scope: str, name: str, version: str) -> VersionExtras:
         """Data of a listed version that is not in its entry; nothing if it is not listed."""
-        return self._catalog.find_beside(f"{scope}/{name}", version) or VersionBeside()
+        return self._catalog.find_extras(f"{scope}/{name}", version) or VersionExtras()
 
     def requested(self, it: VersionEntry) -> tuple[Permission, ...]:
         """The permissions of a listed version, with its capabilities in full."""
@@ -154,8 +154,8 @@ class Views:
     def list_addresses(self, part: int) -> list[tuple[str, str, int]]:
         """Scope, name and time of the latest release of the listed widgets in a part, by number."""
         first = part * _PART_OF_ALL + 1
-        rows = self._catalog.documents.list_listings(range(first, first + _PART_OF_ALL))
+        rows = self._catalog.reader.list_index_rows(range(first, first + _PART_OF_ALL))
         return [(it.scope, it.name, it.released_ms or it.created_ms) for it in rows]
 
     def count_parts(self) -> int:
-        return -(-self._catalog.documents.highest_id() // _PART_OF_ALL)
+        return -(-self._catalog.reader.highest_id() // _PART_OF_ALL)

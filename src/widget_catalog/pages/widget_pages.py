@@ -14,7 +14,7 @@ from widget_contract.version_files import STYLE
 from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
 
 from ..catalog.model.card_picture import choose_picture
-from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.catalog import CatalogReader
 from ..catalog.reading.stored_files import FileRef
 from ..catalog.store.attached_content import read_readme
 from ..catalog.store.installs import Installs
@@ -81,7 +81,7 @@ T = TypeVar("T", WidgetHead, VersionEntry)
 class WidgetPages:
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: CatalogReader,
         pages: RenderedPages,
         bundles: Bundles,
         installs: InstallsReader | None,
@@ -220,17 +220,17 @@ class WidgetPages:
         """The data shown on the pages of a widget and of a version. If it is not final, the page
         must not be cached.
         """
-        beside = self._views.find_version(it.scope, it.name, it.version)
+        extras = self._views.find_version(it.scope, it.name, it.version)
         notes = await self.markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
-        style = next((file for file in beside.files if file.path == STYLE), None)
-        files = () if beside.revoked is not None else beside.files
-        text, is_read = await read_readme(self._bundles, files, beside.readme)
+        style = next((file for file in extras.files if file.path == STYLE), None)
+        files = () if extras.revoked is not None else extras.files
+        text, is_read = await read_readme(self._bundles, files, extras.readme)
         readme = await self.markdown.render(text, readme_bytes, it.scope)
         return {
-            "version": _translated(it, beside, language),
-            "revoked": beside.revoked,
-            "details": beside,
-            "preview": panel_of(it, beside),
+            "version": _translated(it, extras, language),
+            "revoked": extras.revoked,
+            "details": extras,
+            "preview": panel_of(it, extras),
             "grid": grid(it),
             "permissions": [permission_fact(one, language) for one in self._views.requested(it)],
             "use": use(
@@ -323,9 +323,9 @@ class WidgetPages:
             return None
 
 
-def _translated(shown: T, beside: DeclaredDetails | None, language: Language) -> T:
+def _translated(shown: T, extras: DeclaredDetails | None, language: Language) -> T:
     """With its texts in this language, if the version has such."""
-    texts = None if beside is None else beside.translations
+    texts = None if extras is None else extras.translations
     if not texts or language.tag not in texts:
         return shown
     name, description = in_language(language, shown, texts)

@@ -25,7 +25,7 @@ from ..catalog.api.sandbox_frame import PATH as FRAME
 from ..catalog.api.sandbox_frame import frame_document
 from ..catalog.model.operator_content import read_brand, read_collections, read_legal_page
 from ..catalog.node.node import Node, open_catalog
-from ..catalog.reading.catalog import Catalog
+from ..catalog.reading.catalog import CatalogReader
 from ..catalog.reading.details import registry_parts
 from ..catalog.store.installs import read_trending
 from ..catalog.store.scopes import find_public_members
@@ -190,7 +190,7 @@ class StaticSite:
 
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: CatalogReader,
         pages: PublicPages,
         renderer: PageRenderer,
         settings: Settings,
@@ -219,7 +219,7 @@ class StaticSite:
         `advance` is called for each widget. All that is read of the catalog is the same state of
         it: a client that has read the site goes on with the changes after its revision.
         """
-        with self._catalog.documents.snapshot():
+        with self._catalog.reader.snapshot():
             await self._write(advance)
 
     async def _write(self, advance: Advance) -> None:
@@ -308,10 +308,10 @@ class StaticSite:
                     copy_verified(self._stored, sha256_hash, kind_of(file), size_bytes, copy)
 
     async def _scope(self, scope: str) -> None:
-        documents = self._catalog.documents
-        if (changed_at := documents.find_scope_change(scope)) is not None:
+        reader = self._catalog.reader
+        if (changed_at := reader.find_scope_change(scope)) is not None:
             cdn_url = self._settings.cdn_base_url
-            parts = registry_parts(documents, scope, changed_at, cdn_url)
+            parts = registry_parts(reader, scope, changed_at, cdn_url)
             self._target.put(f"api/widgets/{scope}/registry.json", b"".join(parts))
         await self._list(f"/scopes/{scope}", self._scopes[scope])
         await self._page(f"/scopes/{scope}/feed.atom")

@@ -67,7 +67,9 @@ def _attached_line(it: AttachedFile, name: Callable[[VersionFile], str]) -> dict
 
 def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[str, Any]:
     files = files_of(widget, version)
-    beside: dict[str, Any] = {key: files.pop(key) for key in ("cssFile", "files") if key in files}
+    file_keys: dict[str, Any] = {
+        key: files.pop(key) for key in ("cssFile", "files") if key in files
+    }
     line = {
         "version": version.number,
         **({"bundleUrl": version.bundle_url} if version.bundle_url is not None else files),
@@ -79,7 +81,7 @@ def _version_line(widget: Widget, version: Version, files_of: FilesOf) -> dict[s
         "deprecationMessage": version.deprecation_message,
         **declared_json(version),
     }
-    line |= beside
+    line |= file_keys
     if version.manifest is not None:
         line["manifest"] = version.manifest
     if version.revocation is not None:

@@ -31,10 +31,10 @@ WantedFile = tuple[str, Kind, bool]
 class FileImporter:
     """Stores files next to the imported one, by name, and tracks which are new."""
 
-    def __init__(self, store: Store, bundles: Bundles, beside: Path, max_bytes: int) -> None:
+    def __init__(self, store: Store, bundles: Bundles, base_folder: Path, max_bytes: int) -> None:
         self.store = store
         self.bundles = bundles
-        self._beside = beside.resolve()
+        self._base_folder = base_folder.resolve()
         self._max_bytes = max_bytes
         self._ahead: dict[WantedFile, ImportedBundle | CatalogError] = {}
         self._added: set[FileKey] = set()
@@ -118,12 +118,12 @@ class FileImporter:
 
     def _store(self, name: str, kind: Kind, makes_thumbnail: bool) -> ImportedBundle:
         try:
-            path = (self._beside / name).resolve()
+            path = (self._base_folder / name).resolve()
             is_something_else = path.exists() and not path.is_file()
         # A path that is too long, a symlink loop, a NUL.
         except (OSError, RuntimeError, ValueError):
             raise BundleRefused(f"{name[:200]} leads to no file.") from None
-        if not path.is_relative_to(self._beside):
+        if not path.is_relative_to(self._base_folder):
             raise BundleRefused(f"{name} is not in the folder of the file that names it.")
         if is_something_else:  # Opening a pipe could block forever.
             raise BundleRefused(f"{name} is not a file.")

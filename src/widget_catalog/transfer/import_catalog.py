@@ -36,7 +36,7 @@ def import_catalog(
     store: Store,
     bundles: Bundles,
     lines: Iterable[bytes],
-    beside: Path,
+    base_folder: Path,
     max_bundle_bytes: int,
     progress: Callable[[int], None] = lambda _lines: None,
     *,
@@ -48,13 +48,13 @@ def import_catalog(
 ) -> ImportSummary:
     """Import every line, or raise InvalidImport with all errors and store nothing.
 
-    `beside` is the folder that `bundleFile` paths are relative to; `file_name` goes into the audit
-    log. Only with `into_owned` may a line add to a scope of an account or organization.
+    Paths in `bundleFile` are relative to `base_folder`; `file_name` goes into the audit log. Only
+    with `into_owned` may a line add to a scope of an account or organization.
     `is_lenient` removes unwanted characters from texts, instead of rejecting the file. With
     `is_alone` everything is one transaction, from the first line on: that is faster, but blocks
     all other writers. `make_index_ready` is called after many changes.
     """
-    importer = FileImporter(store, bundles, beside, max_bundle_bytes)
+    importer = FileImporter(store, bundles, base_folder, max_bundle_bytes)
     started = Started(importer, file_name, into_owned, make_index_ready)
     with store.reading() as connection:
         require_no_mirror(connection)

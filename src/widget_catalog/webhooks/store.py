@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text
 from sqlalchemy.engine import Connection
 
-from ..catalog.store.feed import Change
+from ..catalog.store.feed import StoredChange
 from ..catalog.store.tables import changes, scopes, widgets
 from ..core.actors import COMMAND_LINE
 from ..core.db import rows
@@ -68,7 +68,7 @@ _encode = msgspec.json.Encoder().encode
 class NamedChange(NamedTuple):
     """A change, its trace, and its widget's name and whether it is listed now."""
 
-    change: Change
+    change: StoredChange
     traceparent: str | None
     name: str
     is_listed: bool
@@ -255,7 +255,7 @@ def list_named_changes(connection: Connection, after: int, limit: int) -> list[N
         .order_by(changes.c.seq)
         .limit(limit)
     )
-    return [NamedChange(Change(*row[:-3]), *row[-3:]) for row in connection.execute(query)]
+    return [NamedChange(StoredChange(*row[:-3]), *row[-3:]) for row in connection.execute(query)]
 
 
 def list_outdated(connection: Connection, before: int, most_each: int, limit: int) -> list[str]:

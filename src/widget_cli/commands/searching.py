@@ -12,7 +12,7 @@ from ..catalog import get_detail_object
 from ..console import counted, out, plain, plain_lines, say, show_table, shows_json, sized, warn
 from ..errors import ExitCode, ToolError, wrong_usage
 from ..options import WidgetArgument, in_insecure_session, in_session
-from ..responses import Detail, Found, RevocationList, SearchPage, VersionEntry, shaped
+from ..responses import Detail, FoundWidget, RevocationList, SearchPage, VersionEntry, shaped
 from ..searching import Query, find_by_name, find_page, find_similar
 from ..session import Session
 
@@ -53,7 +53,7 @@ def search(
     exact = find_by_name(session, query, found) if is_first else []
     is_empty = is_first and not exact and not result.total
     similar = find_similar(session, query) if is_empty else []
-    named = shaped(exact, tuple[Found, ...], session.url)
+    named = shaped(exact, tuple[FoundWidget, ...], session.url)
     if shows_json({**found, "exact": exact, "suggestions": similar}):
         return
     shown = {f"{it.scope}/{it.name}": it for it in (*named, *result.widgets)}
@@ -68,7 +68,7 @@ def search(
         say.print(f"Did you mean {plain(' or '.join(similar))}?")
 
 
-def _show_found(widgets: dict[str, Found], sdk: str | None) -> None:
+def _show_found(widgets: dict[str, FoundWidget], sdk: str | None) -> None:
     rows = []
     for key, it in widgets.items():
         version = it.latest_compatible_version if sdk else it.latest_version

@@ -53,7 +53,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
             ),
             widget_line("acme/hidden", listed=False, versions=[_stored()]),
             widget_line("acme/empty", versions=[_stored(file="empty.js")]),
-            beside=folder,
+            base_folder=folder,
         )
         yield site
 
@@ -295,7 +295,7 @@ def test_preflight(shop: InProcessSite) -> None:
 
 def test_a_bundle_that_is_lost_is_503_and_not_cached(site: InProcessSite, tmp_path: Path) -> None:
     (tmp_path / "clock.js").write_bytes(BYTES)
-    import_widgets(site.node, widget_line(versions=[_stored()]), beside=tmp_path)
+    import_widgets(site.node, widget_line(versions=[_stored()]), base_folder=tmp_path)
     LocalBundles(site.node.folder.bundles).local_path(HASH).unlink()
 
     response = site.get(BUNDLE)
@@ -312,6 +312,6 @@ def test_a_bundle_that_was_not_there_is_served_once_it_is(
 ) -> None:
     assert site.get(BUNDLE).status == 404
     (tmp_path / "clock.js").write_bytes(BYTES)
-    import_widgets(site.node, widget_line(versions=[_stored()]), beside=tmp_path)
+    import_widgets(site.node, widget_line(versions=[_stored()]), base_folder=tmp_path)
 
     assert_whole(site.get(BUNDLE))

@@ -65,7 +65,7 @@ def fill(site: InProcessSite, folder: Path) -> None:
         widget_line("acme/clock", versions=[_stored("clock.js", cssFile="clock.css")]),
         widget_line("acme/small", versions=[_stored("small.js")]),
         widget_line("acme/noise", versions=[_stored("noise.js")]),
-        beside=folder,
+        base_folder=folder,
     )
 
 

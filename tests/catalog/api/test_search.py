@@ -287,5 +287,5 @@ def test_a_character_that_folds_to_a_space_separates_words(site: InProcessSite) 
 def test_a_catalog_in_which_nothing_is_listed_finds_nothing(tmp_path: Path) -> None:
     with InProcessSite(tmp_path / "data") as site:
         site.add(widget_line("acme/hidden", listed=False))
-    with InProcessSite(tmp_path / "data") as site:  # Its index is built from the listings.
+    with InProcessSite(tmp_path / "data") as site:  # Its index is built from the index rows.
         assert site.get("/api/v1/widgets/search").json()["total"] == 0

@@ -43,7 +43,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
             site.node,
             widget_line("acme/styled", isOfficial=None, versions=[styled]),
             widget_line("acme/hidden", listed=False),
-            beside=folder,
+            base_folder=folder,
         )
         # As earlier releases imported them.
         import_widgets(site.node, widget_line("acme/odd", versions=odd), is_lenient=True)

@@ -10,8 +10,8 @@ import pytest
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.model.query import Query, SearchRequest
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.reading.catalog import Catalog
-from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.reading.catalog import CatalogReader
+from widget_catalog.catalog.replica.reader import ReplicaReader
 from widget_catalog.catalog.search import popularity
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_contract.semver import SemVer
@@ -20,24 +20,24 @@ LAG_S = 0.2
 
 
 @pytest.fixture(params=[0, 20_000, 64 << 20], ids="{} bytes of cache".format)
-def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[Catalog]:
+def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[CatalogReader]:
     """A reader without a cache, with a small one, and with a large one."""
     made = _catalog(node, request.param)
     yield made
     made.close()
 
 
-def _catalog(node: Node, cache_bytes: int = 1 << 20) -> Catalog:
-    documents = Documents(node.folder.replica)
-    return Catalog(documents, node.revision, node.counts, "https://cdn.example", cache_bytes)
+def _catalog(node: Node, cache_bytes: int = 1 << 20) -> CatalogReader:
+    reader = ReplicaReader(node.folder.replica)
+    return CatalogReader(reader, node.revision, node.counts, "https://cdn.example", cache_bytes)
 
 
-def _search(catalog: Catalog, text: str = "", sdk: str | None = None) -> Any:
+def _search(catalog: CatalogReader, text: str = "", sdk: str | None = None) -> Any:
     wanted = SemVer.parse(sdk) if sdk else None
     return json.loads(catalog.search_page(SearchRequest(Query(text), wanted, "1", 100)).body)
 
 
-def _names(catalog: Catalog, text: str = "") -> list[str]:
+def _names(catalog: CatalogReader, text: str = "") -> list[str]:
     return [it["name"] for it in _search(catalog, text)["widgets"]]
 
 
@@ -46,7 +46,9 @@ def _count(node: Node, *widget_ids: int) -> None:
         add_downloads(tx, dict.fromkeys(widget_ids, 1))
 
 
-def test_every_response_follows_what_another_process_writes(node: Node, catalog: Catalog) -> None:
+def test_every_response_follows_what_another_process_writes(
+    node: Node, catalog: CatalogReader
+) -> None:
     for round_ in range(1, 4):
         day = f"2026-02-{round_:02}T00:00:00Z"
         version = version_line(f"1.0.{round_}", publishedAt=day, sdkVersion=f"^{round_}.0.0")
@@ -74,7 +76,9 @@ def test_every_response_follows_what_another_process_writes(node: Node, catalog:
         assert found["downloadCount"] == round_
 
 
-def test_the_same_response_is_given_while_nothing_changes(node: Node, catalog: Catalog) -> None:
+def test_the_same_response_is_given_while_nothing_changes(
+    node: Node, catalog: CatalogReader
+) -> None:
     import_widgets(node, widget_line("acme/clock"), widget_line("acme/other"))
     first = (
         catalog.detail("acme/clock"), catalog.registry("acme"),

@@ -15,8 +15,8 @@ import zstandard
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.model.query import Query, SearchRequest
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.reading.catalog import Catalog
-from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.reading.catalog import CatalogReader
+from widget_catalog.catalog.replica.reader import ReplicaReader
 from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.core.files.contract import Encoding
 from widget_catalog.core.http.content import (
@@ -52,9 +52,11 @@ def large_widget(key: str, versions: int = 30, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(params=[0, 64 << 20], ids="{} bytes of cache".format)
-def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[Catalog]:
+def catalog(node: Node, request: pytest.FixtureRequest) -> Iterator[CatalogReader]:
     """A reader without a cache, and with a large one."""
-    made = Catalog(Documents(node.folder.replica), node.revision, node.counts, CDN, request.param)
+    made = CatalogReader(
+        ReplicaReader(node.folder.replica), node.revision, node.counts, CDN, request.param
+    )
     yield made
     made.close()
 
@@ -69,7 +71,7 @@ def _count(node: Node, widget_id: int) -> None:
 
 
 def test_a_large_detail_is_the_same_as_a_small_one_but_for_its_size(
-    node: Node, catalog: Catalog
+    node: Node, catalog: CatalogReader
 ) -> None:
     import_widgets(node, large_widget("acme/big"), widget_line("acme/small"))
 
@@ -88,7 +90,7 @@ def test_a_large_detail_is_the_same_as_a_small_one_but_for_its_size(
     assert catalog.detail("acme/none") is None
 
 
-def test_a_large_detail_follows_counts_and_changes(node: Node, catalog: Catalog) -> None:
+def test_a_large_detail_follows_counts_and_changes(node: Node, catalog: CatalogReader) -> None:
     import_widgets(node, large_widget("acme/big"))
     tags = set()
     for count in range(3):
@@ -111,8 +113,8 @@ def test_a_large_detail_follows_counts_and_changes(node: Node, catalog: Catalog)
 def test_compressed_forms_follow_counts_and_take_their_place_in_the_cache(
     node: Node, encoding: Encoding
 ) -> None:
-    documents = Documents(node.folder.replica)
-    catalog = Catalog(documents, node.revision, node.counts, CDN, 64 << 20)
+    reader = ReplicaReader(node.folder.replica)
+    catalog = CatalogReader(reader, node.revision, node.counts, CDN, 64 << 20)
     import_widgets(node, large_widget("acme/big"))
 
     async def read() -> tuple[bytes, int]:
@@ -143,7 +145,7 @@ def test_compressed_forms_follow_counts_and_take_their_place_in_the_cache(
 
 
 def test_all_who_wait_for_a_large_registry_wait_for_one_reading(
-    node: Node, catalog: Catalog
+    node: Node, catalog: CatalogReader
 ) -> None:
     import_widgets(node, large_widget("acme/big"))
 
@@ -156,8 +158,8 @@ def test_all_who_wait_for_a_large_registry_wait_for_one_reading(
 
 
 def test_what_changes_while_it_is_read_is_not_kept(node: Node) -> None:
-    documents = Documents(node.folder.replica)
-    catalog = Catalog(documents, node.revision, node.counts, CDN, 64 << 20)
+    reader = ReplicaReader(node.folder.replica)
+    catalog = CatalogReader(reader, node.revision, node.counts, CDN, 64 << 20)
     import_widgets(node, large_widget("acme/big"))
 
     async def race() -> Any:
@@ -176,7 +178,7 @@ def test_what_changes_while_it_is_read_is_not_kept(node: Node) -> None:
 
 
 def test_a_large_registry_is_the_same_as_a_small_one_but_for_its_size(
-    node: Node, catalog: Catalog
+    node: Node, catalog: CatalogReader
 ) -> None:
     import_widgets(node, large_widget("acme/big"), widget_line("acme/small"))
     import_widgets(node, *(widget_line(f"many/w{i:03}") for i in range(100)))
@@ -190,7 +192,7 @@ def test_a_large_registry_is_the_same_as_a_small_one_but_for_its_size(
     assert _run(lambda: catalog.load_registry("none")) is None
 
 
-def test_a_registry_follows_its_scope(node: Node, catalog: Catalog) -> None:
+def test_a_registry_follows_its_scope(node: Node, catalog: CatalogReader) -> None:
     import_widgets(node, large_widget("acme/big"))
     before = _run(lambda: catalog.load_registry("acme"))
     import_widgets(node, widget_line("acme/new"), widget_line("other/new"))
@@ -201,7 +203,9 @@ def test_a_registry_follows_its_scope(node: Node, catalog: Catalog) -> None:
     assert after.content.tag != before.content.tag
 
 
-def test_search_finds_the_fitting_version_of_a_large_document(node: Node, catalog: Catalog) -> None:
+def test_search_finds_the_fitting_version_of_a_large_document(
+    node: Node, catalog: CatalogReader
+) -> None:
     import_widgets(node, large_widget("acme/big"))
 
     for sdk, fitting in (("7.1.0", "1.7.0"), ("29.0.0", "1.29.0"), ("99.0.0", None)):
@@ -212,7 +216,7 @@ def test_search_finds_the_fitting_version_of_a_large_document(node: Node, catalo
         assert (compatible and compatible["version"]) == fitting
 
 
-def test_results_of_megabytes_are_not_joined(node: Node, catalog: Catalog) -> None:
+def test_results_of_megabytes_are_not_joined(node: Node, catalog: CatalogReader) -> None:
     import_widgets(
         node,
         *(
@@ -236,9 +240,9 @@ def test_a_compressed_form_that_there_is_no_room_for_is_not_offered_again(node: 
     ]
     import_widgets(node, widget_line("acme/big", versions=versions))
     size = 9 * 11_000
-    documents = Documents(node.folder.replica)
+    reader = ReplicaReader(node.folder.replica)
     # Details have five sixteenths, of which one may take half; and it may be there twice.
-    catalog = Catalog(documents, node.revision, node.counts, CDN, size * 22 // 5 * 16 // 5)
+    catalog = CatalogReader(reader, node.revision, node.counts, CDN, size * 22 // 5 * 16 // 5)
 
     async def ask() -> None:
         content = catalog.detail("acme/big")

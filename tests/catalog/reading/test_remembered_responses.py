@@ -25,9 +25,9 @@ from catalog.histories import (
 from catalog.search.oracle import Shown
 from widget_catalog.catalog.api.resolve_request import parse_resolve
 from widget_catalog.catalog.model.query import Order, Query, SearchRequest
-from widget_catalog.catalog.reading.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import CatalogReader
 from widget_catalog.catalog.replica.cache import ByteBoundedCache
-from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.replica.reader import ReplicaReader
 from widget_catalog.catalog.search import popularity
 from widget_catalog.catalog.search.index import SearchIndex
 from widget_catalog.core.http.content import AnyContent
@@ -168,7 +168,7 @@ def test_no_page_is_cached_with_a_count_that_is_being_recorded() -> None:
         assert _shown(played.catalog, asked)["z"] == 1
 
 
-def _shown(catalog: Catalog, asked: SearchRequest) -> dict[str, int]:
+def _shown(catalog: CatalogReader, asked: SearchRequest) -> dict[str, int]:
     """The names of the results, with their counts."""
     widgets = json.loads(catalog.search_page(asked).body)["widgets"]
     return {it["name"]: it["downloadCount"] for it in widgets}
@@ -176,8 +176,8 @@ def _shown(catalog: Catalog, asked: SearchRequest) -> dict[str, int]:
 
 def _check(played: Played, asked: list[Ask]) -> None:
     node = played.node
-    documents = Documents(node.folder.replica)
-    fresh = Catalog(documents, node.revision, node.counts, "https://x", 1 << 20)
+    reader = ReplicaReader(node.folder.replica)
+    fresh = CatalogReader(reader, node.revision, node.counts, "https://x", 1 << 20)
     for ask in asked:
         wanted = (ask.query, SemVer.parse(ask.sdk) if ask.sdk else None, ask.page, ask.limit)
         known = {id(it.content) for it in played.catalog._pages._responses.items.values()}
@@ -197,15 +197,15 @@ def _check(played: Played, asked: list[Ask]) -> None:
         is_new = _cached_results(played.catalog).misses > misses
         event("some results made" if is_new else "all results remembered")
     for key in ("/".join(it) for it in KEYS):
-        for show in (Catalog.detail, Catalog.version):
-            at = key if show is Catalog.detail else f"{key}/1.0.0"
+        for show in (CatalogReader.detail, CatalogReader.version):
+            at = key if show is CatalogReader.detail else f"{key}/1.0.0"
             some, other = show(played.catalog, at), show(fresh, at)
             assert (some and (some.body, some.tag)) == (other and (other.body, other.tag))
     _check_room(played.catalog)
     fresh.close()
 
 
-def _check_room(catalog: Catalog) -> None:
+def _check_room(catalog: CatalogReader) -> None:
     """The caches take no more than their room, however they took it from each other."""
     room = catalog._details._room
     taken = sum(sum(it._sizes.values()) for it in room.caches)
@@ -213,14 +213,14 @@ def _check_room(catalog: Catalog) -> None:
     assert 0 <= room.free_bytes == sum(it._max_bytes for it in room.caches) - taken
 
 
-def _cached_results(catalog: Catalog) -> ByteBoundedCache[str, Any]:
+def _cached_results(catalog: CatalogReader) -> ByteBoundedCache[str, Any]:
     return catalog._results._kept
 
 
-def _resolved(catalog: Catalog, body: bytes) -> AnyContent:
+def _resolved(catalog: CatalogReader, body: bytes) -> AnyContent:
     remembered = catalog.find_resolved(body)
     return remembered or asyncio.run(_resolve(catalog, body))
 
 
-async def _resolve(catalog: Catalog, body: bytes) -> AnyContent:
+async def _resolve(catalog: CatalogReader, body: bytes) -> AnyContent:
     return await catalog.resolve(await parse_resolve(body), body)

@@ -49,7 +49,7 @@ def change_widget(data: Path, widget_id: int, **fields: Any) -> None:
     wrong = records_of(widget_id, 1, render(msgspec.structs.replace(stored.widget, **fields)))
     with opened(data) as file, file.writing() as transaction:
         number = number_key(widget_id)
-        transaction.put(number, seal(number, wrong.listing), db=file.listings)
+        transaction.put(number, seal(number, wrong.index_row), db=file.index_rows)
         transaction.put(number, seal(number, wrong.document), db=file.documents)
 
 

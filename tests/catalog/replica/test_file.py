@@ -12,8 +12,8 @@ from support.widgets import import_widgets, widget_line
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.replica import file as replica_file
 from widget_catalog.catalog.replica import replica as replica_module
-from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.file import ReplicaFile, find_current, make_current, named
+from widget_catalog.catalog.replica.reader import ReplicaReader
 from widget_catalog.core.errors import StoreUnavailable
 
 _NEW = "0123456789ab.mdb"
@@ -74,11 +74,11 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_looked_up_again(
             reserve = _once_after(replica_file._reserve_readers, replace)
             monkeypatch.setattr(replica_file, "_reserve_readers", reserve)
 
-    documents = Documents(folder)
+    reader = ReplicaReader(folder)
 
-    assert documents.latest_seq() == 1
-    assert documents.file.path == folder / _NEW
-    documents.close()
+    assert reader.latest_seq() == 1
+    assert reader.file.path == folder / _NEW
+    reader.close()
     assert sorted(it.name for it in folder.iterdir()) == [_NEW, f"{_NEW}-lock", "current"]
 
 
@@ -86,15 +86,15 @@ def test_a_rebuilt_file_is_read_in_the_same_process_at_once(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process that has built it still has it open."""
-    documents = Documents(node.folder.replica)
-    made = _once_after(make_current, documents.reopen_if_replaced)
+    reader = ReplicaReader(node.folder.replica)
+    made = _once_after(make_current, reader.reopen_if_replaced)
     monkeypatch.setattr(replica_module, "make_current", made)
 
     node.replica.rebuild(node.store)
 
-    assert documents.file.path == find_current(node.folder.replica)
-    assert documents.latest_seq() == 0
-    documents.close()
+    assert reader.file.path == find_current(node.folder.replica)
+    assert reader.latest_seq() == 0
+    reader.close()
 
 
 def test_a_file_that_does_not_exist_is_not_created(node: Node) -> None:
@@ -125,7 +125,7 @@ def test_files_that_are_replaced_again_and_again_are_not_looked_up_forever(
     monkeypatch.setattr(replica_file, "_reserve_readers", replace)
 
     with pytest.raises(StoreUnavailable, match="was replaced"):
-        Documents(folder)
+        ReplicaReader(folder)
 
     assert int(next(names).removesuffix(".mdb")) < 20
 

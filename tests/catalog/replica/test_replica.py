@@ -19,10 +19,10 @@ from widget_catalog.catalog.node.node import Node, prepare_node
 from widget_catalog.catalog.replica import replica as replica_module
 from widget_catalog.catalog.replica import writing as replica_writing
 from widget_catalog.catalog.replica.comparison import check_replica
-from widget_catalog.catalog.replica.documents import Documents
 from widget_catalog.catalog.replica.encoding import decode_prepared, prepare, records_of
-from widget_catalog.catalog.replica.file import State
+from widget_catalog.catalog.replica.file import ReplicaState
 from widget_catalog.catalog.replica.filling import Progress
+from widget_catalog.catalog.replica.reader import ReplicaReader
 from widget_catalog.catalog.replica.records import FORMAT
 from widget_catalog.catalog.replica.rendering import render
 from widget_catalog.catalog.replica.writing import PreparedReader
@@ -64,7 +64,7 @@ def test_a_rebuild_is_the_same(node: Node) -> None:
     # Including the newest changes, which clients follow.
     assert len(after["changes"]) == 4
     assert after == before
-    assert [len(before[it]) for it in ("keys", "listings", "documents", "scopes")] == [3, 3, 3, 1]
+    assert [len(before[it]) for it in ("keys", "index_rows", "documents", "scopes")] == [3, 3, 3, 1]
 
 
 def test_a_rebuild_by_several_processes_is_the_same(
@@ -88,7 +88,7 @@ def test_a_rebuild_by_several_processes_is_the_same(
 
     assert contents(node.folder.path) == before
     assert (shown[0], sum(shown[1:]), len(shown)) == (-23, 23, 13)
-    assert [len(before[it]) for it in ("keys", "listings", "documents")] == [23, 22, 22]
+    assert [len(before[it]) for it in ("keys", "index_rows", "documents")] == [23, 22, 22]
 
 
 @pytest.mark.parametrize(("max_bytes", "transactions"), [(1, 5), (1 << 20, 1)])
@@ -152,7 +152,7 @@ def test_one_of_another_format_is_rebuilt_at_the_start(node: Node) -> None:
     _fill(node)
     file = node.replica.current()
     with file.writing() as transaction:
-        file.put_state(transaction, State(format=0))
+        file.put_state(transaction, ReplicaState(format=0))
     change_record(node.folder.path, "documents", 1, _spoiled)
 
     prepare_node(node.folder.path).store.close()
@@ -200,21 +200,21 @@ def test_what_could_not_be_applied_is_true_and_is_shown_later(
     """The write has succeeded nevertheless; the next one, or the service, catches up."""
     _fill(node)
     monkeypatch.setattr(replica_module, "_TIMEOUT_S", 0.1)
-    documents = Documents(node.folder.replica)
+    reader = ReplicaReader(node.folder.replica)
     with held_by_another_process(node.folder.replica_lock) as holder:
         import_widgets(node, widget_line("acme/later"))
 
-        assert not _is_found(documents, "acme/later")
+        assert not _is_found(reader, "acme/later")
         assert node.replica.error is not None
         assert f"process {holder.pid} " in node.replica.error
         with pytest.raises(StoreUnavailable, match="The read model cannot be changed just now"):
             node.replica.apply(node.store)
     node.replica.apply(node.store)
 
-    assert _is_found(documents, "acme/later")
+    assert _is_found(reader, "acme/later")
     assert node.replica.error is None
     assert _differences(node) == 0
-    documents.close()
+    reader.close()
 
 
 def test_health_says_that_something_cannot_be_shown_yet(
@@ -268,12 +268,12 @@ def test_a_worker_too_far_behind_forgets_all_it_has(
 ) -> None:
     monkeypatch.setattr(replica_writing, "KEPT_CHANGES", 3)
     _fill(node)
-    documents = Documents(node.folder.replica)
+    reader = ReplicaReader(node.folder.replica)
 
-    assert documents.latest_seq() == 4
-    assert documents.list_changes(0) is None
-    assert [it.seq for it in documents.list_changes(1) or ()] == [2, 3, 4]
-    documents.close()
+    assert reader.latest_seq() == 4
+    assert reader.list_changes(0) is None
+    assert [it.seq for it in reader.list_changes(1) or ()] == [2, 3, 4]
+    reader.close()
 
 
 def test_one_of_another_database_is_rebuilt(tmp_path: Path) -> None:
@@ -330,6 +330,6 @@ def test_a_start_removes_what_a_killed_rebuild_has_left(node: Node) -> None:
     assert sorted(it.name for it in node.folder.replica.iterdir()) == before
 
 
-def _is_found(documents: Documents, key: str) -> bool:
-    with documents.snapshot() as reading:
-        return documents.find(reading, key) is not None
+def _is_found(reader: ReplicaReader, key: str) -> bool:
+    with reader.snapshot() as reading:
+        return reader.find(reading, key) is not None

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from support.widgets import widget_line
 from widget_catalog.catalog.api.query import parse_search
-from widget_catalog.catalog.reading.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import CatalogReader
 
 Key = tuple[str, str]
 
@@ -43,7 +43,7 @@ class Search(NamedTuple):
     limit: int = 100
 
 
-def check_search(catalog: Catalog, widgets: dict[Key, Shown], search: Search) -> int:
+def check_search(catalog: CatalogReader, widgets: dict[Key, Shown], search: Search) -> int:
     """Query both, compare the results, and return the total."""
     parameters = {key: it for key, it in search._asdict().items() if it is not None}
     body = json.loads(catalog.search_page(parse_search(urlencode(parameters))).body)

@@ -61,7 +61,7 @@ def test_search_agrees_with_the_oracle_through_any_history(
     with playing(initial, cache_bytes) as played:
         follower = played.catalog._follower
         played.catalog._current_index()
-        follower.index = SearchIndex(follower._documents, played.node.counts, rebuild_over)
+        follower.index = SearchIndex(follower._reader, played.node.counts, rebuild_over)
         last = Ask("", None, None, 1, 100)
         for step in [*history, *final, last]:
             if isinstance(step, Ask):

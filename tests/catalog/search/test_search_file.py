@@ -21,9 +21,9 @@ from transfer.importing import interrupted_import
 from widget_catalog.catalog.model.query import Query, SearchRequest
 from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.reading.accepted_import import finish_import
-from widget_catalog.catalog.reading.catalog import Catalog
+from widget_catalog.catalog.reading.catalog import CatalogReader
 from widget_catalog.catalog.replica.comparison import check_replica
-from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.replica.reader import ReplicaReader
 from widget_catalog.catalog.search import file as index_file
 from widget_catalog.catalog.search.file import keep_index, open_index
 from widget_catalog.catalog.search.follower import IndexSource
@@ -35,10 +35,10 @@ WORDS = ["clock", "Wörld", "天気", "a", "the", "chart-3d", "ß"]
 
 
 @pytest.fixture
-def documents(node: Node) -> Iterator[Documents]:
-    documents = Documents(node.folder.replica)
-    yield documents
-    documents.close()
+def reader(node: Node) -> Iterator[ReplicaReader]:
+    reader = ReplicaReader(node.folder.replica)
+    yield reader
+    reader.close()
 
 
 def _widgets(count: int, prefix: str = "w") -> dict[Key, Shown]:
@@ -57,11 +57,11 @@ def _import(node: Node, widgets: dict[Key, Shown]) -> None:
 
 
 def _catalog(
-    node: Node, documents: Documents, least: int = 10, index_wait_s: float | None = None
-) -> Catalog:
+    node: Node, reader: ReplicaReader, least: int = 10, index_wait_s: float | None = None
+) -> CatalogReader:
     source = IndexSource(node.folder.replica, node.folder.search_index, least)
-    return Catalog(
-        documents, node.revision, node.counts, "https://x", 1 << 20, index_source=source,
+    return CatalogReader(
+        reader, node.revision, node.counts, "https://x", 1 << 20, index_source=source,
         index_wait_s=index_wait_s,
     )  # fmt: skip
 
@@ -75,27 +75,27 @@ def _same(one: IndexParts, other: IndexParts) -> bool:
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
 
-def test_what_is_mapped_is_what_was_built(node: Node, documents: Documents) -> None:
+def test_what_is_mapped_is_what_was_built(node: Node, reader: ReplicaReader) -> None:
     _import(node, _widgets(1_200))
 
-    opened = open_index(documents, node.folder.search_index, least=10)
+    opened = open_index(reader, node.folder.search_index, least=10)
 
     assert opened.seq == 1_200
     assert _is_mapped(opened.parts)
-    assert _same(opened.parts, build_parts(documents))
+    assert _same(opened.parts, build_parts(reader))
 
 
 def test_a_second_start_builds_nothing(
-    node: Node, documents: Documents, monkeypatch: pytest.MonkeyPatch
+    node: Node, reader: ReplicaReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _import(node, _widgets(40))
-    first = open_index(documents, node.folder.search_index, least=10)
+    first = open_index(reader, node.folder.search_index, least=10)
     monkeypatch.setattr(index_file, "build_parts", lambda _: pytest.fail("It was built again."))
 
-    assert _same(open_index(documents, node.folder.search_index, least=10).parts, first.parts)
+    assert _same(open_index(reader, node.folder.search_index, least=10).parts, first.parts)
 
 
-def test_nobody_waits_without_end_for_another_who_builds(node: Node, documents: Documents) -> None:
+def test_nobody_waits_without_end_for_another_who_builds(node: Node, reader: ReplicaReader) -> None:
     _import(node, _widgets(40))
     file = node.folder.search_index
     lock = file.with_suffix(".lock")
@@ -103,26 +103,26 @@ def test_nobody_waits_without_end_for_another_who_builds(node: Node, documents: 
     with held_by_another_process(lock) as other:
         told = rf"process {other.pid} .*has locked index\.lock for 0\.1 seconds \({lock}\)"
         with pytest.raises(StoreUnavailable, match=told):
-            open_index(documents, file, least=10, timeout_s=0.1)
-    assert _is_mapped(open_index(documents, file, least=10).parts)
+            open_index(reader, file, least=10, timeout_s=0.1)
+    assert _is_mapped(open_index(reader, file, least=10).parts)
 
 
-def test_a_small_catalog_has_no_file(node: Node, documents: Documents) -> None:
+def test_a_small_catalog_has_no_file(node: Node, reader: ReplicaReader) -> None:
     _import(node, _widgets(40))
 
-    open_index(documents, node.folder.search_index)
+    open_index(reader, node.folder.search_index)
 
     assert not node.folder.search_index.exists()
 
 
-def test_changes_since_the_file_was_made_are_imported(node: Node, documents: Documents) -> None:
+def test_changes_since_the_file_was_made_are_imported(node: Node, reader: ReplicaReader) -> None:
     widgets = _widgets(60)
     _import(node, widgets)
-    open_index(documents, node.folder.search_index, least=10)
+    open_index(reader, node.folder.search_index, least=10)
     later = _widgets(30, prefix="later")
     _import(node, later)
 
-    catalog = _catalog(node, documents)
+    catalog = _catalog(node, reader)
 
     for q in ("", "clock", "cl", "天", "wö"):
         check_search(catalog, widgets | later, Search(q))
@@ -130,11 +130,11 @@ def test_changes_since_the_file_was_made_are_imported(node: Node, documents: Doc
 
 @pytest.mark.parametrize("spoil", ["cut", "noise", "empty", "format", "replica", "mended"])
 def test_a_file_that_does_not_fit_is_rebuilt(
-    node: Node, documents: Documents, spoil: str, monkeypatch: pytest.MonkeyPatch
+    node: Node, reader: ReplicaReader, spoil: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _import(node, _widgets(60))
     file = node.folder.search_index
-    open_index(documents, file, least=10)
+    open_index(reader, file, least=10)
     before = file.read_bytes()
     match spoil:
         case "cut":
@@ -147,21 +147,21 @@ def test_a_file_that_does_not_fit_is_rebuilt(
             monkeypatch.setattr(index_file, "FORMAT", index_file.FORMAT + 1)
         case "replica":
             node.replica.rebuild(node.store)
-            documents.reopen_if_replaced()
+            reader.reopen_if_replaced()
         case "mended":
-            change_record(node.folder.path, "listings", 7, lambda record: record[:-1] + b"?")
+            change_record(node.folder.path, "index_rows", 7, lambda record: record[:-1] + b"?")
             assert len(check_replica(node.store, node.replica).mended) == 1
-            documents.reopen_if_replaced()
+            reader.reopen_if_replaced()
 
-    opened = open_index(documents, file, least=10)
+    opened = open_index(reader, file, least=10)
 
-    assert _same(opened.parts, build_parts(documents))
+    assert _same(opened.parts, build_parts(reader))
     assert _is_mapped(opened.parts)
     assert file.read_bytes() != before or spoil in ("cut", "noise", "empty")
 
 
 def test_without_room_on_disk_the_index_is_served_from_memory(
-    node: Node, documents: Documents, monkeypatch: pytest.MonkeyPatch
+    node: Node, reader: ReplicaReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -169,20 +169,20 @@ def test_without_room_on_disk_the_index_is_served_from_memory(
     _import(node, _widgets(60))
     monkeypatch.setattr("os.fsync", refuse)
 
-    opened = open_index(documents, node.folder.search_index, least=10)
+    opened = open_index(reader, node.folder.search_index, least=10)
 
-    assert _same(opened.parts, build_parts(documents))
+    assert _same(opened.parts, build_parts(reader))
     assert sorted(it.name for it in node.folder.search_index.parent.glob("index*")) == [
         "index.lock"
     ]
 
 
 def test_while_thousands_are_imported_details_are_answered_and_searches_wait(
-    node: Node, documents: Documents
+    node: Node, reader: ReplicaReader
 ) -> None:
     old, new = _widgets(60), _widgets(2_100, prefix="new")
     _import(node, old)
-    catalog = _catalog(node, documents)
+    catalog = _catalog(node, reader)
 
     async def play() -> tuple[int, int]:
         _import(node, new)
@@ -205,10 +205,10 @@ def test_while_thousands_are_imported_details_are_answered_and_searches_wait(
 
 
 def test_someone_who_does_not_wait_sees_the_catalog_as_it_was(
-    node: Node, documents: Documents
+    node: Node, reader: ReplicaReader
 ) -> None:
     _import(node, _widgets(60))
-    catalog = _catalog(node, documents)
+    catalog = _catalog(node, reader)
 
     async def play() -> list[int]:
         _import(node, _widgets(2_100, prefix="new"))
@@ -220,11 +220,11 @@ def test_someone_who_does_not_wait_sees_the_catalog_as_it_was(
 
 
 def test_a_node_waits_only_for_a_moment_and_then_finds_what_the_old_index_has(
-    node: Node, documents: Documents
+    node: Node, reader: ReplicaReader
 ) -> None:
     """And what was published since: only thousands need a new one."""
     _import(node, _widgets(60))
-    catalog = _catalog(node, documents, index_wait_s=0.01)
+    catalog = _catalog(node, reader, index_wait_s=0.01)
 
     async def play() -> None:
         _import(node, _widgets(2_100, prefix="new"))
@@ -242,10 +242,10 @@ def test_a_node_waits_only_for_a_moment_and_then_finds_what_the_old_index_has(
 
 
 def test_the_builder_runs_no_file_of_the_current_folder(
-    node: Node, documents: Documents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    node: Node, reader: ReplicaReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _import(node, _widgets(60))
-    catalog = _catalog(node, documents)
+    catalog = _catalog(node, reader)
     created = write_shadow_module(tmp_path, "msgspec")
     monkeypatch.chdir(tmp_path)
 
@@ -261,7 +261,7 @@ def test_the_builder_runs_no_file_of_the_current_folder(
 
 def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
     _import(node, _widgets(60))
-    catalog = _catalog(node, Documents(node.folder.replica))
+    catalog = _catalog(node, ReplicaReader(node.folder.replica))
 
     logged: list[dict[str, Any]] = []
 
@@ -283,11 +283,11 @@ def test_closing_ends_what_is_being_built(node: Node, tmp_path: Path) -> None:
 
 
 def test_while_an_import_is_carried_out_searches_wait_for_nothing(
-    node: Node, documents: Documents
+    node: Node, reader: ReplicaReader
 ) -> None:
     """They show the state before it, and everything else that is published meanwhile."""
     _import(node, _widgets(40))
-    catalog = _catalog(node, documents)
+    catalog = _catalog(node, reader)
     interrupted_import(node, *(widget_line(f"many/w{i}") for i in range(1_200)), batches=1)
 
     async def look() -> None:
@@ -312,6 +312,6 @@ def test_while_an_import_is_carried_out_searches_wait_for_nothing(
     catalog.close()
 
 
-def _total(catalog: Catalog, query: Query) -> int:
+def _total(catalog: CatalogReader, query: Query) -> int:
     total: int = json.loads(catalog.search_page(SearchRequest(query, None, "1", 20)).body)["total"]
     return total

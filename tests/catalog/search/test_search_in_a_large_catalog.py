@@ -9,16 +9,16 @@ import pytest
 from catalog.search.oracle import Key, Search, Shown, check_search
 from support.widgets import import_widgets, version_line
 from widget_catalog.catalog.node.node import Node
-from widget_catalog.catalog.reading.catalog import Catalog
-from widget_catalog.catalog.replica.documents import Documents
+from widget_catalog.catalog.reading.catalog import CatalogReader
+from widget_catalog.catalog.replica.reader import ReplicaReader
 
-# Just over five thousand, so that the listings are read in more than one batch.
+# Just over five thousand, so that the index rows are read in more than one batch.
 WIDGETS = 5_100
 
 
 class Large(NamedTuple):
     node: Node
-    catalog: Catalog
+    catalog: CatalogReader
     widgets: dict[Key, Shown]
     chance: Random
 
@@ -50,8 +50,8 @@ def large(node: Node) -> Iterator[Large]:
     chance = Random(20_260_131)
     widgets = {(f"s{i % 50}", f"w{i}"): _widget(chance) for i in range(WIDGETS)}
     import_widgets(node, *(it.line(key) for key, it in widgets.items()))
-    documents = Documents(node.folder.replica)
-    catalog = Catalog(documents, node.revision, node.counts, "https://x", 1 << 20)
+    reader = ReplicaReader(node.folder.replica)
+    catalog = CatalogReader(reader, node.revision, node.counts, "https://x", 1 << 20)
     yield Large(node, catalog, widgets, chance)
     catalog.close()
 

@@ -95,13 +95,13 @@ def _search(played: Played, ask: Ask) -> None:
         wanted = _matches(played, ask)
         assert set(found) >= wanted if means_more else set(found) == wanted
     index = played.catalog._follower.index
-    fresh = SearchIndex(index._documents, played.node.counts)
+    fresh = SearchIndex(index._reader, played.node.counts)
     assert fresh.correct(fold(ask.q)) == index.correct(fold(ask.q))
     assert fresh.find(ask.query, 0, 100)[:2] == index.find(ask.query, 0, 100)[:2]
     assert fresh.count_matches(ask.query) == index.count_matches(ask.query)
     ids = fresh.find(ask.query, 0, 100).ids
     assert fresh.explain(fold(ask.q), ids) == index.explain(fold(ask.q), ids)
-    assert [it.id for it in index._documents.list_listings(ids)] == ids
+    assert [it.id for it in index._reader.list_index_rows(ids)] == ids
     assert body["total"] == len(found)
     event("found something" if found else "found nothing")
 

@@ -74,9 +74,9 @@ def build(data: Path, content: Path, *, is_mirror: bool) -> None:
 
 def _import(site: InProcessSite) -> None:
     """An operator's import: every kind of version and widget."""
-    beside = site.settings.data.parent
-    (beside / "sun.js").write_bytes(b"export default class Sun {}\n")
-    (beside / "sun.css").write_bytes(STYLES)
+    base_folder = site.settings.data.parent
+    (base_folder / "sun.js").write_bytes(b"export default class Sun {}\n")
+    (base_folder / "sun.css").write_bytes(STYLES)
     stored = {"bundleUrl": None, "bundleSize": None, "sha256Hash": None}
     import_widgets(
         site.node,
@@ -92,7 +92,7 @@ def _import(site: InProcessSite) -> None:
         ),
         widget_line("home/hidden", listed=False, isOfficial=None, downloadCount=5),
         widget_line("home/empty", versions=[], description=None, icon=None, isOfficial=True),
-        beside=beside,
+        base_folder=base_folder,
     )
 
 

@@ -35,7 +35,7 @@ from ...core.http.http import (
 )
 from ...core.http.request_body import read_whole
 from ...core.tracing import current, part
-from ..reading.catalog import Catalog
+from ..reading.catalog import CatalogReader
 from ..reading.details import Registry
 from .event_streams import EventStreams
 from .health import Health
@@ -96,7 +96,7 @@ class PublicApi:
 
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: CatalogReader,
         counter: DownloadCounter,
         health: Health,
         public_settings: CurrentSettings,

@@ -31,7 +31,7 @@ from ...core.http.conditional import choose_range, is_known
 from ...core.http.errors import error, log_error
 from ...core.http.http import CORS, NOSNIFF, FileBody, Headers, Request, Response
 from ...core.tracing import part
-from ..reading.catalog import Catalog
+from ..reading.catalog import CatalogReader
 from ..reading.stored_files import FileRef
 
 PREFIX = "/cdn/"
@@ -67,7 +67,7 @@ T = TypeVar("T")
 class Cdn:
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: CatalogReader,
         bundles: LocalFiles,
         fetch: Fetch | None = None,
         on_damage: Callable[[Path], None] = lambda _: None,

@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator
 
 from ...core.errors import StoreUnavailable
-from ..reading.catalog import Catalog
+from ..reading.catalog import CatalogReader
 from ..reading.changes import EventPage
 
 _LOOK_EVERY_S = 0.1
@@ -96,7 +96,7 @@ class Listener:
 class EventStreams:
     """`client` is the key by which a limit counts a client; None is not counted."""
 
-    def __init__(self, catalog: Catalog, max_listeners: int, max_per_client: int) -> None:
+    def __init__(self, catalog: CatalogReader, max_listeners: int, max_per_client: int) -> None:
         self._catalog = catalog
         self._max_listeners = max_listeners
         self._max_per_client = max_per_client

@@ -20,7 +20,7 @@ from ...core.http.http import (
     Response,
 )
 from ...core.http.worker_status import WorkerStatus
-from ..reading.catalog import Catalog
+from ..reading.catalog import CatalogReader
 
 # A large import or doctor may write for some seconds; anything longer is unhealthy.
 TOO_LONG_S = 10
@@ -50,7 +50,7 @@ class Health:
     whether the read model is damaged, and is rebuilt.
     """
 
-    catalog: Catalog
+    catalog: CatalogReader
     check_store: Callable[[], None]
     check_bundles: Callable[[], None]
     blocked_s: Callable[[], float]
@@ -118,7 +118,7 @@ class Healthz:
     applied, and no other node has more of them. `has_others`: other nodes can take over.
     """
 
-    catalog: Catalog
+    catalog: CatalogReader
     find_delay: Callable[[], str | None]
     max_lag_s: int
     find_silence_s: Callable[[], float]

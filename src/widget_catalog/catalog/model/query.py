@@ -79,7 +79,7 @@ class SearchRequest(NamedTuple):
 
 
 def join_facets(widget: Widget, latest: Version | None) -> str:
-    """The values of all facets, for a listing."""
+    """The values of all facets, for an index row."""
     each = (dict.fromkeys(of(widget, latest)) for of in FACETS.values())
     # Longer ranges admit no SDK. Old data may have longer permissions, which nobody looks for.
     return _FACETS.join([_VALUES.join([it for it in some if len(it) <= MAX_NAME]) for some in each])

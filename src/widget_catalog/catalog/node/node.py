@@ -43,7 +43,7 @@ from .opening import (
 )
 
 if TYPE_CHECKING:
-    from ..reading.catalog import Catalog
+    from ..reading.catalog import CatalogReader
 
 
 _USUAL_BYTES = 80 << 20
@@ -275,15 +275,15 @@ def _program() -> str:
     return f"{'widget-catalog' if name == '__main__.py' else name} {command}".strip()[:80]
 
 
-def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "Catalog":
+def open_catalog(node: Node, settings: Settings, now: Clock = clock.now) -> "CatalogReader":
     """A reader of this node's catalog, with its own index and caches."""
-    from ..reading.catalog import Catalog
-    from ..replica.documents import Documents
+    from ..reading.catalog import CatalogReader
+    from ..replica.reader import ReplicaReader
     from ..search.follower import IndexSource
 
-    documents = Documents(node.folder.replica)
-    return Catalog(
-        documents,
+    reader = ReplicaReader(node.folder.replica)
+    return CatalogReader(
+        reader,
         node.revision,
         node.counts,
         settings.cdn_url,

@@ -1,4 +1,4 @@
-"""Catalog: serves the public API. Every response is prepared bytes from this machine's read model.
+"""CatalogReader: serves the public API with prepared bytes from this machine's read model.
 
 Every call checks the shared revision word; if it has changed, entries named by the feed are
 dropped from the caches and, at the next search, updated in the index.
@@ -22,7 +22,7 @@ from ..model.card_picture import Card, CardResults
 from ..model.events import Revoked, Unrevoked
 from ..model.query import Query, SearchRequest
 from ..replica.cache import ByteBoundedCache, CacheByWidget, CacheRoom
-from ..replica.documents import Documents
+from ..replica.reader import ReplicaReader
 from ..replica.rendering import RevokedVersion
 from ..replica.revision import Counts, Revision
 from ..search.follower import IndexFollower, IndexSource
@@ -34,7 +34,7 @@ from .resolving import Resolve, Resolver
 from .revocations import Revocations
 from .search_pages import SearchPages
 from .stored_files import StoredFiles
-from .version_details import VersionBeside, VersionDetails
+from .version_details import VersionDetails, VersionExtras
 
 # Memory of an object besides its bytes.
 _OVERHEAD_BYTES = 600
@@ -44,12 +44,12 @@ _FEW_TERMS = 3
 _REVOKING = frozenset({Revoked.kind, Unrevoked.kind})
 
 
-class Catalog:
+class CatalogReader:
     """One worker's view of the catalog."""
 
     def __init__(
         self,
-        documents: Documents,
+        reader: ReplicaReader,
         revision: Revision,
         counts: Counts,
         cdn_url: str,
@@ -59,7 +59,7 @@ class Catalog:
         index_wait_s: float | None = None,
     ) -> None:
         """`index_wait_s`: how long a search waits for a new index, before it uses the old one."""
-        self.documents = documents
+        self.reader = reader
         self._revision = revision
         self._counts = counts
         self._slots = counts.slots
@@ -69,24 +69,24 @@ class Catalog:
         room = CacheRoom(cache_bytes + 3 * share)
         self.packer = Packer()
         self._details: ByteBoundedCache[str, Detail] = ByteBoundedCache(5 * share, room=room)
-        self._pages = SearchPages(documents, counts, self.packer, cdn_url, 5 * share, room)
+        self._pages = SearchPages(reader, counts, self.packer, cdn_url, 5 * share, room)
         self._registries: ByteBoundedCache[str, Registry] = ByteBoundedCache(share, room=room)
-        self._loader = RegistryLoader(documents, self.packer, cdn_url, 5 * share, room)
-        self.files = StoredFiles(documents)
-        self._revocations = Revocations(documents)
+        self._loader = RegistryLoader(reader, self.packer, cdn_url, 5 * share, room)
+        self.files = StoredFiles(reader)
+        self._revocations = Revocations(reader)
         self._versions = VersionDetails(
-            documents, self._revocations, self.packer, cdn_url, share, room
+            reader, self._revocations, self.packer, cdn_url, share, room
         )
         self._results: CacheByWidget[bytes] = CacheByWidget(share, room)
-        resolver = Resolver(documents, self._revocations, cdn_url, self._results)
+        resolver = Resolver(reader, self._revocations, cdn_url, self._results)
         bounded = BoundedResponses(self.packer)
         self._resolved = ResolveResponses(resolver, bounded, share, room)
         self._stats: Content | None = None
         self._stats_at = (-1, -1)
-        self._follower = IndexFollower(documents, counts, index_source)
+        self._follower = IndexFollower(reader, counts, index_source)
         self._index_wait_s = index_wait_s
         self._seen = self._follower.seq
-        self._identity = documents.identity
+        self._identity = reader.identity
         # The value of the revision word up to which everything was read; None at first.
         self._looked_at: int | None = None
 
@@ -114,10 +114,10 @@ class Catalog:
         self._follow()
         return self._versions.content(key, self._slots)
 
-    def find_beside(self, widget: str, version: str) -> VersionBeside | None:
+    def find_extras(self, widget: str, version: str) -> VersionExtras | None:
         """The same without what is in its entry, for pages."""
         self._follow()
-        return self._versions.find_beside(widget, version) if is_widget_key(widget) else None
+        return self._versions.find_extras(widget, version) if is_widget_key(widget) else None
 
     def find_resolved(self, body: bytes) -> AnyContent | None:
         """The cached response of `resolve` to a request with exactly this body."""
@@ -199,13 +199,13 @@ class Catalog:
         if registry is None:
             if not is_name(scope):
                 return None
-            with self.documents.snapshot():
-                if self.documents.is_registry_large(scope):
+            with self.reader.snapshot():
+                if self.reader.is_registry_large(scope):
                     return None
-                changed_at = self.documents.find_scope_change(scope)
+                changed_at = self.reader.find_scope_change(scope)
                 if changed_at is None:
                     return None
-                parts = registry_parts(self.documents, scope, changed_at, self._cdn_url)
+                parts = registry_parts(self.reader, scope, changed_at, self._cdn_url)
                 registry = Registry(self.packer.content(list(parts)), changed_at)
             self._registries.put(scope, registry, registry.content.size * 3 // 2)
         return registry
@@ -233,12 +233,12 @@ class Catalog:
     def changes(self, after: int, limit: int) -> AnyContent | None:
         """The changes after this one; None if not all of them are retained."""
         self._follow()
-        page = encode_changes(self.documents, after, limit)
+        page = encode_changes(self.reader, after, limit)
         return None if page is None else self.packer.content([page])
 
     def change_events(self, after: int, limit: int) -> EventPage | None:
         """The same as server-sent events."""
-        return encode_events(self.documents, after, limit)
+        return encode_events(self.reader, after, limit)
 
     def stats(self) -> AnyContent:
         self._follow()
@@ -253,7 +253,7 @@ class Catalog:
 
     def check(self) -> None:
         """Raises StoreUnavailable if the read model cannot be read."""
-        self.documents.check()
+        self.reader.check()
 
     @property
     def is_behind(self) -> bool:
@@ -274,7 +274,7 @@ class Catalog:
         self._follower.close()
         self._loader.close()
         self.packer.close()
-        self.documents.close()
+        self.reader.close()
 
     def _find(self, key: str) -> Detail | None:
         if self._revision.current() != self._looked_at:
@@ -284,8 +284,8 @@ class Catalog:
     def _read(self, key: str) -> Detail | None:
         if not is_widget_key(key):
             return None
-        with self.documents.snapshot() as reading:
-            record = self.documents.find(reading, key)
+        with self.reader.snapshot() as reading:
+            record = self.reader.find(reading, key)
             if record is None:
                 return None
             count = self._slots[record.id]
@@ -312,15 +312,15 @@ class Catalog:
         """Invalidate what the feed says has changed."""
         looked_at = self._revision.current()
         if looked_at != self._looked_at:
-            self.documents.reopen_if_replaced()
+            self.reader.reopen_if_replaced()
             self._read_feed()
             self._looked_at = looked_at
 
     def _read_feed(self) -> None:
-        with self.documents.snapshot():
-            newest, identity = self.documents.latest_seq(), self.documents.identity
+        with self.reader.snapshot():
+            newest, identity = self.reader.latest_seq(), self.reader.identity
             is_known = identity == self._identity and newest - self._seen <= _MANY_CHANGES
-            changes = self.documents.list_changes(self._seen) if is_known else None
+            changes = self.reader.list_changes(self._seen) if is_known else None
         self._identity = identity
         if changes is None:
             # Dropping everything is cheaper than finding out what can be kept.
@@ -347,7 +347,7 @@ class Catalog:
     def _current_index(self) -> SearchIndex:
         if self._follower.is_behind:
             # In one snapshot, so that the index knows every widget that the reads find.
-            with self.documents.snapshot():
+            with self.reader.snapshot():
                 self._read_feed()
                 self._follower.follow()
         return self._follower.index

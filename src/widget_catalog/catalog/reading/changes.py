@@ -7,7 +7,7 @@ import msgspec
 from widget_contract.wire_running import Change, Changes, ChangeType
 
 from ...core.clock import from_ms, iso
-from ..replica.documents import Documents, read_change
+from ..replica.reader import ReplicaReader, read_change
 from ..replica.records import LISTED, damaged, key_of, number_key, read_key
 from ..replica.rows import ChangeRow
 
@@ -37,10 +37,10 @@ class ChangePage(NamedTuple):
     changes: list[ListedChange] | None
 
 
-def list_change_page(documents: Documents, after: int, limit: int) -> ChangePage:
+def list_change_page(reader: ReplicaReader, after: int, limit: int) -> ChangePage:
     """At most `limit` changes after this one, oldest first."""
-    file = documents.file
-    with documents.snapshot() as reading, reading.cursor(file.changes) as cursor:
+    file = reader.file
+    with reader.snapshot() as reading, reading.cursor(file.changes) as cursor:
         newest = file.state(reading).seq
         rows: list[ListedChange] = []
         is_found = after < newest and cursor.set_range(number_key(after + 1))
@@ -53,7 +53,7 @@ def list_change_page(documents: Documents, after: int, limit: int) -> ChangePage
             key = key_of(change.scope, change.name)
             leads = reading.get(key, db=file.keys)
             if leads is None:
-                documents.require_unknown(reading, key, "a name")
+                reader.require_unknown(reading, key, "a name")
             is_listed = leads is not None and bool(read_key(key, leads)[1] & LISTED)
             rows.append(ListedChange(change, is_listed))
             is_found = cursor.next()
@@ -83,18 +83,18 @@ def shown_change(it: ListedChange) -> Change:
     return Change(seq, at, type_of(kind), f"{scope}/{name}", shown, it.is_listed)
 
 
-def encode_changes(documents: Documents, after: int, limit: int) -> bytes | None:
+def encode_changes(reader: ReplicaReader, after: int, limit: int) -> bytes | None:
     """The changes after this one as JSON; None if some are no longer retained."""
-    newest, rows = list_change_page(documents, after, limit)
+    newest, rows = list_change_page(reader, after, limit)
     if rows is None:
         return None
     changes = tuple(map(shown_change, rows))
     return _encode(Changes(changes, changes[-1].seq if changes else after, newest))
 
 
-def encode_events(documents: Documents, after: int, limit: int) -> EventPage | None:
+def encode_events(reader: ReplicaReader, after: int, limit: int) -> EventPage | None:
     """The same as server-sent events."""
-    _, rows = list_change_page(documents, after, limit)
+    _, rows = list_change_page(reader, after, limit)
     if rows is None:
         return None
     changes = [shown_change(it) for it in rows]

@@ -23,7 +23,7 @@ from ...core.http.content import (
     hash_of,
 )
 from ..replica.cache import ByteBoundedCache, CacheRoom
-from ..replica.documents import Documents
+from ..replica.reader import ReplicaReader
 from ..replica.records import Bytes, DocumentRecord, full_hash
 from ..replica.rendering import with_cdn
 
@@ -138,14 +138,14 @@ class RegistryLoader:
     """
 
     def __init__(
-        self, documents: Documents, packer: Packer, cdn_url: str, max_bytes: int, room: CacheRoom
+        self, reader: ReplicaReader, packer: Packer, cdn_url: str, max_bytes: int, room: CacheRoom
     ) -> None:
-        self._path = documents.path
+        self._path = reader.path
         self._packer = packer
         self._cdn_url = cdn_url
         # One thread, so that its connection is never used concurrently.
         self._threads = ThreadPoolExecutor(1, "loading")
-        self._documents: Documents | None = None
+        self._reader: ReplicaReader | None = None
         self._loading: dict[str, asyncio.Future[Registry | None]] = {}
         # A large registry and its compressed form may use the whole cache.
         self._kept: ByteBoundedCache[str, Registry] = ByteBoundedCache(
@@ -188,19 +188,19 @@ class RegistryLoader:
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
-        if self._documents is not None:
-            self._documents.close()
+        if self._reader is not None:
+            self._reader.close()
 
     def _read(self, scope: str) -> Registry | None:
         """In the thread."""
-        if self._documents is None:
-            self._documents = Documents(self._path)
-        self._documents.reopen_if_replaced()
-        with self._documents.snapshot():
-            changed_at = self._documents.find_scope_change(scope)
+        if self._reader is None:
+            self._reader = ReplicaReader(self._path)
+        self._reader.reopen_if_replaced()
+        with self._reader.snapshot():
+            changed_at = self._reader.find_scope_change(scope)
             if changed_at is None:
                 return None
-            parts = registry_parts(self._documents, scope, changed_at, self._cdn_url)
+            parts = registry_parts(self._reader, scope, changed_at, self._cdn_url)
             content = LargeContent(list(coalesced(parts)), self._packer, partial(self._keep, scope))
             return Registry(content, changed_at)
 
@@ -226,7 +226,7 @@ class RegistryLoader:
 
 
 def registry_parts(
-    documents: Documents, scope: str, changed_at: int, cdn_url: str
+    reader: ReplicaReader, scope: str, changed_at: int, cdn_url: str
 ) -> Iterator[bytes]:
     """All listed widgets of a scope. Inside a snapshot."""
     yield b'{"version":1,"scope":%b,"generatedAt":%b,"baseUrl":%b,"widgets":[' % (
@@ -235,7 +235,7 @@ def registry_parts(
         _json_text(cdn_url + "/"),
     )
     comma = b""
-    for record in documents.stream_registry(scope):
+    for record in reader.stream_registry(scope):
         head, latest = record.head, record.latest_version
         yield b'%b%b,"latestVersion":%b,"versions":' % (comma, head, latest)
         yield with_cdn(record.entries, cdn_url)

@@ -33,7 +33,7 @@ from widget_contract.wire_running import ResolveStatus
 from ...core.clock import format_days, iso
 from ..model.widgets import runs_on
 from ..replica.cache import CacheByWidget
-from ..replica.documents import Documents, Reading
+from ..replica.reader import Reading, ReplicaReader
 from ..replica.records import DocumentRecord, Outline, decode_outline, decode_styles
 from ..replica.rendering import with_cdn
 from ..replica.versions import find_manifest
@@ -108,7 +108,7 @@ class TimeSlice:
 
 @dataclass
 class Resolver:
-    documents: Documents
+    reader: ReplicaReader
     revocations: Revocations
     cdn_url: str
     known: CacheByWidget[bytes]
@@ -131,7 +131,7 @@ class Resolver:
         left = iter(asked.widgets)
         while len(results) < len(asked.widgets):
             await time_slice.let_others_run()
-            with self.documents.snapshot() as reading:
+            with self.reader.snapshot() as reading:
                 for it in left:
                     if not has_repeated:
                         results.append(self._known_result(reading, choice, it))
@@ -169,7 +169,7 @@ class Resolver:
 
     def _result(self, reading: Reading, choice: "_Choice", asked: Installed) -> _Result:
         key = asked.key
-        record = self.documents.find(reading, key)
+        record = self.reader.find(reading, key)
         if record is None:
             return _Result(key, "unknown", message=f"This catalog does not know {key}.")
         installed, offer, latest = choice.look_at(record, asked)
@@ -236,7 +236,7 @@ class Resolver:
         manifest = None
         if it.version is not None:
             identity = it.version[0].partition("+")[0]
-            manifest = find_manifest(self.documents, reading, widget_id, identity)
+            manifest = find_manifest(self.reader, reading, widget_id, identity)
         return requested(_decode_permissions(it.permissions), manifest)
 
 

@@ -7,7 +7,7 @@ import msgspec
 from widget_contract.wire_running import Revocation
 
 from ...core.http.content import Content
-from ..replica.documents import Documents
+from ..replica.reader import ReplicaReader
 from ..replica.records import damaged, unseal
 from ..replica.rendering import RevokedVersion
 
@@ -20,24 +20,24 @@ _Row = tuple[str, str, RevokedVersion]
 """Scope and name of a widget, and a revoked version of it."""
 
 
-def list_revocations(documents: Documents) -> list[_Row]:
+def list_revocations(reader: ReplicaReader) -> list[_Row]:
     """Of all widgets, listed or not; newest first."""
     rows: list[_Row] = []
-    with documents.snapshot() as reading, reading.cursor(documents.file.revocations) as cursor:
+    with reader.snapshot() as reading, reading.cursor(reader.file.revocations) as cursor:
         for key, record in cursor:
             widget_id = int.from_bytes(key, "big")
-            listing = documents.find_listing(reading, widget_id)
-            if listing is None:
-                raise damaged(f"the listing of widget {widget_id}")
+            index_row = reader.find_index_row(reading, widget_id)
+            if index_row is None:
+                raise damaged(f"the index row of widget {widget_id}")
             revoked = _decode(unseal(key, record, f"the revocations of widget {widget_id}"))
-            rows += [(listing.scope, listing.name, it) for it in revoked]
+            rows += [(index_row.scope, index_row.name, it) for it in revoked]
     rows.sort(key=lambda it: (it[0], it[1], it[2].version))
     return sorted(rows, key=lambda it: it[2].at, reverse=True)
 
 
 class Revocations:
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    def __init__(self, reader: ReplicaReader) -> None:
+        self._reader = reader
         self.clear()
 
     def clear(self) -> None:
@@ -67,7 +67,7 @@ class Revocations:
 
     def _read(self) -> dict[tuple[str, str, str], RevokedVersion]:
         if self._by_version is None:
-            rows = list_revocations(self._documents)
+            rows = list_revocations(self._reader)
             self._by_version = {(scope, name, it.version): it for scope, name, it in rows}
             for scope, name, it in rows:
                 self._reasons.setdefault((scope, name), {})[it.version] = it.reason

@@ -17,7 +17,7 @@ from ..model.card_picture import Card, CardResults
 from ..model.query import Order, SearchRequest
 from ..model.widgets import runs_on
 from ..replica.cache import ByteBoundedCache, CacheRoom
-from ..replica.documents import Documents
+from ..replica.reader import ReplicaReader
 from ..replica.records import DocumentRecord, decode_outline
 from ..replica.rendering import with_cdn
 from ..replica.revision import Counts
@@ -135,14 +135,14 @@ class _Response:
 class SearchPages:
     def __init__(
         self,
-        documents: Documents,
+        reader: ReplicaReader,
         counts: Counts,
         packer: Packer,
         cdn_url: str,
         max_bytes: int,
         room: CacheRoom,
     ) -> None:
-        self._documents = documents
+        self._reader = reader
         self._counts = counts
         self._slots = counts.slots
         self._packer = packer
@@ -264,7 +264,7 @@ class SearchPages:
         except KeyError:
             found = {widget_id: cached[widget_id] for widget_id in ids if widget_id in cached}
         missing = [widget_id for widget_id in ids if widget_id not in found]
-        for row in self._documents.list_summaries(missing):
+        for row in self._reader.list_summaries(missing):
             summary = found[row.id] = _Summary(row, self._cdn_url, self._slots[row.id])
             size = len(summary.text) + len(row.picture) + _OVERHEAD_BYTES
             size += _CARD_BYTES if are_cards else 0
@@ -280,9 +280,9 @@ class SearchPages:
         new = [(widget_id, it) for widget_id, it in each if sdk not in it.compatible]
         found: dict[int, bytes | None] = {}
         if new:
-            with self._documents.snapshot() as reading:
+            with self._reader.snapshot() as reading:
                 for widget_id, it in new:
-                    record = self._documents.document(reading, widget_id)
+                    record = self._reader.document(reading, widget_id)
                     found[widget_id] = self._find_compatible(record, it, sdk)
         # Cached, because the same few SDKs are requested often.
         for widget_id, it in new:

@@ -9,7 +9,7 @@ from widget_contract.version_files import BUNDLE, STYLE
 
 from ..model.widgets import AttachedFile
 from ..replica.cache import ByteBoundedCache
-from ..replica.documents import Documents
+from ..replica.reader import ReplicaReader
 from ..replica.records import decode_outline, decode_styles
 from ..replica.rendering import is_stored_here
 from ..replica.versions import find_attached
@@ -34,8 +34,8 @@ _decode_bundle = msgspec.json.Decoder(_Bundle).decode
 class StoredFiles:
     """Those of versions, which never change; a version's widget may be unlisted."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    def __init__(self, reader: ReplicaReader) -> None:
+        self._reader = reader
         self._found: ByteBoundedCache[tuple[str, str], FileRef] = ByteBoundedCache(
             _REMEMBERED_BYTES
         )
@@ -54,8 +54,8 @@ class StoredFiles:
         return found
 
     def _find_bundle(self, key: str, version: str) -> FileRef | None:
-        with self._documents.snapshot() as reading:
-            record = self._documents.find(reading, key)
+        with self._reader.snapshot() as reading:
+            record = self._reader.find(reading, key)
             if record is None:
                 return None
             for number, _, _, *place in decode_outline(record.outline):
@@ -78,12 +78,12 @@ class StoredFiles:
     def list_attached(self, scope: str, name: str, version: str) -> tuple[AttachedFile, ...]:
         """The README and the pictures of this version; its widget may be unlisted."""
         key = f"{scope}/{name}"
-        return find_attached(self._documents, key, version) if is_widget_key(key) else ()
+        return find_attached(self._reader, key, version) if is_widget_key(key) else ()
 
     def find_style(self, scope: str, name: str, version: str) -> FileRef | None:
         key = f"{scope}/{name}"
         if not is_widget_key(key):
             return None
-        styles = self._documents.find_styles(key)
+        styles = self._reader.find_styles(key)
         found = decode_styles(styles).get(version) if styles else None
         return None if found is None else FileRef(found[1], found[0])

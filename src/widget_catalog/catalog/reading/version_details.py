@@ -21,7 +21,7 @@ from widget_contract.wire_running import PublishedFile, RevokedState
 from ...core.http.content import MAX_INLINE_BYTES, AnyContent, Packer
 from ..model.widgets import AttachedFile
 from ..replica.cache import CacheByWidget, CacheRoom
-from ..replica.documents import Documents
+from ..replica.reader import ReplicaReader
 from ..replica.records import full_hash
 from ..replica.rendering import RevokedVersion, is_stored_here, with_cdn
 from ..replica.versions import VersionRow, attached_in, find_version
@@ -39,7 +39,7 @@ class _Bundle(msgspec.Struct, rename="camel"):
     permissions: tuple[str, ...]
 
 
-class VersionBeside(DeclaredDetails, frozen=True):
+class VersionExtras(DeclaredDetails, frozen=True):
     """The details of a version, the manifest that it was published with, its files, whether its
     bundle is stored here, and the reason of its revocation, if any."""
 
@@ -59,14 +59,14 @@ class VersionDetails:
 
     def __init__(
         self,
-        documents: Documents,
+        reader: ReplicaReader,
         revocations: Revocations,
         packer: Packer,
         cdn_url: str,
         max_bytes: int,
         room: CacheRoom,
     ) -> None:
-        self._documents = documents
+        self._reader = reader
         self._revocations = revocations
         self._packer = packer
         self._cdn_url = cdn_url
@@ -83,7 +83,7 @@ class VersionDetails:
             if not is_widget_key(widget):
                 return None
             identity = version.partition("+")[0]
-            row = find_version(self._documents, widget, identity)
+            row = find_version(self._reader, widget, identity)
             if row is None:
                 return None
             before, rest = row.before, self._render(widget, row)
@@ -99,11 +99,11 @@ class VersionDetails:
             detail.show(count)
         return detail.content
 
-    def find_beside(self, widget: str, version: str) -> VersionBeside | None:
+    def find_extras(self, widget: str, version: str) -> VersionExtras | None:
         """What is in the response to a request for this version, and not in its entry. It takes
         half as long to make as the response, and is not cached: a page that shows it is.
         """
-        row = find_version(self._documents, widget, version.partition("+")[0])
+        row = find_version(self._reader, widget, version.partition("+")[0])
         if row is None:
             return None
         scope, _, name = widget.partition("/")
@@ -115,7 +115,7 @@ class VersionDetails:
             "isHere": is_stored_here(_decode_bundle(row.entry).bundle_url),
             "revoked": _revoked(self._revocations.find(scope, name, row.number)),
         }
-        return msgspec.convert(fields, VersionBeside)
+        return msgspec.convert(fields, VersionExtras)
 
     def _render(self, widget: str, row: VersionRow) -> bytes:
         """The part after the count."""
@@ -151,14 +151,14 @@ class VersionDetails:
     def _files(
         self, scope: str, name: str, bundle: _Bundle, row: VersionRow
     ) -> list[PublishedFile]:
-        def beside(file: AttachedFile) -> PublishedFile:
+        def extras(file: AttachedFile) -> PublishedFile:
             return _file(self._cdn_url + file_path(scope, name, bundle.version, file.path), file)
 
         module = AttachedFile(BUNDLE, bundle.bundle_size, bundle.sha256_hash)
         files = [_file(bundle.bundle_url, module)]
         if row.style is not None:
-            files.append(beside(AttachedFile(STYLE, *row.style)))
-        return files + [beside(it) for it in attached_in(row.details)]
+            files.append(extras(AttachedFile(STYLE, *row.style)))
+        return files + [extras(it) for it in attached_in(row.details)]
 
 
 def _details(row: VersionRow) -> dict[str, object]:

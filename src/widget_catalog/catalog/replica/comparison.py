@@ -11,7 +11,7 @@ import msgspec
 
 from ...core.db.engine import Store
 from .file import ReplicaFile, errors_named
-from .records import SCOPE, SEAL_BYTES, decode_listing, member_key, number_key, read_key
+from .records import SCOPE, SEAL_BYTES, decode_index_row, member_key, number_key, read_key
 from .replica import Replica
 
 Progress = Callable[[int], None]
@@ -60,7 +60,7 @@ def _differences(old: ReplicaFile, new: ReplicaFile) -> list[str]:
     wrong: set[bytes] = set()
     found = []
     with errors_named(), old.reading() as before, new.reading() as after:
-        for name in ("listings", "documents", "revocations", "beside"):
+        for name in ("index_rows", "documents", "revocations", "extras"):
             mine, its = getattr(old, name), getattr(new, name)
             for key, it in after.cursor(its):
                 if before.get(key, db=mine) != it:
@@ -70,10 +70,10 @@ def _differences(old: ReplicaFile, new: ReplicaFile) -> list[str]:
             if before.get(key, db=old.keys) != it or not is_known:
                 wrong.add(number_key(read_key(key, it)[0]))
         for number in sorted(wrong):
-            listing = decode_listing(number, after.get(number, b"", db=new.listings))
+            row = decode_index_row(number, after.get(number, b"", db=new.index_rows))
             is_missing = before.get(number, db=old.documents) is None
             how = "was missing" if is_missing else "differed from the database"
-            found.append(f"the document of {listing.scope}/{listing.name} {how}.")
+            found.append(f"the document of {row.scope}/{row.name} {how}.")
         extra = before.stat(old.documents)["entries"] - after.stat(new.documents)["entries"]
         if extra > 0:
             found.append(f"{extra} documents belonged to no widget, and were removed.")

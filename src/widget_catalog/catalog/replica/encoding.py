@@ -10,7 +10,7 @@ import msgspec
 
 from ..model.widgets import Widget
 from ..store.rows import Row, WidgetRows, slice_of
-from .records import FORMAT, decode_new_listing, encode_document, encode_listing
+from .records import FORMAT, decode_new_index_row, encode_document, encode_index_row
 from .rendering import Document, render
 
 Asked = list[tuple[int, Row, list[Row], list[Row], list[Row]]]
@@ -31,10 +31,10 @@ class Records(NamedTuple):
     name: str
     is_listed: bool
     changed_at: int
-    listing: bytes
+    index_row: bytes
     document: bytes
     revocations: bytes
-    beside: tuple[tuple[str, bytes], ...]
+    extras: tuple[tuple[str, bytes], ...]
 
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -52,22 +52,22 @@ def prepare(widget: Widget | Document) -> bytes:
 
 def numbered(it: Records, widget_id: int, changed_at: int) -> Records:
     """Prepared records completed with the widget's number and the time of its change."""
-    listing = encode_listing(decode_new_listing(it.listing), widget_id, changed_at)
-    return it._replace(id=widget_id, changed_at=changed_at, listing=listing)
+    index_row = encode_index_row(decode_new_index_row(it.index_row), widget_id, changed_at)
+    return it._replace(id=widget_id, changed_at=changed_at, index_row=index_row)
 
 
 def records_of(widget_id: int, changed_at: int, it: Document) -> Records:
     return Records(
         FORMAT,
         widget_id,
-        it.listing.scope,
-        it.listing.name,
-        it.listing.is_listed,
+        it.index_row.scope,
+        it.index_row.name,
+        it.index_row.is_listed,
         changed_at,
-        encode_listing(it.listing, widget_id, changed_at),
+        encode_index_row(it.index_row, widget_id, changed_at),
         encode_document(it),
         it.revocations,
-        it.beside,
+        it.extras,
     )
 
 

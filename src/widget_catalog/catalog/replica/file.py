@@ -37,11 +37,13 @@ _MAX_REPLACED = 10
 # LMDB 0.9, whose format has not changed for ten years.
 _ENGINE = 0
 
-_TABLES = "keys members scopes listings documents beside revocations changes state".split()
+_TABLES = "keys members scopes index_rows documents extras revocations changes state".split()
+# Two have older names in the file.
+_STORED_AS = {"index_rows": "listings", "extras": "beside"}
 _STATE = b"state"
 
 
-class State(msgspec.Struct, frozen=True):
+class ReplicaState(msgspec.Struct, frozen=True):
     """`applied` is the last change of the feed that is in the replica."""
 
     format: int = FORMAT
@@ -54,7 +56,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 _encode_state = msgspec.json.Encoder().encode
-_decode_state = msgspec.json.Decoder(State).decode
+_decode_state = msgspec.json.Decoder(ReplicaState).decode
 
 
 class ReplicaFile:
@@ -63,9 +65,9 @@ class ReplicaFile:
     `keys`      scope NUL name   the widget's number, and flags
     `members`   hash of a key or scope   empty: a key missing from `keys` must not be here
     `scopes`    scope            when it last changed, and how many widgets it has
-    `listings`  number           input of the search index
+    `index_rows` number          input of the search index
     `documents` number           the rendered widget
-    `beside`    number, identity of a version   its details, the manifest it was published with
+    `extras`    number, identity of a version   its details, the manifest it was published with
     `revocations` number         its revoked versions, if any
     `changes`   number of a change   the widget's number, the time, the key, the kind of event,
                                  the version: the newest ones
@@ -100,13 +102,14 @@ class ReplicaFile:
                     path.unlink(missing_ok=True)
                     _reader_table(path).unlink(missing_ok=True)
                     raise _replaced()
-                opened = [self.environment.open_db(it.encode(), create=is_new) for it in _TABLES]
+                names = [_STORED_AS.get(it, it).encode() for it in _TABLES]
+                opened = [self.environment.open_db(it, create=is_new) for it in names]
             except BaseException:
                 self.environment.close()
                 raise
         self.tables = opened
-        self.keys, self.members, self.scopes, self.listings, *rest = opened
-        self.documents, self.beside, self.revocations, self.changes, self._state = rest
+        self.keys, self.members, self.scopes, self.index_rows, *rest = opened
+        self.documents, self.extras, self.revocations, self.changes, self._state = rest
         self.sealed = [it for it in opened if it not in (self.members, self._state)]
 
     def sync(self) -> None:
@@ -122,14 +125,16 @@ class ReplicaFile:
         with errors_named(), self.environment.begin(write=True) as transaction:
             yield transaction
 
-    def state(self, transaction: "lmdb.Transaction[bytes] | lmdb.Transaction[memoryview]") -> State:
+    def state(
+        self, transaction: "lmdb.Transaction[bytes] | lmdb.Transaction[memoryview]"
+    ) -> ReplicaState:
         found = transaction.get(_STATE, db=self._state)
         try:
-            return State() if found is None else _decode_state(found)
+            return ReplicaState() if found is None else _decode_state(found)
         except msgspec.MsgspecError:
             raise damaged("the state") from None
 
-    def put_state(self, transaction: "lmdb.Transaction[bytes]", state: State) -> None:
+    def put_state(self, transaction: "lmdb.Transaction[bytes]", state: ReplicaState) -> None:
         transaction.put(_STATE, _encode_state(state), db=self._state)
 
     def close(self) -> None:

@@ -18,9 +18,9 @@ from ...core.db.prepared import PreparedBatch
 from ...core.errors import StoreUnavailable
 from ...core.jobs.process_pool import collector_paused, map_batches
 from ..store import feed, widgets
-from ..store.feed import Change
+from ..store.feed import StoredChange
 from .encoding import Asked, Damaged, Encoded, Records, decode_prepared, encode_batch, numbered
-from .file import ReplicaFile, State, make_current, release_mapped, remove_others
+from .file import ReplicaFile, ReplicaState, make_current, release_mapped, remove_others
 from .ordinals import Array
 from .source import change_times, entry_of
 from .writing import KEPT_CHANGES, ReplicaWriter
@@ -115,7 +115,7 @@ def _stream(connection: Snapshot, changed_at: Array, now_ms: int) -> Generator[A
             yield [(int(changed_at[it.widget[0]]) or now_ms, *it) for it in rows]
 
 
-def fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None) -> None:
+def fill_changes(file: ReplicaFile, connection: Snapshot, newest: StoredChange | None) -> None:
     """Write the newest changes, for readers that follow them, and the applied position."""
     after = max(0, newest.seq - KEPT_CHANGES) if newest is not None else 0
     while rows := feed.list_changes(connection, after, _CHANGES_AT_ONCE):
@@ -125,7 +125,7 @@ def fill_changes(file: ReplicaFile, connection: Snapshot, newest: Change | None)
         release_mapped(file.path.parent)
     with file.writing() as transaction:
         applied = None if newest is None else entry_of(newest)
-        file.put_state(transaction, State(applied=applied))
+        file.put_state(transaction, ReplicaState(applied=applied))
 
 
 class NewReplica:

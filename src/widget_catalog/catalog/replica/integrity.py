@@ -17,8 +17,8 @@ from pathlib import Path
 import structlog
 
 from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable
-from .documents import Documents
 from .file import errors_named, find_current
+from .reader import ReplicaReader
 from .records import FORMAT
 
 _INTACT, _DAMAGED, _UNKNOWN = range(3)
@@ -38,8 +38,8 @@ def is_intact(folder: Path, read: Callable[[], None]) -> bool:
 
 def _attempt(folder: Path, read: Callable[[], None]) -> int:
     try:
-        with contextlib.closing(Documents(folder)) as documents:
-            is_current = documents.state().format == FORMAT
+        with contextlib.closing(ReplicaReader(folder)) as reader:
+            is_current = reader.state().format == FORMAT
         if is_current:
             read()
     except (StoreUnavailable, OSError) as error:

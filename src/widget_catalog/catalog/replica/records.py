@@ -1,6 +1,6 @@
 """Records: the binary format of a widget in the replica.
 
-A widget has two: its listing, the input of the search index, which is small enough to read all of
+A widget has two: its index row, the input of the search index, which is small enough to read all of
 them; and its document, from which readers slice what they need. Every record is sealed: it begins
 with a checksum of its key and its content, because a damaged file may return any bytes, any number
 of them, and those of another key.
@@ -18,7 +18,7 @@ import xxhash
 from ...core.errors import DataDamaged, ReplicaDamaged
 from ...core.http.content import MAX_INLINE_BYTES
 from .rendering import CDN_MARK, Document
-from .rows import TEXT_SEPARATOR, Listing, ListingColumns, SummaryRow
+from .rows import TEXT_SEPARATOR, IndexColumns, IndexRow, SummaryRow
 
 # Incremented whenever the records or the rendering change: the replica is then rebuilt.
 FORMAT: Final = 22
@@ -51,8 +51,8 @@ decode_outline = msgspec.json.Decoder(list[Outline]).decode
 # The size and hash of the style sheet of each version that has one.
 decode_styles = msgspec.json.Decoder(dict[str, tuple[int, str]]).decode
 
-_encode_listing = msgspec.msgpack.Encoder().encode
-decode_new_listing = msgspec.msgpack.Decoder(Listing).decode
+_encode_index_row = msgspec.msgpack.Encoder().encode
+decode_new_index_row = msgspec.msgpack.Decoder(IndexRow).decode
 
 # The entry of a key: the widget's number, and whether it is listed, or damaged in the store.
 KEY = struct.Struct("<qB")
@@ -106,7 +106,7 @@ def encode_document(it: Document) -> bytes:
     between = b"%b%b%b" % (_BEFORE_CREATED, it.created_at.encode(), _BEFORE_ENTRIES)
     after = b"%b%b}" % (_BEFORE_LATEST, msgspec.json.encode(it.latest_version))
     text = b"".join((before, between, it.entries, after))
-    flags = it.listing.is_listed * LISTED | is_null * _NULL_OFFICIAL
+    flags = it.index_row.is_listed * LISTED | is_null * _NULL_OFFICIAL
     # Searching for one byte is almost free.
     flags |= (b"\\" in it.entries and CDN_MARK in it.entries) * _MARKED
     header = _DOCUMENT.pack(flags, full_hash(text), len(text), len(before))
@@ -211,19 +211,19 @@ class DocumentRecord:
         return bytes(self._record[start:stop])
 
 
-def encode_listing(it: Listing, number: int, changed_at: int) -> bytes:
-    return _encode_listing(msgspec.structs.replace(it, id=number, changed_at=changed_at))
+def encode_index_row(it: IndexRow, number: int, changed_at: int) -> bytes:
+    return _encode_index_row(msgspec.structs.replace(it, id=number, changed_at=changed_at))
 
 
-def decode_listing(key: Bytes, record: Bytes) -> Listing:
+def decode_index_row(key: Bytes, record: Bytes) -> IndexRow:
     """Raises DataDamaged if this is not what was written."""
-    return decode_new_listing(unseal(key, record, "a listing"))
+    return decode_new_index_row(unseal(key, record, "an index row"))
 
 
-def listing_columns(records: Sequence[tuple[Bytes, Bytes]]) -> ListingColumns:
-    """Of these keys and listings, those that are listed, column by column. Raises DataDamaged."""
-    rows = [it for it in starmap(decode_listing, records) if it.is_listed]
-    return ListingColumns(
+def index_columns(records: Sequence[tuple[Bytes, Bytes]]) -> IndexColumns:
+    """Of these keys and index rows, those that are listed, column by column. Raises DataDamaged."""
+    rows = [it for it in starmap(decode_index_row, records) if it.is_listed]
+    return IndexColumns(
         ids=np.array([it.id for it in rows], np.int64),
         scopes=[it.scope for it in rows],
         is_official=np.array([it.is_official is True for it in rows], np.bool_),

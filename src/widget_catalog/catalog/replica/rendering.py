@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from widget_contract.manifest_details import details_beside, has_details, searched_texts
+from widget_contract.manifest_details import extra_details, has_details, searched_texts
 from widget_contract.texts import fold
 from widget_contract.version_files import file_path
 from widget_contract.wire import VersionEntry, WidgetHead
@@ -20,7 +20,7 @@ from ..model.query import join_facets
 from ..model.text_limits import MAX_LINE, MAX_NAME
 from ..model.tokens import readme_tokens
 from ..model.widgets import Version, Widget
-from .rows import Listing
+from .rows import IndexRow
 
 # The marker for the CDN URL, which is a setting and filled in when a document is read. No text
 # contains an encoded NUL.
@@ -34,14 +34,14 @@ class Document(NamedTuple):
     `styles` are the style sheets of those that have one: JSON, `{version: [size, hash]}`.
     `picture` is that of its card: JSON, a `CardPicture`, or nothing.
     `revocations` are its revoked versions: JSON, an array of `RevokedVersion`, or nothing.
-    `beside` has what a version declares beside its entry, by the version's identity: its details
+    `extras` has what a version declares besides its entry, by the version's identity: its details
     and `files`, an array of `AttachedFile`, as JSON; a line break; and the manifest it was
     published with.
     `outline` has the place of each version in `entries`: JSON, an array of `records.Outline`;
     `latest` is that of the latest version.
     """
 
-    listing: Listing
+    index_row: IndexRow
     created_at: str
     latest_version: str | None
     latest: tuple[int, int]
@@ -49,7 +49,7 @@ class Document(NamedTuple):
     styles: bytes
     picture: bytes
     revocations: bytes
-    beside: tuple[tuple[str, bytes], ...]
+    extras: tuple[tuple[str, bytes], ...]
     outline: bytes
     entries: bytes
 
@@ -85,7 +85,7 @@ def render(widget: Widget) -> Document:
             latest, place = version, (start, len(entry))
         start += len(entry) + 1
     translations = list(((latest and latest.translations) or {}).values())
-    listing = Listing(
+    index_row = IndexRow(
         id=0,
         changed_at=0,
         created_ms=to_ms(widget.created_at),
@@ -104,7 +104,7 @@ def render(widget: Widget) -> Document:
         description=widget.description and widget.description[:MAX_LINE],
     )
     return Document(
-        listing=listing,
+        index_row=index_row,
         created_at=iso(widget.created_at),
         latest_version=None if latest is None else latest.number,
         latest=place,
@@ -112,7 +112,9 @@ def render(widget: Widget) -> Document:
         styles=_styles(widget),
         picture=b"" if latest is None else _picture(latest),
         revocations=_revocations(widget),
-        beside=tuple([(it.identity, beside) for it in widget.versions if (beside := _beside(it))]),
+        extras=tuple(
+            [(it.identity, extras) for it in widget.versions if (extras := _extras_of(it))]
+        ),
         outline=_encode(outline),
         entries=b"[" + b",".join(entries) + b"]",
     )
@@ -176,10 +178,10 @@ def _entry(
     )
 
 
-def _beside(version: Version) -> bytes:
+def _extras_of(version: Version) -> bytes:
     if version.manifest is None and not version.attached and not has_details(version):
         return b""  # As most versions of an import.
-    details = details_beside(version, version.manifest)
+    details = extra_details(version, version.manifest)
     if version.attached:
         details["files"] = version.attached
     encoded = _encode(details) if details else b""

@@ -20,11 +20,11 @@ from ...core.db.prepared import PreparedBatch, PreparedRecords
 from ...core.db.transaction import Write, prepare_nothing
 from ...core.errors import DataDamaged, ReplicaDamaged, StoreUnavailable
 from ..store import feed, widgets
-from ..store.feed import Change
+from ..store.feed import StoredChange
 from .encoding import Records, numbered, prepare, records_of
 from .file import (
     ReplicaFile,
-    State,
+    ReplicaState,
     make_current,
     new_path,
     open_current,
@@ -178,9 +178,9 @@ class Replica:
     def is_readable(self) -> bool:
         """Whether there is a replica in this release's format."""
         found = self._find_state()
-        return found is not None and found[1].format == State().format
+        return found is not None and found[1].format == ReplicaState().format
 
-    def _find_state(self) -> tuple[ReplicaFile, State] | None:
+    def _find_state(self) -> tuple[ReplicaFile, ReplicaState] | None:
         """The current file and its state; None if there is none, or it is damaged."""
         if (file := self._current()) is None:
             return None
@@ -195,7 +195,7 @@ class Replica:
         found = None if self.healing.is_needed else self._find_state()
         return found is not None and self._is_shown(*found) and found[1].seq >= seq
 
-    def _is_shown(self, file: ReplicaFile, state: State) -> bool:
+    def _is_shown(self, file: ReplicaFile, state: ReplicaState) -> bool:
         return self._revision.current() == _word(file, state)
 
     def _is_done(self, store: Store) -> bool:
@@ -256,12 +256,12 @@ class Replica:
             for it in records:
                 writer.put(it)
             writer.note(rows)
-            writer.finish(State(applied=applied, is_importing=importing))
+            writer.finish(ReplicaState(applied=applied, is_importing=importing))
         self.on_applied(0 if applied is None else applied.seq)
         return len(rows) == _AT_ONCE
 
     def _records(
-        self, connection: Snapshot, rows: Sequence[Change], reader: PreparedReader
+        self, connection: Snapshot, rows: Sequence[StoredChange], reader: PreparedReader
     ) -> list[Records]:
         """The records of the changed widgets. A damaged one keeps its document."""
         latest = {it.widget_id: it.seq for it in rows}
@@ -380,6 +380,6 @@ class Replica:
             self._opened = None
 
 
-def _word(file: ReplicaFile, state: State) -> int:
+def _word(file: ReplicaFile, state: ReplicaState) -> int:
     """The value of the revision word for this state; different for every state."""
     return xxhash.xxh3_64_intdigest(f"{file.id} {state.seq} {state.is_importing}".encode())

@@ -41,7 +41,7 @@ class SummaryRow(NamedTuple):
     """Of its card, as JSON; nothing if it has none."""
 
 
-class Listing(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class IndexRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The data of a widget for the search index. `id` and `changed_at` are 0 until it is written.
 
     `released_ms` is the latest version's, `facets` the values of `query.py: FACETS`. Only pages
@@ -72,7 +72,7 @@ class Listing(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return f"{self.scope} {self.name} {self.terms}"
 
 
-class ListingColumns(NamedTuple):
+class IndexColumns(NamedTuple):
     """Many listed widgets, as columns; the texts of a column are joined."""
 
     ids: Array

@@ -8,17 +8,17 @@ from ...core.db.engine import Snapshot, Store
 from ...core.db.transaction_ids import oldest_transaction
 from ...core.errors import WriterBusy
 from ..store import downloads, feed, widgets
-from ..store.feed import Change
+from ..store.feed import StoredChange
 from ..store.staging import find_import
-from .file import State
+from .file import ReplicaState
 from .ordinals import Array
 from .revision import Counts
 from .rows import FeedEntry
 
 
-def fits(connection: Snapshot, state: State) -> bool:
+def fits(connection: Snapshot, state: ReplicaState) -> bool:
     """Whether it has this format, and was built from an earlier state of exactly this store."""
-    if state.format != State().format:
+    if state.format != ReplicaState().format:
         return False
     if state.applied is None:
         return True
@@ -31,7 +31,7 @@ def is_importing(connection: Snapshot) -> bool:
     return staged is not None and staged.is_accepted
 
 
-def entry_of(change: Change) -> FeedEntry:
+def entry_of(change: StoredChange) -> FeedEntry:
     return FeedEntry(change.seq, change.widget_id, change.scope, change.changed_at)
 
 

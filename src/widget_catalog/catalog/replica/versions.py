@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from ..model.widgets import AttachedFile
-from .documents import Documents, Reading
+from .reader import Reading, ReplicaReader
 from .records import decode_outline, decode_styles, unseal, version_key
 
 
@@ -39,10 +39,10 @@ class VersionRow(NamedTuple):
     previous_manifest: bytes | None
 
 
-def find_version(documents: Documents, key: str, identity: str) -> VersionRow | None:
+def find_version(reader: ReplicaReader, key: str, identity: str) -> VersionRow | None:
     """Also None if the widget is unlisted."""
-    with documents.snapshot() as reading:
-        it = documents.find(reading, key)
+    with reader.snapshot() as reading:
+        it = reader.find(reading, key)
         if it is None or not it.is_listed:
             return None
         versions = iter(decode_outline(it.outline))
@@ -54,7 +54,7 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
         before = next((one for one in versions if not one[2]), None)
         styles = it.styles
         style = decode_styles(styles).get(number) if styles else None
-        details, manifest = _find_beside(documents, reading, it.id, identity)
+        details, manifest = _find_extras(reader, reading, it.id, identity)
         former = None if before is None else before[0].partition("+")[0]
         return VersionRow(
             it.id,
@@ -66,17 +66,17 @@ def find_version(documents: Documents, key: str, identity: str) -> VersionRow | 
             None if style is None else StyleRow(*style),
             details,
             manifest,
-            None if former is None else find_manifest(documents, reading, it.id, former),
+            None if former is None else find_manifest(reader, reading, it.id, former),
         )
 
 
-def find_attached(documents: Documents, key: str, number: str) -> tuple[AttachedFile, ...]:
+def find_attached(reader: ReplicaReader, key: str, number: str) -> tuple[AttachedFile, ...]:
     """The attached files of this version; its widget may be unlisted."""
-    with documents.snapshot() as reading:
-        it = documents.find(reading, key)
+    with reader.snapshot() as reading:
+        it = reader.find(reading, key)
         if it is None or all(one[0] != number for one in decode_outline(it.outline)):
             return ()
-        return attached_in(_find_beside(documents, reading, it.id, number.partition("+")[0])[0])
+        return attached_in(_find_extras(reader, reading, it.id, number.partition("+")[0])[0])
 
 
 def attached_in(details: bytes) -> tuple[AttachedFile, ...]:
@@ -85,17 +85,17 @@ def attached_in(details: bytes) -> tuple[AttachedFile, ...]:
 
 
 def find_manifest(
-    documents: Documents, reading: Reading, widget_id: int, identity: str
+    reader: ReplicaReader, reading: Reading, widget_id: int, identity: str
 ) -> bytes | None:
-    return _find_beside(documents, reading, widget_id, identity)[1]
+    return _find_extras(reader, reading, widget_id, identity)[1]
 
 
-def _find_beside(
-    documents: Documents, reading: Reading, widget_id: int, identity: str
+def _find_extras(
+    reader: ReplicaReader, reading: Reading, widget_id: int, identity: str
 ) -> tuple[bytes, bytes | None]:
     """The details of a version, and its manifest."""
     key = version_key(widget_id, identity)
-    found = reading.get(key, db=documents.file.beside)
+    found = reading.get(key, db=reader.file.extras)
     if found is None:
         return b"{}", None
     what = f"what version {identity} of widget {widget_id} declares"

@@ -7,16 +7,16 @@ import lmdb
 import msgspec
 
 from ...core.db.prepared import PreparedBatch
-from ..store.feed import Change
+from ..store.feed import StoredChange
 from .encoding import Records, decode_prepared
-from .file import ReplicaFile, State
+from .file import ReplicaFile, ReplicaState
 from .records import (
     CHANGE,
     KEY,
     LISTED,
     LOST,
     SCOPE,
-    decode_listing,
+    decode_index_row,
     key_of,
     member_key,
     number_key,
@@ -48,17 +48,17 @@ class ReplicaWriter:
     def put(self, it: Records) -> None:
         """Replaces existing records."""
         number, put, file = number_key(it.id), self._transaction.put, self._file
-        put(number, seal(number, it.listing), append=self._is_new, db=file.listings)
+        put(number, seal(number, it.index_row), append=self._is_new, db=file.index_rows)
         put(number, seal(number, it.document), append=self._is_new, db=file.documents)
         self._put_key(it.id, it.scope, it.name, LISTED if it.is_listed else 0, it.changed_at)
-        for identity, beside in it.beside:
+        for identity, extras in it.extras:
             key = version_key(it.id, identity)
-            sealed = seal(key, beside)
+            sealed = seal(key, extras)
             # An existing one is nearly always the same: what a version declares never changes, and
             # only a mirror gets its files later, when it is no longer revoked.
-            is_new = put(key, sealed, overwrite=False, db=file.beside)
-            if not is_new and self._transaction.get(key, db=file.beside) != sealed:
-                put(key, sealed, db=file.beside)
+            is_new = put(key, sealed, overwrite=False, db=file.extras)
+            if not is_new and self._transaction.get(key, db=file.extras) != sealed:
+                put(key, sealed, db=file.extras)
         if it.revocations:
             put(number, seal(number, it.revocations), db=file.revocations)
         elif not self._is_new:
@@ -68,7 +68,7 @@ class ReplicaWriter:
         """A widget whose rows in the store are damaged."""
         self._put_key(widget_id, scope, name, LOST, changed_at=0)
 
-    def note(self, changes: Sequence[Change]) -> None:
+    def note(self, changes: Sequence[StoredChange]) -> None:
         """Add these changes for readers; of very many, only the newest."""
         for it in changes[-KEPT_CHANGES:]:
             key = self._keys.get(it.widget_id) or self._key_of(it.widget_id)
@@ -79,7 +79,7 @@ class ReplicaWriter:
         if changes:
             self._forget_before(changes[-1].seq - KEPT_CHANGES)
 
-    def finish(self, state: State | None = None) -> None:
+    def finish(self, state: ReplicaState | None = None) -> None:
         put, file = self._transaction.put, self._file
         for key in sorted(self._leading):
             put(key, self._leading[key], db=file.keys)
@@ -120,10 +120,10 @@ class ReplicaWriter:
     def _key_of(self, widget_id: int) -> bytes:
         """The key of a widget that was not written, because it is damaged in the store."""
         number = number_key(widget_id)
-        found = self._transaction.get(number, db=self._file.listings)
+        found = self._transaction.get(number, db=self._file.index_rows)
         if found is None:
             return b"\0"
-        it = decode_listing(number, found)
+        it = decode_index_row(number, found)
         return key_of(it.scope, it.name)
 
     def _forget_before(self, seq: int) -> None:

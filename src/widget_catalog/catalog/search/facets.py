@@ -10,7 +10,7 @@ from widget_contract.semver import SemVer, is_compatible
 
 from ..model.query import FACETS, split_facets, split_values
 from ..replica.ordinals import Array, Groups, Rows, radix_argsort, set_of
-from ..replica.rows import Listing, ListingColumns
+from ..replica.rows import IndexColumns, IndexRow
 from .texts import Texts, list_around, start_alike
 
 FacetParts = tuple[Array, ...]
@@ -26,7 +26,7 @@ class FacetsBuilder:
         self._names: list[str] = []
         self._columns: list[list[str]] = [[] for _ in FACETS]
 
-    def add(self, some: ListingColumns) -> None:
+    def add(self, some: IndexColumns) -> None:
         self._created.append(some.created_ms)
         self._released.append(some.released_ms)
         self._names += some.names
@@ -52,7 +52,7 @@ class Facets:
         """By facet and value, the widgets that have it."""
         self._admitting: dict[SemVer, list[str]] = {}
 
-    def add(self, row: Listing, ordinal: int) -> None:
+    def add(self, row: IndexRow, ordinal: int) -> None:
         """Add the widget with the next ordinal."""
         self._new_times[0].append(row.created_ms)
         self._new_times[1].append(row.released_ms)

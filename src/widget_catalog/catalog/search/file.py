@@ -22,7 +22,7 @@ import numpy as np
 
 from ...core.db.file_lock import file_lock
 from ...core.errors import StoreUnavailable
-from ..replica.documents import Documents
+from ..replica.reader import ReplicaReader
 from ..replica.records import FORMAT as DOCUMENTS_FORMAT
 from .parts import IndexParts, build_parts
 
@@ -56,7 +56,7 @@ class IndexHead(msgspec.Struct):
 
 
 def open_index(
-    documents: Documents,
+    reader: ReplicaReader,
     path: Path,
     most_behind: int = _MAX_BEHIND,
     least: int = MIN_WIDGETS,
@@ -67,46 +67,46 @@ def open_index(
 
     Raises StoreUnavailable if another process holds the lock for longer than building takes.
     """
-    with documents.snapshot():
-        newest = documents.latest_seq()
-        if documents.highest_id() < least:
-            return Opened(newest, build_parts(documents))
+    with reader.snapshot():
+        newest = reader.latest_seq()
+        if reader.highest_id() < least:
+            return Opened(newest, build_parts(reader))
         # A process that arrives during a build waits, and uses the result.
         with _locked(path.with_suffix(".lock"), timeout_s):
-            opened = _load(documents, path)
+            opened = _load(reader, path)
             if opened is None or newest - opened.seq > most_behind:
-                opened = Opened(newest, build_parts(documents))
+                opened = Opened(newest, build_parts(reader))
                 # On a full disk the index is served from memory, and rebuilt next time.
                 with contextlib.suppress(OSError):
-                    _save(documents, path, opened)
-                    opened = _load(documents, path) or opened
+                    _save(reader, path, opened)
+                    opened = _load(reader, path) or opened
     return opened
 
 
-def load_index(documents: Documents, path: Path, most_behind: int = _FEW_BEHIND) -> Opened | None:
+def load_index(reader: ReplicaReader, path: Path, most_behind: int = _FEW_BEHIND) -> Opened | None:
     """From the file, if there are only few changes since."""
-    with documents.snapshot():
-        opened = _load(documents, path)
-        return opened if opened and documents.latest_seq() - opened.seq <= most_behind else None
+    with reader.snapshot():
+        opened = _load(reader, path)
+        return opened if opened and reader.latest_seq() - opened.seq <= most_behind else None
 
 
 def keep_index(
     replica: Path, path: Path, most_behind: int = _FEW_BEHIND, least: int = MIN_WIDGETS
 ) -> None:
     """Make sure that the file is recent enough, so that nobody has to wait for it later."""
-    with contextlib.closing(Documents(replica)) as documents:
-        if documents.highest_id() >= least:
-            open_index(documents, path, most_behind, least)
+    with contextlib.closing(ReplicaReader(replica)) as reader:
+        if reader.highest_id() >= least:
+            open_index(reader, path, most_behind, least)
 
 
 def check_index(replica: Path, path: Path) -> None:
     """Raises StoreUnavailable if no index can be built. A large one is written to the file."""
-    with contextlib.closing(Documents(replica)) as documents:
-        if documents.highest_id() >= MIN_WIDGETS:
-            open_index(documents, path)
+    with contextlib.closing(ReplicaReader(replica)) as reader:
+        if reader.highest_id() >= MIN_WIDGETS:
+            open_index(reader, path)
         else:
-            with documents.snapshot():
-                documents.check_listings()
+            with reader.snapshot():
+                reader.check_index_rows()
 
 
 def read_head(file: IO[bytes]) -> IndexHead | None:
@@ -118,7 +118,7 @@ def read_head(file: IO[bytes]) -> IndexHead | None:
     return head if head.made_for == _made_for() else None
 
 
-def _load(documents: Documents, path: Path) -> Opened | None:
+def _load(reader: ReplicaReader, path: Path) -> Opened | None:
     """The content of the file, if it was built from exactly this replica by this release."""
     try:
         with path.open("rb") as file:
@@ -127,9 +127,9 @@ def _load(documents: Documents, path: Path) -> Opened | None:
     except (OSError, ValueError):
         return None
     # Another replica, such as of a restored database, may have the same number with other changes.
-    if head is None or head.made_from != documents.identity:
+    if head is None or head.made_from != reader.identity:
         return None
-    if head.made_at > documents.latest_seq():  # Built from changes that this replica does not have.
+    if head.made_at > reader.latest_seq():  # Built from changes that this replica does not have.
         return None
     arrays = []
     for kind, length in head.arrays:
@@ -142,10 +142,10 @@ def _load(documents: Documents, path: Path) -> Opened | None:
     return Opened(head.made_at, IndexParts.from_flat(arrays))
 
 
-def _save(documents: Documents, path: Path, made: Opened) -> None:
+def _save(reader: ReplicaReader, path: Path, made: Opened) -> None:
     arrays = [np.ascontiguousarray(it) for it in made.parts.flat()]
     shapes = [(it.dtype.str, len(it)) for it in arrays]
-    head = IndexHead(_made_for(), documents.identity, made.seq, shapes)
+    head = IndexHead(_made_for(), reader.identity, made.seq, shapes)
     partial = path.with_suffix(".part")
     try:
         with partial.open("wb") as file:

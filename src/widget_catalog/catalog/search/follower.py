@@ -18,7 +18,7 @@ from typing import NamedTuple
 import structlog
 
 from ...core.errors import StoreUnavailable
-from ..replica.documents import Documents
+from ..replica.reader import ReplicaReader
 from ..replica.revision import Counts
 from ..replica.rows import ChangeRow
 from . import file as index_file
@@ -44,8 +44,8 @@ class IndexSource(NamedTuple):
 
 
 class IndexFollower:
-    def __init__(self, documents: Documents, counts: Counts, source: IndexSource | None) -> None:
-        self._documents = documents
+    def __init__(self, reader: ReplicaReader, counts: Counts, source: IndexSource | None) -> None:
+        self._reader = reader
         self._counts = counts
         self._source = source
         self._building: asyncio.Future[None] | None = None
@@ -55,12 +55,12 @@ class IndexFollower:
         self.changed: set[int] = set()
         self.is_outdated = False
         if source is None:
-            with documents.snapshot():
-                self.seq = documents.latest_seq()
-                self.index = SearchIndex(documents, counts)
+            with reader.snapshot():
+                self.seq = reader.latest_seq()
+                self.index = SearchIndex(reader, counts)
         else:
-            self.seq, parts = open_index(documents, source.file, least=source.least)
-            self.index = SearchIndex(documents, counts, parts=parts)
+            self.seq, parts = open_index(reader, source.file, least=source.least)
+            self.index = SearchIndex(reader, counts, parts=parts)
 
     @property
     def is_behind(self) -> bool:
@@ -68,7 +68,7 @@ class IndexFollower:
 
     def note(self, changes: Sequence[ChangeRow]) -> None:
         """Record that these widgets have changed."""
-        if len(changes) <= _MAX_SCATTERED or not self._documents.is_importing():
+        if len(changes) <= _MAX_SCATTERED or not self._reader.is_importing():
             self.changed.update(it.widget_id for it in changes)
             return
         together = Counter(it.changed_at for it in changes)
@@ -81,8 +81,8 @@ class IndexFollower:
     def note_many(self, after: int) -> None:
         """Too much has changed after this, or it is unknown what: rebuild everything."""
         self.is_outdated = True
-        if self._documents.is_importing():
-            some = self._documents.list_scattered_changes(after, _MAX_SCATTERED)
+        if self._reader.is_importing():
+            some = self._reader.list_scattered_changes(after, _MAX_SCATTERED)
             self.changed.update(some)
 
     def follow(self) -> None:
@@ -93,7 +93,7 @@ class IndexFollower:
             self.changed.clear()
         if not self._must_rebuild:
             return
-        if not self._documents.is_importing():
+        if not self._reader.is_importing():
             # What is changed from now on is added to the old index meanwhile.
             self.is_outdated = True
             self.changed.clear()
@@ -121,7 +121,7 @@ class IndexFollower:
     def _must_rebuild(self) -> bool:
         if not self.index.has_room_for(len(self.changed)):
             return True
-        return self.is_outdated and not self._documents.is_importing()
+        return self.is_outdated and not self._reader.is_importing()
 
     @property
     def _can_add_few(self) -> bool:
@@ -132,7 +132,7 @@ class IndexFollower:
     def _large_source(self) -> IndexSource | None:
         """The source for building in a separate process, if the index is large enough for one."""
         source = self._source
-        return source if source and self._documents.highest_id() >= source.least else None
+        return source if source and self._reader.highest_id() >= source.least else None
 
     def _build_apart(
         self, source: IndexSource, loop: asyncio.AbstractEventLoop
@@ -145,8 +145,8 @@ class IndexFollower:
 
     def _run_builder(self, source: IndexSource) -> tuple[int, SearchIndex]:
         """In a thread: a process builds the file, unless it is current; then it is mapped."""
-        with contextlib.closing(Documents(source.replica)) as documents:
-            opened = load_index(documents, source.file)
+        with contextlib.closing(ReplicaReader(source.replica)) as reader:
+            opened = load_index(reader, source.file)
             if opened is None:
                 command = [sys.executable, "-P", "-m", f"{__package__}.file", *map(str, source)]
                 # In its own session, because Ctrl-C is handled by the parent.
@@ -154,8 +154,8 @@ class IndexFollower:
                     pass
                 if self._is_closed:
                     raise StoreUnavailable("The search index is no longer needed.")
-                opened = open_index(documents, source.file, least=source.least)
-        return opened.seq, SearchIndex(self._documents, self._counts, parts=opened.parts)
+                opened = open_index(reader, source.file, least=source.least)
+        return opened.seq, SearchIndex(self._reader, self._counts, parts=opened.parts)
 
     def _adopt(self, made: "asyncio.Future[tuple[int, SearchIndex]]") -> None:
         building, self._building = self._building, None
@@ -167,7 +167,7 @@ class IndexFollower:
         try:
             seq, self.index = made.result()
             # Changes made meanwhile; if there are very many, start again.
-            later = self._documents.list_changes(seq)
+            later = self._reader.list_changes(seq)
             self.is_outdated = later is None or len(later) > _MAX_LISTED
             self.changed = set() if self.is_outdated else {it.widget_id for it in later or ()}
             building.set_result(None)

@@ -15,10 +15,10 @@ from widget_contract.texts import fold
 from ..model.query import Order, Query
 from ..model.tokens import query_tokens, replace_tokens
 from ..model.widgets import Totals
-from ..replica.documents import Documents
 from ..replica.ordinals import Groups, Rows, members_of, set_of
+from ..replica.reader import ReplicaReader
 from ..replica.revision import Counts
-from ..replica.rows import Listing
+from ..replica.rows import IndexRow
 from .facets import Facets
 from .parts import IndexParts, build_parts
 from .popularity import Insertion, Mark, Popularity
@@ -46,15 +46,15 @@ class SearchIndex:
 
     def __init__(
         self,
-        documents: Documents,
+        reader: ReplicaReader,
         counts: Counts,
         rebuild_over: int = _REBUILD_OVER,
         parts: IndexParts | None = None,
     ) -> None:
-        self._documents = documents
+        self._reader = reader
         self._counts = counts
         self._rebuild_over = rebuild_over
-        parts = parts or build_parts(documents)
+        parts = parts or build_parts(reader)
         size = len(parts.ids)
         self._room = max(rebuild_over, min(size // 4, _REBUILD_AT_LATEST))
         self._all = BitMap(range(size))
@@ -248,14 +248,14 @@ class SearchIndex:
         return changes <= _MAX_AT_ONCE and len(self._display_names.new) + changes <= self._room
 
     def rebuilt(self) -> "SearchIndex":
-        return SearchIndex(self._documents, self._counts, self._rebuild_over)
+        return SearchIndex(self._reader, self._counts, self._rebuild_over)
 
     def update(self, widget_ids: Iterable[int]) -> None:
         """Apply the changes of these widgets, for which there must be room."""
         changed = set(widget_ids)
         # By scope and name, so that the predecessors of a new widget already have their positions.
         rows = sorted(
-            self._documents.list_listings(list(changed)), key=lambda row: (row.scope, row.name)
+            self._reader.list_index_rows(list(changed)), key=lambda row: (row.scope, row.name)
         )
         replaced = {widget_id: self._find_ordinal(widget_id) for widget_id in changed}
         gone = [ordinal for ordinal in replaced.values() if ordinal is not None]
@@ -268,7 +268,7 @@ class SearchIndex:
         places = []
         for row in rows:
             self._add(row)
-            before = self._documents.find_id_before(row.scope, row.name)
+            before = self._reader.find_id_before(row.scope, row.name)
             after = before and self._find_ordinal(before)
             places.append(Insertion(row.id, replaced[row.id], after))
         self._popularity.update(gone, places)
@@ -276,7 +276,7 @@ class SearchIndex:
         self._last_matched, self._last_shown = None, {}
         self._scope_count = None
 
-    def _add(self, row: Listing) -> None:
+    def _add(self, row: IndexRow) -> None:
         ordinal = len(self._old_ids) + len(self._display_names.new)
         key = fold(row.display_name)
         self._display_names.new.append(key)

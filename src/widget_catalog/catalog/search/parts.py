@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..replica.documents import Documents
 from ..replica.file import release_mapped
 from ..replica.ordinals import Array, Groups
+from ..replica.reader import ReplicaReader
 from ..replica.records import damaged
 from .facets import FacetParts, FacetsBuilder
 from .ranking import Field, RankingBuilder, RankingParts
@@ -58,15 +58,15 @@ def _with(texts: Sequence[str], others: Sequence[str]) -> list[str]:
     return [f"{it} {other}" if other else it for it, other in zip(texts, others, strict=True)]
 
 
-def build_parts(documents: Documents) -> IndexParts:
-    """Read every listing. Call this inside a snapshot."""
+def build_parts(reader: ReplicaReader) -> IndexParts:
+    """Read every index row. Call this inside a snapshot."""
     names, descriptions, labels = WordsBuilder(), WordsBuilder(), WordsBuilder()
     ranking, facets = RankingBuilder(), FacetsBuilder()
     ids, version_counts = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
     is_official = [np.empty(0, np.bool_)]
     scopes: list[str] = []
     keys: list[str] = []
-    for some in documents.stream_listings():
+    for some in reader.stream_index_columns():
         ids.append(some.ids.astype(np.int32))
         version_counts.append(some.version_counts.astype(np.int32))
         is_official.append(some.is_official)
@@ -85,9 +85,9 @@ def build_parts(documents: Documents) -> IndexParts:
         ranking.add(texts)
         labels.add(label_words(some.labels))
         facets.add(some)
-        # Documents are stored between the listings, and are mapped, too.
-        release_mapped(documents.path)
-    by_name = documents.list_ids_by_name()
+        # Documents are stored between the index rows, and are mapped, too.
+        release_mapped(reader.path)
+    by_name = reader.list_ids_by_name()
     all_ids = np.concatenate(ids)
     if not np.array_equal(np.sort(by_name), all_ids):
         raise damaged("the index of names")

@@ -20,7 +20,7 @@ from widget_contract.texts import fold
 
 from ..model.tokens import is_stop, related_words, stems_of, tokens
 from ..replica.ordinals import Array, Rows, members_of, set_of, sorted_set
-from ..replica.rows import Listing
+from ..replica.rows import IndexRow
 from .spelling import Spelling
 from .texts import Texts
 
@@ -89,7 +89,7 @@ class Expansion(NamedTuple):
     prefix: str | None
 
 
-class Found(NamedTuple):
+class TermMatches(NamedTuple):
     """Where a term is: for each ordinal the fields with a word of its stem, in the lower bits, and
     those with another word that it stands for, in the higher bits; of a rare term only for those
     ordinals that have it. And these ordinals.
@@ -187,7 +187,7 @@ class Ranking:
         self._gone = BitMap()
         self._spelling = Spelling(self._words, self._postings)
 
-    def add(self, row: Listing, ordinal: int) -> None:
+    def add(self, row: IndexRow, ordinal: int) -> None:
         """Add the widget with the next ordinal."""
         for field, text in field_texts(row).items():
             words = tokens(text)
@@ -215,7 +215,7 @@ class Ranking:
             same.update([it for it in near if not stems.isdisjoint(stems_of(it))])
         return frozenset(same)
 
-    def find(self, term: str) -> tuple[Found, str | None]:
+    def find(self, term: str) -> tuple[TermMatches, str | None]:
         """Where the term is. If no word starts with it, where the most similar word is, and that
         word.
         """
@@ -230,7 +230,7 @@ class Ranking:
     def remove(self, ordinals: Iterable[int]) -> None:
         self._gone.update(ordinals)
 
-    def _find(self, expansion: Expansion) -> Found:
+    def _find(self, expansion: Expansion) -> TermMatches:
         same, related, prefix = expansion
 
         def factor(word: str) -> int:
@@ -278,18 +278,18 @@ class Ranking:
             else:
                 found[members_of(self._gone)] = 0
             members -= self._gone
-        return Found(found, members)
+        return TermMatches(found, members)
 
     def _place_of(self, word: str) -> int | None:
         at = self._words.bisect(word.encode())
         return at if at < len(self._words) and self._words[at] == word.encode() else None
 
-    def scores(self, found: Found, ordinals: Array) -> Array:
+    def scores(self, found: TermMatches, ordinals: Array) -> Array:
         """How well each of these has a term, from 0 to 1, if all of them contain it."""
         scores: Array = _worth()[self.name_lengths()[ordinals] | found.fields_of_all(ordinals)]
         return scores
 
-    def scores_of_few(self, found: Found, ordinals: Sequence[int]) -> list[float]:
+    def scores_of_few(self, found: TermMatches, ordinals: Sequence[int]) -> list[float]:
         """The same for few, which takes less time without numpy."""
         worth, lengths, fields = _worth().data, self.name_lengths().data, found.fields
         if isinstance(fields, dict):
@@ -298,7 +298,7 @@ class Ranking:
         return [worth[lengths[it] | some[it]] for it in ordinals]
 
     def name_lengths(self) -> Array:
-        """The number of words in each display name, in the bits above `Found.fields`."""
+        """The number of words in each display name, in the bits above `TermMatches.fields`."""
         if self._recent_lengths:
             new = np.array(self._recent_lengths, np.uint16) << 2 * _OTHER_SHIFT
             self._name_lengths = np.append(self._name_lengths, new)
@@ -319,7 +319,7 @@ class Ranking:
         return old + [it for it in self._recent if it.startswith(prefix)]
 
 
-def field_texts(row: Listing) -> dict[Field, str]:
+def field_texts(row: IndexRow) -> dict[Field, str]:
     """The folded texts of a widget."""
     return {
         Field.DISPLAY_NAME: fold(row.display_name),
@@ -333,7 +333,7 @@ def field_texts(row: Listing) -> dict[Field, str]:
 
 @cache
 def _worth() -> Array:
-    """The worth of a term, by the length of the display name and `Found.fields`."""
+    """The worth of a term, by the length of the display name and `TermMatches.fields`."""
     table = np.zeros((_MAX_NAME_TOKENS + 1, _ALL_FIELDS + 1), np.float32)
     for length in range(_MAX_NAME_TOKENS + 1):
         for fields in range(_ALL_FIELDS + 1):

@@ -9,7 +9,7 @@ from pyroaring import BitMap
 
 from ..replica.ordinals import Array, members_of
 from .popularity import Popularity
-from .ranking import Found, Ranking
+from .ranking import Ranking, TermMatches
 
 
 class Hits(NamedTuple):
@@ -35,7 +35,7 @@ class Holders(NamedTuple):
     anywhere: BitMap
     in_name: BitMap
     starting_word: BitMap
-    found: Found | None = None
+    found: TermMatches | None = None
     similar: str | None = None
 
 

@@ -8,7 +8,7 @@ from pyroaring import BitMap
 from widget_contract.texts import fold
 
 from ..replica.cache import ByteBoundedCache
-from ..replica.rows import Listing
+from ..replica.rows import IndexRow
 from .parts import IndexParts
 from .ranking import Ranking
 from .scoring import Holders
@@ -44,7 +44,7 @@ class Terms:
     def remembers(self, term: str, *, is_ranked: bool) -> bool:
         return (term, is_ranked) in self._remembered.items
 
-    def add(self, row: Listing, name: str, ordinal: int) -> None:
+    def add(self, row: IndexRow, name: str, ordinal: int) -> None:
         """`name` is the folded display name."""
         self._remembered.clear()
         self._names.add(name, ordinal)

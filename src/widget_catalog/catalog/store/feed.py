@@ -18,7 +18,7 @@ from .tables import changes
 LATEST_SEQ = "SELECT coalesce(max(seq), 0) FROM changes"
 
 
-class Change(NamedTuple):
+class StoredChange(NamedTuple):
     seq: int
     widget_id: int
     scope: str
@@ -29,7 +29,7 @@ class Change(NamedTuple):
     """None if it happened to the widget, or to several versions."""
 
 
-_CHANGE = [changes.c[it] for it in Change._fields]
+_CHANGE = [changes.c[it] for it in StoredChange._fields]
 
 
 def add_changes(tx: Transaction, new: Sequence[tuple[int, str, str, str | None]]) -> int:
@@ -59,9 +59,9 @@ def latest_seq(connection: Connection) -> int:
     return int(connection.exec_driver_sql(LATEST_SEQ).scalar_one())
 
 
-def find_change(connection: Connection, seq: int) -> Change | None:
+def find_change(connection: Connection, seq: int) -> StoredChange | None:
     row = connection.execute(sa.select(*_CHANGE).where(changes.c.seq == seq)).first()
-    return None if row is None else Change(*row)
+    return None if row is None else StoredChange(*row)
 
 
 def stream_times(connection: Connection) -> Iterator[list[str]]:
@@ -69,6 +69,6 @@ def stream_times(connection: Connection) -> Iterator[list[str]]:
     return stream_numbers(connection, changes.c.seq, changes.c.widget_id, changes.c.changed_at)
 
 
-def list_changes(connection: Connection, after: int, limit: int = 1000) -> list[Change]:
+def list_changes(connection: Connection, after: int, limit: int = 1000) -> list[StoredChange]:
     query = sa.select(*_CHANGE).where(changes.c.seq > after).order_by(changes.c.seq).limit(limit)
-    return [Change(*row) for row in connection.execute(query)]
+    return [StoredChange(*row) for row in connection.execute(query)]

@@ -21,7 +21,7 @@ from ...core.db.engine import Snapshot, Store, Transaction
 from ...core.db.schema import metadata
 from ...core.files.contract import Bundles, FileKey, Kind
 from ...core.jobs.parallel import map_parallel
-from .feed import Change
+from .feed import StoredChange
 from .revocations import IS_REVOKED
 from .rows import StoredFile
 from .staging import list_staged_files
@@ -169,7 +169,7 @@ def find_referred_to(
     return found & set(files)
 
 
-def list_files_of(connection: Connection, changed: Collection[Change]) -> dict[FileKey, int]:
+def list_files_of(connection: Connection, changed: Collection[StoredChange]) -> dict[FileKey, int]:
     """The modules and style sheets of the changed versions that are stored here, with their
     sizes.
     """

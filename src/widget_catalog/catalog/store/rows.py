@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from widget_contract.manifest_details import DETAIL_FIELDS, DeclaredDetails, details_beside
+from widget_contract.manifest_details import DETAIL_FIELDS, DeclaredDetails, extra_details
 from widget_contract.names import Scope, WidgetName
 from widget_contract.semver import SemVer
 from widget_contract.version_files import kind_of
@@ -222,7 +222,7 @@ def version_row(scope: str, name: str, version: Version) -> Row:
         style and style.sha256_hash,
         version.manifest,
     )
-    details = details_beside(version, version.manifest)
+    details = extra_details(version, version.manifest)
     if version.readme_words:
         details["readmeWords"] = version.readme_words
     encoded = _encode(details).decode() if details else None

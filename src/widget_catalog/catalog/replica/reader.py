@@ -1,4 +1,4 @@
-"""Documents: a reader of the replica.
+"""ReplicaReader: reads widgets, changes and index rows from the replica.
 
 Every read is verified: data that is damaged, or missing although it is known to exist, raises
 DataDamaged.
@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.errors import DataDamaged, StoreUnavailable
 from ...core.http.content import MAX_INLINE_BYTES
-from .file import ReplicaFile, State, find_current, named, open_current
+from .file import ReplicaFile, ReplicaState, find_current, named, open_current
 from .ordinals import Array
 from .records import (
     CHANGE,
@@ -27,24 +27,24 @@ from .records import (
     SEAL_BYTES,
     DocumentRecord,
     damaged,
-    decode_listing,
+    decode_index_row,
+    index_columns,
     key_of,
-    listing_columns,
     lost,
     member_key,
     number_key,
     read_key,
     unseal,
 )
-from .rows import ChangeRow, Listing, ListingColumns, SummaryRow
+from .rows import ChangeRow, IndexColumns, IndexRow, SummaryRow
 
 Reading: TypeAlias = "lmdb.Transaction[memoryview]"
 
 _MAX_IN_A_SMALL_REGISTRY = 64
-_LISTINGS_AT_ONCE = 5_000
+_ROWS_AT_ONCE = 5_000
 
 
-class Documents:
+class ReplicaReader:
     """Every call sees the newest state; inside `with snapshot()`, all calls see the same."""
 
     def __init__(self, path: Path) -> None:
@@ -79,7 +79,7 @@ class Documents:
         """Identifies the file: another one may differ in other ways than the feed says."""
         return self.file.id
 
-    def state(self) -> State:
+    def state(self) -> ReplicaState:
         with self._snapshot as reading:
             return self.file.state(reading)
 
@@ -223,17 +223,17 @@ class Documents:
         """The largest number of a widget; numbers are dense, so this approximates the number of
         widgets.
         """
-        with self._snapshot as reading, reading.cursor(self.file.listings) as cursor:
+        with self._snapshot as reading, reading.cursor(self.file.index_rows) as cursor:
             return int.from_bytes(cursor.key(), "big") if cursor.last() else 0
 
-    def stream_listings(self) -> Iterator[ListingColumns]:
+    def stream_index_columns(self) -> Iterator[IndexColumns]:
         """Every listed widget by number, some thousand at a time."""
-        with self._snapshot as reading, reading.cursor(self.file.listings) as cursor:
+        with self._snapshot as reading, reading.cursor(self.file.index_rows) as cursor:
             if not cursor.first():
                 return
             every = cursor.iternext()
-            while some := [(bytes(key), bytes(it)) for key, it in islice(every, _LISTINGS_AT_ONCE)]:
-                columns = listing_columns(some)
+            while some := [(bytes(key), bytes(it)) for key, it in islice(every, _ROWS_AT_ONCE)]:
+                columns = index_columns(some)
                 if len(columns.ids):
                     yield columns
 
@@ -244,22 +244,22 @@ class Documents:
                 for key, record in reading.cursor(table):
                     unseal(key, record, "a record")
 
-    def check_listings(self) -> None:
-        """Raises DataDamaged if the search index cannot be built from the listings."""
-        listed = sum(len(some.ids) for some in self.stream_listings())
+    def check_index_rows(self) -> None:
+        """Raises DataDamaged if the search index cannot be built from the index rows."""
+        listed = sum(len(some.ids) for some in self.stream_index_columns())
         if listed != len(self.list_ids_by_name()):
             raise damaged("the table of names")
 
-    def list_listings(self, ids: Sequence[int]) -> list[Listing]:
-        """The listings of those of these widgets that are listed."""
+    def list_index_rows(self, ids: Sequence[int]) -> list[IndexRow]:
+        """The index rows of those of these widgets that are listed."""
         with self._snapshot as reading:
-            found = (self.find_listing(reading, it) for it in ids)
+            found = (self.find_index_row(reading, it) for it in ids)
             return [it for it in found if it is not None and it.is_listed]
 
-    def find_listing(self, reading: Reading, widget_id: int) -> Listing | None:
+    def find_index_row(self, reading: Reading, widget_id: int) -> IndexRow | None:
         number = number_key(widget_id)
-        found = reading.get(number, db=self.file.listings)
-        return None if found is None else decode_listing(number, found)
+        found = reading.get(number, db=self.file.index_rows)
+        return None if found is None else decode_index_row(number, found)
 
     def list_ids_by_name(self) -> Array:
         """The numbers of all listed widgets, by scope and name."""
@@ -288,7 +288,7 @@ class _Snapshot:
 
     __slots__ = ("_depth", "_of", "_transaction", "is_closed")
 
-    def __init__(self, of: Documents) -> None:
+    def __init__(self, of: ReplicaReader) -> None:
         self._of = of
         self.is_closed = False
         self._depth = 0
