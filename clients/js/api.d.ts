@@ -241,6 +241,14 @@ export interface RevokedState {
   at: string;
 }
 
+/** Another version of the widget's settings. `null`: the manifest states none. */
+export interface ConfigVersionChange {
+  /** Of the installed version. */
+  from: number | null;
+  /** Of the offer. */
+  to: number | null;
+}
+
 /** Access to one kind of thing, which the widget requests in its manifest. */
 export interface Capability {
   /** The kind of thing. */
@@ -357,6 +365,11 @@ export interface ResolveResult {
   permissionsRemoved: string[];
   /** A human-readable message. */
   message: string;
+  /**
+   * Set if the offer has another `configVersion` than the installed version, so that its
+   * settings may need a migration.
+   */
+  configVersionChange: ConfigVersionChange | null;
 }
 
 /** A page of the feed, oldest first. */

@@ -253,15 +253,20 @@ async function resolved(
     changes = { permissionsAdded: namesOf(added), permissionsRemoved: namesOf(removed) };
     if (installed) message += mayAlso(offer.version, added);
   }
+  const [from, to] = [installed, offer].map((it) => it?.configVersion);
+  const hasChange = installed && offer && from !== to;
+  const configVersionChange = hasChange ? { from, to } : null;
   const cssUrl = offer && (await styleOf(offer));
   const offered = cssUrl ? { ...offer, cssUrl } : offer;
-  return order({ id, status, installed, offer: offered, latestVersion, ...changes, message });
+  const found = { id, status, installed, offer: offered, latestVersion, ...changes, message };
+  return order({ ...found, configVersionChange });
 }
 
 /** The keys in the order of the wire. */
 function order({ id, status, installed, offer, latestVersion, ...rest }) {
-  const { permissionsAdded, permissionsRemoved, message } = rest;
-  return { id, status, installed, offer, latestVersion, permissionsAdded, permissionsRemoved, message };
+  const { permissionsAdded, permissionsRemoved, message, configVersionChange = null } = rest;
+  const changes = { permissionsAdded, permissionsRemoved };
+  return { id, status, installed, offer, latestVersion, ...changes, message, configVersionChange };
 }
 
 function statusOf(version, installed, offer, isOlder) {

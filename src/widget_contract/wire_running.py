@@ -289,6 +289,13 @@ class OfferedVersion(VersionEntry, frozen=True):
     ] = UNSET
 
 
+class ConfigVersionChange(Shape, frozen=True):
+    """Another version of the widget's settings. `null`: the manifest states none."""
+
+    from_: Annotated[int | None, described("Of the installed version.", 1)]
+    to: Annotated[int | None, described("Of the offer.", 2)]
+
+
 class ResolveResult(Shape, frozen=True):
     """The result for one widget."""
 
@@ -335,6 +342,13 @@ class ResolveResult(Shape, frozen=True):
         str,
         described("A human-readable message.", "catalog/clock can be updated from 1.2.0 to 2.0.0."),
     ]
+    config_version_change: Annotated[
+        ConfigVersionChange | None,
+        described(
+            "Set if the offer has another `configVersion` than the installed version, so that its "
+            "settings may need a migration."
+        ),
+    ] = None
 
 
 class Resolved(Shape, frozen=True):

@@ -28,7 +28,7 @@ from widget_contract.capabilities import (
 from widget_contract.semver import Range, SemVer
 from widget_contract.version_files import STYLE, file_path
 from widget_contract.wire import Shape
-from widget_contract.wire_running import ResolveStatus
+from widget_contract.wire_running import ConfigVersionChange, ResolveStatus
 
 from ...core.clock import format_days, iso
 from ..model.widgets import runs_on
@@ -69,6 +69,7 @@ class _Result(Shape, frozen=True):
     permissions_added: Sequence[str] = ()
     permissions_removed: Sequence[str] = ()
     message: str = ""
+    config_version_change: ConfigVersionChange | None = None
 
 
 _decode_permissions = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -85,7 +86,7 @@ _OVERHEAD_BYTES = 320
 _FASTEST = -1
 
 # Markers of these fields in an entry. They cannot occur in text, where quotes are escaped.
-_PERMISSIONS, _LICENSE = b',"permissions":', b',"license":'
+_CONFIG, _PERMISSIONS, _LICENSE = b',"configVersion":', b',"permissions":', b',"license":'
 _PUBLISHED, _PUBLISHED_BYTES = b',"publishedAt":"', 24
 
 
@@ -208,6 +209,7 @@ class Resolver:
             names_of(changes.added),
             names_of(changes.removed),
             message,
+            _config_change(entry, offered),
         )
 
     def _offered(self, record: DocumentRecord, key: str, number: str, entry: bytes) -> bytes:
@@ -359,6 +361,16 @@ _known_changes = lru_cache(maxsize=1_000)(_changes)
 def _may_also(number: str, changes: PermissionChanges) -> str:
     words = [in_words(it, _FEW) for it in changes.added if not isinstance(it, str)]
     return f" {number} may also {listed(words, _FEW)}." if words else ""
+
+
+def _config_change(old: bytes | None, new: bytes | None) -> ConfigVersionChange | None:
+    if old is None or new is None or new is old:
+        return None
+    before, after = (
+        msgspec.json.decode(it[it.rindex(_CONFIG) + len(_CONFIG) : it.rindex(_PERMISSIONS)])
+        for it in (old, new)
+    )
+    return None if before == after else ConfigVersionChange(before, after)
 
 
 def _listed(entry: bytes) -> bytes:

@@ -231,6 +231,7 @@ def _schemas(described: Object) -> dict[str, Object]:
         wire_running.VersionDetail,
         wire_running.PublishedFile,
         wire_running.RevokedState,
+        wire_running.ConfigVersionChange,
         wire_running.Capability,
         manifest_details.Author,
         wire_running.Resolved,
