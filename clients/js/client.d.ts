@@ -1,6 +1,7 @@
 import type {
   Change,
   Changes,
+  ConfigVersionChange,
   PublishedFile,
   ResolveRequest,
   ResolveResult,
@@ -63,10 +64,11 @@ export class Catalog {
    * Select the version of a widget for an SDK, fetch and verify its files, and import the module.
    *
    * Without `installed` it loads the version that `resolve` offers, and counts an install, once.
-   * With `installed` it updates to the offer, unless that needs more permissions: then the
-   * installed version is loaded, and `update` is the offer. Offline it loads what it loaded last,
-   * from the cache, if that fits the options: the same SDK and range, and the installed version or
-   * an update of it that needs no consent.
+   * With `installed` it updates inside npm's `^installed`, or inside `range`. An offer that adds
+   * permissions, leaves `^installed`, or has another `configVersion` than the saved settings is not
+   * taken: it is `update`, and the newest version that needs no consent is loaded. `accept` takes
+   * the reported one. Offline it loads what it loaded last, from the cache, if that fits the
+   * options: the same SDK and range, and the installed version or an update that was taken for it.
    *
    * @throws {NotFound} The widget does not exist, or is no longer listed.
    * @throws {Incompatible} No version is compatible with the SDK and the range.
@@ -141,10 +143,28 @@ export interface LoadOptions extends RequestOptions {
   range?: string;
   /** Only versions published at least this many days ago. */
   minAgeDays?: number;
-  /** Update even if the new version needs more permissions; default false. */
+  /** The version of the saved settings; default: the `configVersion` of `installed`. */
+  configVersion?: number | null;
+  /** An `update` that was reported, and to which the user has consented: take exactly this one. */
+  accept?: { version: string; reasons: UpdateReason[] };
+  /**
+   * Update inside the range even if that needs more permissions.
+   * @deprecated Use `accept`.
+   */
   acceptPermissions?: boolean;
   /** Whether a load without `installed` counts as an install; default true. */
   isCounted?: boolean;
+}
+
+/**
+ * `permissions`: it needs more. `major`: it is outside `^installed`. `config`: its settings have
+ * another version than the saved ones.
+ */
+export type UpdateReason = "permissions" | "major" | "config";
+
+/** A version that is not taken without consent; pass it as `accept`. */
+export interface Update extends VersionEntry {
+  reasons: UpdateReason[];
 }
 
 export interface FetchedWidget {
@@ -163,11 +183,13 @@ export interface FetchedWidget {
   status: ResolveResult["status"];
   /** The same as a human-readable message. */
   message: string;
-  /** A newer version that was not loaded, because it needs `permissionsAdded`. */
-  update: VersionEntry | null;
-  /** Permissions that the offered version needs and the installed one does not. */
+  /** The offer, if it was not loaded because it needs consent. */
+  update: Update | null;
+  /** Permissions that `update`, or else the loaded version, needs and the installed one does not. */
   permissionsAdded: string[];
   permissionsRemoved: string[];
+  /** The version of the saved settings, and that of the loaded version, if it is another. */
+  configVersionChange: ConfigVersionChange | null;
   /** Whether the catalog was unreachable, so that this was loaded from the cache. */
   isOffline: boolean;
 }
@@ -175,6 +197,8 @@ export interface FetchedWidget {
 export interface LoadedWidget<Module> extends FetchedWidget {
   /** The exports of the bundle. */
   module: Module;
+  /** With `configVersionChange`: the module's own function, if it has one. */
+  migrate: import("./widget.js").Migrate | null;
   /** The style sheet, ready for `adoptedStyleSheets`; null outside browsers. */
   styleSheet: Platform<"CSSStyleSheet", never> | null;
 }
@@ -202,8 +226,9 @@ export class NotFound extends CatalogError {}
 export class Incompatible extends CatalogError {
   readonly id: string;
   readonly sdk: string;
-  /** A compatible version that needs `permissionsAdded`. */
+  /** A compatible version that needs consent: `update` says why. */
   readonly offer: VersionEntry | null;
+  readonly update: Update | null;
   readonly permissionsAdded: string[];
 }
 
@@ -212,6 +237,8 @@ export class Revoked extends CatalogError {
   readonly id?: string;
   /** Another version to use instead, if one is compatible. */
   readonly offer?: VersionEntry | null;
+  /** The same, with the reasons why it needs consent. */
+  readonly update?: Update | null;
 }
 
 /** A file does not match its hash. */

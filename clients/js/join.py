@@ -1,8 +1,8 @@
 """Joins src/*.js into the modules that pages import, and the script and the page of the frame.
 
 Run it after a change in src: `./dev run python clients/js/join.py`. A test compares the two. There
-is no bundler and no minifier: the files are concatenated, without imports and comments, and with
-half of the indentation. What a module exports is in its public files.
+is no bundler and no minifier: the files are concatenated, without imports, comments and
+indentation. What a module exports is in its public files.
 """
 
 import base64
@@ -14,7 +14,7 @@ from typing import NamedTuple
 HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./\w+\.js";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^ *(//|/\*\*)(?:.*\*/$|(?:.*\n +\*)*.*)\n| +// [^\"'`\n]*$", re.MULTILINE)
-_INDENTATION = re.compile(r"^( +)\1", re.MULTILINE)
+_INDENTATION = re.compile(r"^ +", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
@@ -69,7 +69,7 @@ def _content(name: str, *, is_public: bool) -> str:
     text = _IMPORT.sub("", (HERE / "src" / name).read_text(encoding="utf-8"))
     if not is_public:
         text = _EXPORT.sub("", text)
-    text = _INDENTATION.sub(r"\1", _COMMENT.sub("", text))
+    text = _INDENTATION.sub("", _COMMENT.sub("", text))
     return re.sub(r"\n{3,}", "\n\n", text.lstrip())
 
 

@@ -1,6 +1,6 @@
 // Runs widgets in sandboxed frames of a page.
 
-import type { Catalog, CatalogError, LoadOptions, VersionEntry } from "./client.js";
+import type { Catalog, CatalogError, LoadOptions, Update, VersionEntry } from "./client.js";
 import type { WidgetConfig, WidgetLocation } from "./widget.js";
 
 /**
@@ -67,7 +67,7 @@ export interface CommonOptions {
   /** The widget has taken over settings of another version: save both. */
   onConfig?(config: WidgetConfig, configVersion: number): void;
   /** There is a newer version that needs consent. */
-  onUpdate?(update: unknown): void;
+  onUpdate?(update: Update): void;
   /** Another frame document than the catalog's. */
   frame?: string | { href: string };
   /** The title of the frame, for screen readers; default: the name of the widget. */

@@ -6,7 +6,15 @@
 /** A bundle is one ES module that exports `mount`. */
 export interface WidgetModule {
   mount: Mount;
+  /** Since SDK 2.2. */
+  migrate?: Migrate;
 }
+
+/** Settings of an older `configVersion`, as settings of this version's own. */
+export type Migrate = (
+  config: WidgetConfig,
+  fromConfigVersion: number | null,
+) => WidgetConfig | Promise<WidgetConfig>;
 
 /**
  * Draw into the element. It is empty, has a definite size, and is the widget's alone.

@@ -64,6 +64,7 @@ def all_loaded(catalog: ClientCatalog, *, counted: int) -> dict[str, object]:
         "fetched": ["undefined", "export const = 1;\n"],
         "isOneModule": True,
         "newSdk": loaded("2.0.0", "update"),
+        "newSdkUnasked": ["Incompatible", "acme/clock can be updated from 1.1.0 to 2.0.0."],
         "inRange": loaded("1.0.0", "install"),
         "current": loaded("1.1.0", "current", style=STYLE),
         "needsConsent": loaded("1.0.0", "update", update="1.1.0"),
@@ -96,6 +97,52 @@ def all_loaded(catalog: ClientCatalog, *, counted: int) -> dict[str, object]:
         "broken": "ImportFailed",
         "counted": counted,
     }
+
+
+_MIGRATED = [1, 2, {"time": "7:00", "from": 1}]
+_NEWEST = ["2.1.0", "permissions", "major", "config"]
+# Options of a load, and: the version, what is reported instead of taken, the permissions that it
+# or else the version adds, and from which version to which the settings change.
+UPDATES: list[tuple[dict[str, object], list[object]]] = [
+    ({}, ["2.1.0", None, ["network", "camera"], None]),
+    ({"installed": "1.0.0"}, ["1.2.0", _NEWEST, ["camera"], None]),
+    ({"installed": "1.0.0", "configVersion": 3}, ["1.1.0", _NEWEST, ["camera"], None]),
+    ({"installed": "1.0.0", "acceptPermissions": True}, ["1.3.0", _NEWEST, ["camera"], None]),
+    (
+        {"installed": "1.0.0", "range": "^1.0.0"},
+        ["1.2.0", ["1.3.0", "permissions"], ["storage"], None],
+    ),
+    (
+        {"installed": "1.0.0", "range": "1.0.0 - 1.3.0"},
+        ["1.0.0", ["1.3.0", "permissions"], ["storage"], None],
+    ),
+    (
+        {"installed": "1.0.0", "accept": {"version": "2.0.0", "reasons": ["major", "config"]}},
+        ["2.0.0", None, [], _MIGRATED],
+    ),
+    (
+        {"installed": "1.0.0", "accept": {"version": "2.0.0", "reasons": ["major"]}},
+        ["1.2.0", _NEWEST, ["camera"], None],
+    ),
+    (
+        {"installed": "1.0.0", "accept": {"version": "2.0.0", "reasons": ["config"]}},
+        ["1.2.0", _NEWEST, ["camera"], None],
+    ),
+    (
+        {"installed": "1.0.0", "accept": {"version": "2.1.0", "reasons": _NEWEST[1:]}},
+        ["2.1.0", None, ["camera"], _MIGRATED],
+    ),
+    ({"installed": "2.1.0", "configVersion": 1}, ["2.1.0", None, [], _MIGRATED]),
+    # The catalog does not know what is installed, so everything is new.
+    (
+        {"installed": "1.0.7"},
+        ["1.1.0", _NEWEST[:-1], ["network", "camera"], None],
+    ),
+    (
+        {"installed": "0.9.0"},
+        ["Incompatible", _NEWEST[:-1], ["network", "camera"], None],
+    ),
+]
 
 
 def refused(widget: str) -> list[str]:

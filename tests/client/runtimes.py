@@ -139,6 +139,18 @@ def _widgets(folder: Path, dashboard: str) -> Iterator[dict[str, Any]]:
         for number, stated in growing.items()
     ]
     yield widget_line("acme/guard", versions=guard)
+    migrate = "export const migrate = ({ hour }, from) => ({ time: `${hour}:00`, from });\n"
+    yield widget_line(
+        "acme/alarm",
+        versions=[
+            version("2.1.0", code=migrate, configVersion=2, permissions=["network", "camera"]),
+            version("2.0.0", code=migrate, configVersion=2, permissions=["network"]),
+            version("1.3.0", configVersion=1, permissions=["network", "storage"]),
+            version("1.2.0", configVersion=1, permissions=["network:api.example"]),
+            version("1.1.0", configVersion=3),
+            version("1.0.0", configVersion=1, permissions=["network"]),
+        ],
+    )
     yield widget_line("acme/broken", versions=[version("1.0.0", code="export const = 1;\n")])
     for runtime in RUNTIMES:
         yield widget_line(f"acme/bad-{runtime}", versions=[version("1.0.0")])

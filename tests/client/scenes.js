@@ -58,6 +58,8 @@ export async function loading(client, base) {
     load("clock", { sdk: "1.2.0" }),
   ]);
   const grown = await load("greedy", { sdk: "1.0.0", installed: "1.0.0", acceptPermissions: true });
+  const major = { version: "2.0.0", reasons: ["major"] };
+  const newSdk = { sdk: "2.0.0", installed: "1.1.0", accept: major };
   const { module, bundle } = await catalog.fetchFiles("acme/broken", { sdk: "1.0.0" });
   const guarded = async (range, installed) => {
     const it = await load("guard", { sdk: "1.0.0", range, installed });
@@ -67,7 +69,8 @@ export async function loading(client, base) {
     clock: tell(clock),
     fetched: [typeof module, new TextDecoder().decode(bundle)],
     isOneModule: clock.module === again.module,
-    newSdk: tell(await catalog.load("@acme/clock", { sdk: "2.0.0", installed: "1.1.0" })),
+    newSdk: tell(await catalog.load("@acme/clock", newSdk)),
+    newSdkUnasked: await fails(load("clock", { ...newSdk, accept: undefined })),
     inRange: tell(await load("clock", { sdk: "1.0.0", range: "1.0.x", isCounted: false })),
     current: tell(await load("clock", { sdk: "1.0.0", installed: "1.1.0" })),
     needsConsent: tell(await load("greedy", { sdk: "1.0.0", installed: "1.0.0" })),
@@ -83,6 +86,22 @@ export async function loading(client, base) {
   for (let tries = 0; tries < 50 && (await countOf()) === before; tries++) await pause(100);
   await pause(200);
   return { ...found, counted: (await countOf()) - before };
+}
+
+/** For each of these options: the version, what is reported instead of taken, and the settings. */
+export async function updating(client, base, many) {
+  const found = [];
+  for (const options of many) {
+    const catalog = new client.Catalog(base, { cache: null });
+    const { version, update, permissionsAdded, configVersionChange, migrate } = await catalog
+      .load("acme/alarm", { sdk: "1.0.0", isCounted: false, ...options })
+      .catch((error) => ({ ...error, version: { version: error.name } }));
+    const reported = update && [update.version, ...update.reasons];
+    const { from, to } = configVersionChange ?? {};
+    const settings = configVersionChange && [from, to, migrate?.({ hour: 7 }, from) ?? null];
+    found.push([version.version, reported, permissionsAdded, settings]);
+  }
+  return found;
 }
 
 export async function example(_, address) {

@@ -12,6 +12,7 @@ from client.expected import (
     LOADED_OFFLINE,
     MISSPELLED,
     STYLE,
+    UPDATES,
     all_loaded,
     all_read,
     loaded,
@@ -61,6 +62,13 @@ def test_what_can_be_read_is_read_and_failures_have_their_class(
     play: Runtime, catalog: ClientCatalog
 ) -> None:
     assert play("reading", catalog.url) == all_read(catalog.url)
+
+
+def test_an_update_that_needs_consent_is_reported_and_a_safe_one_is_taken(
+    play: Runtime, catalog: ClientCatalog
+) -> None:
+    found = play("updating", catalog.url, [options for options, _ in UPDATES])
+    assert found == [expected for _, expected in UPDATES]
 
 
 def test_a_misspelled_key_of_resolve_is_not_ignored(play: Runtime, catalog: ClientCatalog) -> None:

@@ -100,6 +100,8 @@ SEARCHES: list[dict[str, object]] = [
 OTHERS = [
     {"id": "acme/nobody"},
     {"id": "acme/greedy"},
+    {"id": "acme/alarm", "installed": "1.0.0"},
+    {"id": "acme/alarm", "installed": "1.0.0", "range": "1.2.x"},
     {"id": "acme/guard", "installed": "1.0.0"},
     {"id": "acme/guard", "installed": "1.1.0"},
     {"id": "acme/guard", "installed": "1.2.0", "range": "1.1.x"},

@@ -94,7 +94,9 @@ export class Catalog {
   }
 
   async load(id, options = {}) {
-    return this.#load(pathOf(id), options, (fetched, plan) => this.#import(fetched, plan));
+    const loaded = await this.#load(pathOf(id), options, (...it) => this.#import(...it));
+    const { migrate = null } = loaded.configVersionChange ? loaded.module : {};
+    return { ...loaded, migrate };
   }
 
   async fetchFiles(id, options = {}) {
@@ -161,7 +163,7 @@ export class Catalog {
   }
 
   async #load(id, options, finish) {
-    const { installed, range, isCounted = true, signal } = options;
+    const { installed, configVersion, isCounted = true, signal } = options;
     const planAddress = this.#address(`${id}?plan`);
     const kept = await this.#findJson(planAddress, isPlan);
     const revocations = this.#recentRevocations();
@@ -182,11 +184,13 @@ export class Catalog {
         [plan, isOffline] = [last, true];
         loaded = await run();
       }
-      const made = JSON.stringify({ ...plan, asked: { installed, range } });
-      if (!isOffline) await this.#cached("put", planAddress, new Response(made));
+      if (!isOffline) await this.#cached("put", planAddress, new Response(JSON.stringify(plan)));
       if (kept) await this.#forget(kept, plan);
       if (installed === undefined && isCounted) this.#count(id);
-      return { id, ...plan, ...loaded, isOffline };
+      const { asked, ...chosen } = plan;
+      const [from, to] = [configVersion ?? asked.configVersion, plan.version.configVersion];
+      const configVersionChange = from === undefined || from === to ? null : { from, to };
+      return { id, ...chosen, ...loaded, configVersionChange, isOffline };
     } catch (error) {
       if (error instanceof Revoked) {
         await revocations; // Cached by now: it is also rejected while offline.
@@ -197,23 +201,49 @@ export class Catalog {
   }
 
   /** Which version to run, with its files. `kept` is the last plan, if any. */
-  async #choose(id, { sdk, installed, range, minAgeDays, acceptPermissions, signal }, kept) {
-    const widgets = [{ id, installed, range }];
-    // Whether the installed version itself runs on this SDK.
-    if (installed) widgets.push({ id, range: installed });
-    const { results } = await this.resolve({ sdk, minAgeDays, widgets }, { signal });
-    const [{ status, offer, permissionsAdded, permissionsRemoved, message }, alone] = results;
+  async #choose(id, options, kept) {
+    const { sdk, installed, range, minAgeDays, accept, acceptPermissions, signal } = options;
+    const ask = async (...ranges) => {
+      const widgets = ranges.map((it) => ({ id, installed, range: it }));
+      return (await this.resolve({ sdk, minAgeDays, widgets }, { signal })).results;
+    };
+    const within = range ?? `^${installed}`;
+    const only = (version) => `${within} ${version}`;
+    const ranges = installed ? [range, within] : [range];
+    if (installed && accept) {
+      const mayLeave = range || accept.reasons.includes("major");
+      ranges.push(mayLeave ? accept.version : only(accept.version));
+    }
+    const [newest, inside = newest, accepted] = await ask(...ranges);
+    const current = newest.installed;
+    const configVersion = options.configVersion ?? current?.configVersion;
+    const reasonsOf = ({ offer, permissionsAdded }) =>
+      [
+        permissionsAdded.length && "permissions",
+        offer === newest.offer && offer.version !== inside.offer?.version && "major",
+        configVersion !== undefined && configVersion !== offer.configVersion && "config",
+      ].filter((it) => it && installed && !isSameVersion(offer.version, installed));
+    const mayTake = (it) => {
+      const allowed = it === accepted ? accept?.reasons : acceptPermissions ? ["permissions"] : [];
+      return it?.offer && reasonsOf(it).every((one) => allowed.includes(one));
+    };
+    let taken = [accepted, inside].find(mayTake);
+    if (!taken && inside.offer) {
+      const { versions } = await this.detail(id, { signal });
+      // Npm does not combine hyphen ranges with others.
+      const others = within.includes(" - ") ? [] : versions.slice(0, MOST_TOGETHER);
+      taken = (await ask(...others.map((it) => only(it.version)), installed)).find(mayTake);
+    }
+    const isAccepted = taken && taken === accepted;
+    const { offer, status, message, permissionsAdded, permissionsRemoved } = isAccepted ? taken : newest;
     const said = { sdk, status, message, permissionsAdded, permissionsRemoved };
     if (status === "unlisted" && installed && isSameVersion(kept?.version.version, installed)) {
-      const { version, files } = kept; // It keeps working where it is installed.
-      return { ...said, version, files, update: null };
+      return { ...kept, ...said, update: null }; // It keeps working where it is installed.
     }
-    const current = results[0].installed;
-    const needsConsent = current && permissionsAdded.length > 0 && !acceptPermissions;
-    let version = needsConsent ? null : offer;
-    if (version === null && needsConsent && alone?.offer) version = current;
-    if (version === null && status === "yanked") version = current;
-    if (version === null) throw refusal(status, message, { id, sdk, offer, permissionsAdded });
+    const version = taken?.offer ?? (status === "yanked" ? current : null);
+    const isLast = !offer || isSameVersion(version?.version, offer.version);
+    const update = isLast ? null : { ...offer, reasons: reasonsOf(newest) };
+    if (!version) throw refusal(status, message, { id, sdk, offer, permissionsAdded, update });
     const { files } = await this.version(id, version.version, { signal });
     const url = version.bundleUrl;
     const [expected, actual] = [version.sha256Hash, files.find(isBundle)?.sha256Hash];
@@ -221,7 +251,9 @@ export class Catalog {
       const details = { url, expected, actual };
       throw new IntegrityError(`The bundle of ${id} ${version.version} is not the one offered.`, details);
     }
-    return { ...said, version, files, update: version === offer ? null : offer };
+    const hasConsent = isAccepted || acceptPermissions;
+    const asked = { installed, range, configVersion: current?.configVersion, hasConsent };
+    return { ...said, version, files, update, asked };
   }
 
   /** The list, requested once if many widgets are loaded together. */

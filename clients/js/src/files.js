@@ -13,20 +13,21 @@ export function refuseRevoked(id, { version: { version } }, revocations) {
 }
 
 /** What a plan of an earlier load gives to these options while the catalog cannot be asked. */
-export function keptPlan({ asked, ...plan }, options) {
-  const { sdk, installed, range, minAgeDays = 0, acceptPermissions } = options;
-  const { version, permissions, publishedAt } = plan.version;
-  if (plan.sdk !== sdk || (range && range !== asked?.range)) return null;
-  const isAskedAgain = isSameVersion(asked?.installed, installed);
+export function keptPlan(plan, { sdk, installed, range, minAgeDays = 0, accept, acceptPermissions }) {
+  const { asked } = plan;
+  const { version, permissions, publishedAt, configVersion } = plan.version;
+  if (plan.sdk !== sdk || (range && range !== asked.range)) return null;
+  const isAskedAgain = isSameVersion(asked.installed, installed);
   if (!isSameVersion(version, installed)) {
-    // Whether it needs more permissions than another installed version is not known.
-    const needsConsent = plan.permissionsAdded.length > 0 && !acceptPermissions;
-    if (installed && (!isAskedAgain || needsConsent)) return null;
+    // How it differs from another installed version is not known.
+    const hasConsent = !asked.hasConsent || acceptPermissions || isSameVersion(accept?.version, version);
+    if (installed && !(isAskedAgain && asked.range === range && hasConsent)) return null;
     if (Date.parse(publishedAt) > Date.now() - minAgeDays * DAY_MS) return null;
   }
   if (isAskedAgain) return plan;
   const [status, permissionsAdded] = installed ? ["current", []] : ["install", permissions];
-  return { ...plan, status, permissionsAdded, permissionsRemoved: [], update: null };
+  const now = { configVersion: installed && configVersion };
+  return { ...plan, status, permissionsAdded, permissionsRemoved: [], update: null, asked: now };
 }
 
 /** Build metadata makes no difference. */

@@ -39,13 +39,7 @@ const isResult = has({
 export const isSearch = has({ widgets: isListOf(has({ scope: isText, name: isText })) });
 export const isDetail = has({ widget: has({ scope: isText, name: isText }), versions: isListOf(isVersion) });
 export const isVersionDetail = has({ version: isVersion, files: isListOf(isFile) });
-export const isPlan = has({
-  version: isVersion,
-  files: isListOf(isFile),
-  status: isText,
-  permissionsAdded: isListOf(isText),
-  permissionsRemoved: isListOf(isText),
-});
+export const isPlan = has({ version: isVersion, files: isListOf(isFile), asked: has({}) });
 export const isResolved = has({ results: isListOf(isResult) });
 export const isRevocations = has({
   revision: isWhole,

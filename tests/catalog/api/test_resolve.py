@@ -128,7 +128,7 @@ def test_entries_are_those_of_the_detail_and_permissions_are_compared(shop: InPr
 
     assert list(found) == [
         "id", "status", "installed", "offer", "latestVersion", "permissionsAdded",
-        "permissionsRemoved", "message",
+        "permissionsRemoved", "message", "configVersionChange",
     ]  # fmt: skip
     assert (found["installed"], found["offer"]) == (versions["1.0.0"], versions["1.3.0+b"])
     assert (found["permissionsAdded"], found["permissionsRemoved"]) == (["storage"], ["network"])
@@ -138,6 +138,27 @@ def test_entries_are_those_of_the_detail_and_permissions_are_compared(shop: InPr
     assert installing["permissionsAdded"] == ["network", "storage"]
     older = result(shop, range="~1.1.0", installed="1.3.0")
     assert older["message"] == "acme/clock 1.3.0 does not fit; 1.1.0, an older version, does."
+
+
+def test_another_version_of_the_settings_is_told(tmp_path: Path) -> None:
+    with InProcessSite(tmp_path / "data") as site:
+        numbers = {"1.0.0": None, "1.1.0": 1, "1.2.0": 1, "1.3.0": 2}
+        lines = [
+            _version(it, day, configVersion=n) for day, (it, n) in enumerate(numbers.items(), 1)
+        ]
+        site.add(widget_line("acme/clock", versions=lines))
+        asked = [
+            ("1.1.0", "1.2.0"),
+            ("1.1.0", "1.3.0"),
+            ("1.0.0", "*"),
+            ("1.3.0", "*"),
+            (None, "*"),
+        ]
+        found = [
+            result(site, installed=installed, range=range_)["configVersionChange"]
+            for installed, range_ in asked
+        ]
+    assert found == [None, {"from": 1, "to": 2}, {"from": None, "to": 2}, None, None]
 
 
 @pytest.mark.parametrize(
