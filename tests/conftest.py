@@ -25,7 +25,7 @@ from support.site import ON_POSTGRESQL, InProcessSite
 from support.slow import is_slow, start_order
 from widget_catalog.app.features import install_features
 from widget_catalog.catalog.node.node import Node, open_node
-from widget_catalog.pages import rendered_pages
+from widget_catalog.pages import store_reads
 
 pytest_plugins = ["support.browser_fixtures", "support.site_fixtures", "support.store_fixtures"]
 
@@ -41,7 +41,7 @@ settings.load_profile("catalog")
 
 install_features()
 # On a busy machine, a page of a site in this process may have to wait longer for the store.
-rendered_pages.WAIT_S = 10.0
+store_reads.WAIT_S = 10.0
 
 # npm, TypeScript and Playwright are large: compiling them takes a quarter of their CPU time.
 _COMPILED = Path(__file__).parents[1] / ".cache" / "node"

@@ -15,18 +15,26 @@ import pytest
 from support.service import clean_environment
 
 ROOT = Path(__file__).parents[2]
-# Of each room: a command, a setting, a table and a path, if it has them.
+# Of each room: a command, a setting, a table, a path and a public path, if it has them.
 ROOMS = {
-    "webhooks": ("webhook", "max_webhooks", "webhooks", "/api/webhooks"),
-    "mirror": ("mirror", "mirror_networks", "mirrors", None),
-    "backup": ("backup", None, None, None),
-    "static_site": ("site", None, None, None),
-    "moderation": ("scope", "max_reports", "reports", "/operate/reports"),
-    "collections": ("collection", None, "collections", "/operate/collections"),
-    "brand": (None, None, "legal_pages", "/operate/brand"),
-    "install": (None, "tool_dependencies", None, "/install"),
+    "webhooks": ("webhook", "max_webhooks", "webhooks", "/api/webhooks", None),
+    "mirror": ("mirror", "mirror_networks", "mirrors", None, None),
+    "backup": ("backup", None, None, None, None),
+    "static_site": ("site", None, None, None, None),
+    "moderation": ("scope", "max_reports", "reports", "/operate/reports", None),
+    "collections": (
+        "collection",
+        None,
+        "collections",
+        "/operate/collections",
+        "/collections/{slug}",
+    ),
+    "brand": (None, None, "legal_pages", "/operate/brand", "/legal/{slug}"),
+    "install": (None, "tool_dependencies", None, "/install", None),
 }
 ROOMS = {it: own for it, own in ROOMS.items() if (ROOT / "src" / "widget_catalog" / it).exists()}
+# How addresses of its public pages begin, which nothing else in the source names.
+PUBLIC = {"collections": "/collections", "brand": "/legal/"}
 _ORGANIZATIONS = "tests/organizations/test_organizations_api.py"
 _WIDGET_PAGE = "tests/pages/test_widget_page.py"
 # What the product is without any of them.
@@ -54,7 +62,7 @@ CORE_SAMPLE = (
     f"{_WIDGET_PAGE}::test_the_page_tells_what_matters",
     f"{_WIDGET_PAGE}::test_a_scope_shows_its_widgets_and_its_registry",
 )
-# For each line on standard input: prints what is there to a file, in four lines, and runs tests, in
+# For each line on standard input: prints what is there to a file, in five lines, and runs tests, in
 # a fork. Other people's packages are the same without a room, and loading them takes longer than
 # these tests.
 _FACTS_AND_TESTS = """
@@ -68,6 +76,7 @@ def run(source, output, tests):
     os.dup2(os.open(output, os.O_CREAT | os.O_WRONLY), 1)
     os.dup2(1, 2)
     from support.folders import empty_folder
+    from support.site import open_public_pages
     from widget_catalog.app.features import install_features
     from widget_catalog.app.main import app
     from widget_catalog.app.worker import list_routes
@@ -79,7 +88,8 @@ def run(source, output, tests):
     print(*(it.name for members in list_settings().values() for it in members))
     tables = sqlite3.connect(data / "catalog.db")
     print(*(name for (name,) in tables.execute("SELECT name FROM sqlite_master")))
-    print(*{it.path for it in list_routes().all}, flush=True)
+    print(*{it.path for it in list_routes().all})
+    print(*{it.path for it in open_public_pages(data).routes.all}, flush=True)
     return pytest.main(tests)
 
 for line in sys.stdin:
@@ -121,7 +131,7 @@ def run_without(
     runner: subprocess.Popen[str], rooms: list[str], folder: Path, *tests: str
 ) -> list[set[str]]:
     """Run these tests with a copy of the source without these rooms. Returns the names of all
-    commands, settings, tables and paths.
+    commands, settings, tables, paths and public paths.
     """
     source, output = folder / "src", folder / "output"
     # With its bytecode, which is valid for the copies: compiling all of it takes seconds.
@@ -132,6 +142,7 @@ def run_without(
         text, lines = re.subn(rf'(?m)^    "{room}",\n', "", features.read_text())
         assert lines == 1
         features.write_text(text)
+    assert_unmentioned([PUBLIC[it] for it in rooms if it in PUBLIC], source / "widget_catalog")
     # With a folder of its own: it would remove what this run has in the usual one.
     apart = ("--basetemp", str(folder / "tests"), "-p", "no:cacheprovider", "-p", "no:xdist")
     loaded = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
@@ -144,7 +155,7 @@ def run_without(
     said = output.read_text()
     assert code == "0\n", said[-8000:]
     assert re.search(r"\d{2,} passed", said), said
-    return [set(line.split()) for line in said.splitlines()[:4]]
+    return [set(line.split()) for line in said.splitlines()[:5]]
 
 
 def assert_absent(rooms: list[str], there: list[set[str]]) -> None:
@@ -152,3 +163,11 @@ def assert_absent(rooms: list[str], there: list[set[str]]) -> None:
         for own, all_ in zip(ROOMS[room], there, strict=True):
             assert own not in all_
             assert all_
+
+
+def assert_unmentioned(addresses: list[str], source: Path) -> None:
+    files = [it for it in source.rglob("*") if it.suffix in (".py", ".html", ".xml", ".js", ".css")]
+    assert files
+    for file in files:
+        text = file.read_text()
+        assert not [it for it in addresses if it in text], file

@@ -15,16 +15,14 @@ from support.html import Html
 from support.pictures import a_picture
 from support.site import InProcessSite
 from support.site_with_people import People
+from widget_catalog.brand import colors
 from widget_catalog.brand import store as stored
 from widget_catalog.brand.logo import MAX_BYTES, LogoRefused, read_logo
-from widget_catalog.brand.store import Settings
-from widget_catalog.catalog.model.operator_content import LegalPage, read_brand
+from widget_catalog.brand.public_pages import BrandPages, BrandReader, LegalPageReader
+from widget_catalog.brand.store import LegalPage, Settings, read_brand
 from widget_catalog.core import clock
 from widget_catalog.core.db.engine import Store
-from widget_catalog.core.http import branding
 from widget_catalog.core.http.rendering import STATIC
-from widget_catalog.pages.brand_pages import BrandPages
-from widget_catalog.pages.rendered_pages import LegalPageReader
 from widget_catalog.static_site.static_site import SiteFolder, build_static_site
 
 HERE = "/operate/brand"
@@ -45,8 +43,7 @@ COLORS = st.integers(0, 0xFFFFFF).map(lambda it: f"#{it:06x}")
 @pytest.fixture(autouse=True)
 def _pages_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LegalPageReader, "kept_s", 0.0)
-    follow = BrandPages.follow
-    monkeypatch.setattr(BrandPages, "follow", lambda self, _kept_s=None: follow(self, 0.0))
+    monkeypatch.setattr(BrandReader, "kept_s", 0.0)
 
 
 def fault(browser: Browsing, field: str, form: str = "brand") -> str:
@@ -195,25 +192,25 @@ def test_legal_pages_are_previewed_saved_linked_and_deleted(people: People) -> N
 def test_a_color_is_accepted_exactly_if_every_pair_has_enough_contrast(
     color: str, theme: int
 ) -> None:
-    style = branding.accent_style(f"{color[1:]}-{color[1:]}.css") or ""
+    style = colors.accent_style(f"{color[1:]}-{color[1:]}.css") or ""
     soft = style.partition("--accent-soft: light-dark(")[2].partition(")")[0].split(", ")[theme]
     on = style.partition("--on-accent: light-dark(")[2].partition(")")[0].split(", ")[theme]
-    pairs = [*(it[theme] for it in branding.BACKGROUNDS.values()), soft]
-    error = branding.contrast_error(color, theme)
-    least = min(branding.contrast(color, it) for it in pairs)
+    pairs = [*(it[theme] for it in colors.BACKGROUNDS.values()), soft]
+    error = colors.contrast_error(color, theme)
+    least = min(colors.contrast(color, it) for it in pairs)
     assert (error is None) == (least >= 4.5)
     assert error is None or f"{color} on " in error
-    better = branding.legible_accent(color, theme)
-    assert branding.contrast_error(better, theme) is None
-    assert branding.contrast(better, on) >= 4.5
+    better = colors.legible_accent(color, theme)
+    assert colors.contrast_error(better, theme) is None
+    assert colors.contrast(better, on) >= 4.5
     assert (better == color) == (error is None)
 
 
 @given(COLORS, COLORS)
 def test_contrast_is_symmetric_and_bounded(one: str, other: str) -> None:
-    assert 1 <= branding.contrast(one, other) == branding.contrast(other, one) <= 21.001
-    assert branding.contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert branding.contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+    assert 1 <= colors.contrast(one, other) == colors.contrast(other, one) <= 21.001
+    assert colors.contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert colors.contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
 
 
 def test_a_saved_legal_page_is_linked_at_once_on_the_page_that_says_so(
@@ -236,8 +233,8 @@ def test_a_saved_legal_page_is_linked_at_once_on_the_page_that_says_so(
 
 def test_accents_are_checked_on_the_backgrounds_that_pages_have() -> None:
     style = (STATIC / "site.css").read_text()
-    for name, colors in branding.BACKGROUNDS.items():
-        assert f"--{name}: light-dark({', '.join(colors)});" in style
+    for name, pair in colors.BACKGROUNDS.items():
+        assert f"--{name}: light-dark({', '.join(pair)});" in style
 
 
 @pytest.mark.parametrize(
@@ -328,7 +325,10 @@ def test_an_announcement_ends_after_its_last_day_and_both_databases_keep_all(sto
         assert stored.find_settings(tx.connection) == settings
         assert stored.find_draft(tx.connection) is None
     shown = read_brand(store)
-    assert (shown.announcement, sorted(shown.pages)) == ("x", [("a", "A"), ("b", "Bee")])
+    assert (shown.announcement, sorted(shown.pages)) == (
+        "x",
+        [("/legal/a", "A"), ("/legal/b", "Bee")],
+    )
     over = Settings(announcement="x", until=f"{today - timedelta(days=1)}")
     assert over.shown.announcement == ""
 

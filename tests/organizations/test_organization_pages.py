@@ -6,7 +6,7 @@ from support.browsing import Browsing, browser_of
 from support.site_with_people import People
 from widget_catalog.accounts.administer_account import set_disabled
 from widget_catalog.pages import listing_pages
-from widget_catalog.pages.rendered_pages import MembersReader
+from widget_catalog.pages.store_reads import MembersReader
 
 HERE = "/account/organizations"
 ACME = f"{HERE}/acme"

@@ -21,7 +21,9 @@ from widget_catalog.catalog.node.node import open_catalog
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.http import PlainRequest
 from widget_catalog.core.http.rendering import PageRenderer
-from widget_catalog.pages.pages import PublicPages
+from widget_catalog.pages.context import PublicContext
+from widget_catalog.pages.pages import build_public_pages
+from widget_catalog.pages.store_reads import StoreAccess
 
 PAGES = [
     "/",
@@ -378,12 +380,14 @@ def test_browsers_and_robots_find_what_they_ask_for(demo_site: InProcessSite) ->
 def test_behind_a_path_of_its_own_all_links_begin_with_it(site: InProcessSite) -> None:
     site.add(widget_line())
     catalog = open_catalog(site.node, site.settings)
-    pages = PublicPages(
+    context = PublicContext(
         catalog,
         PageRenderer("Widgets", "https://host.example/catalog", list_contributions()),
         "https://cdn.example",
         site.node.bundles,
+        StoreAccess(site.node.store),
     )
+    pages = build_public_pages(context)
     for path in [*EVERYWHERE, "/widgets/acme/clock", "/scopes/acme", "/widgets/acme/clock/1.0.0"]:
         body = asyncio.run(pages.handle(PlainRequest("GET", path))).body
         assert isinstance(body, bytes)

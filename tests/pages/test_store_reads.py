@@ -2,15 +2,12 @@
 
 import asyncio
 import time
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from widget_catalog.core.tracing import Trace, current
-from widget_catalog.pages import brand_pages, rendered_pages
-from widget_catalog.pages.brand_pages import BrandPages
-from widget_catalog.pages.rendered_pages import StoreReads
+from widget_catalog.pages import store_reads
+from widget_catalog.pages.store_reads import StoreReads
 
 
 class Numbers(StoreReads[str, int]):
@@ -20,7 +17,7 @@ class Numbers(StoreReads[str, int]):
 def test_a_page_waits_for_a_moment_and_then_shows_the_last_value_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rendered_pages, "WAIT_S", 0.05)
+    monkeypatch.setattr(store_reads, "WAIT_S", 0.05)
     began = 0
 
     async def check() -> None:
@@ -48,55 +45,48 @@ def test_a_page_waits_for_a_moment_and_then_shows_the_last_value_read(
     asyncio.run(asyncio.wait_for(check(), 60))
 
 
-def test_the_log_of_slow_requests_names_the_wait_for_the_brand(
+def test_the_log_of_slow_requests_names_the_wait_for_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(brand_pages, "WAIT_S", 0.05)
-    shown: Any = SimpleNamespace(show_brand=None)
+    monkeypatch.setattr(store_reads, "WAIT_S", 0.05)
 
     async def check() -> Trace:
-        async def read(_: None) -> Any:
+        async def hang(_: str) -> int:
             await asyncio.sleep(60)
+            return 0
 
         current.set(trace := Trace("an-id"))
-        await BrandPages(shown, shown, shown, shown, read, None).follow()
+        await Numbers(hang).find("a")
         return trace
 
     assert asyncio.run(check()).parts_s["page_data"] > 0.02
 
 
-def test_a_database_that_hangs_is_asked_once_for_the_brand(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(brand_pages, "WAIT_S", 0.01)
-    shown: list[Any] = []
-    renderer: Any = SimpleNamespace(show_brand=shown.append)
-    unused: Any = None
+def test_a_store_that_hangs_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_reads, "WAIT_S", 0.01)
     began = 0
 
     async def check() -> None:
         responds = asyncio.Event()
 
-        async def read(_: None) -> Any:
+        async def read(_: str) -> int:
             nonlocal began
             began += 1
             await responds.wait()
             return began
 
-        brand = BrandPages(renderer, unused, unused, unused, read, None, kept_s=0.0)
-        await asyncio.gather(*(brand.follow() for _ in range(5)))
-        await brand.follow()
-        assert (began, shown) == (1, [])
+        numbers = Numbers(read)
+        assert await asyncio.gather(*(numbers.find("a") for _ in range(5))) == [None] * 5
+        assert (await numbers.find("a"), began) == (None, 1)
         responds.set()
         await asyncio.sleep(0.01)
-        await brand.follow()
-        assert (began, shown) == (2, [1, 2])
+        assert (await numbers.find("a"), began) == (2, 2)
 
     asyncio.run(asyncio.wait_for(check(), 60))
 
 
 def test_a_page_waits_for_several_values_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendered_pages, "WAIT_S", 1.0)
+    monkeypatch.setattr(store_reads, "WAIT_S", 1.0)
 
     async def check() -> float:
         async def hang(_: str) -> int:

@@ -12,9 +12,10 @@ from support.folders import empty_folder
 from support.postgresql import database_of
 from support.widgets import add_old_widgets, import_widgets
 from widget_catalog.app.worker import build_worker
-from widget_catalog.catalog.node.node import open_node, prepare_node
+from widget_catalog.catalog.node.node import open_catalog, open_node, prepare_node
 from widget_catalog.core import clock
 from widget_catalog.core.clock import Clock
+from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.http import (
     EventBody,
     FileBody,
@@ -24,7 +25,11 @@ from widget_catalog.core.http.http import (
     SentBody,
     StreamBody,
 )
+from widget_catalog.core.http.rendering import PageRenderer
 from widget_catalog.core.settings import settings_from
+from widget_catalog.pages.context import PublicContext
+from widget_catalog.pages.pages import PublicPages, build_public_pages
+from widget_catalog.pages.store_reads import StoreAccess
 
 # The address of a server, if sites should be on PostgreSQL, each with its own database.
 ON_POSTGRESQL = "SITES_ON_POSTGRESQL"
@@ -151,3 +156,14 @@ class InProcessSite:
         if isinstance(response.body, StreamBody):
             return response._replace(body=b"".join([it async for it in response.body.pieces]))
         return response
+
+
+def open_public_pages(data: Path) -> PublicPages:
+    """The public pages of a folder, for what is known of them without a request."""
+    settings = settings_from({"data": data, "base_url": "https://catalog.example"})
+    node = open_node(data)
+    renderer = PageRenderer("Widgets", settings.public_url, list_contributions())
+    access = StoreAccess(node.store)
+    catalog = open_catalog(node, settings)
+    context = PublicContext(catalog, renderer, settings.cdn_url, node.bundles, access)
+    return build_public_pages(context)

@@ -10,10 +10,10 @@ from support.html import Html
 from support.site import InProcessSite
 from support.site_with_people import People
 from support.widgets import import_widgets, widget_line
-from widget_catalog.catalog.model.operator_content import Collection, read_collections
 from widget_catalog.collections import store as stored
+from widget_catalog.collections.public_pages import CollectionsReader
+from widget_catalog.collections.store import Collection, read_collections
 from widget_catalog.core.db.engine import Store
-from widget_catalog.pages.rendered_pages import CollectionsReader
 from widget_catalog.static_site.static_site import SiteFolder, build_static_site
 
 HERE = "/operate/collections"

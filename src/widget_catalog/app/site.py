@@ -93,7 +93,7 @@ class Site:
 
     async def _find_page(self, request: Request, body: Body) -> Response:
         try:
-            await self.pages.brand.follow()
+            await self.pages.follow()
             if self.dispatcher.knows(request.path):
                 return await self.dispatcher.handle(request, body)
             return await self.embeds.handle(request) or await self.pages.handle(request)

@@ -15,7 +15,6 @@ from rich.markup import escape
 
 from widget_contract.semver import SemVer
 
-from ..catalog.model.operator_content import Collection, add_collections
 from ..catalog.model.settings import CatalogSettings
 from ..catalog.node.context import say
 from ..catalog.node.node import Node, choose_cache_bytes
@@ -185,23 +184,6 @@ def _print_first(console: Console, first: str) -> None:
 
 
 _CATALOG = Path(__file__).parent.parent / "demo" / "catalog.ndjson"
-_COLLECTIONS = (
-    Collection(
-        "for-the-kitchen-wall",
-        "For the kitchen wall",
-        "What a family asks in the morning: the weather, the day, and who buys the milk. "
-        "All of it is **readable from across the room**.",
-        ("home/weather", "catalog/calendar", "home/todo", "home/notes", "home/photo-frame"),
-        is_featured=True,
-    ),
-    Collection(
-        "for-those-on-call",
-        "For those on call",
-        "Keep an eye on machines and time zones.",
-        ("acme/host-status", "catalog/world-clock", "home/sensors", "acme/countdown"),
-        is_featured=True,
-    ),
-)
 _SHARE = 0.3  # The share of all installs that falls on the days shown.
 _WEEKEND = (2, 3)  # Days are numbered from 1 January 1970, a Thursday.
 
@@ -225,7 +207,8 @@ def add_examples(node: Node, settings: Settings) -> "ImportSummary":
     with node.store.writing() as tx:
         add_installs(tx, history)
     with node.store.publishing() as tx:
-        add_collections(tx, _COLLECTIONS)
+        for feature in installed():
+            feature.add_examples(tx)
     return summary
 
 

@@ -3,11 +3,10 @@
 It is imported before workers are forked, so that they share the memory of its modules.
 """
 
-import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -19,7 +18,6 @@ from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
 from ..catalog.api.health import Health, Healthz
 from ..catalog.api.sandbox_frame import SandboxFrame
-from ..catalog.model.operator_content import read_brand, read_collections, read_legal_page
 from ..catalog.model.settings import CatalogSettings
 from ..catalog.node.node import Node, open_catalog, open_node
 from ..catalog.node.opening import files_of, open_keys
@@ -31,13 +29,10 @@ from ..catalog.replica.integrity import is_intact
 from ..catalog.replica.node_status import NodeStatus
 from ..catalog.replica.reader import ReplicaReader
 from ..catalog.store.feed import newest_change
-from ..catalog.store.installs import Installs, read_chart, read_trending
-from ..catalog.store.scopes import find_public_members
 from ..core import clock
 from ..core.clock import Clock, JumpWatch
 from ..core.current_settings import CurrentSettings
 from ..core.db.damage import DamageAlarm
-from ..core.db.engine import Store
 from ..core.db.file_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
@@ -67,22 +62,15 @@ from ..core.jobs.fair_pool import hashing_pool, publishing_pool
 from ..core.jobs.periodic import PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
+from ..pages.context import PublicContext
 from ..pages.embeds import EmbedPages
 from ..pages.icons import Icons
-from ..pages.pages import PublicPages
-from ..pages.rendered_pages import (
-    CollectionsReader,
-    InstallsReader,
-    LegalPageReader,
-    MembersReader,
-    TrendingReader,
-)
+from ..pages.pages import PublicPages, build_public_pages
+from ..pages.store_reads import StoreAccess
 from .readings import DamageWatch, list_readings
 from .site import Site
 
 C = TypeVar("C", bound=Closeable)
-K = TypeVar("K")
-V = TypeVar("V")
 
 _log = structlog.get_logger("widget_catalog.start")
 
@@ -350,33 +338,16 @@ class _Parts:
         )
 
     def _build_pages(self) -> PublicPages:
-        store, readers = self._services.store, self._readers
-
-        def in_thread(read: Callable[[Store, K], V]) -> Callable[[K], Awaitable[V]]:
-            async def find(key: K) -> V:
-                return await asyncio.get_running_loop().run_in_executor(readers, read, store, key)
-
-            return find
-
-        async def find_chart(widget_id: int) -> Installs:
-            return read_chart(store, widget_id)
-
-        is_at_once = store.reads_at_once
-        charts = find_chart if is_at_once else in_thread(read_chart)
-        return PublicPages(
+        context = PublicContext(
             self._catalog,
             self._services.renderer,
             self._settings.cdn_url,
             self.node.bundles,
+            StoreAccess(self._services.store, self._readers),
             Icons(self.node.folder.icons),
-            InstallsReader(charts, is_at_once=is_at_once),
-            MembersReader(in_thread(find_public_members)),
-            CollectionsReader(in_thread(lambda store, _: read_collections(store))),
-            TrendingReader(in_thread(lambda store, _: read_trending(store))),
-            languages=Languages(self._limits.languages),
-            brand=in_thread(lambda store, _: read_brand(store)),
-            legal=LegalPageReader(in_thread(read_legal_page)),
+            Languages(self._limits.languages),
         )
+        return build_public_pages(context)
 
 
 def _wait_for_database(status: NodeStatus) -> None:

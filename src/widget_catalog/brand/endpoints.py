@@ -16,7 +16,6 @@ from widget_contract.names import is_name
 from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.permissions import read_as_operator
-from ..catalog.model.operator_content import LegalPage
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
 from ..core.http.branding import Logo
@@ -40,7 +39,7 @@ from . import managing
 from . import store as stored
 from .logo import MAX_BYTES, LogoRefused, read_logo
 from .managing import MAX_ANNOUNCEMENT, MAX_NAME, MAX_TITLE
-from .store import Settings
+from .store import LegalPage, Settings
 
 _API = "/api/brand"
 _ONE = _API + "/pages/{slug}"

@@ -13,15 +13,15 @@ from widget_contract.version_files import MAX_README_BYTES
 
 from ..accounts.permissions import require_operator_now
 from ..catalog.model.events import Event
-from ..catalog.model.operator_content import LegalPage
 from ..catalog.store.events import append
 from ..core import clock
 from ..core.actors import Actor
 from ..core.db.engine import Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
-from ..core.http.branding import Logo, contrast_error, parse_color
+from ..core.http.branding import Logo
 from . import store as stored
-from .store import Settings
+from .colors import contrast_error, parse_color
+from .store import LegalPage, Settings
 
 MAX_NAME = 60
 MAX_ANNOUNCEMENT = 500

@@ -1,6 +1,7 @@
 """The brand in the store: one row of JSON; a row for each legal page."""
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 import sqlalchemy as sa
@@ -8,13 +9,14 @@ from markupsafe import Markup
 from sqlalchemy import BigInteger, Column, Table, Text
 from sqlalchemy.engine import Connection
 
-from ..catalog.model.operator_content import LegalPage
 from ..core import clock
 from ..core.db import rows
+from ..core.db.engine import Store
 from ..core.db.schema import Name, metadata
 from ..core.db.transaction import Transaction
-from ..core.http.branding import Brand, Logo, legible_accent
+from ..core.http.branding import Brand, Logo
 from ..pages.markdown import render_line
+from .colors import legible_accent
 
 brand = Table(
     "brand",
@@ -34,6 +36,14 @@ legal_pages = Table(
 )
 
 _SHOWN, _DRAFT = "shown", "draft"
+
+
+class LegalPage(NamedTuple):
+    """`text` is Markdown."""
+
+    slug: str
+    title: str
+    text: str
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +99,18 @@ def save_draft(tx: Transaction, logo: Logo) -> None:
 
 
 def find_shown(connection: Connection) -> Brand:
-    return find_settings(connection).shown._replace(pages=list_pages(connection))
+    pages = tuple((f"/legal/{slug}", title) for slug, title in list_pages(connection))
+    return find_settings(connection).shown._replace(pages=pages)
+
+
+def read_brand(store: Store) -> Brand:
+    with store.reading() as connection:
+        return find_shown(connection)
+
+
+def read_page(store: Store, slug: str) -> LegalPage | None:
+    with store.reading() as connection:
+        return find_page(connection, slug)
 
 
 def list_pages(connection: Connection) -> tuple[tuple[str, str], ...]:

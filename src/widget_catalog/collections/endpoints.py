@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from ..accounts.permissions import read_as_operator
-from ..catalog.model.operator_content import Collection
 from ..core.db.engine import Snapshot
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from ..core.http.call import Call
@@ -27,7 +26,7 @@ from ..core.http.sent_form import (
 from ..core.http.services import Services
 from . import managing
 from .managing import MAX_TEXT, MAX_TITLE
-from .store import find_listed, list_all
+from .store import Collection, find_listed, list_all
 
 _API = "/api/collections"
 _ONE = _API + "/{slug}"

@@ -15,7 +15,7 @@ from ..catalog.node.context import (
     report,
 )
 from ..core.commands import PEOPLE, Command
-from ..core.features import Feature, value_of
+from ..core.features import Feature, call_of, value_of
 
 if TYPE_CHECKING:
     from ..core.hooks import Hooks
@@ -49,11 +49,9 @@ def list_(
 
 
 def _hooks() -> "Hooks":
-    from ..catalog.model.operator_content import add_collections, list_collections
     from . import managing  # noqa: F401 - so that the audit log can name its events.
-    from .store import add_all, list_all
 
-    return {add_collections: add_all, list_collections: list_all}
+    return {}
 
 
 FEATURE = Feature(
@@ -64,5 +62,7 @@ FEATURE = Feature(
     tables=("widget_catalog.collections.store",),
     commands=(Command(collections, PEOPLE),),
     hooks=_hooks,
+    public_pages=call_of("widget_catalog.collections.public_pages:CollectionPages"),
+    add_examples=call_of("widget_catalog.collections.examples:add_examples"),
     routes=value_of("widget_catalog.collections.endpoints:ROUTES"),
 )

@@ -10,12 +10,12 @@ from widget_contract.texts import fold, name_error, text_error
 
 from ..accounts.permissions import require_operator_now
 from ..catalog.model.events import Event
-from ..catalog.model.operator_content import Collection
 from ..catalog.store.events import append
 from ..core.actors import Actor
 from ..core.db.engine import Snapshot, Store
 from ..core.errors import Conflict, InvalidRequest, NotFound
 from . import store as stored
+from .store import Collection
 
 MAX_COLLECTIONS = 50
 MAX_WIDGETS = 100

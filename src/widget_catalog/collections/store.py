@@ -1,6 +1,7 @@
 """Collections in the store: a row is a whole collection."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 import sqlalchemy as sa
@@ -9,9 +10,9 @@ from sqlalchemy.engine import Connection
 
 from widget_contract.names import is_widget_key
 
-from ..catalog.model.operator_content import Collection
 from ..catalog.store.tables import widgets
 from ..core.db import rows
+from ..core.db.engine import Store
 from ..core.db.schema import Name, metadata
 from ..core.db.transaction import Transaction
 
@@ -28,6 +29,17 @@ collections = Table(
     Column("changed_at", BigInteger, nullable=False),
 )
 
+
+class Collection(NamedTuple):
+    """`widgets` are `scope/name`, in order; some may not be listed. `text` is Markdown."""
+
+    slug: str
+    title: str
+    text: str
+    widgets: tuple[str, ...]
+    is_featured: bool
+
+
 _SHOWN = [collections.c[it] for it in Collection._fields]
 _decode = msgspec.json.Decoder(tuple[str, ...]).decode
 
@@ -36,6 +48,11 @@ def list_all(connection: Connection) -> list[Collection]:
     """In the operator's order."""
     query = sa.select(*_SHOWN).order_by(collections.c.position, collections.c.slug)
     return [_collection_of(*row) for row in connection.execute(query)]
+
+
+def read_collections(store: Store) -> tuple[Collection, ...]:
+    with store.reading() as connection:
+        return tuple(list_all(connection))
 
 
 def find_collection(connection: Connection, slug: str) -> Collection | None:
@@ -57,12 +74,6 @@ def find_listed(connection: Connection, keys: Sequence[str]) -> dict[str, bool]:
 def add_collection(tx: Transaction, it: Collection, position: int) -> None:
     times = {"created_at": tx.at_ms, "changed_at": tx.at_ms}
     rows.insert(tx, collections, _row(it) | times | {"position": position})
-
-
-def add_all(tx: Transaction, some: Sequence[Collection]) -> None:
-    """To a catalog that has none."""
-    for position, it in enumerate(() if list_all(tx.connection) else some, 1):
-        add_collection(tx, it, position)
 
 
 def replace_collection(tx: Transaction, it: Collection) -> None:

@@ -19,11 +19,12 @@ from .settings import FeatureSettings, Settings, use_settings
 if TYPE_CHECKING:
     from .commands import Command
     from .data_folder import DataFolder
-    from .db.engine import Store
+    from .db.engine import Store, Transaction
     from .files.contract import Bundles, Uploads
     from .http.dispatcher import Authentication
     from .http.http import Handler
     from .http.metrics import Reading
+    from .http.public_page import PublicPart
     from .http.receiving import Receiver
     from .http.rendering import Contributions
     from .http.routing import Route
@@ -85,6 +86,10 @@ class Feature:
     """What people confirm with a fresh proof, by the first two segments of the page."""
     routes: "Callable[[], Sequence[Route]]" = _nothing
     """The routes of the internal API and of the pages that depend on the user."""
+    public_pages: "Callable[..., PublicPart] | None" = None
+    """Its public pages, made with the `PublicContext` of the room `pages`."""
+    add_examples: "Callable[[Transaction], None]" = lambda _tx: None
+    """Adds what `serve --demo` shows of it to a catalog that has nothing of it."""
     services: "Callable[[Services], Sequence[object]]" = _nothing
     """What its handlers work with, found by type with `Services.of`."""
     authentication: "Callable[[Services], Authentication] | None" = None

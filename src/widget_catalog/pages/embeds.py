@@ -22,11 +22,11 @@ from ..catalog.reading.catalog import CatalogReader
 from ..core.http.conditional import content_response
 from ..core.http.errors import error
 from ..core.http.http import CORS, NOSNIFF, Headers, Request, Response
+from ..core.http.public_page import PageRequest
 from ..core.http.rendering import HTML, PageRenderer
 from .facts import find_version, shown_version
 from .link_picture import link_picture
 from .preview import panel_of, panel_security_headers
-from .rendered_pages import PageRequest
 from .views import Views
 
 EMBED, OEMBED = "/embed/", "/oembed"

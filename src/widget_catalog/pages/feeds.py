@@ -10,7 +10,8 @@ from widget_contract.wire import VersionEntry, WidgetDetail
 from ..catalog.model.query import Order, Query
 from ..core.clock import from_ms, iso
 from ..core.http.content import AnyContent
-from .rendered_pages import PageRequest, RenderedPages
+from ..core.http.public_page import PageRequest
+from .rendered_pages import RenderedPages
 from .views import Views
 
 _ENTRIES = 30

@@ -13,9 +13,10 @@ from markupsafe import Markup
 
 from ..core.http.content import AnyContent
 from ..core.http.http import Response
+from ..core.http.public_page import PageRequest
 from ..core.http.rendering import leave
 from .guide_search import MAX_QUERY, GuideSearch, Section, sections_of
-from .rendered_pages import PageRequest, RenderedPages
+from .rendered_pages import RenderedPages
 
 _BUILD, _PUBLISH = "Build a dashboard", "Publish widgets"
 _RUN, _KEEP = "Run a catalog", "Keep it running"

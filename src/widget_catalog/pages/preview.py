@@ -14,8 +14,9 @@ from ..catalog.reading.catalog import CatalogReader
 from ..catalog.reading.version_details import VersionExtras
 from ..core.http.content import AnyContent
 from ..core.http.http import Headers
+from ..core.http.public_page import PageRequest, PublicRoute
 from ..core.http.rendering import PageRenderer
-from .rendered_pages import PageRequest, PublicRoute, RenderedPages
+from .rendered_pages import RenderedPages
 from .views import Views
 
 _LASTING = (

@@ -14,9 +14,10 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from ..core.http.content import AnyContent
+from ..core.http.public_page import PageRequest
 from ..core.tracing import part
 from .guide_search import Section
-from .rendered_pages import PageRequest, RenderedPages
+from .rendered_pages import RenderedPages
 
 Object = dict[str, Any]
 

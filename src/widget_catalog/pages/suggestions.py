@@ -10,7 +10,8 @@ from widget_contract.texts import fold
 from ..catalog.model.card_picture import Card
 from ..catalog.model.query import Query
 from ..core.http.content import AnyContent
-from .rendered_pages import PageRequest, RenderedPages
+from ..core.http.public_page import PageRequest
+from .rendered_pages import RenderedPages
 from .search_form import parse_search_form
 from .views import Views
 

@@ -14,19 +14,18 @@ from widget_contract.version_files import STYLE
 from widget_contract.wire import VersionEntry, WidgetDetail, WidgetHead
 
 from ..catalog.model.card_picture import choose_picture
-from ..catalog.reading.catalog import CatalogReader
 from ..catalog.reading.stored_files import FileRef
 from ..catalog.store.attached_content import read_readme
 from ..catalog.store.installs import Installs
 from ..core.errors import Busy, StoreUnavailable
-from ..core.files.contract import Bundles
 from ..core.files.verified_bundles import read_verified
 from ..core.http.content import AnyContent
-from ..core.http.rendering import PageRenderer
+from ..core.http.public_page import PageRequest
 from ..core.jobs.bounded_work import BoundedWork
 from ..core.languages.language import N_, Language
 from .bundle_diff import MAX_BYTES, BundleDiff, compare_to_plain
-from .cards import Cards, in_language
+from .cards import in_language
+from .context import PublicContext
 from .facts import (
     VersionRow,
     compatibilities,
@@ -39,11 +38,10 @@ from .facts import (
 )
 from .feeds import BADGES, badges_in_markdown
 from .link_picture import link_picture
-from .markdown import MarkdownRenderer
 from .preview import panel_of
-from .rendered_pages import InstallsReader, PageRequest, RenderedPages, page_numbers
+from .rendered_pages import page_numbers
 from .snippets import use
-from .views import Views
+from .store_reads import InstallsReader
 
 # Limits for long texts, to keep pages small.
 _NOTES_BYTES = 12_000
@@ -79,24 +77,17 @@ T = TypeVar("T", WidgetHead, VersionEntry)
 
 
 class WidgetPages:
-    def __init__(
-        self,
-        catalog: CatalogReader,
-        pages: RenderedPages,
-        bundles: Bundles,
-        installs: InstallsReader | None,
-        cards: Cards,
-        renderer: PageRenderer,
-    ) -> None:
-        self._catalog = catalog
-        self._views = Views(catalog)
-        self._pages = pages
-        self._bundles = bundles
-        self._installs = installs
-        self._cards = cards
-        self._public_url = renderer.public_url
-        self._is_static = renderer.is_static
-        self.markdown = MarkdownRenderer()
+    def __init__(self, context: PublicContext) -> None:
+        self._catalog = context.catalog
+        self._views = context.views
+        self._pages = context.pages
+        self._bundles = context.bundles
+        self._cards = context.cards
+        self._public_url = context.renderer.public_url
+        self._is_static = context.renderer.is_static
+        # A static site is read long after it was written.
+        self._installs = None if self._is_static else InstallsReader(context.access)
+        self._markdown = context.markdown
         self._comparing = BoundedWork(compare_to_plain)
 
     async def widget(self, request: PageRequest) -> AnyContent | None:
@@ -221,11 +212,11 @@ class WidgetPages:
         must not be cached.
         """
         extras = self._views.find_version(it.scope, it.name, it.version)
-        notes = await self.markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
+        notes = await self._markdown.render(it.release_notes, _NOTES_BYTES, it.scope)
         style = next((file for file in extras.files if file.path == STYLE), None)
         files = () if extras.revoked is not None else extras.files
         text, is_read = await read_readme(self._bundles, files, extras.readme)
-        readme = await self.markdown.render(text, readme_bytes, it.scope)
+        readme = await self._markdown.render(text, readme_bytes, it.scope)
         return {
             "version": _translated(it, extras, language),
             "revoked": extras.revoked,

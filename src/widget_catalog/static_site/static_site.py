@@ -8,10 +8,9 @@ import contextlib
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
 import msgspec
 
@@ -23,12 +22,9 @@ from widget_contract.wire import ServiceVersion, Settings, WidgetDetail
 from ..catalog.api.client_files import list_client_files, serve_client_file
 from ..catalog.api.sandbox_frame import PATH as FRAME
 from ..catalog.api.sandbox_frame import frame_document
-from ..catalog.model.operator_content import read_brand, read_collections, read_legal_page
 from ..catalog.node.node import Node, open_catalog
 from ..catalog.reading.catalog import CatalogReader
 from ..catalog.reading.details import registry_parts
-from ..catalog.store.installs import read_trending
-from ..catalog.store.scopes import find_public_members
 from ..core import release
 from ..core.current_settings import public_settings
 from ..core.errors import FolderUnusable
@@ -39,16 +35,12 @@ from ..core.http.http import FileBody, LargeBody, PlainRequest, Response
 from ..core.http.rendering import PageRenderer
 from ..core.progress import Advance
 from ..core.settings import Settings as ServiceSettings
+from ..pages.context import PublicContext
 from ..pages.feeds import BADGES
 from ..pages.icons import Icons
-from ..pages.pages import PublicPages
+from ..pages.pages import PublicPages, build_public_pages
 from ..pages.pictures import SCHEMES
-from ..pages.rendered_pages import (
-    CollectionsReader,
-    LegalPageReader,
-    MembersReader,
-    TrendingReader,
-)
+from ..pages.store_reads import StoreAccess
 from ..pages.views import Views
 
 MARK = ".widget-catalog-site"
@@ -72,9 +64,6 @@ _FILES = [
 ]
 
 _decode_detail = msgspec.json.Decoder(WidgetDetail).decode
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 class _Labelled(msgspec.Struct):
@@ -231,10 +220,9 @@ class StaticSite:
             await self._scope(scope)
         for path in (*_FILES, *self._renderer.list_files(), *self._sitemaps()):
             await self._page(path)
-        for path, most in (await self._pages.list_collections()).items():
+        for path, most in (await self._pages.list_paths()).items():
             await self._list(path, most)
-        own = (*self._pages.brand.list_paths(), *self._pages.list_docs())
-        for path in ("/", "/search", *own):
+        for path in ("/", "/search", *self._pages.list_docs()):
             await self._page(path, "index.html")
         missing = await self._pages.handle(PlainRequest("GET", "/404.html"))
         self._target.put("404.html", await _read(missing))
@@ -362,32 +350,19 @@ def build_static_site(
     catalog = open_catalog(node, settings)
     name, url = settings.service_name, settings.public_url
     renderer = PageRenderer(name, url, list_contributions(), is_static=True)
-
-    pages = PublicPages(
+    context = PublicContext(
         catalog,
         renderer,
         settings.cdn_url,
         node.bundles,
+        StoreAccess(node.store),
         Icons(node.folder.icons),
-        members=MembersReader(_at_once(partial(find_public_members, node.store))),
-        collections=CollectionsReader(_at_once(lambda _: read_collections(node.store))),
-        trending=TrendingReader(_at_once(lambda _: read_trending(node.store))),
-        legal=LegalPageReader(_at_once(partial(read_legal_page, node.store))),
     )
-    renderer.show_brand(read_brand(node.store))
+    pages = build_public_pages(context)
     shown = msgspec.structs.replace(public_settings(settings), service_name=renderer.service_name)
     bundles = None if settings.cdn_base_url else node.bundles
     site = StaticSite(catalog, pages, renderer, shown, target, bundles)
     return site, catalog.close
-
-
-def _at_once(read: Callable[[K], V]) -> Callable[[K], Awaitable[V]]:
-    """A service reads in threads."""
-
-    async def found(key: K) -> V:
-        return read(key)
-
-    return found
 
 
 async def _read(response: Response) -> bytes:

@@ -13,7 +13,7 @@ from widget_catalog.catalog.reading import count_download
 from widget_catalog.catalog.reading.count_download import DownloadCounter
 from widget_catalog.catalog.store import installs
 from widget_catalog.catalog.store.installs import read_installs
-from widget_catalog.pages.rendered_pages import InstallsReader
+from widget_catalog.pages.store_reads import InstallsReader
 
 
 def count(counter: DownloadCounter, *widget_ids: int) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup, escape
 
-from widget_catalog.catalog.model.operator_content import LegalPage
+from widget_catalog.brand.store import LegalPage
 from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http import rendering
 from widget_catalog.core.http.branding import Brand
@@ -60,7 +60,7 @@ def test_the_frame_of_a_public_page_follows_the_brand() -> None:
         return ">Acme<" in page, ">Imprint<" in page
 
     assert title_and_footer() == (False, False)
-    renderer.show_brand(Brand(name="Acme", pages=(("imprint", "Imprint"),)))
+    renderer.show_brand(Brand(name="Acme", pages=(("/legal/imprint", "Imprint"),)))
     assert title_and_footer() == (True, True)
 
 
@@ -70,7 +70,7 @@ def test_a_page_has_its_own_title_wherever_its_frame_shows_it() -> None:
     languages = [it for it in (ENGLISH, find_language("de")) if it is not None]
     for title, path in (("<京>", "/legal/a"), ("Imprint", ""), ("Terms", "/legal/b")):
         values = {"page": LegalPage("a", title, ""), "html": "\0title\0", "page_path": path}
-        page = renderer.render_public("pages/legal.html", ENGLISH, languages, **values)
+        page = renderer.render_public("brand/public/legal.html", ENGLISH, languages, **values)
         text, shown = page.decode(), escape(title)
         assert text.count(f"{shown} · Widgets") == 3
         assert text.count(f'content="{shown}: a page of the operator of Widgets.') == 2

@@ -235,7 +235,7 @@ def compile_public_templates(contributions: "Contributions") -> None:
     """
     environment = page_environment(contributions)
     for name in environment.list_templates():
-        if name.startswith("pages/") or "/" not in name:
+        if name.startswith("pages/") or "/public/" in name or "/" not in name:
             environment.get_template(name)
 
 
