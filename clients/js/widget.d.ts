@@ -57,6 +57,40 @@ export interface WidgetContext {
   fetchJson?(url: string): Promise<unknown>;
   /** Where the dashboard is. Needs the permission `geolocation`. Since SDK 2.1. */
   locate?(): Promise<WidgetLocation>;
+  /** An image, fetched by the dashboard. Needs the permission `network`. Since SDK 2.2. */
+  fetchImage?(url: string): Promise<WidgetBlob>;
+  /**
+   * The things that a pattern such as `light.*` names. Needs a capability to read their domain.
+   * Since SDK 2.2.
+   */
+  states?(pattern: string): Promise<EntityState[]>;
+  /**
+   * Call the listener with those that have changed; returns a function that stops it. Needs a
+   * capability to read their domain. Since SDK 2.2.
+   */
+  watchStates?(pattern: string, listener: (states: EntityState[]) => void): () => void;
+  /**
+   * Act on one thing: `call("lock.unlock", { entity: "lock.front_door" })`. Needs a capability to
+   * control its domain. Since SDK 2.2.
+   */
+  call?(service: string, call: ServiceCall): Promise<unknown>;
+}
+
+/** `Blob`, where TypeScript's `dom` library is used. */
+export type WidgetBlob = typeof globalThis extends { Blob: { prototype: infer Type } } ? Type : any;
+
+/** A thing of a home, and how it is. */
+export interface EntityState {
+  /** Its domain and name, such as `lock.front_door`. */
+  entity: string;
+  /** In a word, such as `on` or `locked`. */
+  state: unknown;
+  attributes?: Record<string, unknown>;
+}
+
+export interface ServiceCall {
+  entity: string;
+  data?: Record<string, unknown>;
 }
 
 export interface WidgetStorage {

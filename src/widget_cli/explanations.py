@@ -79,6 +79,10 @@ Hosts with another contract call something else: for these, pass --any-module.""
     r"there is no file": """\
 main (default index.js) and style in widget.json name files in the widget's folder.
 If they are built, build first: npm run build.""",
+    r"is not a permission": """\
+Permissions are words such as storage or geolocation. network is any host; ask for
+the ones that the widget needs instead: network:api.example is one, network:*.example
+every host below example. A host has no scheme, port or path.""",
     r"sdkVersion: ": """\
 sdkVersion is a range in npm's syntax: ^2.0.0 admits 2.0.0 and everything below
 3.0.0. It tells dashboards whether the widget runs there, so it may not admit every

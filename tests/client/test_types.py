@@ -25,7 +25,7 @@ export const exported: Record<keyof typeof made, unknown> = declared;
 ERRORS = """\
 import { Catalog, NotFound } from "widget-catalog-client";
 import { catalogFetch } from "widget-catalog-client/static";
-import type { Mount } from "widget-catalog-client/widget";
+import type { Migrate, Mount } from "widget-catalog-client/widget";
 
 const address = new URL("https://catalog.example");
 const catalog = new Catalog(address, { fetch: catalogFetch(address, { fetch }) });
@@ -40,6 +40,9 @@ const { module, update } = await catalog.load("acme/clock", { sdk: "2.1.0" });
 module.mount(document.body, { locale: "en-GB" });
 // @ts-expect-error It may be null.
 update.version;
+if (update) await catalog.load("acme/clock", { sdk: "2.1.0", installed: "1.0.0", accept: update });
+// @ts-expect-error There is no such reason.
+await catalog.load("acme/clock", { sdk: "2.1.0", accept: { version: "2.0.0", reasons: ["age"] } });
 // @ts-expect-error An SDK must be given.
 await catalog.load("acme/clock", { installed: "1.0.0" });
 const { results } = await catalog.resolve({ sdk: "2.1.0", widgets: [{ id: "acme/clock" }] });
@@ -50,9 +53,15 @@ for await (const change of catalog.watch()) {
   change.version.length;
 }
 export const isMissing = (fault: unknown) => fault instanceof NotFound && fault.status === 404;
-export const mount: Mount = (element, { locale } = {}) => {
+export const migrate: Migrate = (config, from) => ({ ...config, from });
+export const mount: Mount = (element, { locale, states, watchStates, call, fetchImage } = {}) => {
   element.textContent = locale ?? "";
-  return { unmount: () => element.replaceChildren() };
+  const stop = watchStates?.("lock.*", (changed) => changed.map((it) => it.attributes?.name));
+  states?.("lock.*").then(([it]) => call?.("lock.unlock", { entity: it.entity }));
+  // @ts-expect-error One entity, not several.
+  call?.("lock.unlock", { entity: ["lock.a", "lock.b"] });
+  fetchImage?.("https://photos.example/1.jpg").then((image) => image.type);
+  return { unmount: () => stop?.() };
 };
 """
 # In a project without the DOM library, and without the types of Node.
