@@ -1,8 +1,6 @@
 """Supervises the workers of a service: starts, replaces and stops them.
 
-Granian runs one worker; this decides how many there are and when. Granian's own loop does not fit:
-it ends the whole service when a worker dies twice within seconds, and a worker that it replaces
-drops the connections that were still waiting to be accepted.
+Granian runs one worker; this decides how many there are and when (`granian_gaps.py` says why).
 
 The parent holds a listening socket for each worker, so no connection is refused or reset while a
 worker is replaced: the new one accepts from the same queue.
@@ -19,11 +17,19 @@ from functools import partial
 from typing import Any
 
 import structlog
-from granian import Granian
-from granian._granian import SocketHolder
 
-from ..core.http.sending import configure
+from ..core.http.client_sockets import configure
 from ..core.http.worker_status import WorkerStatus
+from .granian_gaps import (
+    Loader,
+    Start,
+    SupervisedGranian,
+    WorkerProcess,
+    exit_code_of,
+    pid_of,
+    stop_accepting,
+    wait_for_end,
+)
 from .io_thread import follow_load
 
 _log = structlog.get_logger("widget_catalog.workers")
@@ -60,23 +66,6 @@ def reserve(address: str, port: int) -> socket.socket:
     return made
 
 
-def stop_accepting(listening: os.stat_result) -> None:
-    """Leave queued connections to the other process that has this socket.
-
-    Granian has no such call, and its copy of the descriptor is out of reach: so all copies in this
-    process are replaced by a socket that nobody connects to. They are found by what they refer to,
-    because a descriptor closed by Granian may have been reused.
-    """
-    with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind("")  # An abstract socket: a name in the kernel's namespace, not in a folder.
-        silent.listen()
-        silent.setblocking(False)
-        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
-            with contextlib.suppress(OSError):
-                if os.path.samestat(os.fstat(int(name)), listening):
-                    os.dup2(silent.fileno(), int(name))
-
-
 def connection_limit() -> int:
     """How many connections a worker accepts, so that it never runs out of file descriptors.
 
@@ -91,14 +80,14 @@ def connection_limit() -> int:
     return max(1, min(_CONNECTIONS, (hard - _RESERVED_DESCRIPTORS) // 2))
 
 
-class Supervisor(Granian):  # type: ignore[misc,valid-type]
-    """Granian with this module's rules for starting and stopping workers."""
+class Supervisor(SupervisedGranian):
+    """The rules for starting, replacing and stopping workers."""
 
     def __init__(
         self,
         passed_sockets: Sequence[socket.socket],
         status: WorkerStatus,
-        renew_loader: Callable[[], Callable[..., Any]],
+        renew_loader: Callable[[], Loader],
         *,
         drain_s: float = 0,
         **options: Any,
@@ -124,8 +113,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
 
     # Sockets
 
-    def _init_shared_socket(self) -> None:
-        self._ssp = None
+    def open_sockets(self) -> None:
         for index in range(self.workers):
             self._open_socket(index)
 
@@ -139,35 +127,31 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         configure(opened)
         self._listening[index] = opened
 
-    def _drop_shared_socket(self) -> None:
+    def close_sockets(self) -> None:
         for opened in self._listening.values():
             opened.close()
         self._listening.clear()
 
     # Starting
 
-    def _spawn_worker(self, idx: int, target: Any, callback_loader: Any) -> Any:
-        self._sso = self._listening[idx]
-        self._shd = SocketHolder(self._sso.fileno(), False, self.backlog)  # type: ignore[call-arg]
-        load = partial(self._load_in_worker, idx, self._sso, callback_loader)
-        worker = super()._spawn_worker(idx, target, load)
-        worker._watcher = partial(self._watch_worker, worker, worker._watcher)  # noqa: SLF001
-        return worker
+    def socket_of(self, index: int) -> socket.socket:
+        return self._listening[index]
 
-    def _watch_worker(self, worker: Any, watch: Callable[[], None]) -> None:
+    def watch(self, worker: WorkerProcess, note_end: Callable[[], None]) -> None:
         """Ctrl-C reaches the workers, too: one may end before this process has handled it."""
-        worker.inner.join()
+        exit_code = wait_for_end(worker)
         until = time.monotonic() + _CTRL_C_S
-        while worker.inner.exitcode == 0 and time.monotonic() < until:
+        while exit_code == 0 and time.monotonic() < until:
             if self._stops_at is not None:
                 # The workers received SIGTERM, too: there is nothing left to announce.
                 super().signal_handler_interrupt()
             if self.interrupt_signal or worker.interrupt_by_parent:
                 return
             time.sleep(0.02)
-        watch()
+        note_end()
 
-    def _load_in_worker(self, index: int, own: socket.socket, load: Callable[..., Any]) -> Any:
+    def load(self, index: int, load: Loader) -> Any:
+        own = self._listening[index]
         # An inherited descriptor would keep a socket open after the parent has closed it.
         for other in self._listening.values():
             if other is not own:
@@ -178,16 +162,9 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         on_drain = partial(stop_accepting, os.fstat(own.fileno()))
         return load(on_built=on_built, on_ready=on_ready, on_drain=on_drain, status=self._status)
 
-    def _start(self, index: int, spawn_target: Any, load: Any) -> Any:
-        self._open_socket(index)
-        worker = self._spawn_worker(index, spawn_target, load)
-        worker.start()
-        return worker
-
     # Running
 
-    def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
-        load = target_loader
+    def supervise(self, spawn: Start, load: Loader) -> None:
         self.when_forked()
         while not (self.interrupt_signal or self._is_start_failed):
             self.main_loop_interrupt.wait(self._wait_s())
@@ -198,11 +175,13 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             self._note_deaths()
             for index in [it for it, at in self._due.items() if at <= time.monotonic()]:
                 del self._due[index]
-                self.wrks[index] = self._start(index, spawn_target, load)
+                self._open_socket(index)
+                self.wrks[index] = spawn(index, load)
+                self.wrks[index].start()
             self._warn_when_crowded()
             if self.reload_signal and not self._is_stopping:
                 self.reload_signal = False
-                load = self._replace_workers(spawn_target, load)
+                load = self._replace_workers(spawn, load)
 
     def _wait_s(self) -> float:
         now = time.monotonic()
@@ -218,7 +197,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             failures = self._failures.get(index, 0) + 1 if is_repeated else 1
             self._failures[index] = failures
             self._was_ready = self._was_ready or self._status.is_any_ready
-            self._status.set_dead(index, dead.inner.exitcode)
+            self._status.set_dead(index, exit_code_of(dead))
             if failures >= _START_ATTEMPTS and not self._was_ready:
                 _log.error("No worker could start. The service stops.", attempts=failures)
                 self._is_start_failed = True
@@ -231,14 +210,14 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             _log.error(
                 "A worker died and is being restarted.",
                 worker=index + 1,
-                exit_code=dead.inner.exitcode,
+                exit_code=exit_code_of(dead),
                 in_seconds=delay_s,
             )
 
     def _warn_when_crowded(self) -> None:
         """Log once that a worker is near the limit, and once that it no longer is."""
         many = self.backpressure * _NEARLY_ALL
-        is_crowded = any(_has_more_sockets(it.inner.pid, many) for it in self.wrks)
+        is_crowded = any(_has_more_sockets(pid_of(it), many) for it in self.wrks)
         if is_crowded and not self._is_crowded:
             _log.warning(
                 "A worker has reached its connection limit; new connections have to wait.",
@@ -248,7 +227,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
 
     # Replacing workers without losing connections
 
-    def _replace_workers(self, spawn_target: Any, load: Any) -> Any:
+    def _replace_workers(self, spawn: Start, load: Loader) -> Loader:
         """One by one, each when its successor is ready. Returns the loader of further workers."""
         try:
             renewed = self._renew_loader()
@@ -259,7 +238,7 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
             if index in self._due:
                 continue
             former = self.wrks[index]
-            successor = self._spawn_worker(index, spawn_target, renewed)
+            successor = spawn(index, renewed)
             successor.interrupt_by_parent = True  # Its death does not count yet.
             successor.start()
             if not self._wait_until_ready(index, successor):
@@ -278,15 +257,15 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         _log.info("All workers were replaced.", workers=self.workers)
         return renewed
 
-    def _wait_until_ready(self, index: int, worker: Any) -> bool:
+    def _wait_until_ready(self, index: int, worker: WorkerProcess) -> bool:
         deadline = time.monotonic() + _READY_TIMEOUT_S
         while worker.is_alive() and time.monotonic() < deadline and not self._is_stopping:
-            if self._status.is_ready(index, worker.inner.pid):
+            if self._status.is_ready(index, pid_of(worker)):
                 return True
             time.sleep(0.02)
         return False
 
-    def _retire(self, worker: Any) -> None:
+    def _retire(self, worker: WorkerProcess) -> None:
         worker.interrupt_by_parent = True
         if _drain(worker):
             deadline = time.monotonic() + _DRAIN_S
@@ -316,14 +295,14 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         else:
             super().signal_handler_interrupt(number, frame)
 
-    def _stop_workers(self) -> None:
+    def stop_workers(self) -> None:
         for worker in self.wrks:  # Deaths no longer count: Ctrl-C ends some workers directly.
             worker.interrupt_by_parent = True
-        ready = [it for it in self.wrks if self._status.is_ready(it.idx, it.inner.pid)]
+        ready = [it for it in self.wrks if self._status.is_ready(it.idx, pid_of(it))]
         are_draining = [_drain(worker) for worker in ready]
         if any(are_draining):
             time.sleep(_DRAIN_BEFORE_STOP_S)
-        super()._stop_workers()
+        super().stop_workers()
 
     def shutdown(self, exit_code: int = 0) -> None:
         # Workers that die during the shutdown are no failure, but a service that never started is
@@ -332,10 +311,10 @@ class Supervisor(Granian):  # type: ignore[misc,valid-type]
         super().shutdown(1 if self._is_start_failed else exit_code)
 
 
-def _drain(worker: Any) -> bool:
+def _drain(worker: WorkerProcess) -> bool:
     """Signal a worker to drain. False: it has ended."""
     try:
-        os.kill(worker.inner.pid, DRAIN_SIGNAL)
+        os.kill(pid_of(worker), DRAIN_SIGNAL)
     except ProcessLookupError:
         return False
     return True
