@@ -3,13 +3,16 @@ if the caller sent it."""
 
 import json
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.folders import filled_folder
+from support.locks import held_by_another_process
 from support.service import Service, running_service, wait_for
+from widget_catalog.core.data_folder import DataFolder
 
 MADE = re.compile(r"[0-9a-f]{16}")
 
@@ -51,9 +54,11 @@ def test_an_id_that_could_forge_a_log_line_is_replaced(service: Service, sent: s
 
 def test_a_slow_request_is_logged_with_its_parts_and_its_id(tmp_path: Path) -> None:
     form = {"username": "nobody", "password": "wrong password"}
-    logs = ("--log-format", "json", "--set", "slow_request_ms=1")
+    logs = ("--log-format", "json")
     with running_service(tmp_path / "data", *logs) as service, service.client() as client:
-        client.post("/api/auth/sign-in", json=form, headers={"x-request-id": "slow-one"})
+        with held_by_another_process(DataFolder(tmp_path / "data").writer_lock) as other:
+            threading.Timer(1.5, other.kill).start()
+            client.post("/api/auth/sign-in", json=form, headers={"x-request-id": "slow-one"})
         wait_for(lambda: "slow-one" in service.log)
         lines = [json.loads(it) for it in service.log.splitlines() if it.startswith("{")]
 

@@ -17,7 +17,7 @@ from support.service import clean_environment
 ROOT = Path(__file__).parents[2]
 # Of each room: a command, a setting, a table, a path and a public path, if it has them.
 ROOMS = {
-    "webhooks": ("webhook", "max_webhooks", "webhooks", "/api/webhooks", None),
+    "webhooks": ("webhook", "webhook_http", "webhooks", "/api/webhooks", None),
     "mirror": ("mirror", "mirror_networks", "mirrors", None, None),
     "backup": ("backup", None, None, None, None),
     "static_site": ("site", None, None, None, None),

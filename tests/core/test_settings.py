@@ -127,8 +127,8 @@ def test_every_secret_can_be_read_from_a_file(tmp_path: Path) -> None:
 
     for name in secrets:
         # The others that a secret is only valid with.
-        together = {"SECRET_KEY": "0123456789abcdef" * 2 + "xyz", "S3_ACCESS_KEY_ID": "id"}
-        together |= {"S3_SECRET_ACCESS_KEY": "key", "OIDC_ISSUER": "https://o.example"}
+        together = {"SECRET_KEY": "0123456789abcdef" * 2 + "xyz"}
+        together |= {"OIDC_ISSUER": "https://o.example"}
         together |= {"OIDC_CLIENT_ID": "id", "OIDC_CLIENT_SECRET": "a"}
         together.pop(name.upper(), None)
         environment = {f"WIDGET_CATALOG_{it}": value for it, value in together.items()}
@@ -321,14 +321,14 @@ def test_a_file_with_secrets_that_everybody_can_read_is_reported(
     tmp_path: Path, mode: int, is_exposed: bool
 ) -> None:
     file = tmp_path / "my catalog.toml"
-    file.write_text('port = 1\ns3_secret_access_key = "x"\noidc_client_secret = "y"\n')
+    file.write_text('port = 1\nsecret_key = "x"\noidc_client_secret = "y"\n')
     file.chmod(mode)
 
     warning = find_exposed_secrets(file, {})
 
     assert find_exposed_secrets(None, {"WIDGET_CATALOG_CONFIG": str(file)}) == warning
     assert warning == (
-        f"{file} contains s3_secret_access_key, oidc_client_secret, and every user of this machine "
+        f"{file} contains secret_key, oidc_client_secret, and every user of this machine "
         f"can read or change it. Run: chmod o-rwx '{file}'"
         if is_exposed
         else None

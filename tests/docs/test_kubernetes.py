@@ -81,26 +81,26 @@ def test_the_settings_are_ours_and_secrets_are_files(
     values = {
         "database": "postgresql://catalog:password@db/catalog",
         "secret-key": secrets.token_hex(32),
-        "s3-secret-access-key": "secret",
-        "s3-access-key-id": "key",
+        "s3-credentials": "[default]\naws_access_key_id = key\naws_secret_access_key = secret",
     }
     for name, value in values.items():
         (tmp_path / name).write_text(value + "\n")
     settings = of_kind(rendered, "ConfigMap")["data"]
+    credentials = set()
     for pod in pods(rendered):
         (container,) = pod["containers"]
         (mounted,) = [it for it in container["volumeMounts"] if it["name"] == "secrets"]
         environment = dict(settings)
         for it in container["env"]:
-            key = it.get("valueFrom", {}).get("secretKeyRef", {}).get("key")
-            value = values[key] if key else it["value"]
-            environment[it["name"]] = value.replace(mounted["mountPath"], str(tmp_path))
+            environment[it["name"]] = it["value"].replace(mounted["mountPath"], str(tmp_path))
+        credentials.add(environment.get("AWS_SHARED_CREDENTIALS_FILE"))
 
         loaded = load_settings(environment=environment)
 
         assert loaded.unknown == ()
         assert loaded.database == values["database"]
         assert loaded.secret_key == values["secret-key"]
+    assert str(tmp_path / "s3-credentials") in credentials
     # Variables named like the Service would override our settings.
     assert all(pod["enableServiceLinks"] is False for pod in pods(rendered))
     guide = (ROOT / "docs" / "kubernetes.md").read_text()

@@ -27,7 +27,7 @@ def publish(i):
     version = f"1.{i}.0" if i % 5 == 0 else f"2.{i}.{number}"
     js = f"// {key} {version} by {number}".encode() * 500
     with Author(url, token) as author:
-        # An account can have two versions checked at a time.
+        # An account can have two versions checked at a time, and an address send eight files.
         while (answer := author.publish(key, version, js)).status_code == 429:
             assert answer.headers["retry-after"] == "5"
             time.sleep(0.1)
@@ -42,7 +42,6 @@ def test_two_hundred_publishes_at_once_succeed_or_are_cleanly_refused(tmp_path: 
     node = prepare_node(tmp_path / "data")
     add_account(node, "ann")
     no_quotas = ["--set", "max_versions_per_hour=0", "--set", "max_open_requests=0"]
-    no_quotas += ["--set", "max_parallel_uploads=0"]
     with running_service(node.folder.path, "--workers", "2", *no_quotas) as service:
         token = token_of(service, "ann")
         command = [sys.executable, "-c", _CLIENT, service.url, token]

@@ -11,6 +11,7 @@ from support.people import BUNDLE, Person, request_body, with_token
 from support.site import Reply
 from support.site_with_people import BuiltPeople, People, join
 from widget_catalog.catalog.model.settings import CatalogSettings
+from widget_catalog.core.http import receiving
 from widget_catalog.core.http.http import PlainRequest
 
 QUOTAS = {
@@ -20,7 +21,6 @@ QUOTAS = {
     "max_bytes_per_day": 20_000,
     "max_open_requests": 2,
     "max_changes_per_hour": 3,
-    "max_parallel_uploads": 2,
 }
 
 
@@ -222,7 +222,10 @@ def test_organizations_are_limited_however_one_comes_to_own_them(strict: People)
     assert strict.site.get("/api/widgets/third/registry.json").status == 404
 
 
-def test_uploads_of_one_address_at_a_time_are_limited(strict: People) -> None:
+def test_uploads_of_one_address_at_a_time_are_limited(
+    strict: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiving, "_MAX_UPLOADS", 2)
     urls = [
         strict.ann.request("ann/clock", f"2.{i}.0").json()["uploadUrl"].partition(".example")[2]
         for i in range(2)

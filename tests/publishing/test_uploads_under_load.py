@@ -19,7 +19,7 @@ from support.wire import WireConnection, connections_to_every_worker, request
 from widget_catalog.catalog.node.node import prepare_node
 
 _BUNDLE = Random(1).randbytes(300_000)
-_NO_LIMITS = ("--set", "max_parallel_uploads=0", "--set", "max_open_requests=0")
+_NO_LIMITS = ("--set", "max_open_requests=0")
 _SMALL = "/api/v1/widgets/search"
 _SLOW_S = 3
 # Simulates a slow disk: writing the first bytes of an upload takes a while.

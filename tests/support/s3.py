@@ -20,13 +20,15 @@ from widget_catalog.core.settings import ObjectStore
 
 BUCKET = "bundles"
 KEY, SECRET = "a-key", "a-secret-that-nobody-may-read"
+# Of this process, and of the services that it starts.
+os.environ.update(AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET)
 _FORMS = (".br", ".gz", ".zst")
 _START_TIMEOUT_S = 60
 
 
-def object_store(port: int, prefix: str = "", secret: str = SECRET) -> ObjectStore:
+def object_store(port: int, prefix: str = "") -> ObjectStore:
     endpoint = f"http://127.0.0.1:{port}"
-    return ObjectStore(BUCKET, prefix, endpoint, "us-east-1", True, KEY, secret)
+    return ObjectStore(BUCKET, prefix, endpoint, "us-east-1", True)
 
 
 def settings_of(port: int) -> dict[str, str]:
@@ -36,8 +38,6 @@ def settings_of(port: int) -> dict[str, str]:
         "s3_endpoint": f"http://127.0.0.1:{port}",
         "s3_region": "us-east-1",
         "s3_path_style": "true",
-        "s3_access_key_id": KEY,
-        "s3_secret_access_key": SECRET,
     }
 
 
@@ -87,7 +87,7 @@ class ObjectStoreServer:
 @contextlib.contextmanager
 def ministack() -> Iterator[int]:
     port = free_port()
-    environment = {"GATEWAY_PORT": str(port), "AWS_SECRET_ACCESS_KEY": SECRET}
+    environment = {"GATEWAY_PORT": str(port)}
     with _running([_program("ministack")], port, environment):
         client = Bucket(object_store(port))._client
         client.create_bucket(Bucket=BUCKET)

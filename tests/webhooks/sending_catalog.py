@@ -20,7 +20,7 @@ from widget_catalog.webhooks.settings import WebhookSettings
 from widget_catalog.webhooks.store import find_webhook
 from widget_contract.names import Scope, WidgetName
 
-SETTINGS = WebhookSettings(webhook_http=True, webhook_networks="127.0.0.0/8", max_webhooks=0)
+SETTINGS = WebhookSettings(webhook_http=True, webhook_networks="127.0.0.0/8")
 
 
 class Post:

@@ -21,6 +21,7 @@ from widget_catalog.core.keys import SecretBox
 from widget_catalog.organizations.organize import end_membership
 from widget_catalog.webhooks.dispatching import Dispatcher, new_delivery
 from widget_catalog.webhooks.managing import (
+    MAX_WEBHOOKS,
     IssuedWebhook,
     create_webhook,
     rotate_secret,
@@ -40,8 +41,8 @@ JOB = "testing"
 URL = "https://hooks.example/"
 
 
-def a_webhook(store: Store, folder: Path, scope: str | None = None, most: int = 0) -> Webhook:
-    box, settings = SecretBox(folder / "key"), WebhookSettings(max_webhooks=most)
+def a_webhook(store: Store, folder: Path, scope: str | None = None) -> Webhook:
+    box, settings = SecretBox(folder / "key"), WebhookSettings()
     return create_webhook(store, COMMAND_LINE, box, settings, URL, scope=scope).webhook
 
 
@@ -90,8 +91,10 @@ def test_the_limit_of_a_scope_holds_for_those_who_come_at_once(
     store: Store, tmp_path: Path
 ) -> None:
     ann = Actor(via=Via.SESSION, account=an_account(store))
-    box, settings = SecretBox(tmp_path / "key"), WebhookSettings(max_webhooks=1)
+    box, settings = SecretBox(tmp_path / "key"), WebhookSettings()
     box.seal("")
+    for _ in range(MAX_WEBHOOKS - 1):
+        create_webhook(store, ann, box, settings, URL, scope="ann")
 
     def add() -> str:
         try:
@@ -108,7 +111,7 @@ def test_no_webhook_of_a_former_owner_stays_enabled(store: Store, tmp_path: Path
     ann, bob = (Actor(via=Via.SESSION, account=an_account(store, it)) for it in ("ann", "bob"))
     assert ann.account is not None
     assert bob.account is not None
-    box, settings = SecretBox(tmp_path / "key"), WebhookSettings(max_webhooks=0)
+    box, settings = SecretBox(tmp_path / "key"), WebhookSettings()
     box.seal("")
     for number in range(4):
         slug = f"acme-{number}"

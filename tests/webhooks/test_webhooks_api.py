@@ -28,6 +28,7 @@ from widget_catalog.core.actors import (
     Via,
     is_allowed,
 )
+from widget_catalog.webhooks.managing import MAX_WEBHOOKS
 from widget_catalog.webhooks.model import MAY_MANAGE
 from widget_contract.names import Scope
 
@@ -43,7 +44,7 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture
 def open_people(built_people: BuiltPeople, tmp_path: Path) -> Iterator[People]:
     """Its webhooks may be sent to this machine."""
-    allowed = {"webhook_http": True, "webhook_networks": "127.0.0.0/8", "max_webhooks": 2}
+    allowed = {"webhook_http": True, "webhook_networks": "127.0.0.0/8"}
     with People(built_people, tmp_path / "data", **allowed) as made:
         yield made
 
@@ -213,7 +214,7 @@ def test_what_is_wrong_is_reported(
 
 
 def test_a_scope_has_a_limited_number(open_people: People) -> None:
-    for _ in range(2):
+    for _ in range(MAX_WEBHOOKS):
         add(open_people.ann, "acme")
     add(open_people.ann, "ann")
     response = open_people.ann.post("/api/webhooks", {"url": URL, "scope": "acme"})

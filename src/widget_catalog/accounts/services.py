@@ -69,6 +69,10 @@ def _first(known: tuple[tuple[str, str], ...], text: str) -> str | None:
 
 
 _DAY_MS = 86_400_000
+# A browser that was closed for a holiday is still signed in afterwards.
+_SESSION_IDLE_MS = 14 * _DAY_MS
+# A program that nobody signed in to for half a year, however often it was refreshed.
+_PROGRAM_MS = 180 * _DAY_MS
 
 
 class AccountServices(NamedTuple):
@@ -90,10 +94,8 @@ def build_account_services(services: Services) -> AccountServices:
     settings = services.settings
     ours = settings.of(AccountSettings)
     return AccountServices(
-        lifetimes=Lifetimes(ours.session_idle_hours * 3_600_000, ours.session_max_days * _DAY_MS),
-        oauth=OAuthConfig(
-            parse_clients(ours.oauth_clients), settings.public_url, ours.oauth_max_days * _DAY_MS
-        ),
+        lifetimes=Lifetimes(_SESSION_IDLE_MS, ours.session_max_days * _DAY_MS),
+        oauth=OAuthConfig(parse_clients(ours.oauth_clients), settings.public_url, _PROGRAM_MS),
         provider=_open_provider(ours, settings.public_url),
         factor_policy=FactorPolicy(
             site_at(settings.public_url, settings.service_name),

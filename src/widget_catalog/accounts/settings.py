@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
 from ..core.actors import reserved_names
@@ -112,6 +112,11 @@ class RequiredOf(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountSettings(FeatureSettings):
+    removed: ClassVar[Mapping[str, str]] = {
+        "oauth_max_days": "a program's sign-in ends after 180 days.",
+        "session_idle_hours": "a session ends after 14 days without use.",
+    }
+
     registration: str = setting(
         "closed",
         "Who may create an account: `closed` (people whom an operator invites) or `open` "
@@ -123,16 +128,10 @@ class AccountSettings(FeatureSettings):
         "Additional reserved names. See [below](#notes-on-some-of-them).",
         rule=parsed_by(reserved_names),
     )
-    session_idle_hours: int = setting(
-        336, "Idle timeout of a session, in hours.", rule=between(1, 24 * 366)
-    )
     session_max_days: int = setting(
-        90, "Maximum lifetime of a session, in days.", rule=between(1, 366)
-    )
-    oauth_max_days: int = setting(
-        180,
-        "Maximum lifetime of a program's sign-in, in days, however often it is refreshed.",
-        rule=between(1, 3660),
+        90,
+        "Maximum lifetime of a session, in days; it ends after 14 days without use in any case.",
+        rule=between(1, 366),
     )
     second_factor_required: str = setting(
         RequiredOf.NOBODY.value,

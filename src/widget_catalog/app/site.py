@@ -40,8 +40,6 @@ class Site:
     healthz: Healthz
     alarm: DamageAlarm
     condemn: Callable[[ReplicaDamaged], None]
-    slow_ms: int = 0
-    """Log requests that take longer, with their parts; 0: none."""
 
     def drain(self) -> None:
         """Other workers take over."""
@@ -49,10 +47,8 @@ class Site:
         self.api.drain()
 
     def __post_init__(self) -> None:
-        self._traced_others = {
-            prefix: traced(it, self.slow_ms) for prefix, it in self.others.items()
-        }
-        self._show_page = traced(self._find_page, self.slow_ms)
+        self._traced_others = {prefix: traced(it) for prefix, it in self.others.items()}
+        self._show_page = traced(self._find_page)
 
     def respond_now(self, request: Request, headers: HeaderLookup) -> Response | None:
         """The most frequent reads of the public API, which never wait; None for all else, for

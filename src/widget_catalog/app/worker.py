@@ -108,7 +108,7 @@ def build_worker(
             handler = rate_limited(handler, settings.rate_limit, trust_forwarded_for=trust)
         if parts.metrics is not None or has_spans():
             # Public requests, too, are measured then.
-            handler = traced(handler, settings.slow_request_ms, identifies_all=False)
+            handler = traced(handler, identifies_all=False)
         if parts.metrics is not None:
             parts.close_later(parts.start_metrics(parts.metrics))
             handler = metered(handler, parts.metrics)
@@ -177,7 +177,7 @@ class _Parts:
         enter = opened.enter_context
         writers = enter(ThreadPoolExecutor(_THREADS, thread_name_prefix="writers"))
         self._readers = enter(ThreadPoolExecutor(_THREADS, thread_name_prefix="readers"))
-        self._receiver = self.close_later(Receiver(settings.max_parallel_uploads))
+        self._receiver = self.close_later(Receiver())
         (authenticate,) = [it.authentication for it in installed() if it.authentication is not None]
         self._dispatcher = Dispatcher(
             self._services,
@@ -212,7 +212,6 @@ class _Parts:
             self._build_healthz(health),
             self._alarm,
             self.node.replica.healing.condemn,
-            self._settings.slow_request_ms,
         )
 
     def start_metrics(self, metrics: Metrics) -> WorkerMetrics:
@@ -311,7 +310,6 @@ class _Parts:
             (lambda: self.node.replica.error) if status is None else status.find_delay,
             self._limits.max_lag_s,
             lambda: 0.0 if status is None else status.silent_s,
-            self._limits.max_silence_s,
             lambda: status is not None and status.is_read_only,
             lambda: status is not None and status.is_newer,
             health.find_blocked_s,
@@ -323,14 +321,13 @@ class _Parts:
 
     def _build_api(self, health: Health) -> PublicApi:
         limits, trust = self._limits, self._settings.trust_forwarded_for
-        most, most_of_one = limits.max_event_streams, limits.max_event_streams_per_client
-        self._streams = EventStreams(self._catalog, most, most_of_one)
+        self._streams = EventStreams(self._catalog, limits.max_event_streams)
         return PublicApi(
             self._catalog,
             self._counter,
             health,
             self._shown,
-            traced(self._dispatcher.handle, self._settings.slow_request_ms),
+            traced(self._dispatcher.handle),
             limits.min_cli_version,
             self._streams,
             partial(remote_client_of, trust_forwarded_for=trust),

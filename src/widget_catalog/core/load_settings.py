@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InvalidSettings
-from .settings import PREFIX, REMOVED_SETTINGS, Settings, list_settings, settings_from
+from .settings import PREFIX, Settings, list_settings, removed_settings, settings_from
 
 # Other variables with the prefix: the settings file, and the catalog of the authors' tool.
 _CONFIG = f"{PREFIX}CONFIG"
@@ -44,11 +44,11 @@ def load_settings(
     given |= {name: (environment[it], it) for it, name in variables.items() if it in environment}
     files = {f"{it}_FILE": name for it, name in variables.items() if not known[name].repr}
     given |= _from_secret_files(files, environment, problems)
-    unknown, removed = [], []
+    unknown, removed, former = [], [], removed_settings()
     for it in sorted(environment):
         name = it.removeprefix(PREFIX)
-        if name.lower() in REMOVED_SETTINGS and name != it:
-            removed.append(_was_removed(it, name))
+        if name.lower() in former and name != it:
+            removed.append(_was_removed(it, former[name.lower()]))
         elif it.startswith(PREFIX) and it.upper() not in (*variables, *files, *_OF_OTHERS):
             unknown.append(f"{it}: {_no_such(name, known, lambda name: PREFIX + name.upper())}")
     for it in ("AWS_DEFAULT_REGION", "AWS_REGION"):
@@ -60,8 +60,8 @@ def load_settings(
     given |= {name: (value, f"--set {name}") for name, value in (others or {}).items()}
     values: dict[str, Any] = {}
     for name, (value, source) in given.items():
-        if name in REMOVED_SETTINGS:
-            removed.append(_was_removed(source, name))
+        if name in former:
+            removed.append(_was_removed(source, former[name]))
             continue
         if name not in known:
             unknown.append(f"{source}: {_no_such(name, known)}")
@@ -113,8 +113,8 @@ def _no_such(name: str, known: Iterable[str], write: Callable[[str], str] = lamb
     return "there is no such setting" + (f"; did you mean {write(close[0])}?" if close else ".")
 
 
-def _was_removed(source: str, name: str) -> str:
-    return f"{source}: was removed and is ignored; {REMOVED_SETTINGS[name.lower()]}"
+def _was_removed(source: str, replacement: str) -> str:
+    return f"{source}: was removed and is ignored; {replacement}"
 
 
 def _from_file(file: Path | None, errors: list[str]) -> dict[str, tuple[Any, str]]:

@@ -7,7 +7,7 @@ range and its documentation; the table in `docs/settings.md` is generated.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from .setting_rules import (
@@ -25,15 +25,22 @@ from .setting_rules import (
 _DATA = Path("data")
 PREFIX = "WIDGET_CATALOG_"
 _AWS = (
-    "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and neither "
-    "s3_access_key_id nor s3_secret_access_key."
+    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN, if there is one), or "
+    "AWS_SHARED_CREDENTIALS_FILE."
 )
 # Settings of older releases, and what replaces each: one that is still given is ignored with a
-# warning.
-REMOVED_SETTINGS = {
+# warning. A feature has its own (`FeatureSettings.removed`).
+_REMOVED_SETTINGS = {
+    "max_event_streams_per_client": "a client has at most 100 streams for each worker.",
+    "max_parallel_uploads": "an address has at most 8 uploads at a time for each worker.",
+    "max_silence_s": "a node that can read stays ready while the database is silent.",
+    "s3_access_key_id": _AWS,
+    "s3_secret_access_key": _AWS,
+    "s3_secret_access_key_file": _AWS,
     "s3_session_token": _AWS,
     "s3_session_token_file": _AWS,
     "scrub_mb_per_s": "a bundle is verified when a process first opens it, and all are by doctor.",
+    "slow_request_ms": "requests that take a second or longer are logged.",
     "trace_percent": "set OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.",
 }
 _PATH_RULE = (
@@ -52,6 +59,9 @@ def setting(default: Any, about: str, *, rule: Rule | None = None, is_secret: bo
 class FeatureSettings:
     """The base of a feature's class of settings: a frozen dataclass of `setting`s."""
 
+    removed: ClassVar[Mapping[str, str]] = {}
+    """Settings of older releases, and what replaces each."""
+
     @classmethod
     def check(cls, _values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """The rules about several settings: the name of a setting, and the error."""
@@ -62,15 +72,13 @@ G = TypeVar("G", bound=FeatureSettings)
 
 
 class ObjectStore(NamedTuple):
-    """An S3-compatible store. Empty values come from the standard AWS environment."""
+    """An S3-compatible store. Empty values, and the key, come from the AWS environment."""
 
     bucket: str
     prefix: str
     endpoint: str
     region: str
     is_path_style: bool
-    access_key_id: str
-    secret_access_key: str
 
 
 class Backends(NamedTuple):
@@ -108,7 +116,8 @@ class Settings:
     bundles: str = setting(
         "",
         "Where bundles are stored: `s3://bucket` or `s3://bucket/prefix`. Empty: in the data "
-        "folder. See [object storage](scaling.md#bundles-in-an-object-store).",
+        "folder. The key is in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or elsewhere in "
+        "the AWS environment. See [object storage](scaling.md#bundles-in-an-object-store).",
         rule=check_bucket,
     )
     s3_endpoint: str = setting(
@@ -123,10 +132,6 @@ class Settings:
         "Use path-style URLs, with the bucket in the path instead of the host name, as most "
         "stores other than Amazon S3 require.",
     )
-    s3_access_key_id: str = setting(
-        "", "The access key. Empty: `AWS_ACCESS_KEY_ID`, or the standard AWS credential chain."
-    )
-    s3_secret_access_key: str = setting("", "The secret of that key.", is_secret=True)
     bundle_cache_mb: int = setting(
         1024,
         "With `bundles`: size of a node's cache of bundles on disk, in MB.",
@@ -170,11 +175,6 @@ class Settings:
     max_bundle_bytes: int = setting(
         2097152, "Maximum size of a bundle, in bytes; at most 1 GiB.", rule=between(1, 1 << 30)
     )
-    max_parallel_uploads: int = setting(
-        8,
-        "Concurrent uploads from one address, per worker; `0`: no limit.",
-        rule=between(0, 1 << 40),
-    )
     rate_limit: str = setting(
         "",
         "Requests that a client may make, such as `300/minute`. Empty: no limit. See [rate "
@@ -193,12 +193,6 @@ class Settings:
         rule=one_of("debug", "info", "warning", "error"),
     )
     access_log: bool = setting(False, "Log every request. It halves the throughput.")
-    slow_request_ms: int = setting(
-        1000,
-        "Log requests that take longer than this, in milliseconds, with the time of their parts; "
-        "`0`: none. Public reads are only measured with `metrics_port` or `otlp_endpoint`.",
-        rule=between(0, 1 << 30),
-    )
     metrics_host: str = setting("127.0.0.1", "The address of the metrics port.")
     metrics_port: int = setting(
         0, "The port of `/metrics` for Prometheus; `0`: off.", rule=between(0, 65535)
@@ -222,8 +216,6 @@ class Settings:
             yield "base_url", _PATH_RULE
         if values["metrics_port"] and values["metrics_port"] == values["port"]:
             yield "metrics_port", "must not be the port of the service itself."
-        if bool(values["s3_access_key_id"]) != bool(values["s3_secret_access_key"]):
-            yield "s3_access_key_id", "must be set together with s3_secret_access_key."
         error = check_secrets(values["secret_key"].split()) if values["database"] else None
         if error is not None:
             yield "secret_key", error
@@ -242,9 +234,8 @@ class Settings:
         if not self.bundles:
             return None
         place = urlsplit(self.bundles)
-        key = (self.s3_access_key_id, self.s3_secret_access_key)
         store = (self.s3_endpoint, self.s3_region, self.s3_path_style)
-        return ObjectStore(place.netloc, place.path.strip("/"), *store, *key)
+        return ObjectStore(place.netloc, place.path.strip("/"), *store)
 
     @property
     def secrets(self) -> list[str]:
@@ -281,6 +272,11 @@ def list_settings() -> dict[type[Any], list[Field[Any]]]:
     """The settings of the service and of every installed feature, by class."""
     own = [it for it in fields(Settings) if "about" in it.metadata]
     return {Settings: own} | {group: list(fields(group)) for group in _groups}
+
+
+def removed_settings() -> dict[str, str]:
+    """What replaces each setting of an older release."""
+    return _REMOVED_SETTINGS | {name: it for group in _groups for name, it in group.removed.items()}
 
 
 def settings_table() -> str:

@@ -61,6 +61,8 @@ from .store import (
     remove_webhook,
 )
 
+# Of a scope: each change is sent to all of them.
+MAX_WEBHOOKS = 10
 _NONE = "There is no such webhook."
 _BY_PERSON = "Disabled by {name}."
 _CHANGES = frozenset(it.kind for it in WebhookEvent.__subclasses__())
@@ -101,7 +103,7 @@ def create_webhook(
         _require(tx.connection, actor, place)
         _check_quota(tx, actor, quotas)
         if place is not None:
-            _check_room(tx, place, settings)
+            _check_room(tx, place)
         webhook = Webhook(
             id=new_id(),
             scope=place,
@@ -308,15 +310,13 @@ def _refuse_tokens(actor: Actor) -> None:
         require_person(actor)
 
 
-def _check_room(tx: Transaction, scope: str, settings: WebhookSettings) -> None:
+def _check_room(tx: Transaction, scope: str) -> None:
     if not is_scope(tx.connection, scope):
         raise NotFound(f"There is no scope {scope}.")
     lock_scope(tx, scope)
-    most = settings.max_webhooks
-    if most and count_webhooks(tx.connection, scope) >= most:
+    if count_webhooks(tx.connection, scope) >= MAX_WEBHOOKS:
         raise Conflict(
-            f"The scope {scope} has {most:,} webhooks, which is the limit. Remove one, or ask the "
-            "operator of this catalog to raise the limit."
+            f"The scope {scope} has {MAX_WEBHOOKS} webhooks, which is the limit. Remove one."
         )
 
 

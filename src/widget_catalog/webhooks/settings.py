@@ -1,20 +1,18 @@
 """Settings of webhooks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..core.networks import Network, parse_networks
-from ..core.setting_rules import between, check_networks
+from ..core.setting_rules import check_networks
 from ..core.settings import FeatureSettings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookSettings(FeatureSettings):
-    max_webhooks: int = setting(
-        10,
-        "[Webhooks](administering.md#webhooks) that a scope may have; `0`: no limit. Changes to "
-        "them are limited by `max_changes_per_hour`.",
-        rule=between(0, 1 << 40),
-    )
+    removed: ClassVar[Mapping[str, str]] = {"max_webhooks": "a scope has at most 10 webhooks."}
+
     webhook_http: bool = setting(False, "Allow webhooks to `http` URLs, without TLS.")
     webhook_networks: str = setting(
         "",

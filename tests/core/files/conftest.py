@@ -7,6 +7,8 @@ import pytest
 
 from support.s3 import ministack, rclone
 
+SESSION = boto3.session.Session
+
 
 @pytest.fixture(scope="module", autouse=True)
 def one_description_of_s3() -> Iterator[None]:
@@ -27,3 +29,9 @@ def rclone_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 def ministack_port() -> Iterator[int]:
     with ministack() as port:
         yield port
+
+
+@pytest.fixture
+def finds_the_key_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that change the variables with the key."""
+    monkeypatch.setattr(boto3.session, "Session", SESSION)

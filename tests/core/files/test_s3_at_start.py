@@ -13,7 +13,7 @@ from support.service import free_port
     ("wrong", "expected"),
     [
         ({"bundles": "s3://nowhere"}, "NoSuchBucket"),
-        ({"s3_secret_access_key": "another"}, "SignatureDoesNotMatch"),
+        ({"AWS_SECRET_ACCESS_KEY": "another"}, "SignatureDoesNotMatch"),
         ({"s3_endpoint": "http://127.0.0.1:1"}, "Could not connect"),
     ],
 )
@@ -21,7 +21,10 @@ def test_errors_are_reported_at_the_start(
     rclone_port: int, tmp_path: Path, wrong: dict[str, str], expected: str
 ) -> None:
     settings = {**settings_of(rclone_port), **wrong}
-    environment = {f"WIDGET_CATALOG_{key.upper()}": value for key, value in settings.items()}
+    environment = {
+        it if it.startswith("AWS_") else f"WIDGET_CATALOG_{it.upper()}": value
+        for it, value in settings.items()
+    }
     port = str(free_port())
     said = widget_catalog(
         "serve", "--port", port, "--data", tmp_path / "data", environment=environment

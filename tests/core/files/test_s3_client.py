@@ -155,7 +155,8 @@ def test_a_server_that_is_no_object_store_is_one_that_cannot_be_reached(
             bucket.read("js/one")
 
 
-def test_without_any_key_it_is_said_which_settings_are_missing(
+@pytest.mark.usefixtures("finds_the_key_again")
+def test_without_any_key_it_is_said_which_variables_are_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
@@ -163,14 +164,13 @@ def test_without_any_key_it_is_said_which_settings_are_missing(
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, "/nowhere")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    place = object_store(free_port())._replace(access_key_id="", secret_access_key="")
-    with pytest.raises(BundlesUnusable, match="set s3_access_key_id"):
-        Bucket(place).check_writable()
+    with pytest.raises(BundlesUnusable, match="set AWS_ACCESS_KEY_ID"):
+        Bucket(object_store(free_port())).check_writable()
 
 
+@pytest.mark.usefixtures("finds_the_key_again")
 def test_a_session_token_is_part_of_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN"):
         monkeypatch.setenv(f"AWS_{name}", f"a-{name}")
-    place = object_store(free_port())._replace(access_key_id="", secret_access_key="")
-    address = Bucket(place).sign_put("uploads/one.js", 1, CHECKSUM)
+    address = Bucket(object_store(free_port())).sign_put("uploads/one.js", 1, CHECKSUM)
     assert parse_qs(urlsplit(address).query)["X-Amz-Security-Token"] == ["a-SESSION_TOKEN"]

@@ -14,6 +14,8 @@ from ...core.errors import StoreUnavailable
 from ..reading.catalog import CatalogReader
 from ..reading.changes import EventPage
 
+# Of one client address: a tenth of what a worker has, so that one does not take them all.
+MAX_PER_CLIENT = 100
 _LOOK_EVERY_S = 0.1
 COMMENT_EVERY_S = 15.0
 _COMMENT = b": still here\n\n"
@@ -96,10 +98,9 @@ class Listener:
 class EventStreams:
     """`client` is the key by which a limit counts a client; None is not counted."""
 
-    def __init__(self, catalog: CatalogReader, max_listeners: int, max_per_client: int) -> None:
+    def __init__(self, catalog: CatalogReader, max_listeners: int) -> None:
         self._catalog = catalog
         self._max_listeners = max_listeners
-        self._max_per_client = max_per_client
         self._listeners: set[Listener] = set()
         self._by_client: Counter[str] = Counter()
         self._seq = 0
@@ -115,9 +116,8 @@ class EventStreams:
         return self._is_closed or len(self._listeners) >= self._max_listeners
 
     def has_enough(self, client: str | None) -> bool:
-        """Whether a client has reached its limit. 0 is no limit."""
-        most = self._max_per_client
-        return client is not None and 0 < most <= self._by_client[client]
+        """Whether a client has reached its limit."""
+        return client is not None and self._by_client[client] >= MAX_PER_CLIENT
 
     def listen(self, after: int, client: str | None = None) -> Listener:
         """Everything after this change. The caller has checked the limit."""

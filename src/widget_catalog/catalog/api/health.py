@@ -122,7 +122,6 @@ class Healthz:
     find_delay: Callable[[], str | None]
     max_lag_s: int
     find_silence_s: Callable[[], float]
-    max_silence_s: int
     is_read_only: Callable[[], bool]
     is_outdated: Callable[[], bool]
     blocked_s: Callable[[], float]
@@ -161,8 +160,6 @@ class Healthz:
             return _REBUILDING
         if self._lag_s() > self.max_lag_s and not self.is_catching_up():
             return "behind: not all changes can be shown"
-        if 0 < self.max_silence_s < self.find_silence_s():
-            return f"cut off: {self._describe_silence()}"
         return None
 
     def _describe(self) -> str:

@@ -79,14 +79,8 @@ class CatalogSettings(FeatureSettings):
     )
     max_event_streams: int = setting(
         1000,
-        "Open event streams per worker. Beyond that, clients get `503`.",
-        rule=between(0, 1_000_000),
-    )
-    max_event_streams_per_client: int = setting(
-        100,
-        "Open event streams per client address and worker; `0`: no limit. Connections from "
-        "this machine are not counted. Behind a proxy on another machine, set "
-        "`trust_forwarded_for`; otherwise all clients count as one.",
+        "Open event streams per worker. Beyond that, or with 100 of one client address, clients "
+        "get `503`.",
         rule=between(0, 1_000_000),
     )
     max_lag_s: int = setting(
@@ -94,10 +88,4 @@ class CatalogSettings(FeatureSettings):
         "Seconds that changes may wait to be applied before `/healthz/ready` returns `503`, unless "
         "[all nodes are behind](scaling.md#when-all-nodes-are-behind).",
         rule=between(1, 86_400),
-    )
-    max_silence_s: int = setting(
-        0,
-        "With `database`: seconds without a response from it before `/healthz/ready` returns "
-        "`503`; 0: no limit.",
-        rule=between(0, 86_400),
     )

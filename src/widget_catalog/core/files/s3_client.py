@@ -34,7 +34,10 @@ _PART = "object_store"
 _NO_ANSWER = (BotoCoreError, RecursionError, ValueError)
 
 _CHECKSUM = "x-amz-checksum-sha256"
-_NO_KEY = "There is no key to sign requests with: set s3_access_key_id and s3_secret_access_key."
+_NO_KEY = (
+    "There is no key to sign requests with: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
+    "AWS_SHARED_CREDENTIALS_FILE."
+)
 _WRONG_KEY = "The store does not know the access key."
 _NO_RIGHT = "The key has no right to write there: it needs s3:PutObject and s3:DeleteObject."
 _EXPIRED = "The session token is not valid, or no longer."
@@ -191,8 +194,6 @@ class Bucket:
             "s3",
             endpoint_url=place.endpoint or None,
             region_name=place.region or None,
-            aws_access_key_id=place.access_key_id or None,
-            aws_secret_access_key=place.secret_access_key or None,
             config=Config(
                 signature_version="s3v4",
                 s3={"addressing_style": "path" if place.is_path_style else "auto"},

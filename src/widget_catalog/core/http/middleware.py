@@ -171,6 +171,8 @@ class _Window:
 
 
 _slow_log = structlog.get_logger("widget_catalog.slow")
+# People notice a second, and a healthy service has few such requests.
+_SLOW_MS = 1000
 
 REQUEST_ID = "x-request-id"
 # What is safe in a log and in a header; others are replaced.
@@ -223,8 +225,8 @@ def has_spans() -> bool:
     return bool(_spans)
 
 
-def traced(handler: Handler, slow_ms: int, *, identifies_all: bool = True) -> Handler:
-    """Measures each request, and logs one that takes longer than this (0: none)."""
+def traced(handler: Handler, *, identifies_all: bool = True) -> Handler:
+    """Measures each request, and logs a slow one with its parts."""
 
     async def handle(request: Request, body: Body) -> Response:
         if current.get() is not None:
@@ -240,7 +242,7 @@ def traced(handler: Handler, slow_ms: int, *, identifies_all: bool = True) -> Ha
             else:
                 response = await handler(request, body)
             ms = (time.perf_counter() - began) * 1000
-            if slow_ms and ms >= slow_ms and not isinstance(response.body, EventBody):
+            if ms >= _SLOW_MS and not isinstance(response.body, EventBody):
                 _slow_log.warning(
                     "A request was slow.",
                     method=request.method,

@@ -17,6 +17,8 @@ _WAIT_S = 5
 # Limit for the announced bytes of all bodies that a worker receives concurrently. One body is
 # always accepted, whatever its size.
 MAX_BYTES = 64 << 20
+# Concurrent uploads from one network: twice what the tool and browsers send, of several people.
+_MAX_UPLOADS = 8
 # Forms with files that an account may send concurrently, from any address.
 _MAX_FORMS = 2
 # They wait for the disk, and nothing else waits for them.
@@ -28,9 +30,7 @@ _T = TypeVar("_T")
 class Receiver:
     """One per worker."""
 
-    def __init__(self, max_parallel: int) -> None:
-        """`max_parallel`: concurrent bodies from one network; 0: no limit."""
-        self._max_parallel = max_parallel
+    def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="uploads")
         self._under_way: Counter[str] = Counter()
         self._forms: Counter[str] = Counter()
@@ -64,10 +64,8 @@ class Receiver:
     @contextlib.contextmanager
     def limit_uploads(self, network: str) -> Iterator[None]:
         """Raises TooOften if this client has reached its limit of concurrent uploads."""
-        sentence = (
-            f"At most {self._max_parallel:,} files can be uploaded from your address at a time."
-        )
-        with _one_more(self._under_way, network, self._max_parallel, sentence):
+        sentence = f"At most {_MAX_UPLOADS} files can be uploaded from your address at a time."
+        with _one_more(self._under_way, network, _MAX_UPLOADS, sentence):
             yield
 
     @contextlib.contextmanager
