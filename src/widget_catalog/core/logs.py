@@ -111,7 +111,9 @@ def configure_logs(log_format: str, level: str) -> None:
     # At debug level, libraries log secrets: Authlib the tokens it issues, boto3 its session token
     # and signatures. At info level, httpx logs every request.
     root.setLevel(max(logging.INFO, logging.getLevelNamesMapping()[level.upper()]))
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    # At info level, httpx logs each request, and botocore where it found the key.
+    for name in ("httpx", "botocore"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
