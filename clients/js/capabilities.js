@@ -76,24 +76,30 @@ function partCovers(old, now) {
 
 /** A sentence about the new capabilities among these, if there are any. */
 export function mayAlso(number, added) {
-  const words = added.filter((it) => typeof it !== "string").map(inWords);
-  return words.length ? ` ${number} may also ${listed(words)}.` : "";
+  const some = added.filter((it) => typeof it !== "string").map((it) => inWords(it, { most: FEW }));
+  return some.length ? ` ${number} may also ${listed(some, FEW)}.` : "";
 }
 
-function inWords({ domain, access, entities, services }) {
-  const narrowed = entities ? [listed(entities)] : [];
-  if (services) narrowed.push(`only ${listed(services)}`);
-  return `${access} ${plural(domain)}${narrowed.length ? ` (${narrowed.join("; ")})` : ""}`;
+/** `translate` fills in the values of a text; a translated domain has its own name, without a plural. */
+export function inWords({ domain, access, entities, services }, { most = Infinity, translate } = {}) {
+  const said = translate ?? ((text, values) => text.replace(/%\(\w+\)s/, Object.values(values)[0]));
+  const named = { domain: translate ? words(domain) : plural(domain) };
+  const narrowed = entities ? [listed(entities, most)] : [];
+  if (services) narrowed.push(said("only %(services)s", { services: listed(services, most) }));
+  const sentence = said(access === "control" ? "control %(domain)s" : "read %(domain)s", named);
+  return `${sentence}${narrowed.length ? ` (${narrowed.join("; ")})` : ""}`;
 }
 
-function listed(some) {
-  if (some.length <= FEW) return some.join(", ");
-  return `${some.slice(0, FEW).join(", ")} and ${some.length - FEW} more`;
+function listed(some, most) {
+  if (some.length <= most) return some.join(", ");
+  return `${some.slice(0, most).join(", ")} and ${some.length - most} more`;
 }
+
+const words = (domain) => domain.replace(/^_+|_+$/g, "").replaceAll("_", " ") || domain;
 
 function plural(domain) {
-  const words = domain.replace(/^_+|_+$/g, "").replaceAll("_", " ") || domain;
-  if (UNCOUNTABLE.has(words) || words.endsWith("s")) return words;
-  if (/(?:ch|sh|x)$/.test(words)) return `${words}es`;
-  return /[^aeiou]y$/.test(words) ? `${words.slice(0, -1)}ies` : `${words}s`;
+  const named = words(domain);
+  if (UNCOUNTABLE.has(named) || named.endsWith("s")) return named;
+  if (/(?:ch|sh|x)$/.test(named)) return `${named}es`;
+  return /[^aeiou]y$/.test(named) ? `${named.slice(0, -1)}ies` : `${named}s`;
 }

@@ -3,7 +3,9 @@
 import base64
 import gzip
 import hashlib
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -15,28 +17,26 @@ DIGEST = hashlib.sha256(SCRIPT)
 PINNED = f"/client/v1/client.{DIGEST.hexdigest()[:16]}.js"
 
 
-@pytest.mark.parametrize(
-    ("path", "content_type", "caching"),
-    [
-        ("/client/v1/client.js", "text/javascript", "public, max-age=3600"),
-        (PINNED, "text/javascript", "public, max-age=31536000, immutable"),
-        ("/client/v1/client.d.ts", "text/plain", "public, max-age=3600"),
-        ("/client/v1/sandbox.js", "text/javascript", "public, max-age=3600"),
-        ("/client/v1/static.js", "text/javascript", "public, max-age=3600"),
-        ("/client/v1/capabilities.js", "text/javascript", "public, max-age=3600"),
-        ("/client/v1/semver.js", "text/javascript", "public, max-age=3600"),
-        ("/client/v1/sandbox.d.ts", "text/plain", "public, max-age=3600"),
-        ("/client/v1/static.d.ts", "text/plain", "public, max-age=3600"),
-        ("/client/v1/api.d.ts", "text/plain", "public, max-age=3600"),
-        ("/client/v1/widget.d.ts", "text/plain", "public, max-age=3600"),
-    ],
-)
-def test_every_file_of_the_client_is_served_to_every_origin(
-    site: InProcessSite, path: str, content_type: str, caching: str
+FILES = json.loads((CLIENT / "package.json").read_text())["files"]
+KINDS = {".js": "text/javascript", ".d.ts": "text/plain"}
+AN_HOUR, FOR_GOOD = "public, max-age=3600", "public, max-age=31536000, immutable"
+
+
+@pytest.mark.parametrize("name", [it for it in FILES if it.endswith(tuple(KINDS))])
+def test_every_file_of_the_client_is_served_to_every_origin(site: InProcessSite, name: str) -> None:
+    kind = KINDS["".join(Path(name).suffixes)]
+    assert_served(site, f"/client/v1/{name}", (CLIENT / name).read_bytes(), kind, AN_HOUR)
+
+
+def test_the_client_has_an_address_that_never_changes(site: InProcessSite) -> None:
+    assert_served(site, PINNED, SCRIPT, "text/javascript", FOR_GOOD)
+
+
+def assert_served(
+    site: InProcessSite, path: str, content: bytes, content_type: str, caching: str
 ) -> None:
     response = site.get(path)
-    name = "client.js" if path == PINNED else path.rpartition("/")[2]
-    assert (response.status, response.body) == (200, (CLIENT / name).read_bytes())
+    assert (response.status, response.body) == (200, content)
     etag = response.headers.pop("etag")
     assert response.headers == {
         "content-type": f"{content_type}; charset=utf-8",

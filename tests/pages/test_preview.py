@@ -1,6 +1,7 @@
 """The page of a live preview, and the files of every preview."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -101,13 +102,14 @@ def test_files_may_be_kept_for_good(demo_site: InProcessSite, name: str, content
 
 
 def test_style_and_scripts_of_the_page_are_small(demo_site: InProcessSite) -> None:
-    """What is loaded with the page; starting the preview loads two more scripts."""
+    """What is loaded with the page; starting the preview loads more scripts."""
     page = demo_site.get(CLOCK).body.decode()
     loaded = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js))"', page)
     assert len(loaded) <= 3
     assert sum(len(demo_site.get(it).body) for it in loaded) < 60_000
-    later = [address_of(demo_site, it) for it in ("widget-frame.js", "settings-form.js")]
-    assert sum(len(demo_site.get(it).body) for it in later) < 15_000
+    names = ("widget-frame.js", "settings.js", "elements.js", "texts.js")
+    later = [gzip.compress(demo_site.get(address_of(demo_site, it)).body) for it in names]
+    assert sum(map(len, later)) < 10_000
     assert len(page) < 60_000
 
 

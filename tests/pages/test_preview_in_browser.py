@@ -179,7 +179,9 @@ def test_a_hostile_widget_reaches_nothing(
         "frame.html",
         "index.js",
         "sample-context.js",
-        "settings-form.js",
+        "settings.js",
+        "elements.js",
+        "texts.js",
         "widget-frame.js",
     }
 

@@ -10,23 +10,9 @@ from widget_contract.wire import Size, VersionEntry, WidgetDetail
 from widget_contract.wire_running import PublishedFile
 
 from ..core.languages.language import ENGLISH, N_, Language
+from ..core.languages.permissions import PERMISSIONS
 
 _WIDE_GRID_CELLS = 12
-
-_PERMISSIONS = {
-    "camera": N_("Use the camera"),
-    "clipboard": N_("Use the clipboard"),
-    "clipboard-read": N_("Read the clipboard"),
-    "clipboard-write": N_("Write to the clipboard"),
-    "fullscreen": N_("Use full screen"),
-    "geolocation": N_("Access your location"),
-    "microphone": N_("Use the microphone"),
-    "network": N_("Connect to the network"),
-    "notifications": N_("Show notifications"),
-    "settings": N_("Read the dashboard's settings"),
-    "storage": N_("Store data in the browser"),
-    "user": N_("Access your identity"),
-}
 
 # Pictures are named by people, except those of `widget screenshot`.
 _SCHEMES = {"light": N_("Light"), "dark": N_("Dark")}
@@ -85,7 +71,7 @@ def permission_fact(it: Permission, language: Language) -> PermissionFact:
         words = in_words(it, gettext=None if language is ENGLISH else language.gettext)
         return PermissionFact(name_of(it), words[0].upper() + words[1:])
     kind, colon, detail = it.partition(":")
-    known = _PERMISSIONS.get(kind)
+    known = PERMISSIONS.get(kind)
     known = known and language.gettext(known)
     return PermissionFact(it, f"{known}: {detail}" if known and colon else known)
 

@@ -1,7 +1,7 @@
 // The page of `widget screenshot`: the widget alone, in the size of the window. Its title becomes
 // "ready" when the widget runs and has been drawn, or "failed: …".
 import { WidgetFrame } from "./preview/widget-frame.js";
-import { defaultConfig } from "./preview/settings-form.js";
+import { defaultConfig } from "./preview/settings.js";
 
 const scheme = new URLSearchParams(location.search).get("scheme") ?? "light";
 const DRAWN_AFTER_MS = 700; // Fonts, images and the first animation.

@@ -1,7 +1,8 @@
 """The files of the preview, which the catalog and the authors' tool both serve.
 
 `widget-frame.js` runs a widget in a frame with `frame.html`; `panel.js` draws the controls
-around it. They find each other by relative addresses, so they are served from one folder.
+around it. They find each other by relative addresses, so they are served from one folder. The form
+for settings is that of the JavaScript client.
 """
 
 import base64
@@ -17,11 +18,13 @@ _TYPES = {
     "css": "text/css; charset=utf-8",
 }
 NAMES = (
+    "elements.js",
     "frame.html",
     "panel.js",
     "preview.css",
     "sample-context.js",
-    "settings-form.js",
+    "settings.js",
+    "texts.js",
     "widget-frame.js",
 )
 

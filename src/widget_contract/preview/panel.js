@@ -57,13 +57,13 @@ class Panel {
 
   async run() {
     this.isWanted = true;
-    const [{ WidgetFrame }, { SettingsForm, presets }] = await Promise.all([
-      import("./widget-frame.js"), import("./settings-form.js"),
+    const [{ WidgetFrame }, settings] = await Promise.all([
+      import("./widget-frame.js"), import("./settings.js"),
     ]);
     this.#frame ??= new WidgetFrame(this.holder, {
       onState: (state, sentence) => this.#show(state, sentence), translate: _,
     });
-    if (this.#form === null) this.#drawSettings(SettingsForm, presets);
+    if (this.#form === null) this.#drawSettings(settings);
     await this.#frame.run({
       ...this.#version, title: `${_("Preview")}: ${this.#version.displayName}`,
       config: this.#form.config, scheme: this.#scheme,
@@ -81,16 +81,20 @@ class Panel {
     if (this.isWanted) await this.run();
   }
 
-  #drawSettings(SettingsForm, presets) {
+  #drawSettings({ defaultConfig, presets, settingsForm }) {
     const manifest = Object(this.#version.manifest);
-    this.#form = new SettingsForm(manifest, (config) => this.#frame.update(config), _);
-    const given = presets(manifest);
+    const form = make("div", { className: "preview-settings" });
+    this.#form = settingsForm(form, {
+      schema: manifest.configSchema, config: defaultConfig(manifest), translate: _,
+      onChange: (config) => this.#frame.update(config),
+    });
+    const given = presets(manifest.configSchema);
     const summary = make("summary", { textContent: _("Settings") });
     const hasForm = manifest.configSchema !== undefined;
     const details = make("details", { open: hasForm }, [summary]);
     this.side.classList.toggle("preview-below", !hasForm);
     if (given.length > 0) details.append(this.#presets(given));
-    details.append(this.#form.element);
+    details.append(form);
     this.side.replaceChildren(details);
     this.side.hidden = false;
   }

@@ -11,6 +11,7 @@ from babel.messages.pofile import read_po
 from jinja2 import Environment
 
 import widget_catalog
+from widget_catalog.core.languages.client_texts import CLIENT, client_texts
 from widget_catalog.core.languages.extract import extract, updated
 from widget_catalog.core.languages.language import CATALOGS, PSEUDO, TAGS, find_language
 
@@ -42,6 +43,10 @@ def test_a_catalog_has_the_texts_of_the_sources_and_no_others(tag: str) -> None:
     written = (CATALOGS / f"{tag}.po").read_bytes()
     command = "./dev run python -m widget_catalog.core.languages.extract"
     assert updated(tag, extract()) == written, f"Run {command}, and translate what is empty."
+
+
+def test_the_client_says_what_the_catalogs_say() -> None:
+    assert (CLIENT / "texts.js").read_text(encoding="utf-8") == client_texts()
 
 
 @pytest.mark.parametrize("tag", TRANSLATED)

@@ -13,8 +13,7 @@ PREFIX = "/client/"
 
 _FOLDER = "/client/v1/"
 _SCRIPT = "client.js"
-_MORE = ("sandbox.js", "static.js", "capabilities.js", "semver.js")
-_TYPES = ("client.d.ts", "sandbox.d.ts", "static.d.ts", "api.d.ts", "widget.d.ts")
+_KINDS = {".js": "text/javascript", ".d.ts": "text/plain"}
 _AN_HOUR = "public, max-age=3600"
 _FOR_GOOD = "public, max-age=31536000, immutable"
 
@@ -45,11 +44,10 @@ def _files() -> dict[str, _File]:
         _FOLDER + _SCRIPT: _file(script, "text/javascript", _AN_HOUR),
         f"{_FOLDER}client.{digest}.js": _file(script, "text/javascript", _FOR_GOOD),
     }
-    for name in (*_MORE, *_TYPES):
-        content_type = "text/javascript" if name in _MORE else "text/plain"
-        files[_FOLDER + name] = _file(
-            (STATIC / "client" / name).read_bytes(), content_type, _AN_HOUR
-        )
+    for path in sorted((STATIC / "client").iterdir()):
+        kind = _KINDS.get("".join(path.suffixes))
+        if kind is not None and path.name != _SCRIPT:
+            files[_FOLDER + path.name] = _file(path.read_bytes(), kind, _AN_HOUR)
     return files
 
 

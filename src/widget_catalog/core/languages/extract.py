@@ -1,4 +1,5 @@
-"""Brings the catalogs up to date with the sources:
+"""Brings the catalogs up to date with the sources, and the texts of the JavaScript client with the
+catalogs:
 `python -m widget_catalog.core.languages.extract [TAG …]`; a tag without a catalog gets one.
 """
 
@@ -10,6 +11,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
+from .client_texts import CLIENT, SCRIPTS, client_texts
 from .language import CATALOGS
 
 _SOURCES = Path(__file__).parents[3]
@@ -36,8 +38,10 @@ def extract() -> Catalog:
     found = Catalog()
     contract = _SOURCES / "widget_contract"
     preview = sorted((contract / "preview").glob("*.js"))
-    product = sorted((_SOURCES / "widget_catalog").rglob("*"))
-    for path in [contract / "capabilities.py", *preview, *product]:
+    # `rglob` follows the link to the client in some versions of Python, and not in others.
+    product = [it for it in sorted((_SOURCES / "widget_catalog").rglob("*")) if it.parent != CLIENT]
+    client = [CLIENT / it for it in SCRIPTS]
+    for path in [contract / "capabilities.py", *preview, *client, *product]:
         method = _METHODS.get(path.suffix)
         if method is None or not _has_marks(path):
             continue
@@ -51,9 +55,10 @@ def extract() -> Catalog:
 def _has_marks(path: Path) -> bool:
     text = path.read_text("utf-8")
     if path.suffix == ".py":
-        return "core.languages" in text or "..languages." in text or "gettext" in text
+        return "N_(" in text or "gettext" in text
     if path.suffix == ".js":
-        return (path.parent.name in ("static", "preview") and " _ = " in text) or "N_ = " in text
+        own = ("static", "preview", "client")
+        return (path.parent.name in own and " _ = " in text) or "N_ = " in text
     return "{% trans" in text or "_(" in text
 
 
@@ -76,6 +81,7 @@ def main(tags: list[str]) -> None:
     sources = extract()
     for tag in sorted({*tags, *(it.stem for it in CATALOGS.glob("*.po"))}):
         (CATALOGS / f"{tag}.po").write_bytes(updated(tag, sources))
+    (CLIENT / "texts.js").write_text(client_texts(), encoding="utf-8")
 
 
 if __name__ == "__main__":
