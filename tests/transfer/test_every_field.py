@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from widget_catalog.catalog.model.widgets import AttachedFile, Revocation, Style, Version, Widget
-from widget_catalog.catalog.store.rows import draft, version_from, version_row
+from widget_catalog.catalog.store.drafts import draft
+from widget_catalog.catalog.store.rows import VersionColumns, version_from, version_row
 from widget_catalog.core.files.contract import Kind
 from widget_catalog.transfer.export_catalog import encode_line, name_files
 from widget_catalog.transfer.line_shapes import VersionLine
@@ -118,7 +119,9 @@ def a_widget(text: str) -> Widget:
 def test_a_version_read_from_the_database_is_the_stored_one() -> None:
     version = a_version("")
 
-    assert version_from("acme", "clock", (1, *version_row("acme", "clock", version))) == version
+    row = version_row("acme", "clock", version)
+
+    assert version_from("acme", "clock", VersionColumns(*row)) == version
 
 
 def test_a_mirror_can_take_over_every_field_of_an_entry() -> None:

@@ -10,7 +10,8 @@ from collections.abc import Generator, Iterable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from ..catalog.store.rows import Draft, Prepare, draft
+from ..catalog.store.drafts import Draft, draft
+from ..catalog.store.rows import Prepare
 from ..core.clock import from_ms, to_ms
 from ..core.errors import InvalidWidget
 from ..core.files.contract import Kind

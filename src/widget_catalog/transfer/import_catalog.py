@@ -10,9 +10,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from ..catalog.reading.accepted_import import merge_drafts
+from ..catalog.store.drafts import Draft, draft
 from ..catalog.store.events import require_no_mirror
 from ..catalog.store.files import withdraw_files
-from ..catalog.store.rows import Draft, draft
 from ..catalog.store.widgets import add_drafts
 from ..core.clock import from_ms
 from ..core.db.engine import Store

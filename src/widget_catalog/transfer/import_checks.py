@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Sequence
 import msgspec
 
 from ..catalog.model.events import CatalogImported
+from ..catalog.store.drafts import Draft
 from ..catalog.store.events import append
 from ..catalog.store.revocations import list_revoked_bytes
-from ..catalog.store.rows import Draft
 from ..catalog.store.scopes import find_owned_scopes
 from ..catalog.store.widgets import Key, find_hashes
 from ..core.actors import COMMAND_LINE

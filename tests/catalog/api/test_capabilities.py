@@ -13,9 +13,7 @@ from support.people import BUNDLE, a_person, signed_in
 from support.site import InProcessSite
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.model.widgets import Version
-from widget_catalog.catalog.store.rows import version_from, version_row
-from widget_catalog.catalog.store.tables import versions
-from widget_catalog.core.db.damage import row_checksum
+from widget_catalog.catalog.store.rows import VersionColumns, version_from, version_row
 from widget_contract.semver import SemVer
 from widget_contract.wire import Size
 
@@ -169,19 +167,14 @@ def test_a_version_that_an_older_release_stored_without_them_has_them() -> None:
         permissions=("network",),
     )
     text = json.dumps({"capabilities": [FRONT]})
-    plain = list(version_row("ann", "door", version))
-    columns = [it.name for it in versions.columns]
-    plain[columns.index("manifest") - 1] = text
+    columns = VersionColumns(*version_row("ann", "door", version))
+    columns.manifest = text
+    columns.checksum = columns.checksum_in("ann", "door")
 
-    again = version_from("ann", "door", (1, *_with_checksum(plain)))
+    again = version_from("ann", "door", columns)
 
     assert again.permissions == ("network", "control:lock")
     assert again.manifest == text
-
-
-def _with_checksum(row: list[Any]) -> list[Any]:
-    *values, _, details = row
-    return [*values, row_checksum(("ann", "door", *values)), details]
 
 
 def test_malformed_ones_are_refused_with_every_error(shop: InProcessSite) -> None:

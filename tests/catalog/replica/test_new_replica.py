@@ -14,7 +14,7 @@ from widget_catalog.catalog.model.events import Imported
 from widget_catalog.catalog.node.node import Node, prepare_node
 from widget_catalog.catalog.replica.comparison import Differences, check_replica
 from widget_catalog.catalog.replica.file import ReplicaFile, find_current, make_current
-from widget_catalog.catalog.store.rows import draft
+from widget_catalog.catalog.store.drafts import draft
 from widget_catalog.catalog.store.widgets import (
     add_drafts,
     add_widgets,

@@ -7,12 +7,15 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import Table
 
 from support.values import a_version, a_widget
 from widget_catalog.catalog.model.events import Unlisted, Yanked
 from widget_catalog.catalog.store.downloads import get_counts
 from widget_catalog.catalog.store.feed import list_changes
 from widget_catalog.catalog.store.files import list_stored_files
+from widget_catalog.catalog.store.rows import VersionColumns, WidgetColumns
+from widget_catalog.catalog.store.tables import versions, widgets
 from widget_catalog.catalog.store.widgets import (
     add_widgets,
     count_widgets,
@@ -32,6 +35,15 @@ def find(store: Store, key: str = "acme/clock") -> Any:
     scope, _, name = key.partition("/")
     with store.reading() as connection:
         return find_widget(connection, Scope(scope), WidgetName(name))
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"), [(widgets, WidgetColumns), (versions, VersionColumns)]
+)
+def test_columns_are_those_of_the_table_after_the_number_of_the_widget(
+    table: Table, columns: type[msgspec.Struct]
+) -> None:
+    assert list(columns.__struct_fields__) == table.columns.keys()[1:]
 
 
 def test_a_widget_comes_back_as_it_was_saved(store: Store) -> None:

@@ -17,7 +17,7 @@ from ...core.hooks import Hooks
 from ...core.jobs.periodic import PeriodicJobs
 from ..model.events import Imported, PublishBegun, Revoked
 from ..model.widgets import Version, Widget
-from ..store.rows import Draft
+from ..store.drafts import Draft
 from ..store.staging import (
     end_import,
     find_import,

@@ -22,7 +22,8 @@ from ...core.db.file_lock import file_lock
 from ...core.db.schema import Name, Number, metadata
 from ...core.db.table_locks import import_lock
 from ...core.errors import DataDamaged
-from .rows import Draft, StoredFile
+from .drafts import Draft
+from .rows import StoredFile
 
 # The import in progress, if any. Once it is accepted it is always completed, if necessary by
 # another process.

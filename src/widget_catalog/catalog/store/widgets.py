@@ -18,16 +18,15 @@ from ..model.events import Imported, PublicEvent, Revoked, TextChanged
 from ..model.widgets import Totals, Version, Widget
 from .downloads import downloads as counts
 from .downloads import set_counts
+from .drafts import Draft, draft
 from .events import append_public, require_changeable
 from .revocations import add_revocations, save_revocation
 from .rows import (
-    Draft,
     Row,
     Slice,
     StoredWidget,
     WidgetRows,
     attached_rows,
-    draft,
     slice_of,
     stored_widget,
     version_row,
