@@ -1,4 +1,5 @@
-"""The operator's command, `widget-catalog`. Its subcommands are implemented in `actions/`.
+"""The operator's command, `widget-catalog`, and its subcommand `serve`. The others are those of
+features.
 
 A command imports what it needs when it runs, so that `--help` is fast; `--version` is handled by
 `__main__.py`, before this is loaded.
@@ -7,11 +8,13 @@ A command imports what it needs when it runs, so that `--help` is fast; `--versi
 import contextlib
 import errno
 import os
+import socket
 import sqlite3
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.markup import escape
@@ -23,7 +26,11 @@ from ..core import release
 from ..core.commands import HELP_OPTIONS, build_command, examples, register
 from ..core.errors import BackendDown, BundlesDown, DatabaseReadOnly, InvalidImport, InvalidSettings
 from ..core.load_settings import load_settings, passed_sockets
+from ..core.settings import Settings
 from .features import FEATURES, install_features
+
+if TYPE_CHECKING:
+    from ..catalog.node.node import Node
 
 _OUTPUT_ERRORS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CATALOG = "Catalog data"
@@ -137,17 +144,6 @@ def serve(
     Stop it with Ctrl-C or SIGTERM: requests in flight are finished, and no download count is lost.
     SIGHUP replaces the workers one by one with the current settings, without downtime.
     """
-    from ..catalog.node.node import prepare_node
-    from ..catalog.node.opening import make_folder, require_no_loss
-    from ..core import clock
-    from ..core.clock import iso
-    from ..core.data_folder import DataFolder, ServiceLock
-    from ..core.logs import configure_logs
-    from ..core.progress import counting
-    from . import start
-    from .server import check_port
-    from .server import serve as run_server
-
     flags: dict[str, Any] = {
         "host": host, "port": port, "data": data, "workers": workers, "base_url": base_url,
         "cdn_base_url": cdn_base_url, "log_format": log_format, "access_log": access_log,
@@ -160,44 +156,29 @@ def serve(
         flags["host"], flags["port"] = sockets[0].getsockname()[:2]
     defaults = {"data": _DEMO_FOLDER, "dashboard": True} if demo else None
     read_settings = partial(load_settings, flags, config, others, defaults=defaults)
+    _serve(read_settings, sockets, config, is_demo=demo, may_begin_anew=new_database)
+
+
+def _serve(
+    read_settings: Callable[[], Settings],
+    sockets: Sequence[socket.socket],
+    config: Path | None,
+    *,
+    is_demo: bool,
+    may_begin_anew: bool,
+) -> None:
+    from ..core.logs import configure_logs
+    from . import start
+    from .server import serve as run_server
+
     settings = read_settings()
-    if len(sockets) > settings.workers:
-        raise InvalidSettings(
-            [f"workers: must be at least {len(sockets)}, one for each socket that was passed."]
-        )
-    folder = DataFolder(settings.data)
-    lock = ServiceLock(folder.path, folder.service_lock)
-    lock.check()
-    if not sockets:
-        check_port(settings.host, settings.port, "--port")
-    if settings.metrics_port:
-        check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
-    if not (new_database or settings.database):
-        require_no_loss(folder)
-    make_folder(folder)
-    # Before the database is touched: another release may be using it.
-    lock.acquire(settings.public_url, iso(clock.now()))
-    bar = partial(counting, say, "Building the read model")
-    node = prepare_node(
-        settings.data,
-        backends=settings.backends,
-        checks_replica=True,
-        bar=bar,
-        may_begin_anew=new_database,
-        on_wait=report,
-        on_outage=start.warn_of_outage,
-    )
+    _claim(settings, sockets, may_begin_anew=may_begin_anew)
+    node = _prepare(settings, may_begin_anew=may_begin_anew)
     start.warn_of_settings(settings, config)
     for sentence in start.check_start(node):
         say.print(f"[yellow]Repaired:[/] {escape(sentence)}")
-    if demo and start.is_empty(node):
-        place = escape(str(settings.data))
-        say.print("Adding the example widgets …")
-        try:
-            summary = start.add_examples(node, settings)
-        except InvalidImport as error:
-            fail(f"Cannot add the example widgets to {place}. {error.message}")
-        say.print(f"Added {summary.widgets_added} example widgets to {place}.")
+    if is_demo and start.is_empty(node):
+        _add_examples(node, settings)
     work = start.StartWork(settings)
     invitation = work.do(node)
     node.store.close()
@@ -209,6 +190,60 @@ def serve(
         passed_sockets=sockets,
         finish_start=work.finish if work.is_put_off else None,
     )
+
+
+def _claim(settings: Settings, sockets: Sequence[socket.socket], *, may_begin_anew: bool) -> None:
+    """Take the folder, and make sure of the addresses, before the database is touched: another
+    service, of another release, may be using it.
+    """
+    from ..catalog.node.opening import make_folder, require_no_loss
+    from ..core import clock
+    from ..core.data_folder import DataFolder, ServiceLock
+    from .server import check_port
+
+    if len(sockets) > settings.workers:
+        raise InvalidSettings(
+            [f"workers: must be at least {len(sockets)}, one for each socket that was passed."]
+        )
+    folder = DataFolder(settings.data)
+    lock = ServiceLock(folder.path, folder.service_lock)
+    lock.check()
+    if not sockets:
+        check_port(settings.host, settings.port, "--port")
+    if settings.metrics_port:
+        check_port(settings.metrics_host, settings.metrics_port, "--metrics-port")
+    if not (may_begin_anew or settings.database):
+        require_no_loss(folder)
+    make_folder(folder)
+    lock.acquire(settings.public_url, clock.iso(clock.now()))
+
+
+def _prepare(settings: Settings, *, may_begin_anew: bool) -> "Node":
+    from ..catalog.node.node import prepare_node
+    from ..core.progress import counting
+    from .start import warn_of_outage
+
+    return prepare_node(
+        settings.data,
+        backends=settings.backends,
+        checks_replica=True,
+        bar=partial(counting, say, "Building the read model"),
+        may_begin_anew=may_begin_anew,
+        on_wait=report,
+        on_outage=warn_of_outage,
+    )
+
+
+def _add_examples(node: "Node", settings: Settings) -> None:
+    from .start import add_examples
+
+    place = escape(str(settings.data))
+    say.print("Adding the example widgets …")
+    try:
+        summary = add_examples(node, settings)
+    except InvalidImport as error:
+        fail(f"Cannot add the example widgets to {place}. {error.message}")
+    say.print(f"Added {summary.widgets_added} example widgets to {place}.")
 
 
 for _feature in FEATURES:
