@@ -37,4 +37,4 @@ def test_a_removed_database_refuses_writes_and_is_made_by_nobody(tmp_path: Path)
         assert client.get(_CLOCK).status_code == 200
         assert _SENTENCE in DataFolder(data).damage.read_text()
     assert not list(data.glob("catalog.db*"))
-    assert service.log.count("Tidying up failed") <= 2
+    assert service.log.count("A job failed") <= 2

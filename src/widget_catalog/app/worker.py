@@ -16,7 +16,7 @@ import structlog
 from ..catalog.api.api import PublicApi
 from ..catalog.api.cdn import Cdn
 from ..catalog.api.event_streams import EventStreams
-from ..catalog.api.health import Health, Healthz
+from ..catalog.api.health import Health, Healthz, LoneNode
 from ..catalog.api.sandbox_frame import SandboxFrame
 from ..catalog.model.settings import CatalogSettings
 from ..catalog.node.node import Node, open_catalog, open_node
@@ -33,10 +33,12 @@ from ..core import clock
 from ..core.clock import Clock, JumpWatch
 from ..core.current_settings import CurrentSettings
 from ..core.db.damage import DamageAlarm
+from ..core.db.engine import Store
 from ..core.db.file_lock import DEDICATED, SERVICE
 from ..core.errors import DataDamaged, StoreUnavailable
 from ..core.features import Closeable, WorkerContext, installed, list_contributions
 from ..core.files.cache import StoreWatch
+from ..core.files.contract import Bundles
 from ..core.http.dispatcher import Dispatcher
 from ..core.http.http import (
     Handler,
@@ -59,7 +61,7 @@ from ..core.http.routing import Route, Routes
 from ..core.http.services import Services
 from ..core.http.worker_status import WorkerStatus
 from ..core.jobs.fair_pool import hashing_pool, publishing_pool
-from ..core.jobs.periodic import PeriodicJobs
+from ..core.jobs.periodic import JOBS_EVERY_S, PeriodicJobs
 from ..core.logs import report_clock_jump
 from ..core.settings import Settings
 from ..pages.context import PublicContext
@@ -100,21 +102,9 @@ def build_worker(
     writing, and may wait for it.
     """
     with contextlib.ExitStack() as opened:
-        parts = _Parts(opened, settings, now, status)
-        site = parts.build_site()
-        handler: Handler = site.handle
-        trust = settings.trust_forwarded_for
-        if settings.rate_limit:
-            handler = rate_limited(handler, settings.rate_limit, trust_forwarded_for=trust)
-        if parts.metrics is not None or has_spans():
-            # Public requests, too, are measured then.
-            handler = traced(handler, identifies_all=False)
-        if parts.metrics is not None:
-            parts.close_later(parts.start_metrics(parts.metrics))
-            handler = metered(handler, parts.metrics)
-        if settings.access_log:
-            handler = access_logged(handler, trust_forwarded_for=trust)
-        node = parts.node
+        builder = WorkerBuilder(opened, settings, now, status)
+        node = builder.open_node()
+        site, handler = builder.build(node)
         if finish_start is not None:
             threading.Thread(target=finish_start, args=(node,), name="start", daemon=True).start()
         if node.status is not None:
@@ -124,8 +114,8 @@ def build_worker(
         return Worker(handler, opened.pop_all().close, site.drain, respond_now)
 
 
-class _Parts:
-    """The parts of a worker, closed in the reverse order of their opening."""
+class WorkerBuilder:
+    """Builds the parts of a worker, which are closed in the reverse order of their opening."""
 
     def __init__(
         self,
@@ -137,102 +127,126 @@ class _Parts:
         self._opened = opened
         self._settings = settings
         self._limits = settings.of(CatalogSettings)
+        self._now = now
         self._status = status
-        self._readings: list[Reading] = []
+
+    def open_node(self) -> Node:
+        """The folder, with a replica that follows other processes and nodes."""
         # Counts must survive a killed process, but not a power failure: commits do not fsync.
-        self.node = open_node(
-            settings.data,
+        node = open_node(
+            self._settings.data,
             is_durable=False,
             is_watched=True,
             wait_policy=DEDICATED,
-            backends=settings.backends,
+            backends=self._settings.backends,
         )
-        opened.callback(self.node.store.close)
-        self.close_later(self._follow())
-        folder, bundles = self.node.folder, self.node.bundles
-        self._alarm = DamageAlarm(folder.damage)
-        self._catalog = self.close_later(self._open_catalog(now))
-        self._counter = self.close_later(DownloadCounter(self.node.store))
-        self._store_watch = None
+        self._opened.callback(node.store.close)
+        self._close_later(self._follow(node))
+        return node
+
+    def build(self, node: Node) -> tuple[Site, Handler]:
+        """What responds to all requests; and that within the middleware that is enabled."""
+        settings, limits, folder = self._settings, self._limits, node.folder
+        alarm = DamageAlarm(folder.damage)
+        catalog = self._open_catalog(node, alarm)
+        counter = self._close_later(DownloadCounter(node.store))
+        store_watch = None
         if settings.backends.bundles is not None:
-            self._store_watch = self.close_later(StoreWatch(bundles))
-        self._services = self._build_services(now)
-        self.metrics = open_metrics(folder.metrics) if settings.metrics_port else None
-        context = WorkerContext(self._services, folder, self._readings)
+            store_watch = self._close_later(StoreWatch(node.bundles))
+        services = self._build_services(node, store_watch or node.bundles)
+
+        metrics = open_metrics(folder.metrics) if settings.metrics_port else None
+        of_features: list[Reading] = []
+        context = WorkerContext(services, folder, of_features)
         for feature in installed():
             for part in feature.start(context):
-                self.close_later(part)
-        self._shown = CurrentSettings(self._services)
-        jobs = [job for feature in installed() for job in feature.jobs(self._services)]
-        self.close_later(PeriodicJobs(*jobs, self._shown.read))
-        release = partial(release_memory, folder.replica)
-        self.close_later(PeriodicJobs(release, interval_s=_RELEASE_EVERY_S))
-        self._damage = DamageWatch(settings, self.node.replica)
-        files = files_of(folder, bundles, settings.backends)
-        encode = None
-        if self._limits.compress_bundles:
-            store, applied_seq = self._services.store, self.node.replica.applied_seq
-            encode = self.close_later(BundleEncoder(store, bundles, folder, applied_seq)).ask
-        self._cdn = self.close_later(Cdn(self._catalog, *files, self._damage.note_file, encode))
-        enter = opened.enter_context
-        writers = enter(ThreadPoolExecutor(_THREADS, thread_name_prefix="writers"))
-        self._readers = enter(ThreadPoolExecutor(_THREADS, thread_name_prefix="readers"))
-        self._receiver = self.close_later(Receiver())
-        (authenticate,) = [it.authentication for it in installed() if it.authentication is not None]
-        self._dispatcher = Dispatcher(
-            self._services,
-            authenticate(self._services),
-            list_routes(),
-            self._readers,
-            writers,
-            self.close_later(hashing_pool()),
-            self.close_later(publishing_pool()),
-            self._receiver,
-        )
+                self._close_later(part)
+        shown = CurrentSettings(services)
+        jobs = [job for feature in installed() for job in feature.jobs(services)]
+        self._run("jobs", *jobs, shown.read)
+        self._run("memory", partial(release_memory, folder.replica), every_s=_RELEASE_EVERY_S)
 
-    def close_later(self, part: C) -> C:
+        damage = DamageWatch(settings, node.replica)
+        cdn = self._build_cdn(node, catalog, services.store, damage)
+        writers, readers = self._open_pool("writers"), self._open_pool("readers")
+        receiver = self._close_later(Receiver())
+        dispatcher = self._build_dispatcher(services, readers, writers, receiver)
+        lone_or_shared = node.status or LoneNode(services.store, node.replica)
+        health = Health(
+            catalog,
+            lone_or_shared,
+            services.store,
+            node.replica,
+            alarm,
+            services.check_bundles,
+            self._status,
+        )
+        streams = EventStreams(catalog, limits.max_event_streams)
+        api = PublicApi(
+            catalog,
+            counter,
+            health,
+            shown,
+            traced(dispatcher.handle),
+            limits.min_cli_version,
+            streams,
+            partial(remote_client_of, trust_forwarded_for=settings.trust_forwarded_for),
+            partial(newest_change, services.store),
+        )
+        pages = self._build_pages(node, catalog, services, readers)
+        paths = [feature.paths(services, receiver) for feature in installed()]
+        paths.append(pages.pictures.handlers(cdn.handle))
+        embed_origins = " ".join(limits.embed_origins.split())
+        site = Site(
+            api,
+            cdn,
+            SandboxFrame(" ".join(limits.frame_origins.split()), embed_origins),
+            {prefix: handler for some in paths for prefix, handler in some.items()},
+            dispatcher,
+            EmbedPages(catalog, services.renderer, settings.cdn_url, embed_origins),
+            pages,
+            Healthz(health, limits.max_lag_s),
+            alarm,
+            node.replica.healing.condemn,
+        )
+        if metrics is not None:
+            stores = (node.store, services.store)
+            own = list_readings(
+                stores, catalog, counter, cdn, receiver, store_watch, damage, streams
+            )
+            self._close_later(WorkerMetrics(metrics.registry, [*own, *of_features]))
+        return site, self._within_middleware(site, metrics)
+
+    def _close_later(self, part: C) -> C:
         self._opened.callback(part.close)
         return part
 
-    def build_site(self) -> Site:
-        services, health = self._services, self._build_health()
-        pages, cdn_url = self._build_pages(), self._settings.cdn_url
-        origins = " ".join(self._limits.embed_origins.split())
-        embeds = EmbedPages(self._catalog, services.renderer, cdn_url, origins)
-        paths = [feature.paths(services, self._receiver) for feature in installed()]
-        paths.append(pages.pictures.handlers(self._cdn.handle))
-        return Site(
-            self._build_api(health),
-            self._cdn,
-            SandboxFrame(" ".join(self._limits.frame_origins.split()), origins),
-            {prefix: handler for some in paths for prefix, handler in some.items()},
-            self._dispatcher,
-            embeds,
-            pages,
-            self._build_healthz(health),
-            self._alarm,
-            self.node.replica.healing.condemn,
-        )
+    def _run(self, name: str, *jobs: Callable[[], None], every_s: float = JOBS_EVERY_S) -> None:
+        self._close_later(PeriodicJobs(name, *jobs, interval_s=every_s))
 
-    def start_metrics(self, metrics: Metrics) -> WorkerMetrics:
-        """Those of this worker besides requests."""
-        readings = list_readings(
-            (self.node.store, self._services.store),
-            self._catalog,
-            self._counter,
-            self._cdn,
-            self._receiver,
-            self._store_watch,
-            self._damage,
-            self._streams,
-        )
-        return WorkerMetrics(metrics.registry, [*readings, *self._readings])
+    def _open_pool(self, name: str) -> ThreadPoolExecutor:
+        return self._opened.enter_context(ThreadPoolExecutor(_THREADS, thread_name_prefix=name))
 
-    def _follow(self) -> Closeable:
+    def _within_middleware(self, site: Site, metrics: Metrics | None) -> Handler:
+        settings, trust = self._settings, self._settings.trust_forwarded_for
+        handler: Handler = site.handle
+        if settings.rate_limit:
+            handler = rate_limited(handler, settings.rate_limit, trust_forwarded_for=trust)
+        if metrics is not None or has_spans():
+            # Public requests, too, are measured then.
+            handler = traced(handler, identifies_all=False)
+        if metrics is not None:
+            handler = metered(handler, metrics)
+        if settings.access_log:
+            handler = access_logged(handler, trust_forwarded_for=trust)
+        return handler
+
+    def _follow(self, node: Node) -> Closeable:
         """Keeps the replica up to date with other processes and nodes."""
-        settings, node = self._settings, self.node
+        settings = self._settings
         if node.status is None:
-            return PeriodicJobs(partial(node.replica.apply, node.store), interval_s=_APPLY_EVERY_S)
+            apply = partial(node.replica.apply, node.store)
+            return PeriodicJobs("replica", apply, interval_s=_APPLY_EVERY_S)
         from ..catalog.replica.following import Follower
         from ..core.db.listening import Listening
 
@@ -247,28 +261,27 @@ class _Parts:
             partial(Listening, settings.database, settings.secrets),
         )
 
-    def _open_catalog(self, now: Clock) -> CatalogReader:
+    def _open_catalog(self, node: Node, alarm: DamageAlarm) -> CatalogReader:
         try:
             if self._status is not None and self._status.memory_errors:
-                _ensure_intact(self.node)  # Reading a damaged file would crash this process.
-            return open_catalog(self.node, self._settings, now)
+                _ensure_intact(node)  # Reading a damaged file would crash this process.
+            return open_catalog(node, self._settings, self._now)
         except DataDamaged as error:
-            self._alarm.report(error)
+            alarm.report(error)
             raise
 
-    def _build_services(self, now: Clock) -> Services:
+    def _build_services(self, node: Node, watched: Bundles | StoreWatch) -> Services:
         """With a store of its own: people's changes are on disk before they are acknowledged."""
-        settings, node = self._settings, self.node
+        settings = self._settings
         store = open_node(
             settings.data,
-            now=JumpWatch(report_clock_jump, now),
+            now=JumpWatch(report_clock_jump, self._now),
             is_watched=True,
             wait_policy=SERVICE,
             backends=settings.backends,
             max_connections=settings.database_connections,
         ).store
         self._opened.callback(store.close)
-        watched = node.bundles if self._store_watch is None else self._store_watch
         services = Services(
             store=store,
             bundles=node.bundles,
@@ -290,58 +303,45 @@ class _Parts:
                 services.provide(service)
         return services
 
-    def _build_health(self) -> Health:
-        store, status = self._services.store, self.node.status
-        return Health(
-            self._catalog,
-            store.check if status is None else status.check_database,
-            self._services.check_bundles,
-            store.blocked_s,
-            self._alarm.current,
-            lambda: self.node.replica.error,
-            lambda: self.node.replica.healing.is_condemned,
-            self._status,
+    def _build_cdn(
+        self, node: Node, catalog: CatalogReader, store: Store, damage: DamageWatch
+    ) -> Cdn:
+        files = files_of(node.folder, node.bundles, self._settings.backends)
+        encode = None
+        if self._limits.compress_bundles:
+            encoder = BundleEncoder(store, node.bundles, node.folder, node.replica.applied_seq)
+            encode = self._close_later(encoder).ask
+        return self._close_later(Cdn(catalog, *files, damage.note_file, encode))
+
+    def _build_dispatcher(
+        self,
+        services: Services,
+        readers: ThreadPoolExecutor,
+        writers: ThreadPoolExecutor,
+        receiver: Receiver,
+    ) -> Dispatcher:
+        (authenticate,) = [it.authentication for it in installed() if it.authentication is not None]
+        return Dispatcher(
+            services,
+            authenticate(services),
+            list_routes(),
+            readers,
+            writers,
+            self._close_later(hashing_pool()),
+            self._close_later(publishing_pool()),
+            receiver,
         )
 
-    def _build_healthz(self, health: Health) -> Healthz:
-        status = self.node.status
-        return Healthz(
-            self._catalog,
-            (lambda: self.node.replica.error) if status is None else status.find_delay,
-            self._limits.max_lag_s,
-            lambda: 0.0 if status is None else status.silent_s,
-            lambda: status is not None and status.is_read_only,
-            lambda: status is not None and status.is_newer,
-            health.find_blocked_s,
-            lambda: self._status is not None and self._status.is_stopping,
-            lambda: self.node.replica.healing.is_condemned,
-            lambda: status is not None and status.is_catching_up(),
-            has_others=status is not None,
-        )
-
-    def _build_api(self, health: Health) -> PublicApi:
-        limits, trust = self._limits, self._settings.trust_forwarded_for
-        self._streams = EventStreams(self._catalog, limits.max_event_streams)
-        return PublicApi(
-            self._catalog,
-            self._counter,
-            health,
-            self._shown,
-            traced(self._dispatcher.handle),
-            limits.min_cli_version,
-            self._streams,
-            partial(remote_client_of, trust_forwarded_for=trust),
-            partial(newest_change, self._services.store),
-        )
-
-    def _build_pages(self) -> PublicPages:
+    def _build_pages(
+        self, node: Node, catalog: CatalogReader, services: Services, readers: ThreadPoolExecutor
+    ) -> PublicPages:
         context = PublicContext(
-            self._catalog,
-            self._services.renderer,
+            catalog,
+            services.renderer,
             self._settings.cdn_url,
-            self.node.bundles,
-            StoreAccess(self._services.store, self._readers),
-            Icons(self.node.folder.icons),
+            node.bundles,
+            StoreAccess(services.store, readers),
+            Icons(node.folder.icons),
             Languages(self._limits.languages),
         )
         return build_public_pages(context)

@@ -5,11 +5,14 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import msgspec
 
 from widget_contract.errors import CatalogError
 
+from ...core.db.damage import DamageAlarm
+from ...core.db.engine import Store
 from ...core.errors import DatabaseDown, DatabaseReadOnly, DataDamaged, StoreUnavailable
 from ...core.http.conditional import content_response
 from ...core.http.content import Content
@@ -21,6 +24,7 @@ from ...core.http.http import (
 )
 from ...core.http.worker_status import WorkerStatus
 from ..reading.catalog import CatalogReader
+from ..replica.replica import Replica
 
 # A large import or doctor may write for some seconds; anything longer is unhealthy.
 TOO_LONG_S = 10
@@ -43,20 +47,69 @@ _LINE_TYPE = ("content-type", "text/plain; charset=utf-8")
 _LINE: Headers = [_LINE_TYPE, ("cache-control", "no-store"), NOSNIFF]
 
 
-@dataclass
-class Health:
-    """`blocked_s` returns how long another process has been writing; `find_damage`, what is
-    damaged in the database; `find_delay`, why not all changes are visible yet; `is_rebuilding`,
-    whether the read model is damaged, and is rebuilt.
+class NodeHealth(Protocol):
+    """What a node knows of its database, and of changes that it does not show yet."""
+
+    @property
+    def has_others(self) -> bool:
+        """Whether other nodes share the database, and can take over."""
+
+    @property
+    def silent_s(self) -> float:
+        """How long the database has not responded; 0 in normal operation."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it responds but accepts no writes."""
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer release has migrated it."""
+
+    def check_database(self) -> None:
+        """Raises StoreUnavailable if it cannot be read."""
+
+    def find_delay(self) -> str | None:
+        """Why not all changes are visible yet, if so."""
+
+    def is_catching_up(self) -> bool:
+        """Whether changes are being applied, and no other node has more of them."""
+
+
+class LoneNode:
+    """The health of a node that shares its database with no other. `NodeStatus` is that of one
+    that does.
     """
 
+    has_others = False
+    silent_s = 0.0
+    is_read_only = False
+    is_newer = False
+
+    def __init__(self, store: Store, replica: Replica) -> None:
+        self._store = store
+        self._replica = replica
+
+    def check_database(self) -> None:
+        self._store.check()
+
+    def find_delay(self) -> str | None:
+        return self._replica.error
+
+    def is_catching_up(self) -> bool:
+        return False
+
+
+@dataclass
+class Health:
+    """`check_bundles` raises an error if bundles cannot be read."""
+
     catalog: CatalogReader
-    check_store: Callable[[], None]
+    node: NodeHealth
+    store: Store
+    replica: Replica
+    alarm: DamageAlarm
     check_bundles: Callable[[], None]
-    blocked_s: Callable[[], float]
-    find_damage: Callable[[], str | None]
-    find_delay: Callable[[], str | None]
-    is_rebuilding: Callable[[], bool]
     workers: WorkerStatus | None
 
     def handle(self, request: Request) -> Response:
@@ -64,11 +117,11 @@ class Health:
         errors = []
         try:
             self.catalog.check()
-            self.check_store()
+            self.node.check_database()
         except StoreUnavailable as error:
             checks["database"] = _STATES.get(type(error), "failing")
             errors.append(error.message)
-        damage = self.find_damage()
+        damage = self.alarm.current()
         if damage and damage not in errors:
             checks["database"] = "damaged"
             errors.append(f"The database is damaged, and doctor must be run: {damage}")
@@ -84,10 +137,10 @@ class Health:
                 f"Nothing can be changed: another process has been writing for {blocked_s:.0f} s; "
                 "the log names it. Everything can be read."
             )
-        if self.is_rebuilding():
+        if self.is_rebuilding:
             checks["replica"] = "damaged"
             errors.append(f"{_REBUILDING.capitalize()}.")
-        elif self.find_delay():
+        elif self.replica.error:
             checks["replica"] = "behind"
             errors.append("Not all that was changed can be shown yet; the log says why.")
         if (workers := self.workers) is not None and workers.missing:
@@ -100,35 +153,30 @@ class Health:
         content = Content(msgspec.json.encode(body))
         return content_response(request.headers, content, _JSON, status=503 if errors else 200)
 
+    @property
+    def is_rebuilding(self) -> bool:
+        """Whether the read model is damaged, and is rebuilt."""
+        return self.replica.healing.is_condemned
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the service is about to stop."""
+        return self.workers is not None and self.workers.is_stopping
+
     def find_blocked_s(self) -> float:
         """How long another process has been writing, as far as known."""
         try:
-            return self.blocked_s()
+            return self.store.blocked_s()
         except CatalogError:  # For example, a full disk: writers get that error.
             return 0
 
 
 @dataclass
 class Healthz:
-    """`find_delay` returns why not all changes are visible yet, if so; `find_silence_s`, how long
-    the shared database has not responded; `is_read_only`, whether it responds but accepts no
-    writes; `is_outdated`, whether a newer release has migrated it; `blocked_s`, how long another
-    process has been writing; `is_stopping`, whether the service is about to stop; `is_rebuilding`,
-    whether the read model is damaged, and is rebuilt; `is_catching_up`, whether changes are being
-    applied, and no other node has more of them. `has_others`: other nodes can take over.
-    """
+    """A node that has lagged behind for longer than this is not ready."""
 
-    catalog: CatalogReader
-    find_delay: Callable[[], str | None]
+    health: Health
     max_lag_s: int
-    find_silence_s: Callable[[], float]
-    is_read_only: Callable[[], bool]
-    is_outdated: Callable[[], bool]
-    blocked_s: Callable[[], float]
-    is_stopping: Callable[[], bool]
-    is_rebuilding: Callable[[], bool]
-    is_catching_up: Callable[[], bool]
-    has_others: bool
     is_draining: bool = False
     _behind_since: float | None = None
 
@@ -148,40 +196,40 @@ class Healthz:
 
     def _find_error(self) -> str | None:
         """Why this node should not receive reads."""
-        if self.is_stopping():
+        if self.health.is_stopping:
             return "draining: this node is about to stop"
         if self.is_draining:
             return "draining: this worker is about to end"
         try:
-            self.catalog.check()
+            self.health.catalog.check()
         except StoreUnavailable:
             return "the read model cannot be read"
-        if self.has_others and self.is_rebuilding():
+        if self.health.node.has_others and self.health.is_rebuilding:
             return _REBUILDING
-        if self._lag_s() > self.max_lag_s and not self.is_catching_up():
+        if self._lag_s() > self.max_lag_s and not self.health.node.is_catching_up():
             return "behind: not all changes can be shown"
         return None
 
     def _describe(self) -> str:
-        if self.is_rebuilding():
+        if self.health.is_rebuilding:
             return f"ok, but {_REBUILDING}"
-        if self.find_silence_s():
+        if self.health.node.silent_s:
             return f"ok, but {self._describe_silence()}"
         if self._lag_s() > self.max_lag_s:
             return "ok, but behind, and so are the other nodes"
-        if self.is_outdated():
+        if self.health.node.is_newer:
             return "ok, but nothing can be changed here: the database is of a newer release"
-        if (blocked_s := self.blocked_s()) >= TOO_LONG_S:
+        if (blocked_s := self.health.find_blocked_s()) >= TOO_LONG_S:
             return f"ok, but another process has blocked changes for {blocked_s:.0f} s"
         return "ok"
 
     def _describe_silence(self) -> str:
-        what = "taken no writes" if self.is_read_only() else "not answered"
-        return f"the database has {what} for {self.find_silence_s():.0f} s"
+        what = "taken no writes" if self.health.node.is_read_only else "not answered"
+        return f"the database has {what} for {self.health.node.silent_s:.0f} s"
 
     def _lag_s(self) -> float:
         """How long, at least, there have been changes that are not visible here."""
-        if self.find_delay() is None:
+        if self.health.node.find_delay() is None:
             self._behind_since = None
             return 0
         self._behind_since = self._behind_since or time.monotonic()

@@ -58,7 +58,7 @@ def watch_imports(store: Store, notifications: Callable[[], int] | None = None) 
     The search index is left to the workers, which have it built in a separate process.
     """
     watch = _Watch(store, notifications)
-    return PeriodicJobs(watch.look, interval_s=_WATCH_S)
+    return PeriodicJobs("imports", watch.look, interval_s=_WATCH_S)
 
 
 class _Watch:

@@ -7,6 +7,7 @@ metrics from it, and do not wait for a database that is known to be down.
 import mmap
 import time
 from pathlib import Path
+from typing import Final
 
 from ...core.data_folder import allocate
 from ...core.errors import DatabaseDown, DatabaseReadOnly, OlderRelease
@@ -27,6 +28,8 @@ _DOWN, _UP, _READ_ONLY = range(3)
 
 
 class NodeStatus:
+    has_others: Final = True
+
     def __init__(self, path: Path) -> None:
         with opened_file(path) as descriptor:
             allocate(descriptor, _BYTES)
