@@ -28,6 +28,10 @@ SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9a-z]+(\.[0-9
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ICON = re.compile(r"(mdi|lucide):[a-z0-9]+(-[a-z0-9]+)*")
 RANGES = {"^1.0.0", ">=1.2 <3", "1.x || 2.x", "~2.1.0", "^2.0.0-beta.1"}
+PERMISSIONS = {
+    *("network", "storage", "geolocation"),
+    *("read:light", "control:light", "read:lock", "control:lock"),
+}
 # Forbidden in a bundle: writing markup, running text as code, using the network directly.
 FORBIDDEN = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function"
@@ -145,7 +149,7 @@ def test_version_fields_are_well_formed(widgets: list[Widget]) -> None:
             assert 1 <= version["minSize"][side] <= version["maxSize"][side]
         assert list(version["minSize"]) == list(version["maxSize"]) == ["w", "h"]
         assert version["configVersion"] is None or version["configVersion"] >= 1
-        assert set(version["permissions"]) <= {"network", "storage", "geolocation"}
+        assert set(version["permissions"]) <= PERMISSIONS
         assert version["license"] in ("MIT", "Apache-2.0", None)
 
 
@@ -263,7 +267,7 @@ def test_sdk_ranges_of_many_forms_are_used(widgets: list[Widget]) -> None:
 
 def test_every_permission_and_license_is_used(widgets: list[Widget]) -> None:
     versions = versions_of(widgets)
-    assert {p for v in versions for p in v["permissions"]} == {"network", "storage", "geolocation"}
+    assert {p for v in versions for p in v["permissions"]} == PERMISSIONS
     assert {version["license"] for version in versions} == {"MIT", "Apache-2.0", None}
 
 

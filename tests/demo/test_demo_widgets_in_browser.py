@@ -20,7 +20,7 @@ CELL_PX = 96
 NOW = "2026-03-14T09:26:53Z"
 HOST_PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
 <link rel="icon" href="data:,"><div id="place"></div></html>"""
-POLICY = "default-src 'none'; script-src 'self'; img-src data:; base-uri 'none'"
+POLICY = "default-src 'none'; script-src 'self'; img-src data: blob:; base-uri 'none'"
 
 # Counts running timers, to check that a widget stops its own.
 TIMER_COUNT = """
@@ -47,9 +47,43 @@ async ({ bundle, width, height, now, hasContext, config, data }) => {
   const place = document.querySelector("#place");
   Object.assign(place.style, { width: `${width}px`, height: `${height}px` });
   window.sample ??= sampleContext({ now: () => new Date(now), live: false });
-  const context = { ...sample, config, data: { ...sample.data, ...data } };
+  const context = { ...sample, config, data: { ...sample.data, ...data }, ...window.home };
   window.widget = hasContext ? module.mount(place, context) : module.mount(place);
   return module.manifest;
+}
+"""
+
+# A pretended home: it notes every call, and refuses those of the shelf.
+HOME = """
+() => {
+  const things = { "light.desk": "off", "light.shelf": "on", "lock.front_door": "locked" };
+  const listeners = new Set();
+  const states = async (pattern) =>
+    Object.entries(things).map(([entity, state]) => ({ entity, state }))
+      .filter((it) => it.entity.startsWith(pattern.replace("*", "")));
+  window.calls = [];
+  window.home = {
+    states,
+    watchStates(pattern, listener) {
+      const tell = async () => listener(await states(pattern));
+      listeners.add(tell);
+      return () => listeners.delete(tell);
+    },
+    async call(service, { entity }) {
+      calls.push([service, entity]);
+      if (entity === "light.shelf") throw new Error("The shelf does not answer.");
+      const results = { turn_on: "on", turn_off: "off", lock: "locked", unlock: "unlocked" };
+      things[entity] = results[service.split(".")[1]];
+      for (const tell of listeners) tell();
+    },
+    async fetchImage(url) {
+      if (url.includes("missing")) throw new Error("There is no such picture.");
+      const canvas = new OffscreenCanvas(4, 3);
+      canvas.getContext("2d");
+      return canvas.convertToBlob();
+    },
+  };
+  window.listening = () => listeners.size;
 }
 """
 
@@ -358,3 +392,79 @@ def test_the_yanked_calendar_has_the_error_of_its_reason_and_the_latest_has_not(
         first_week = host.widget.get_by_role("row").nth(1).get_by_role("cell")
         assert [cell.strip() for cell in first_week.all_inner_texts()].count("") == blank_cells
         host.unmount()
+
+
+def test_lights_are_switched_and_a_refusal_is_told(
+    host: Host, widgets: list[dict[str, Any]]
+) -> None:
+    host.page.evaluate(HOME)
+    host.mount(find(widgets, "home/light-switch", "2.0.0"))
+    desk, shelf = (
+        host.widget.get_by_role("switch", name=it) for it in ("light.desk", "light.shelf")
+    )
+
+    desk.click()
+    expect(desk).to_be_checked()
+    shelf.click()
+    expect(host.widget.get_by_role("status")).to_have_text(
+        "Not switched: The shelf does not answer."
+    )
+    expect(shelf).to_be_checked()
+
+    assert host.page.evaluate("calls") == [
+        ["light.turn_on", "light.desk"],
+        ["light.turn_off", "light.shelf"],
+    ]
+    host.unmount()
+    assert host.page.evaluate("listening()") == 0
+
+
+def test_the_switch_takes_over_the_light_of_its_first_settings(
+    host: Host, widgets: list[dict[str, Any]]
+) -> None:
+    host.page.evaluate(HOME)
+    first = {"light": "light.shelf"}
+    host.mount(find(widgets, "home/light-switch", "1.0.0"), config=first)
+    expect(host.widget.get_by_role("switch")).to_have_text("light.shelf")
+    host.unmount()
+
+    newer = find(widgets, "home/light-switch", "2.0.0")
+    migrate = "async ([bundle, ...given]) => (await import(`/${bundle}`)).migrate(...given)"
+    config = host.page.evaluate(migrate, [newer["bundleFile"], first, 1])
+    host.mount(newer, config=config)
+
+    expect(host.widget.get_by_role("switch")).to_have_text("light.shelf")
+    assert host.page.evaluate(migrate, [newer["bundleFile"], config, 2]) == config
+
+
+def test_a_door_is_unlocked_only_after_a_second_word(
+    host: Host, widgets: list[dict[str, Any]]
+) -> None:
+    host.page.evaluate(HOME)
+    host.mount(find(widgets, "home/door-lock", "1.1.0"))
+
+    host.widget.get_by_role("button", name="Unlock …").click()
+    host.widget.get_by_role("button", name="No").click()
+    expect(host.widget).to_contain_text("lock.front_door: locked")
+    assert host.page.evaluate("calls") == []
+    host.widget.get_by_role("button", name="Unlock …").click()
+    host.widget.get_by_role("button", name="Yes, unlock").click()
+    expect(host.widget).to_contain_text("lock.front_door: open")
+    host.widget.get_by_role("button", name="Lock").click()
+    expect(host.widget).to_contain_text("lock.front_door: locked")
+
+    calls = host.page.evaluate("calls.map(([service]) => service)")
+    assert calls == ["lock.unlock", "lock.lock"]
+    host.unmount()
+    assert host.page.evaluate("[listening(), runningTimers.size]") == [0, 0]
+
+
+def test_the_dashboard_fetches_the_photos(host: Host, widgets: list[dict[str, Any]]) -> None:
+    host.page.evaluate(HOME)
+    photos = [{"src": f"https://photos.example/{it}", "alt": it} for it in ("sea", "missing")]
+    host.mount(find(widgets, "home/photo-frame", "1.2.0"), config={"photos": photos})
+
+    expect(host.widget.locator("img")).to_have_js_property("naturalWidth", 4)
+    host.widget.get_by_role("button", name="Next picture").click()
+    expect(host.widget).to_contain_text("missing: cannot be shown")
+    assert host.errors == []

@@ -202,7 +202,7 @@ def test_every_widget_and_every_registry_is_as_documented(demo_site: InProcessSi
     found = demo_site.get(f"{search}?compatSdk=1.2.0&limit=100")
     assert_documented(search, "get", found)
     widgets = found.json()["widgets"]
-    assert len(widgets) == 19
+    assert len(widgets) == 21
     for it in widgets:
         detail = demo_site.get(f"/api/v1/widgets/{it['scope']}/{it['name']}")
         assert_documented("/api/v1/widgets/{scope}/{name}", "get", detail)

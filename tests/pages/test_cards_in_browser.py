@@ -40,7 +40,7 @@ def test_every_card_shows_a_picture_that_is_not_blank(
 ) -> None:
     page.goto(f"{demo_service.url}/search")
     pictures = page.locator(".shot")
-    expect(pictures).to_have_count(18)
+    expect(pictures).to_have_count(20)
     for number, picture in enumerate(pictures.all()):
         picture.scroll_into_view_if_needed()
         for image in picture.locator("img").all():

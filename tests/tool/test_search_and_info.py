@@ -155,7 +155,7 @@ def test_a_search_asks_a_few_times_at_most(tool: Tool, server: ScriptedServer) -
 
 def test_pages_are_pointed_out(reader: Tool) -> None:
     said = reader.run("search", "--limit", "5", "--page", "2")
-    assert (said.out.count("\n"), said.err) == (5, "5 of 18 widgets. More: --page 3\n")
+    assert (said.out.count("\n"), said.err) == (5, "5 of 20 widgets. More: --page 3\n")
     assert reader.run("search", "no such thing") == Said(0, "", "No widgets found.\n")
 
 
