@@ -17,6 +17,8 @@ from support.site import Reply
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.core.http.routing import AuthMode, Route
 
+pytestmark = pytest.mark.slow
+
 PUBLISH = "/api/widgets/publish"
 # These would end the sessions that the other requests use.
 ENDING = ("/api/auth/sign-out", "/api/account/close", "/api/auth/password", "/api/auth/sessions/")

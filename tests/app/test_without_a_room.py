@@ -14,6 +14,8 @@ import pytest
 
 from support.service import clean_environment
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 # Of each room: a command, a setting, a table, a path and a public path, if it has them.
 ROOMS = {

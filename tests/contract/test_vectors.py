@@ -100,6 +100,7 @@ def test_ranges() -> None:
         assert Range.parse(text).is_any
 
 
+@pytest.mark.slow
 def test_npm_says_the_same_of_versions_and_ranges(node: Path, npm_folder: Path) -> None:
     versions, ranges = read("versions"), read("ranges")
     asked = subprocess.run(

@@ -117,6 +117,7 @@ def test_the_committed_copy_is_up_to_date() -> None:
     assert is_same, f"docs/openapi.json is not what the code says; rewrite it with: {COMMAND}"
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_committed_copy() -> None:
     command = [sys.executable, "-m", "widget_catalog.catalog.api.openapi"]
     done = subprocess.run(command, capture_output=True, check=True)
@@ -320,6 +321,7 @@ def test_a_version_tells_its_files_as_documented(demo_site: InProcessSite) -> No
         assert it["contentType"] in schema["contentType"]["examples"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "options"),
     [

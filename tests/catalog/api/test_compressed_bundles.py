@@ -17,6 +17,8 @@ from support.site import InProcessSite, Reply
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.core.files.contract import STORED_ENCODINGS, Encoding
 
+pytestmark = pytest.mark.slow
+
 BYTES = b"".join(b"export const a%d = () => %d;\n" % (it, it * it) for it in range(2_000))
 HASH = hashlib.sha256(BYTES).hexdigest()
 STYLE = b"".join(b".a%d { margin: %dpx }\n" % (it, it) for it in range(500))

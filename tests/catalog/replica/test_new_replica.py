@@ -113,6 +113,7 @@ def test_a_full_disk_after_the_commit_is_no_error_of_the_import(
     assert check_replica(node.store, node.replica) == Differences()
 
 
+@pytest.mark.slow
 def test_while_another_process_makes_one_changes_are_applied(node: Node) -> None:
     before = find_current(node.folder.replica)
 
@@ -135,6 +136,7 @@ def test_widgets_that_another_release_has_prepared_are_prepared_again(node: Node
     assert check_replica(node.store, node.replica) == Differences()
 
 
+@pytest.mark.slow
 def test_what_is_committed_is_shown_by_the_next_start_if_the_new_file_could_not_be_used(
     node: Node,
 ) -> None:
@@ -149,6 +151,7 @@ def test_what_is_committed_is_shown_by_the_next_start_if_the_new_file_could_not_
         again.store.close()
 
 
+@pytest.mark.slow
 def test_a_command_waits_while_another_process_updates_the_replica(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:

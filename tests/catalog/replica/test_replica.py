@@ -194,6 +194,7 @@ def test_what_was_applied_but_not_announced_is_announced_by_the_next_count(node:
         assert node.revision.current() == shown
 
 
+@pytest.mark.slow
 def test_what_could_not_be_applied_is_true_and_is_shown_later(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +218,7 @@ def test_what_could_not_be_applied_is_true_and_is_shown_later(
     reader.close()
 
 
+@pytest.mark.slow
 def test_health_says_that_something_cannot_be_shown_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
