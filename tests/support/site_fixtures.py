@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def site_on_each_database(
 ) -> Iterator[InProcessSite]:
     """For modules whose sites run on PostgreSQL, too."""
     with contextlib.ExitStack() as stack:
-        settings = {}
+        settings: dict[str, Any] = {}
         if backend == "postgresql":
             database = stack.enter_context(a_database(request.getfixturevalue("postgresql_url")))
             settings = {"database": database, "secret_key": SECRET_KEY}

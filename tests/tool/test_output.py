@@ -73,11 +73,11 @@ def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
         yield from commands(command, *path, name)
 
 
-@pytest.mark.parametrize("path", [*commands(typer.main.get_command(app))], ids=" ".join)
-def test_help_speaks_of_no_types(path: tuple[str, ...]) -> None:
-    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "100"}).output
-    assert f"Usage: widget {' '.join(path)}".strip() in shown
-    assert not re.search(r"<\w+|list\[|default: \(|\{|int range|None|[<>]=", shown)
+def test_help_speaks_of_no_types() -> None:
+    for path in [*commands(typer.main.get_command(app))]:
+        shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "100"}).output
+        assert f"Usage: widget {' '.join(path)}".strip() in shown
+        assert not re.search(r"<\w+|list\[|default: \(|\{|int range|None|[<>]=", shown)
 
 
 def test_without_a_catalog_the_way_to_one_is_reported(tool: Tool) -> None:
