@@ -472,6 +472,7 @@ const PROTOCOL = 1;
 const TICK_MS = 1_000;
 const ASLEEP_MS = 3_000;
 const READY_WITHIN_MS = 10_000;
+const BLOCKED_MS = 2_500;
 const SILENT_MS = 5_000;
 const MESSAGES_A_SECOND = 100;
 const MESSAGE_CHARACTERS = 262_144;
@@ -535,6 +536,7 @@ class Widget {
 #configVersion = null;
 #unfollow = null;
 #hasLoaded = false;
+#isBlocked = false;
 #onReady;
 #outcome;
 #stage = "frame";
@@ -677,8 +679,8 @@ this.#settleReady();
 }
 
 violated({ effectiveDirective, blockedURI }) {
-const isOurs = effectiveDirective === "frame-src" && this.#address.startsWith(blockedURI);
-if (isOurs && this.#stage === "frame") this.end("blocked", this.#address);
+const isMaybeOurs = effectiveDirective === "frame-src" && this.#address.startsWith(blockedURI);
+if (isMaybeOurs) this.#isBlocked = true;
 }
 
 #receive(text) {
@@ -746,7 +748,11 @@ this.#received = 0;
 if (!this.#frame.isConnected) return this.end("removed"), true;
 if (this.#hasMoved() || this.#stage === "files") return true;
 const waited = now - this.#heardAt;
-if (this.#stage === "frame") return waited < READY_WITHIN_MS || (this.end("frame", this.#address), true);
+if (this.#stage === "frame") {
+const limit = this.#isBlocked ? BLOCKED_MS : READY_WITHIN_MS;
+if (waited > limit) this.end(this.#isBlocked ? "blocked" : "frame", this.#address);
+return true;
+}
 if (this.#window.length > 0) return this.end("frames"), true;
 this.#send({ type: "ping", offset: this.#bridge.offset() });
 return waited < SILENT_MS;

@@ -281,8 +281,9 @@ def test_a_logo_is_rebuilt_without_what_drawing_programs_add() -> None:
     assert (found.kind, found.shown_width) == ("png", 52)
 
 
-def test_hostile_values_are_refused_at_their_field(people: People) -> None:
-    cases = [
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
         ({"name": "a\u202eb"}, "name"),
         ({"name": "a\x07"}, "name"),
         ({"links": ["A //evil.example"]}, "links"),
@@ -301,11 +302,14 @@ def test_hostile_values_are_refused_at_their_field(people: People) -> None:
         ({"announcement": "\u2066x"}, "announcement"),
         ({"until": "2030-1-1"}, "until"),
         ({"logo": "?"}, "logo"),
-    ]
-    for body, field in cases:
-        refused = people.olly.put(API, body)
-        assert refused.status == 400
-        assert refused.json()["error"].startswith(f"{field}: ")
+    ],
+)
+def test_hostile_values_are_refused_at_their_field(
+    people: People, body: dict[str, object], field: str
+) -> None:
+    refused = people.olly.put(API, body)
+    assert refused.status == 400
+    assert refused.json()["error"].startswith(f"{field}: ")
 
 
 def test_an_announcement_ends_after_its_last_day_and_both_databases_keep_all(store: Store) -> None:

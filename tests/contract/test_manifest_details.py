@@ -34,8 +34,9 @@ def test_a_homepage_is_an_https_address(address: str) -> None:
     assert (manifest.homepage, manifest.repository) == (address, address)
 
 
-def test_no_other_address_is_accepted() -> None:
-    cases = [
+@pytest.mark.parametrize(
+    "address",
+    [
         "http://clock.example",
         "HTTPS://clock.example",
         "//clock.example",
@@ -53,9 +54,10 @@ def test_no_other_address_is_accepted() -> None:
         7,
         ["https://clock.example"],
         {"href": "https://clock.example"},
-    ]
-    for address in cases:
-        assert errors_of({**LEAST, "homepage": address}) == [f"homepage: {NO_ADDRESS}"]
+    ],
+)
+def test_no_other_address_is_accepted(address: Any) -> None:
+    assert errors_of({**LEAST, "homepage": address}) == [f"homepage: {NO_ADDRESS}"]
 
 
 def test_a_readme_may_have_64_kib_besides_the_64_kib_of_the_manifest() -> None:

@@ -117,7 +117,6 @@ def test_the_committed_copy_is_up_to_date() -> None:
     assert is_same, f"docs/openapi.json is not what the code says; rewrite it with: {COMMAND}"
 
 
-@pytest.mark.slow
 def test_the_command_prints_the_committed_copy() -> None:
     command = [sys.executable, "-m", "widget_catalog.catalog.api.openapi"]
     done = subprocess.run(command, capture_output=True, check=True)
@@ -187,13 +186,15 @@ def test_every_parameter_field_header_and_response_has_an_example_and_a_descript
                 assert kind.startswith("image/") or "example" in media or "examples" in media
 
 
-def test_every_operation_is_answered_as_documented(demo_site: InProcessSite) -> None:
-    for path, method in OPERATIONS:
-        sent = DOCUMENT["paths"][path][method].get("requestBody")
-        example = "" if sent is None else json.dumps(sent["content"]["application/json"]["example"])
-        response = demo_site.request(method.upper(), address_of(path), example.encode())
-        assert response.status == 200
-        assert_documented(path, method, response)
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_every_operation_is_answered_as_documented(
+    demo_site: InProcessSite, path: str, method: str
+) -> None:
+    sent = DOCUMENT["paths"][path][method].get("requestBody")
+    example = "" if sent is None else json.dumps(sent["content"]["application/json"]["example"])
+    response = demo_site.request(method.upper(), address_of(path), example.encode())
+    assert response.status == 200
+    assert_documented(path, method, response)
 
 
 def test_every_widget_and_every_registry_is_as_documented(demo_site: InProcessSite) -> None:
@@ -210,8 +211,9 @@ def test_every_widget_and_every_registry_is_as_documented(demo_site: InProcessSi
         assert_documented("/api/widgets/{scope}/registry.json", "get", registry)
 
 
-def test_other_responses_are_as_documented(demo_site: InProcessSite) -> None:
-    cases = [
+@pytest.mark.parametrize(
+    ("path", "method", "address", "headers", "status"),
+    [
         ("/api/v1/widgets/search", "GET", "/api/v1/widgets/search?page=0", {}, 400),
         ("/api/v1/widgets/search", "GET", "/api/v1/widgets/search?compatSdk=v1", {}, 400),
         ("/api/v1/widgets/search", "GET", "/api/v1/widgets/search?q=" + "x" * 257, {}, 400),
@@ -238,13 +240,21 @@ def test_other_responses_are_as_documented(demo_site: InProcessSite) -> None:
         (SCREENSHOT, "GET", f"{STYLED}screenshots/light.thumb.webp", {}, 200),
         (SCREENSHOT, "GET", f"{STYLED}screenshots/light.png", {"range": "bytes=0-9"}, 206),
         (SCREENSHOT, "GET", f"{STYLED}screenshots/dark.png", {}, 404),
-    ]
-    for path, method, address, headers, status in cases:
-        response = demo_site.request(method, address, **headers)
-        assert response.status == status
-        # Responses to other methods are documented at the methods of the path.
-        known = method.lower() if method.lower() in DOCUMENT["paths"][path] else "get"
-        assert_documented(path, known, response)
+    ],
+)
+def test_other_responses_are_as_documented(
+    demo_site: InProcessSite,
+    path: str,
+    method: str,
+    address: str,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    response = demo_site.request(method, address, **headers)
+    assert response.status == status
+    # Responses to other methods are documented at the methods of the path.
+    known = method.lower() if method.lower() in DOCUMENT["paths"][path] else "get"
+    assert_documented(path, known, response)
 
 
 def test_a_rate_limit_responses_as_documented(tmp_path: Path) -> None:
@@ -286,13 +296,13 @@ def test_no_other_text_is_a_version_to_pattern_or_service(text: str) -> None:
         SemVer.parse(text)
 
 
-def test_requests_are_closed_and_responses_may_get_more_fields() -> None:
+@pytest.mark.parametrize("name", sorted(DOCUMENT["components"]["schemas"]))
+def test_requests_are_closed_and_responses_may_get_more_fields(name: str) -> None:
     """A generated client must accept the fields of later releases, and find misspelled keys."""
-    for name in sorted(DOCUMENT["components"]["schemas"]):
-        is_request = name in ("ResolveRequest", "InstalledWidget")
-        for schema in walk(DOCUMENT["components"]["schemas"][name]):
-            if "properties" in schema:
-                assert schema.get("additionalProperties", True) is not is_request
+    is_request = name in ("ResolveRequest", "InstalledWidget")
+    for schema in walk(DOCUMENT["components"]["schemas"][name]):
+        if "properties" in schema:
+            assert schema.get("additionalProperties", True) is not is_request
 
 
 def test_a_version_tells_its_files_as_documented(demo_site: InProcessSite) -> None:
@@ -310,7 +320,6 @@ def test_a_version_tells_its_files_as_documented(demo_site: InProcessSite) -> No
         assert it["contentType"] in schema["contentType"]["examples"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "options"),
     [

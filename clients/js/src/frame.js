@@ -61,6 +61,8 @@
   for (const name of ["open", "write", "writeln"]) {
     Document.prototype[name] = () => end("left");
   }
+  // The history is that of the page, which Firefox lets a frame go back in.
+  for (const name of ["back", "forward", "go"]) History.prototype[name] = () => end("left");
 
   const place = document.querySelector("#place");
   // The widget must not get the port: a huge object that is sent by it would freeze the page, which

@@ -10,6 +10,7 @@ const PROTOCOL = 1;
 const TICK_MS = 1_000;
 const ASLEEP_MS = 3_000; // This page was paused itself: frames get some time.
 const READY_WITHIN_MS = 10_000;
+const BLOCKED_MS = 2_500; // The policy of this page has blocked some frame of this address.
 const SILENT_MS = 5_000; // Longer than any widget needs to render.
 const MESSAGES_A_SECOND = 100;
 const MESSAGE_CHARACTERS = 262_144; // As in frame.js.
@@ -74,6 +75,7 @@ class Widget {
   #configVersion = null; // While the frame is asked to migrate the settings.
   #unfollow = null;
   #hasLoaded = false;
+  #isBlocked = false;
   #onReady;
   #outcome;
   #stage = "frame"; // What is waited for: the frame, the files, or answers of the widget.
@@ -219,8 +221,9 @@ class Widget {
   }
 
   violated({ effectiveDirective, blockedURI }) {
-    const isOurs = effectiveDirective === "frame-src" && this.#address.startsWith(blockedURI);
-    if (isOurs && this.#stage === "frame") this.end("blocked", this.#address);
+    // Of another widget, too, that tries to leave its frame: this one may still get ready.
+    const isMaybeOurs = effectiveDirective === "frame-src" && this.#address.startsWith(blockedURI);
+    if (isMaybeOurs) this.#isBlocked = true;
   }
 
   #receive(text) {
@@ -290,7 +293,11 @@ class Widget {
     if (!this.#frame.isConnected) return this.end("removed"), true;
     if (this.#hasMoved() || this.#stage === "files") return true;
     const waited = now - this.#heardAt;
-    if (this.#stage === "frame") return waited < READY_WITHIN_MS || (this.end("frame", this.#address), true);
+    if (this.#stage === "frame") {
+      const limit = this.#isBlocked ? BLOCKED_MS : READY_WITHIN_MS;
+      if (waited > limit) this.end(this.#isBlocked ? "blocked" : "frame", this.#address);
+      return true;
+    }
     // The frame reports this itself, but a widget might keep it from doing so.
     if (this.#window.length > 0) return this.end("frames"), true;
     this.#send({ type: "ping", offset: this.#bridge.offset() });

@@ -62,8 +62,9 @@ def test_no_header_is_an_error_and_nothing_unasked_is_chosen(header: str) -> Non
     assert chosen is None or chosen in header.lower() or "*" in header
 
 
-def test_encodings_by_example() -> None:
-    cases = [
+@pytest.mark.parametrize(
+    ("header", "chosen"),
+    [
         ("gzip, deflate, br, zstd", "zstd"),
         ("gzip, deflate, br", "br"),
         ("gzip", "gzip"),
@@ -84,9 +85,10 @@ def test_encodings_by_example() -> None:
         ("brotli", None),
         ("gzipped", None),
         ("", None),
-    ]
-    for header, chosen in cases:
-        assert choose_encoding(header) == chosen
+    ],
+)
+def test_encodings_by_example(header: str, chosen: str | None) -> None:
+    assert choose_encoding(header) == chosen
 
 
 def test_remembering_choices_has_an_end() -> None:
