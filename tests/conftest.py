@@ -5,6 +5,7 @@ import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 import structlog
@@ -15,14 +16,11 @@ from support.bounded_processes import shared_bounded_processes
 from support.chromium import NO_CHROMIUM, SharedBrowser, find_chromium, running_browser
 from support.cpu_times import CpuTimes
 from support.folders import empty_folder
-from support.lanes import TwoLanes
 from support.passwords import quick_passwords
 from support.postgresql import start_postgresql
 from support.run_folder import use_run_folder
 from support.service import Service, running_service
-from support.shared_statements import shared_statements
-from support.site import ON_POSTGRESQL, InProcessSite
-from support.slow import is_slow, start_order
+from support.site import InProcessSite
 from widget_catalog.app.features import install_features
 from widget_catalog.catalog.node.node import Node, open_node
 from widget_catalog.pages import store_reads
@@ -42,6 +40,12 @@ settings.load_profile("catalog")
 install_features()
 # On a busy machine, a page of a site in this process may have to wait longer for the store.
 store_reads.WAIT_S = 10.0
+
+_TESTS = Path(__file__).parent
+# Tests in these folders, and those with these fixtures, start processes: they are slow. Others
+# that are have the mark themselves.
+_SLOW_FOLDERS = {"browser", "crash", "dev", "nodes", "wire"}
+_SLOW_FIXTURES = {"browser", "postgresql_url", "provider", "service", "tool"}
 
 # npm, TypeScript and Playwright are large: compiling them takes a quarter of their CPU time.
 _COMPILED = Path(__file__).parents[1] / ".cache" / "node"
@@ -85,22 +89,16 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow, and start the slow files first: while one process still has a long one,
+    the others have nothing to do. Their order mixes those that wait with those that use the CPU.
+    """
     for item in items:
-        if is_slow(item):
+        names = item.fixturenames if isinstance(item, pytest.Function) else ()
+        if _SLOW_FIXTURES & {*names} or item.path.relative_to(_TESTS).parts[0] in _SLOW_FOLDERS:
             item.add_marker("slow")
     slow_files = {it.path for it in items if it.get_closest_marker("slow")}
-    items.sort(key=lambda it: start_order(it, slow_files))
-    if ON_POSTGRESQL in os.environ:
-        # Tests that inspect the SQLite file of a data folder do not apply there.
-        left_out = [it for it in items if it.get_closest_marker("in_the_folder")]
-        items[:] = [it for it in items if it not in left_out]
-        config.hook.pytest_deselected(items=left_out)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    return TwoLanes(config, log) if config.getoption("dist") == "loadfile" else None
+    items.sort(key=lambda it: (it.path not in slow_files, crc32(it.path.name.encode()), it.path))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -114,7 +112,7 @@ def passwords_are_quick() -> Iterator[None]:
 def costs_are_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What most tests would do again for a site of their own."""
     use_run_folder(_folder_of_the_run(tmp_path_factory))
-    with shared_bounded_processes(), shared_statements():
+    with shared_bounded_processes():
         yield
 
 

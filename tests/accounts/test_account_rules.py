@@ -196,18 +196,19 @@ def test_an_address_is_taken(email: str) -> None:
     assert email_error(email) is None
 
 
-@pytest.mark.parametrize(
-    "email",
-    ["", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a@b\n", "\na@b", "a@.b", "a@b.", "a@b..",
-     "a\0@b", "a@b\u202e", "a@\ud800", "a" * 251 + "@b.c", "a@" + "b" * 10_000_000, " a@b"],
-)  # fmt: skip
-def test_what_is_no_address_is_reported_in_short(email: str) -> None:
-    error = email_error(email)
+def test_what_is_no_address_is_reported_in_short() -> None:
+    cases = [
+        "", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a@b\n", "\na@b", "a@.b", "a@b.",
+        "a@b..", "a\0@b", "a@b\u202e", "a@\ud800", "a" * 251 + "@b.c", "a@" + "b" * 10_000_000,
+        " a@b",
+    ]  # fmt: skip
+    for email in cases:
+        error = email_error(email)
 
-    assert error is not None
-    assert error.endswith(" is not an e-mail address.")
-    assert len(error) < 500
-    error.encode()
+        assert error is not None
+        assert error.endswith(" is not an e-mail address.")
+        assert len(error) < 500
+        error.encode()
 
 
 def test_a_password_is_measured_by_its_length_alone() -> None:

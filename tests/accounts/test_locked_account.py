@@ -22,6 +22,8 @@ from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.errors import NotSignedIn
 from widget_catalog.core.keys import SharedKeys
 
+pytestmark = pytest.mark.slow
+
 HOME, OFFICE, TRAIN = "198.51.100.1", "198.51.100.2", "198.51.100.3"
 LOCKED = (
     "Too many failed attempts to sign in to this account. You can still sign in with a passkey, "

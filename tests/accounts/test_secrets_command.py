@@ -1,8 +1,12 @@
 """`widget-catalog secrets`: new signing keys, while the service runs."""
 
+import pytest
+
 from support.people import BUNDLE, a_person
 from support.service import run_command
 from support.site import InProcessSite
+
+pytestmark = pytest.mark.slow
 
 
 def test_rotating_ends_upload_addresses_and_nothing_else(site: InProcessSite) -> None:

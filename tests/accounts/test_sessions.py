@@ -17,7 +17,6 @@ GATE = {"error": "This address is for signed-in people only."}
 _DAY = timedelta(days=1)
 
 
-@pytest.mark.in_the_folder
 def test_the_store_holds_no_secret_but_only_hashes(people: People) -> None:
     token = with_token(people.ann)
     database = people.site.node.folder.database.read_bytes()

@@ -12,6 +12,7 @@ from support.site import InProcessSite
 from support.site_with_people import BuiltPeople, People
 from widget_catalog.accounts.administer_account import reset_password, set_disabled
 from widget_catalog.accounts.sign_in import Browser, Lifetimes, sign_in
+from widget_catalog.catalog.replica.listener import ReplicaListener
 from widget_catalog.core.clock import iso
 from widget_catalog.core.db.engine import Store
 from widget_catalog.core.errors import NotSignedIn
@@ -196,7 +197,8 @@ def test_who_knew_the_old_password_is_not_let_in_by_being_quick(people: People) 
             return super().writing(waits=waits)
 
     node = people.site.node
-    store = Meanwhile(node.store.engine, node.folder.writer_lock, node.replica)
+    listener = ReplicaListener(node.replica, node.counts)
+    store = Meanwhile(node.store.engine, node.folder.writer_lock, listener)
 
     with pytest.raises(NotSignedIn):
         sign_in(store, "ann", PASSWORD, Browser("127.0.0.1", Lifetimes(10**9, 10**9)))

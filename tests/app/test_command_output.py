@@ -25,6 +25,8 @@ from widget_catalog.app.main import app
 from widget_catalog.core import release
 from widget_catalog.core.commands import HELP_OPTIONS, build_command
 
+pytestmark = pytest.mark.slow
+
 _COMMANDS = ["serve", "import", "export", "doctor", "stats", "version"]
 _HEAVY = {"alembic", "authlib", "granian", "httpx", "jinja2", "numpy", "sqlalchemy", "structlog"}
 _OF_A_WORKER = {"authlib", "granian", "httpx", "jinja2", "pydantic", "webauthn"}

@@ -17,6 +17,8 @@ from support.site import InProcessSite, Reply
 from support.site_with_people import People
 from widget_catalog.core.http.rendering import PageRenderer
 
+pytestmark = pytest.mark.slow
+
 MAX_HTML_BYTES = 60_000
 MAX_FILE_BYTES = 60_000
 MAX_FILES = 3

@@ -18,29 +18,30 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSite]:
         yield site
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/api/", "/api//", "/api/nothing", "/api/widgets", "/api/widgets/", "/api/widgets/scopes",
-     "/api/widgets/publish", "/api/widgets/acme", "/api/widgets/acme/", "/api/widgets/acme/clock",
-     "/api/widgets/acme/registry", "/api/widgets/acme/registry.json/", "/api/v1", "/api/v2/widgets",
-     "/api/widgets/acme/Registry.json", "/api/widgets/acme/clock/registry.json",
-     "/api/widgets//acme/registry.json", "/api/widgets/registry.json", "/api/registry.json",
-     "/api/widgets//registry.json",
-     "/api/health/", "/api/Health", "/api/HEALTH", "/api/health.json", "/api//health",
-     "/api/health/health", "/api/version/", "/api/stats/", "/api/settings/", "/api/settings/secret",
-     "/api/widgets/cli-version/", "/api/widgets/CLI-version", "/api/cli-version", "/api/V1/widgets",
-     "/api/./health", "/api/../api/health", "/api/health%20", "/api/\u00e9", "/api/health\x00"],
-)  # fmt: skip
-def test_any_other_address_is_401_whether_it_exists_or_not(shop: InProcessSite, path: str) -> None:
-    for method in METHODS:
-        response = shop.request(method, path)
+def test_any_other_address_is_401_whether_it_exists_or_not(shop: InProcessSite) -> None:
+    cases = [
+        "/api/", "/api//", "/api/nothing", "/api/widgets", "/api/widgets/", "/api/widgets/scopes",
+        "/api/widgets/publish", "/api/widgets/acme", "/api/widgets/acme/",
+        "/api/widgets/acme/clock", "/api/widgets/acme/registry",
+        "/api/widgets/acme/registry.json/", "/api/v1", "/api/v2/widgets",
+        "/api/widgets/acme/Registry.json", "/api/widgets/acme/clock/registry.json",
+        "/api/widgets//acme/registry.json", "/api/widgets/registry.json", "/api/registry.json",
+        "/api/widgets//registry.json", "/api/health/", "/api/Health", "/api/HEALTH",
+        "/api/health.json", "/api//health", "/api/health/health", "/api/version/", "/api/stats/",
+        "/api/settings/", "/api/settings/secret", "/api/widgets/cli-version/",
+        "/api/widgets/CLI-version", "/api/cli-version", "/api/V1/widgets", "/api/./health",
+        "/api/../api/health", "/api/health%20", "/api/\u00e9", "/api/health\x00",
+    ]  # fmt: skip
+    for path in cases:
+        for method in METHODS:
+            response = shop.request(method, path)
 
-        assert (response.status, response.json()) == (401, SIGNED_IN_ONLY)
-        assert response.headers == {
-            "content-type": "application/json; charset=utf-8",
-            "x-content-type-options": "nosniff",
-            "www-authenticate": "Bearer",
-        }
+            assert (response.status, response.json()) == (401, SIGNED_IN_ONLY)
+            assert response.headers == {
+                "content-type": "application/json; charset=utf-8",
+                "x-content-type-options": "nosniff",
+                "www-authenticate": "Bearer",
+            }
 
 
 @pytest.mark.parametrize(
@@ -76,29 +77,29 @@ def test_nothing_else_is_under_v1(shop: InProcessSite, path: str) -> None:
         }
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["", "/", "acme", "acme/", "/clock", "acme//clock", "acme/clock/", "acme/clock/x", "search/",
-     "Search", "SEARCH", "Acme/clock", "acme/Clock", "@acme/clock", "acme/clock ", " acme/clock",
-     "acme/clock\n", "acme/-clock", "acme/clock.json", "acme/cl_ock", "acme/*", "acme/..",
-     "../acme", "acme%2Fclock", "acme/cl%6Fck", "acme/cl\u00f6ck", "acme/\x00", "acme/\ufffd",
-     "acme/１", "a" * 65 + "/clock", "acme/" + "a" * 65],
-)  # fmt: skip
-def test_what_cannot_be_a_widget_is_404_with_cors(shop: InProcessSite, key: str) -> None:
-    path = f"/api/v1/widgets/{key}"
+def test_what_cannot_be_a_widget_is_404_with_cors(shop: InProcessSite) -> None:
+    cases = [
+        "", "/", "acme", "acme/", "/clock", "acme//clock", "acme/clock/", "acme/clock/x",
+        "search/", "Search", "SEARCH", "Acme/clock", "acme/Clock", "@acme/clock", "acme/clock ",
+        " acme/clock", "acme/clock\n", "acme/-clock", "acme/clock.json", "acme/cl_ock", "acme/*",
+        "acme/..", "../acme", "acme%2Fclock", "acme/cl%6Fck", "acme/cl\u00f6ck", "acme/\x00",
+        "acme/\ufffd", "acme/１", "a" * 65 + "/clock", "acme/" + "a" * 65,
+    ]  # fmt: skip
+    for key in cases:
+        path = f"/api/v1/widgets/{key}"
 
-    for method in ("GET", "HEAD", "POST", "PUT", "DELETE"):
-        response = shop.request(method, path)
+        for method in ("GET", "HEAD", "POST", "PUT", "DELETE"):
+            response = shop.request(method, path)
 
-        assert (response.status, response.json()) == (
-            404,
-            {"error": f"There is nothing at {path}."},
-        )
-        assert response.headers == {
-            "content-type": "application/json; charset=utf-8",
-            "x-content-type-options": "nosniff",
-            "access-control-allow-origin": "*",
-        }
+            assert (response.status, response.json()) == (
+                404,
+                {"error": f"There is nothing at {path}."},
+            )
+            assert response.headers == {
+                "content-type": "application/json; charset=utf-8",
+                "x-content-type-options": "nosniff",
+                "access-control-allow-origin": "*",
+            }
 
 
 @pytest.mark.parametrize("path", ["/apiary", "/API/health", "/Api/v1"])

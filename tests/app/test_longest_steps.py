@@ -21,6 +21,8 @@ from widget_catalog.core.features import list_contributions
 from widget_catalog.core.http.page_templates import compile_public_templates
 from widget_catalog.pages.pages import load_for_pages
 
+pytestmark = pytest.mark.slow
+
 WIDGETS = 20_000
 OF_LARGE_SCOPE = 1_000
 VERSIONS = 200

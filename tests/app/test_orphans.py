@@ -19,6 +19,8 @@ from support.service import is_running, running_service, wait_for
 from support.widgets import widget_line
 from widget_catalog.catalog.node.node import prepare_node
 
+pytestmark = pytest.mark.slow
+
 _KILLS = int(os.environ.get("KILLS", "2"))
 _KEYS = ["acme/clock", "acme/bell"]
 # The kernel ends them immediately, but the machine may be busy.

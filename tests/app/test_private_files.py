@@ -4,10 +4,14 @@ import os
 import stat
 from pathlib import Path
 
+import pytest
+
 from support.commands import widget_catalog
 from support.folders import filled_folder
 from support.service import running_service
 from support.widgets import widget_line
+
+pytestmark = pytest.mark.slow
 
 
 def carelessly() -> None:

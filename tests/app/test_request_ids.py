@@ -14,6 +14,8 @@ from support.locks import held_by_another_process
 from support.service import Service, running_service, wait_for
 from widget_catalog.core.data_folder import DataFolder
 
+pytestmark = pytest.mark.slow
+
 MADE = re.compile(r"[0-9a-f]{16}")
 
 

@@ -14,6 +14,8 @@ from support.load import ReadingLoad
 from support.service import Service, running_service, wait_for
 from support.widgets import widget_line
 
+pytestmark = pytest.mark.slow
+
 _CLOCK = "/api/v1/widgets/acme/clock"
 
 

@@ -21,6 +21,8 @@ from widget_catalog.app.start import warn_of_settings
 from widget_catalog.core.load_settings import load_settings
 from widget_catalog.core.release import CLI_LATEST
 
+pytestmark = pytest.mark.slow
+
 _URL_RULE = "must be an http(s) URL without query, fragment or username."
 
 

@@ -16,6 +16,8 @@ from support.service import Service, run_command, running_service
 from support.widgets import widget_line
 from support.wire import WireConnection, connections_to_every_worker, request
 
+pytestmark = pytest.mark.slow
+
 _PROMPT_S = 10
 _KEYS = ["acme/clock", "acme/bell"]
 _CLOCK = "/api/v1/widgets/acme/clock"

@@ -20,6 +20,8 @@ from support.widgets import version_line, widget_line
 from support.wire import WireConnection, request
 from widget_catalog.app.supervisor import reserve
 
+pytestmark = pytest.mark.slow
+
 _CLOCK = "/api/v1/widgets/acme/clock"
 _DESCRIPTORS = 256
 _NEVER_STARTS = """

@@ -16,6 +16,8 @@ from support.widgets import ndjson, widget_line
 from support.wire import connections_to_every_worker
 from widget_catalog.core.http.metrics import forget_ended
 
+pytestmark = pytest.mark.slow
+
 
 def _eventually(check: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + 10

@@ -12,6 +12,8 @@ import pytest
 from support.activation import activated_service, listening_socket, passing
 from support.service import Service, free_port, running_service, wait_for
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def manager(tmp_path: Path) -> Iterator[socket.socket]:

@@ -15,6 +15,8 @@ from support.widgets import import_widgets, ndjson, version_line, widget_line
 from support.wire import WireConnection, connections_to_every_worker
 from widget_catalog.catalog.node.node import open_node
 
+pytestmark = pytest.mark.slow
+
 _CLOCK = "/api/v1/widgets/acme/clock"
 _SEARCH = "/api/v1/widgets/search?limit=100"
 _REGISTRY = "/api/widgets/acme/registry.json"

@@ -3,9 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from support.browsing import browser_of
 from support.service import run_command
 from support.site_with_people import People
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_overview_tells_when_the_last_backup_was_made(people: People, tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.core.errors import BackupFailed, InvalidBackup, StoreUnavailable
 from widget_catalog.moderation.revoke_version import revoke_version
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:

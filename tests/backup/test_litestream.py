@@ -13,6 +13,8 @@ from support.commands import widget_catalog
 from support.load import CountingLoad
 from support.service import clean_environment, running_service, wait_for
 
+pytestmark = pytest.mark.slow
+
 _GUIDE = Path("docs/backup.md")
 _LITESTREAM = Path(sys.executable).with_name("litestream")
 _KEYS = ["acme/w0", "acme/w1"]

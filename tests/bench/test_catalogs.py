@@ -9,6 +9,8 @@ from bench.folders import copy_of, ensure_folder, fingerprint
 from support.site import InProcessSite
 from widget_catalog.transfer.import_catalog import import_catalog
 
+pytestmark = pytest.mark.slow
+
 SIZE = 50
 
 

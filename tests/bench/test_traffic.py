@@ -21,6 +21,8 @@ from bench.traffic import (
     terms_by_kind,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_searches_are_many_and_all_different() -> None:
     everyday, ever_new = everyday_searches(), ever_new_searches()

@@ -281,9 +281,8 @@ def test_a_logo_is_rebuilt_without_what_drawing_programs_add() -> None:
     assert (found.kind, found.shown_width) == ("png", 52)
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+def test_hostile_values_are_refused_at_their_field(people: People) -> None:
+    cases = [
         ({"name": "a\u202eb"}, "name"),
         ({"name": "a\x07"}, "name"),
         ({"links": ["A //evil.example"]}, "links"),
@@ -302,14 +301,11 @@ def test_a_logo_is_rebuilt_without_what_drawing_programs_add() -> None:
         ({"announcement": "\u2066x"}, "announcement"),
         ({"until": "2030-1-1"}, "until"),
         ({"logo": "?"}, "logo"),
-    ],
-)
-def test_hostile_values_are_refused_at_their_field(
-    people: People, body: dict[str, object], field: str
-) -> None:
-    refused = people.olly.put(API, body)
-    assert refused.status == 400
-    assert refused.json()["error"].startswith(f"{field}: ")
+    ]
+    for body, field in cases:
+        refused = people.olly.put(API, body)
+        assert refused.status == 400
+        assert refused.json()["error"].startswith(f"{field}: ")
 
 
 def test_an_announcement_ends_after_its_last_day_and_both_databases_keep_all(store: Store) -> None:

@@ -12,6 +12,8 @@ import pytest
 from client.runtimes import Runtime, process_runtime
 from support.scripted import DROPPED, Scripted, ScriptedServer, scripted_server
 
+pytestmark = pytest.mark.slow
+
 CHANGES = "/api/v1/widgets/changes"
 EVENTS = {"Content-Type": "text/event-stream; charset=utf-8"}
 

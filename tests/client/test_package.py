@@ -6,6 +6,8 @@ import tarfile
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import pytest
+
 from client.runtimes import CLIENT
 from support.archives import extract_all
 from support.npm import node_binary, run_npm
@@ -14,6 +16,7 @@ from widget_catalog.core import release
 PACKAGE = json.loads((CLIENT / "package.json").read_text())
 
 
+@pytest.mark.slow
 def test_what_npm_packs_is_what_is_needed_and_can_be_imported(tmp_path: Path) -> None:
     report = run_npm("pack", "--json", "--pack-destination", str(tmp_path), folder=CLIENT)
     packed = json.loads(report)[0]

@@ -31,6 +31,8 @@ from support.npm import node_binary
 from support.scripted import Scripted
 from support.service import run_command
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", params=RUNTIMES)
 def name(request: pytest.FixtureRequest) -> str:

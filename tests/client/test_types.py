@@ -11,6 +11,8 @@ from client.runtimes import CLIENT, js_blocks
 from support.npm import check_types, locked_packages
 from widget_catalog.catalog.api.openapi import openapi
 
+pytestmark = pytest.mark.slow
+
 COMMAND = "./dev run python clients/js/api_types.py > clients/js/api.d.ts"
 # The client has every export, method and parameter that is declared, and no other export.
 CONFORMS = """\

@@ -60,11 +60,11 @@ def test_a_stored_manifest_may_be_any_text(manifest: str, wanted: dict[str, Any]
     assert details_in(manifest) == wanted
 
 
-@pytest.mark.parametrize("depth", [*range(940, 1000), 20_000])
-def test_however_deeply_a_value_is_nested_it_is_refused(depth: int) -> None:
-    nested = "[" * depth + "]" * depth
-    text = json.dumps({**LEAST, "keywords": ["NESTED"]}).replace('"NESTED"', nested)
+def test_however_deeply_a_value_is_nested_it_is_refused() -> None:
+    for depth in [*range(940, 1000), 20_000]:
+        nested = "[" * depth + "]" * depth
+        text = json.dumps({**LEAST, "keywords": ["NESTED"]}).replace('"NESTED"', nested)
 
-    with pytest.raises(InvalidManifest):
-        parse_manifest(text)
-    assert details_in(text) == {}
+        with pytest.raises(InvalidManifest):
+            parse_manifest(text)
+        assert details_in(text) == {}

@@ -183,9 +183,8 @@ def test_every_rule_is_reported_when_it_is_broken(key: str, value: Any, error: s
     assert all(len(it) < 300 for it in errors)
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
+def test_what_is_no_manifest_at_all_is_reported() -> None:
+    cases = [
         ("", "the manifest is not JSON: look at line 1, column 1."),
         ("{", "the manifest is not JSON: look at line 1, column 2."),
         ("{'a': 1}", "the manifest is not JSON: look at line 1, column 2."),
@@ -214,15 +213,14 @@ def test_every_rule_is_reported_when_it_is_broken(key: str, value: Any, error: s
         ('{"a":' * 5_000 + "1" + "}" * 5_000, "the manifest is nested too deeply."),
         (" " * 65_537, "the manifest has 65,537 bytes; at most 65,536 are allowed."),
         ("é" * 5_000_000, "the manifest has 10,000,000 bytes; at most 65,536 are allowed."),
-    ],
-)
-def test_what_is_no_manifest_at_all_is_reported(text: str, error: str) -> None:
-    with pytest.raises(InvalidManifest) as raised:
-        parse_manifest(text)
+    ]
+    for text, error in cases:
+        with pytest.raises(InvalidManifest) as raised:
+            parse_manifest(text)
 
-    assert len(raised.value.errors) == 1
-    assert raised.value.errors[0].startswith(error)
-    raised.value.message.encode()
+        assert len(raised.value.errors) == 1
+        assert raised.value.errors[0].startswith(error)
+        raised.value.message.encode()
 
 
 def test_a_manifest_of_the_largest_size_is_read() -> None:
@@ -238,28 +236,26 @@ def test_what_nests_deeply_but_is_not_looked_at_is_kept() -> None:
     assert parse_manifest(text).text == text
 
 
-@pytest.mark.parametrize("char", "\u202e\u200f\u200b\u2060\U000e0041\x1b")
-@pytest.mark.parametrize(
-    ("said", "place"),
-    [
+def test_what_people_see_in_one_line_deceives_nobody() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"schema": {"title": "a{}"}}, "schema.title"),
         ({"schema": {"properties": {"x": {"label": "a{}"}}}}, "schema.properties.x.label"),
         ({"author": {"name": "a{}"}}, "author.name"),
         ({"x{}": 1}, "x"),
         ({"defaultConfig": {"deep": [{"y{}": 1}]}}, "defaultConfig.deep[0].y"),
-    ],
-)
-def test_what_people_see_in_one_line_deceives_nobody(said: Any, place: str, char: str) -> None:
-    text = json.dumps({**LEAST, **said}).replace("{}", json.dumps(char)[1:-1])
+    ]
+    for char in "\u202e\u200f\u200b\u2060\U000e0041\x1b":
+        for said, place in cases:
+            text = json.dumps({**LEAST, **said}).replace("{}", json.dumps(char)[1:-1])
 
-    (error,) = errors_of(json.loads(text))
+            (error,) = errors_of(json.loads(text))
 
-    assert error.startswith(place)
-    assert f": contains the character U+{ord(char):04X}; " in error
-    cleaned = clean_manifest(text)
-    assert cleaned != text
-    assert parse_manifest(cleaned).name == LEAST["name"]
-    assert clean_manifest(cleaned) == cleaned
+            assert error.startswith(place)
+            assert f": contains the character U+{ord(char):04X}; " in error
+            cleaned = clean_manifest(text)
+            assert cleaned != text
+            assert parse_manifest(cleaned).name == LEAST["name"]
+            assert clean_manifest(cleaned) == cleaned
 
 
 def test_what_is_data_or_has_many_lines_is_kept_in_any_language() -> None:

@@ -19,21 +19,21 @@ def test_a_name_is_small_letters_digits_and_hyphens_and_stays_as_it_is(text: str
     assert is_name(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "-", "-a", "A", "aB", "a_b", "a.b", "a b", " a", "a ", "a\n", "\na", "a\0", "@a", "a/b",
-     "é", "ａ", "١", "²", "ß", "a\u0301", "a" * 65, "a" * 10_000],
-)  # fmt: skip
-def test_any_other_text_is_refused_with_a_sentence(text: str) -> None:
-    for kind, what in ((Scope, "scope"), (WidgetName, "widget name")):
-        with pytest.raises(InvalidName) as refused:
-            kind.parse(text)
-        assert refused.value.message == (
-            f"{text[:80]!r} is not a {what}: use 1 to 64 lowercase letters, digits and hyphens, "
-            "beginning with a letter or digit."
-        )
-        assert isinstance(refused.value, CatalogError)
-    assert not is_name(text)
+def test_any_other_text_is_refused_with_a_sentence() -> None:
+    cases = [
+        "", "-", "-a", "A", "aB", "a_b", "a.b", "a b", " a", "a ", "a\n", "\na", "a\0", "@a",
+        "a/b", "é", "ａ", "١", "²", "ß", "a\u0301", "a" * 65, "a" * 10_000,
+    ]  # fmt: skip
+    for text in cases:
+        for kind, what in ((Scope, "scope"), (WidgetName, "widget name")):
+            with pytest.raises(InvalidName) as refused:
+                kind.parse(text)
+            assert refused.value.message == (
+                f"{text[:80]!r} is not a {what}: use 1 to 64 lowercase letters, digits and "
+                "hyphens, beginning with a letter or digit."
+            )
+            assert isinstance(refused.value, CatalogError)
+        assert not is_name(text)
 
 
 @given(st.text(max_size=70) | st.text("az09-A_", max_size=70))

@@ -8,7 +8,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import pytest
+
 from widget_contract.semver import MAX_NUMBER, InvalidRange, InvalidVersion, Range, SemVer
+
+pytestmark = pytest.mark.slow
 
 QUESTIONS = 20_000
 SEED = 20_260_131

@@ -60,9 +60,8 @@ def test_huge_prerelease_numbers_keep_the_order_of_the_specification() -> None:
     assert SemVer.parse("1.0.0-9007199254740992.2") < SemVer.parse("1.0.0-9007199254740993.1")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_text_that_is_no_semantic_version_is_refused() -> None:
+    cases = [
         "",
         "1",
         "1.0",
@@ -91,11 +90,10 @@ def test_huge_prerelease_numbers_keep_the_order_of_the_specification() -> None:
         "1.x.0",
         "*",
         "latest",
-    ],
-)
-def test_text_that_is_no_semantic_version_is_refused(text: str) -> None:
-    with pytest.raises(InvalidVersion, match="is not a semantic version: write three numbers"):
-        SemVer.parse(text)
+    ]
+    for text in cases:
+        with pytest.raises(InvalidVersion, match="is not a semantic version: write three numbers"):
+            SemVer.parse(text)
 
 
 def test_a_refusal_says_what_to_write_instead() -> None:

@@ -46,10 +46,10 @@ def test_what_is_declared_is_reported_by_name() -> None:
     )
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda it: it.__name__)
-def test_clients_skip_what_they_do_not_know(shape: type[wire.Shape]) -> None:
-    assert not shape.__struct_config__.forbid_unknown_fields
-    assert shape.__doc__
+def test_clients_skip_what_they_do_not_know() -> None:
+    for shape in SHAPES:
+        assert not shape.__struct_config__.forbid_unknown_fields
+        assert shape.__doc__
 
 
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True)

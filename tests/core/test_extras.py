@@ -86,6 +86,7 @@ def test_without_its_font_an_icon_is_a_letter() -> None:
     assert "<path" in icons.tile("lucide:clock", "Clock")
 
 
+@pytest.mark.slow
 def test_a_catalog_on_disk_needs_no_extra(tmp_path: Path) -> None:
     file = tmp_path / "widgets.ndjson"
     file.write_text(json.dumps(widget_line()) + "\n")

@@ -1,7 +1,6 @@
 """Shared by the tests of the demo catalog: its lines.
 
-A test with the fixture `version` runs once for every published version; one with `newest` runs
-once for every widget, with the version published last.
+A test with the fixture `newest` runs once for every widget, with the version published last.
 """
 
 import json
@@ -20,15 +19,14 @@ def read_widgets() -> list[dict[str, Any]]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    for wanted in {"version", "newest"} & set(metafunc.fixturenames):
-        cases = []
-        for widget in read_widgets():
-            identity = {"scope": widget["scope"], "name": widget["name"]}
-            by_time = sorted(widget["versions"], key=lambda version: version["publishedAt"])
-            chosen = by_time if wanted == "version" else by_time[-1:]
-            cases += [identity | version for version in chosen]
-        names = [f"{case['scope']}/{case['name']}@{case['version']}" for case in cases]
-        metafunc.parametrize(wanted, cases, ids=names)
+    if "newest" in metafunc.fixturenames:
+        cases = [
+            {"scope": it["scope"], "name": it["name"]}
+            | max(it["versions"], key=lambda version: version["publishedAt"])
+            for it in read_widgets()
+            if it["versions"]
+        ]
+        metafunc.parametrize("newest", cases, ids=[f"{it['scope']}/{it['name']}" for it in cases])
 
 
 @pytest.fixture(scope="session")

@@ -88,6 +88,16 @@ HOME = """
 """
 
 
+LOOK = """
+(scheme) => {
+  const place = document.querySelector("#place");
+  place.style.colorScheme = scheme;
+  const style = getComputedStyle(place.firstElementChild);
+  return [style.color, style.backgroundColor];
+}
+"""
+
+
 class DemoHandler(SimpleHTTPRequestHandler):
     """The demo folder, one empty page to host a widget, and its context."""
 
@@ -213,65 +223,38 @@ def find(widgets: list[dict[str, Any]], name: str, number: str) -> Version:
     return dict(found)
 
 
-def test_every_version_mounts_shows_text_under_a_name_and_leaves_nothing(
-    host: Host, version: Version, base_url: str
+def test_every_widget_mounts_changes_its_settings_and_its_look_and_leaves_nothing(
+    host: Host, newest: Version, base_url: str
 ) -> None:
-    manifest = host.mount(version)
+    manifest = host.mount(newest)
 
     fields = ("scope", "name", "version", "displayName", "sdkVersion")
-    assert manifest == {key: version[key] for key in fields if version[key] is not None}
+    assert manifest == {key: newest[key] for key in fields if newest[key] is not None}
     expect(host.widget).to_be_visible()
     has_field = host.widget.get_by_role("textbox").count() > 0
     assert host.widget.inner_text().strip() or has_field
 
-    host.unmount()
+    light, dark = (host.page.evaluate(LOOK, scheme) for scheme in ("light", "dark"))
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]
 
+    host.page.evaluate("widget.update?.({}); widget.update?.({ unknown: true })")
+    assert host.child_count == 1
+
+    host.unmount()
     assert host.child_count == 0
     assert host.page.evaluate("runningTimers.size") == 0
-    assert host.errors == []
-    asked = {url.removeprefix(f"{base_url}/") for url in host.requested if url[:5] != "data:"}
-    assert asked == {"", "sample-context.js", version["bundleFile"]}
 
-
-def test_every_version_mounts_in_a_host_that_offers_nothing(host: Host, version: Version) -> None:
-    host.mount(version, has_context=False)
-
+    host.mount(newest, has_context=False)
     expect(host.widget).to_be_visible()
     host.unmount()
     assert host.child_count == 0
     assert host.errors == []
+    asked = {url.removeprefix(f"{base_url}/") for url in host.requested if url[:5] != "data:"}
+    assert asked == {"", "sample-context.js", newest["bundleFile"]}
 
 
-def test_new_settings_apply_without_a_second_widget(host: Host, newest: Version) -> None:
-    host.mount(newest)
-
-    host.page.evaluate("widget.update?.({}); widget.update?.({ unknown: true })")
-
-    assert host.child_count == 1
-    assert host.errors == []
-
-
-def test_every_widget_has_a_light_and_a_dark_look(host: Host, newest: Version) -> None:
-    host.mount(newest)
-
-    looks = [
-        host.page.evaluate(
-            """(scheme) => {
-              const place = document.querySelector("#place");
-              place.style.colorScheme = scheme;
-              const style = getComputedStyle(place.firstElementChild);
-              return [style.color, style.backgroundColor];
-            }""",
-            scheme,
-        )
-        for scheme in ("light", "dark")
-    ]
-
-    assert looks[0][0] != looks[1][0]
-    assert looks[0][1] != looks[1][1]
-
-
-def test_text_from_settings_and_data_never_becomes_markup(host: Host, version: Version) -> None:
+def test_text_from_settings_and_data_never_becomes_markup(host: Host, newest: Version) -> None:
     bad = "<img src=data:, onerror='window.caught = true'>"
     moment = "2026-03-14T09:00:00Z"
     config = {
@@ -289,7 +272,7 @@ def test_text_from_settings_and_data_never_becomes_markup(host: Host, version: V
         "series": [{"id": "a", "label": bad, "points": [{"at": moment, "value": 1}]}],
     }
 
-    host.mount(version, config=config, data=data)
+    host.mount(newest, config=config, data=data)
 
     made = host.page.evaluate(
         "document.querySelector('#place > div').shadowRoot.querySelectorAll('[onerror]').length"

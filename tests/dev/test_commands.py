@@ -66,6 +66,16 @@ def test_quick_runs_ruff_and_the_tests_that_are_not_slow(ready: DevProject) -> N
     ]
 
 
+def test_a_lane_is_linted_and_runs_its_tests(ready: DevProject) -> None:
+    done = ready.run("test", "--lane", "nodes", LINT_CODE="1", PYTEST_CODE="0")
+    assert "-m slow and not machine --ignore=tests/browser " in done.stdout
+    assert done.stderr.splitlines()[-1] == "Tests: passed"
+
+    done = ready.run("test", "--lane", "fast")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Usage: ./dev test --lane quick|browser|nodes|machine\n"
+
+
 def test_the_tests_are_compiled_before_several_processes_run_them(ready: DevProject) -> None:
     for _ in range(2):
         assert ready.run("test", PYTEST_CODE="0").returncode == 0

@@ -1,5 +1,6 @@
 """The workflow and the hooks run what contributors run."""
 
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +9,31 @@ import yaml  # type: ignore[import-untyped]
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_workflow_runs_the_quick_tests_everything_and_the_image() -> None:
+def test_the_workflow_runs_all_lanes_chaos_and_the_image() -> None:
     jobs = _read(".github/workflows/test.yml")["jobs"]
     commands = {name: jobs[name]["steps"][-1]["run"] for name in jobs}
 
     assert commands == {
-        "quick": "./dev test --quick",
-        "everything": ".ci/run",
+        "tests": './dev test --lane "$LANE"',
+        "chaos": "./dev chaos --minutes 10 $STAGE",
         "image": "sudo ./dev image --pull",
     }
-    assert (ROOT / ".ci" / "run").read_text().splitlines()[-1] == "exec ./dev test"
+    assert jobs["tests"]["strategy"]["matrix"]["lane"] == [*_lanes()]
+
+
+def test_every_slow_test_is_in_one_of_two_lanes() -> None:
+    """The folders of one are those that the other leaves out."""
+    browser, nodes = ({*_lanes()[name]} for name in ("browser", "nodes"))
+    folders = {it for it in browser if it.startswith("tests/")}
+
+    assert browser - folders == nodes - {f"--ignore={it}" for it in folders}
+    assert len(nodes - browser) == len(folders)
+    assert all((ROOT / it).is_dir() for it in folders)
+
+
+def _lanes() -> dict[str, list[str]]:
+    lanes: dict[str, list[str]] = runpy.run_path(str(ROOT / "dev"))["LANES"]
+    return lanes
 
 
 def test_hooks_use_the_programs_of_the_environment() -> None:

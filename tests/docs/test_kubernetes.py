@@ -14,6 +14,8 @@ import yaml  # type: ignore[import-untyped]
 from support.commands import widget_catalog
 from widget_catalog.core.load_settings import load_settings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "kubernetes"
 # The oldest release that has everything in the files, and the newest that the validator knows.

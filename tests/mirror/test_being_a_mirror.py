@@ -37,6 +37,8 @@ from widget_catalog.publishing.change_widget import (
 )
 from widget_catalog_client import Catalog, CatalogUnavailable
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def mirrored(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Iterator[InProcessSite]:

@@ -14,6 +14,8 @@ from widget_catalog.catalog.node.node import open_node
 from widget_catalog.core.actors import COMMAND_LINE
 from widget_catalog.publishing.change_widget import list_widget, unlist_widget
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:

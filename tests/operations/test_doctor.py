@@ -30,6 +30,8 @@ from widget_catalog.catalog.replica.file import ReplicaState
 from widget_catalog.core.keys import SecretBox
 from widget_catalog.operations.commands import describe_slow_build
 
+pytestmark = pytest.mark.slow
+
 _SLOW_BUILD = describe_slow_build()
 _NOTE = f"Note: {_SLOW_BUILD}\n" if _SLOW_BUILD else ""
 _WELL = Said(0, "", f"Checked 61 widgets and 1 stored bundle.\n{_NOTE}No problems found.\n")

@@ -14,6 +14,8 @@ from support.service import free_port, running_service
 from widget_catalog.backup.restore import restore_backup
 from widget_catalog.catalog.node.node import prepare_node
 
+pytestmark = pytest.mark.slow
+
 _LOST = (
     "Error: There is no catalog in {data}/catalog.db, but 4 stored bundles in the same folder: "
     "the database is lost. Restore a backup into a new folder: widget-catalog restore BACKUP "

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from support.author import add_account
 from support.folders import filled_folder
 from support.people import PASSWORD
@@ -9,6 +11,8 @@ from support.service import running_service
 from support.widgets import widget_line
 from widget_catalog.catalog.node.node import prepare_node
 from widget_catalog.core.data_folder import DataFolder
+
+pytestmark = pytest.mark.slow
 
 _CLOCK = "/api/v1/widgets/acme/clock"
 _SENTENCE = "database file is gone or was replaced"

@@ -44,7 +44,6 @@ def test_health_names_the_check_that_fails_and_is_ok_again_when_mended(
     assert site.get("/api/health").status == 200
 
 
-@pytest.mark.in_the_folder
 def test_health_tells_of_a_database_that_cannot_be_read(site: InProcessSite) -> None:
     site.node.folder.database.unlink()
 

@@ -14,6 +14,8 @@ from widget_catalog.catalog.store.downloads import add_downloads
 from widget_catalog.core.db.damage import check_file, discard_other_pages
 from widget_catalog.operations.doctor import check_catalog
 
+pytestmark = pytest.mark.slow
+
 _WIDGETS = 40
 _MENDED = "unused pages of the database were damaged."
 

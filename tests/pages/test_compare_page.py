@@ -73,6 +73,7 @@ def test_a_damaged_bundle_is_not_compared_however_large_it_has_become(
     assert "not both stored here" in page.one("main").text
 
 
+@pytest.mark.slow
 def test_a_comparison_that_has_to_wait_for_others_is_postponed(
     site: InProcessSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import itertools
 from base64 import b64encode
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -199,39 +198,39 @@ def test_a_hostile_service_name_stays_text(tmp_path: Path, path: str) -> None:
         assert not page.open_at_end
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/nowhere"])
-def test_pages_can_be_used_by_everybody(demo_site: InProcessSite, path: str) -> None:
-    page = page_of(demo_site, path)
-    assert not page.open_at_end
-    assert page.one("html").attributes["lang"] == "en"
-    assert page.one("meta", name="viewport").attributes["content"] == (
-        "width=device-width, initial-scale=1"
-    )
-    page.one("header", class_="top")
-    for landmark in ("main", "footer"):
-        page.one(landmark)
-    assert all(nav.attributes["aria-label"] for nav in page.all("nav"))
-    assert page.links[0] == "#main"
-    assert page.one("main").attributes["id"] == "main"
-    assert len(page.ids) == len(set(page.ids))
-    levels = [int(it.tag[1]) for it in page.elements if it.tag in ("h1", "h2", "h3", "h4")]
-    assert levels.count(1) == 1
-    assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+def test_pages_can_be_used_by_everybody(demo_site: InProcessSite) -> None:
+    for path in [*PAGES, "/nowhere"]:
+        page = page_of(demo_site, path)
+        assert not page.open_at_end
+        assert page.one("html").attributes["lang"] == "en"
+        assert page.one("meta", name="viewport").attributes["content"] == (
+            "width=device-width, initial-scale=1"
+        )
+        page.one("header", class_="top")
+        for landmark in ("main", "footer"):
+            page.one(landmark)
+        assert all(nav.attributes["aria-label"] for nav in page.all("nav"))
+        assert page.links[0] == "#main"
+        assert page.one("main").attributes["id"] == "main"
+        assert len(page.ids) == len(set(page.ids))
+        levels = [int(it.tag[1]) for it in page.elements if it.tag in ("h1", "h2", "h3", "h4")]
+        assert levels.count(1) == 1
+        assert levels[0] == 1
+        assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/nowhere"])
-def test_pages_need_nothing_from_elsewhere(demo_site: InProcessSite, path: str) -> None:
-    page = page_of(demo_site, path)
-    for it in page.elements:
-        assert it.tag not in ("style", "iframe")
-        is_data = it.attributes.get("type") == "application/json"
-        assert it.tag != "script" or is_data or it.attributes.get("src") or "theme=" in it.text
-        assert not any(key.startswith("on") or key == "style" for key in it.attributes)
-        loaded = it.attributes.get("src") or (it.tag == "link" and it.attributes["href"])
-        if loaded and "hreflang" not in it.attributes:
-            own = loaded.removeprefix("https://catalog.example")
-            assert demo_site.get(own).status == 200, loaded
+def test_pages_need_nothing_from_elsewhere(demo_site: InProcessSite) -> None:
+    for path in [*PAGES, "/nowhere"]:
+        page = page_of(demo_site, path)
+        for it in page.elements:
+            assert it.tag not in ("style", "iframe")
+            is_data = it.attributes.get("type") == "application/json"
+            assert it.tag != "script" or is_data or it.attributes.get("src") or "theme=" in it.text
+            assert not any(key.startswith("on") or key == "style" for key in it.attributes)
+            loaded = it.attributes.get("src") or (it.tag == "link" and it.attributes["href"])
+            if loaded and "hreflang" not in it.attributes:
+                own = loaded.removeprefix("https://catalog.example")
+                assert demo_site.get(own).status == 200, loaded
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -249,41 +248,36 @@ def test_a_page_has_all_its_headers(demo_site: InProcessSite, path: str) -> None
     assert headers == HTML_HEADERS | vary
 
 
-@pytest.mark.parametrize("path", RESOURCES)
-def test_a_known_page_is_304(demo_site: InProcessSite, path: str) -> None:
-    whole = demo_site.get(path)
-    known = demo_site.get(path, if_none_match=whole.headers["etag"])
-    assert (known.status, known.response.body) == (304, None)
-    assert known.headers == {k: v for k, v in whole.headers.items() if k != "content-type"}
+def test_a_known_page_is_304(demo_site: InProcessSite) -> None:
+    for path in RESOURCES:
+        whole = demo_site.get(path)
+        known = demo_site.get(path, if_none_match=whole.headers["etag"])
+        assert (known.status, known.response.body) == (304, None)
+        assert known.headers == {k: v for k, v in whole.headers.items() if k != "content-type"}
 
 
-@pytest.mark.parametrize("path", [*RESOURCES, "/nowhere"])
-def test_head_is_answered_as_get(demo_site: InProcessSite, path: str) -> None:
-    head, get = demo_site.request("HEAD", path), demo_site.get(path)
-    assert (head.status, head.headers) == (get.status, get.headers)
+def test_head_is_answered_as_get(demo_site: InProcessSite) -> None:
+    for path in [*RESOURCES, "/nowhere"]:
+        head, get = demo_site.request("HEAD", path), demo_site.get(path)
+        assert (head.status, head.headers) == (get.status, get.headers)
 
 
-@pytest.mark.parametrize("path", PAGES)
-@pytest.mark.parametrize(
-    ("encoding", "decompress"),
-    [
+def test_pages_are_compressed(demo_site: InProcessSite) -> None:
+    cases = [
         ("zstd", zstandard.ZstdDecompressor().decompress),
         ("br", brotli.decompress),
         ("gzip", gzip.decompress),
-    ],
-)
-def test_pages_are_compressed(
-    demo_site: InProcessSite, path: str, encoding: str, decompress: Callable[[bytes], bytes]
-) -> None:
-    plain, packed = demo_site.get(path), demo_site.get(path, accept_encoding=encoding)
-    assert packed.headers["content-encoding"] == encoding
-    assert packed.headers["etag"] != plain.headers["etag"]
-    assert decompress(packed.body) == plain.body
+    ]
+    for path in PAGES:
+        for encoding, decompress in cases:
+            plain, packed = demo_site.get(path), demo_site.get(path, accept_encoding=encoding)
+            assert packed.headers["content-encoding"] == encoding
+            assert packed.headers["etag"] != plain.headers["etag"]
+            assert decompress(packed.body) == plain.body
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_any_other_address_is_a_friendly_404(demo_site: InProcessSite) -> None:
+    cases = [
         "/nowhere",
         "/docs/api/x",
         "/static",
@@ -292,18 +286,15 @@ def test_pages_are_compressed(
         "/index.html",
         "/\x00",
         "/" + "x" * 9000,
-    ],
-)
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_any_other_address_is_a_friendly_404(
-    demo_site: InProcessSite, path: str, method: str
-) -> None:
-    response = demo_site.request(method, path)
-    assert response.status == 404
-    assert response.headers.items() >= HTML_HEADERS.items()
-    page = Html(response.body)
-    assert page.one("h1").text == "Page not found"
-    assert "/docs/api" in page.links
+    ]
+    for path in cases:
+        for method in ["GET", "POST"]:
+            response = demo_site.request(method, path)
+            assert response.status == 404
+            assert response.headers.items() >= HTML_HEADERS.items()
+            page = Html(response.body)
+            assert page.one("h1").text == "Page not found"
+            assert "/docs/api" in page.links
 
 
 @pytest.mark.parametrize(
@@ -326,32 +317,28 @@ def test_an_unknown_widget_shows_similar_ones(
     assert f"/widgets/{meant}" in page.links[:12]
 
 
-@pytest.mark.parametrize("name", ["qqqqqqqq", "-", "--", "%", "\u200b", "a"])
-def test_an_unknown_widget_that_is_like_none_shows_none_or_few(
-    demo_site: InProcessSite, name: str
-) -> None:
-    response = demo_site.get(f"/widgets/nobody/{name}")
-    assert response.status == 404
-    assert len(Html(response.body).all("h3")) <= 6
+def test_an_unknown_widget_that_is_like_none_shows_none_or_few(demo_site: InProcessSite) -> None:
+    for name in ["qqqqqqqq", "-", "--", "%", "\u200b", "a"]:
+        response = demo_site.get(f"/widgets/nobody/{name}")
+        assert response.status == 404
+        assert len(Html(response.body).all("h3")) <= 6
 
 
-@pytest.mark.parametrize("path", ["/docs/api/", "/openapi.json/", "/static/", "/preview/"])
-def test_only_reading_is_redirected_from_a_trailing_slash(
-    demo_site: InProcessSite, path: str
-) -> None:
-    read, sent = demo_site.get(path), demo_site.request("POST", path)
+def test_only_reading_is_redirected_from_a_trailing_slash(demo_site: InProcessSite) -> None:
+    for path in ["/docs/api/", "/openapi.json/", "/static/", "/preview/"]:
+        read, sent = demo_site.get(path), demo_site.request("POST", path)
 
-    assert (read.status, read.headers["location"]) == (308, path.rstrip("/"))
-    assert sent.status == 404
+        assert (read.status, read.headers["location"]) == (308, path.rstrip("/"))
+        assert sent.status == 404
 
 
-@pytest.mark.parametrize("path", RESOURCES)
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_another_method_is_405(demo_site: InProcessSite, path: str, method: str) -> None:
-    response = demo_site.request(method, path)
-    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
-    assert response.headers.items() >= HTML_HEADERS.items()
-    assert "Only GET and HEAD are allowed" in Html(response.body).one("main").text
+def test_another_method_is_405(demo_site: InProcessSite) -> None:
+    for path in RESOURCES:
+        for method in ["POST", "PUT", "DELETE", "OPTIONS"]:
+            response = demo_site.request(method, path)
+            assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
+            assert response.headers.items() >= HTML_HEADERS.items()
+            assert "Only GET and HEAD are allowed" in Html(response.body).one("main").text
 
 
 def test_the_style_may_be_kept_for_good(demo_site: InProcessSite) -> None:

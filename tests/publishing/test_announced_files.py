@@ -16,21 +16,22 @@ PATH_RULE = (
 )
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["index.js", "index.css", "readme.md", "README.MD", "/README.md", "./README.md", "a.png", "",
-     "screenshots/../README.md", "screenshots/..png", "screenshots/a/b.png", "screenshots/.png",
-     "screenshots/a.thumb.webp", "screenshots/a.svg", "screenshots/a.gif", "screenshots/a.jpeg",
-     "screenshots/a.png\n", "screenshots/a.png/", "screenshots\\a.png", "screenshots/a%2f.png",
-     "screenshots/a b.png", "screenshots/ä.png", f"screenshots/{'a' * 65}.png", "screenshots/-.png",
-     "screenshots/a.PNG", "Screenshots/a.png", "screenshots/a.png\0", "a" * 5000],
-)  # fmt: skip
-def test_no_other_path_is_accepted(people: People, path: str) -> None:
-    response = people.ann.request("ann/new", files=[{**PICTURE, "path": path}])
+def test_no_other_path_is_accepted(people: People) -> None:
+    cases = [
+        "index.js", "index.css", "readme.md", "README.MD", "/README.md", "./README.md", "a.png",
+        "", "screenshots/../README.md", "screenshots/..png", "screenshots/a/b.png",
+        "screenshots/.png", "screenshots/a.thumb.webp", "screenshots/a.svg", "screenshots/a.gif",
+        "screenshots/a.jpeg", "screenshots/a.png\n", "screenshots/a.png/", "screenshots\\a.png",
+        "screenshots/a%2f.png", "screenshots/a b.png", "screenshots/ä.png",
+        f"screenshots/{'a' * 65}.png", "screenshots/-.png", "screenshots/a.PNG",
+        "Screenshots/a.png", "screenshots/a.png\0", "a" * 5000,
+    ]  # fmt: skip
+    for path in cases:
+        response = people.ann.request("ann/new", files=[{**PICTURE, "path": path}])
 
-    assert response.status == 400
-    expected = f"files[0].path: {path[:80]!a} is not allowed; it {PATH_RULE}"
-    assert response.json()["error"] == expected
+        assert response.status == 400
+        expected = f"files[0].path: {path[:80]!a} is not allowed; it {PATH_RULE}"
+        assert response.json()["error"] == expected
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from support.pictures import a_huge_png, a_picture, an_animation, encoded
 from support.site_with_people import People
 from widget_catalog.publishing.publish_version import tidy_uploads
 
+pytestmark = pytest.mark.slow
+
 
 def stored(people: People) -> set[str]:
     folder = people.site.node.folder.bundles

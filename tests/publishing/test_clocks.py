@@ -1,7 +1,5 @@
 """A wrong server clock: the version published last is still the latest."""
 
-import pytest
-
 from support.people import with_token
 from support.site_with_people import People
 from widget_catalog.catalog.node.node import open_node
@@ -29,7 +27,6 @@ def test_a_version_published_while_the_clock_is_behind_is_the_latest(people: Peo
     assert found[0]["latestVersion"]["version"] == "1.1.0"
 
 
-@pytest.mark.in_the_folder
 def test_versions_from_the_far_future_must_be_redated_before_another_is_published(
     people: People,
 ) -> None:

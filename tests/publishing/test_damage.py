@@ -2,12 +2,9 @@
 
 import sqlite3
 
-import pytest
-
 from support.site_with_people import People
 
 
-@pytest.mark.in_the_folder
 def test_a_damaged_widget_takes_no_new_version_and_health_tells(people: People) -> None:
     with sqlite3.connect(people.site.node.folder.database) as database:
         database.execute("UPDATE widgets SET icon = 'mdi:wrong' WHERE scope = 'ann'")

@@ -14,6 +14,8 @@ from widget_catalog.core.errors import StoreUnavailable
 from widget_catalog.operations.doctor import check_catalog
 from widget_contract.names import Scope, WidgetName
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_bundle_of_a_publish_whose_fsync_failed_stays_for_recovery_may_complete_it(
     tmp_path: Path,

@@ -6,9 +6,13 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from support.author import Author, add_account, assert_whole, token_of
 from support.service import running_service
 from widget_catalog.catalog.node.node import prepare_node
+
+pytestmark = pytest.mark.slow
 
 _PROCESSES = 4
 _EACH = 50

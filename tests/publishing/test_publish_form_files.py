@@ -11,6 +11,8 @@ from support.people import BUNDLE
 from support.pictures import a_huge_png, a_picture, an_animation
 from support.site_with_people import People
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def ann(people: People) -> Browsing:

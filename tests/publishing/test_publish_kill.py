@@ -20,6 +20,7 @@ from publishing.publisher import bundle_of, pictures_of
 from support.author import Author, add_account, assert_whole, token_of
 from support.service import Service, running_service
 from widget_catalog.catalog.node.node import Node, prepare_node
+from widget_catalog.catalog.replica.listener import ReplicaListener
 from widget_catalog.catalog.store.audit import list_entries
 from widget_catalog.catalog.store.widgets import find_widget
 from widget_catalog.core import clock
@@ -29,6 +30,8 @@ from widget_catalog.operations.doctor import check_catalog
 from widget_catalog.publishing.publish_version import tidy_uploads
 from widget_contract.names import Scope, WidgetName
 from widget_contract.version_files import kind_of
+
+pytestmark = pytest.mark.slow
 
 _TRIES = int(os.environ.get("KILLS", "24"))
 _PICTURE_TRIES = _TRIES // 2
@@ -186,7 +189,7 @@ def _assert_nothing_is_left(node: Node, published: int) -> None:
     later = Store(
         sqlite_engine(node.folder.database),
         node.folder.writer_lock,
-        node.replica,
+        ReplicaListener(node.replica, node.counts),
         now=lambda: clock.now() + timedelta(hours=2),
     )
     tidy_uploads(later, node.bundles, node.uploads)

@@ -18,6 +18,8 @@ from support.service import Service, run_command, running_service, wait_for
 from support.wire import WireConnection, connections_to_every_worker, request
 from widget_catalog.catalog.node.node import prepare_node
 
+pytestmark = pytest.mark.slow
+
 _BUNDLE = Random(1).randbytes(300_000)
 _NO_LIMITS = ("--set", "max_open_requests=0")
 _SMALL = "/api/v1/widgets/search"

@@ -26,6 +26,8 @@ from widget_catalog_client import (
 )
 from widget_catalog_client.flows import EventParser
 
+pytestmark = pytest.mark.slow
+
 CHANGES = "/api/v1/widgets/changes"
 REVOCATIONS = "/api/v1/widgets/revocations"
 EMPTY = Scripted(200, {"revision": 7, "revocations": []})

@@ -24,6 +24,8 @@ from static_site.static_host import static_host
 from support.service import free_port, run_command
 from widget_contract.texts import fold
 
+pytestmark = pytest.mark.slow
+
 VECTORS = Path(__file__).parents[2] / "src" / "widget_contract" / "vectors"
 
 

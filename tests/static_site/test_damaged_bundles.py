@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from support.commands import widget_catalog
 from support.folders import filled_folder
 from support.widgets import version_line, widget_line
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_damaged_bundle_is_reported_and_not_written(tmp_path: Path) -> None:

@@ -17,8 +17,6 @@ from widget_catalog.core.db.postgresql import postgresql_engine
 GUARDED = "guarded"
 
 _numbers = itertools.count()
-_open: dict[Path, str] = {}
-_DISCONNECT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
 
 
 @contextlib.contextmanager
@@ -70,25 +68,6 @@ def a_database(url: str) -> Iterator[str]:
         yield made
     finally:
         execute(url, f"DROP DATABASE {sa.make_url(made).database} WITH (FORCE)")
-
-
-@contextlib.contextmanager
-def database_of(folder: Path, server: str) -> Iterator[str]:
-    """The database of a data folder: its own if it is open, otherwise a copy of the one that it,
-    or the folder it was copied from, had last.
-    """
-    note = folder / "database"
-    if folder in _open:
-        yield _open[folder]
-        return
-    template = note.read_text() if note.exists() else migrated_template(server)
-    _open[folder] = new_database(server, template)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    note.write_text(str(sa.make_url(_open[folder]).database))
-    try:
-        yield _open[folder]
-    finally:
-        execute(server, _DISCONNECT.format(name=sa.make_url(_open.pop(folder)).database))
 
 
 def execute(url: str, statement: str) -> None:

@@ -1,15 +1,12 @@
 """The whole site in this process, without a socket: for most tests of responses."""
 
 import asyncio
-import contextlib
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from support.folders import empty_folder
-from support.postgresql import database_of
 from support.widgets import add_old_widgets, import_widgets
 from widget_catalog.app.worker import build_worker
 from widget_catalog.catalog.node.node import open_catalog, open_node, prepare_node
@@ -31,8 +28,6 @@ from widget_catalog.pages.context import PublicContext
 from widget_catalog.pages.pages import PublicPages, build_public_pages
 from widget_catalog.pages.store_reads import StoreAccess
 
-# The address of a server, if sites should be on PostgreSQL, each with its own database.
-ON_POSTGRESQL = "SITES_ON_POSTGRESQL"
 SECRET_KEY = "0123456789abcdef" * 2
 
 # A request: method, address, body, headers.
@@ -75,12 +70,8 @@ class InProcessSite:
     ) -> None:
         """A missing folder is created; `is_prepared` skips the check of an existing one."""
         self._new_loop = new_loop
-        given = {"base_url": "https://catalog.example", **settings}
-        self._cleaning = contextlib.ExitStack()
-        if server := os.environ.get(ON_POSTGRESQL):
-            database = self._cleaning.enter_context(database_of(data, server))
-            given = {"database": database, "secret_key": SECRET_KEY, **given}
-        self.settings = settings_from({"data": data, **given})
+        self._given = {"base_url": "https://catalog.example", **settings}
+        self.settings = settings_from({"data": data, **self._given})
         self._now = now
         backends = self.settings.backends
         if not data.exists() and not self.settings.database:
@@ -98,10 +89,13 @@ class InProcessSite:
         self._worker.close()
         self.node.store.close()
         self._loop.close()
-        self._cleaning.close()
 
     async def _build(self) -> Any:
         return build_worker(self.settings, self._now)
+
+    def beside(self) -> "InProcessSite":
+        """Another site on its folder and database: as after a restart, or of another process."""
+        return InProcessSite(self.node.folder.path, **self._given)
 
     def drain(self) -> None:
         """As before the worker ends."""

@@ -3,16 +3,19 @@
 `conftest.py` loads these fixtures for all tests.
 """
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.demo_site import running_demo_site
 from support.passwords import quick_passwords
+from support.postgresql import a_database
 from support.run_folder import made_once
-from support.site import InProcessSite
+from support.site import SECRET_KEY, InProcessSite
 from support.site_with_people import BuiltPeople, MovableClock, People, build_people
 
 # The file with the headers of all people.
@@ -30,6 +33,19 @@ def open_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessSit
     folder = tmp_path_factory.mktemp("open") / "data"
     with InProcessSite(folder, registration="open") as site:
         yield site
+
+
+@pytest.fixture
+def site_on_each_database(
+    backend: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[InProcessSite]:
+    """For modules whose sites run on PostgreSQL, too."""
+    with contextlib.ExitStack() as stack:
+        settings: dict[str, Any] = {}
+        if backend == "postgresql":
+            database = stack.enter_context(a_database(request.getfixturevalue("postgresql_url")))
+            settings = {"database": database, "secret_key": SECRET_KEY}
+        yield stack.enter_context(InProcessSite(tmp_path / "data", **settings))
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from support.commands import widget_catalog
 from support.people import PASSWORD
 from support.service import running_service, wait_for
 
+pytestmark = pytest.mark.slow
+
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 ANN = ("account", "create", "ann", "--email", "ann@example.org", "--password-stdin")
 PAGE = "00-1af7651916cd43dd8448eb211c80319c-17ad6b7169203331-01"

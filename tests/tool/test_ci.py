@@ -210,6 +210,7 @@ def test_the_action_publishes_only_if_it_is_asked_to() -> None:
     assert conditions == {"Publish": "inputs.publish == 'true'"}
 
 
+@pytest.mark.machine
 def test_the_gitlab_component_validates_and_publishes_with_the_tool_of_the_catalog(
     python: Path, author: Tool, open_service: Service
 ) -> None:

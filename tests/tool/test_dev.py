@@ -17,6 +17,8 @@ from tool.tool import Tool
 from widget_cli.javascript import ModuleCheck
 from widget_cli.preview_server import PreviewedWidget
 
+pytestmark = pytest.mark.slow
+
 Dev = tuple[Path, str]
 
 

@@ -164,6 +164,7 @@ def test_notes_of_the_next_version_are_asked_for(
     assert said.code == 1
 
 
+@pytest.mark.slow
 def test_the_longest_readme_reaches_the_page(open_service: Service, ann: Tool) -> None:
     widget = ann.begin("clock")
     readme = ("# Часы\n\n" + '"Точное время" \\ всегда.\n\n' * 2_000).encode()[:65_536]
@@ -184,6 +185,7 @@ def test_the_longest_readme_reaches_the_page(open_service: Service, ann: Tool) -
     assert 'rel="nofollow ugc noopener" href="https://clock.example"' in page
 
 
+@pytest.mark.slow
 def test_readme_and_screenshots_are_sent_as_files(open_service: Service, ann: Tool) -> None:
     widget = ann.begin("sun")
     (widget / "README.md").write_text("# Sun\n")

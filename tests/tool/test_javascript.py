@@ -16,6 +16,8 @@ from tool.publishing import PUBLISH
 from tool.tool import Tool
 from widget_cli.javascript import ModuleCheck, check_module
 
+pytestmark = pytest.mark.slow
+
 MODULE = """export function mount(element, context = {}) {
   const a = 1;
   %s

@@ -29,6 +29,8 @@ from widget_cli.session import OAuth
 from widget_cli.signing_in import sign_in_with_device
 from widget_cli.transport import Transport
 
+pytestmark = pytest.mark.slow
+
 TOKEN, DEVICE = "/api/auth/oauth2/token", "/api/auth/oauth2/device"
 TOKENS = Scripted(
     body={"access_token": "wco_a", "refresh_token": "wcr_r", "expires_in": 900,

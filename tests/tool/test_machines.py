@@ -12,6 +12,8 @@ from support.folders import empty_folder
 from support.service import Service, running_service
 from tool.signed_tool import machine
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:

@@ -11,6 +11,8 @@ from tool.tool import Tool
 from widget_cli.javascript import ModuleCheck
 from widget_cli.preview_server import PreviewedWidget
 
+pytestmark = pytest.mark.slow
+
 THEIRS: dict[str, Any] = {
     "name": "World Clock",
     "version": "1.0.0",

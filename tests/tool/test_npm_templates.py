@@ -49,7 +49,10 @@ def author(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
         yield Author(service, tool)
 
 
-@pytest.mark.parametrize("template", BUILT)
+@pytest.mark.parametrize(
+    "template",
+    [it if it is Template.TS else pytest.param(it, marks=pytest.mark.machine) for it in BUILT],
+)
 def test_it_is_built_checked_published_and_rendered_at_all_its_sizes(
     author: Author, browser: Browser, template: Template
 ) -> None:

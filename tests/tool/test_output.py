@@ -51,6 +51,7 @@ def test_the_release_is_printed(tool: Tool) -> None:
     assert tool.run("--version").out == f"{VERSION}\n"
 
 
+@pytest.mark.slow
 def test_help_and_version_load_no_network_and_no_parser() -> None:
     """They must be fast: each of these takes longer to load than everything else."""
     heavy = {"httpx", "ssl", "http", "tree_sitter", "pydantic"}
@@ -58,6 +59,7 @@ def test_help_and_version_load_no_network_and_no_parser() -> None:
     assert loaded_by("widget_cli", "--help") & heavy == set()
 
 
+@pytest.mark.slow
 def test_values_are_converted_without_pydantic(tmp_path: Path) -> None:
     begun = ("init", str(tmp_path / "clock"), "--scope", "ann")
     assert loaded_by("widget_cli", *begun) & {"pydantic", "httpx"} == set()
@@ -71,11 +73,11 @@ def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
         yield from commands(command, *path, name)
 
 
-@pytest.mark.parametrize("path", [*commands(typer.main.get_command(app))], ids=" ".join)
-def test_help_speaks_of_no_types(path: tuple[str, ...]) -> None:
-    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "100"}).output
-    assert f"Usage: widget {' '.join(path)}".strip() in shown
-    assert not re.search(r"<\w+|list\[|default: \(|\{|int range|None|[<>]=", shown)
+def test_help_speaks_of_no_types() -> None:
+    for path in [*commands(typer.main.get_command(app))]:
+        shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "100"}).output
+        assert f"Usage: widget {' '.join(path)}".strip() in shown
+        assert not re.search(r"<\w+|list\[|default: \(|\{|int range|None|[<>]=", shown)
 
 
 def test_without_a_catalog_the_way_to_one_is_reported(tool: Tool) -> None:

@@ -50,6 +50,7 @@ def test_its_types_are_those_of_the_client_also_in_distributions(tmp_path: Path)
             assert wheel.read(path) == types
 
 
+@pytest.mark.slow
 def test_its_module_fits_its_types(tmp_path: Path) -> None:
     begin_widget(tmp_path, "my-year", None, Template.PROGRESS)
     (tmp_path / "package.json").write_text('{"type": "module"}')
@@ -69,6 +70,7 @@ def test_its_settings_and_examples_are_what_its_schema_says(tmp_path: Path) -> N
     assert all(f"| {it['title']} |" in readme for it in schema["properties"].values())
 
 
+@pytest.mark.slow
 def test_another_template_is_reported_and_files_in_the_way_are_kept(tmp_path: Path) -> None:
     tool = Tool(tmp_path)
     said = tool.run("init", "clock", "--template", "fancy")
@@ -137,6 +139,7 @@ def test_a_template_names_no_description_of_another(tmp_path: Path, template: Te
     assert not any("DISPLAY_NAME" in it or "WIDGET_NAME" in it for it in texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", list(Template))
 def test_init_lists_every_file_it_wrote(tmp_path: Path, template: Template) -> None:
     said = Tool(tmp_path).run("init", "clock", "--template", template)

@@ -11,6 +11,8 @@ import pytest
 from tool.publishing import edit
 from tool.tool import Tool
 
+pytestmark = pytest.mark.slow
+
 
 def statuses(document: dict[str, Any]) -> dict[str, str]:
     return {it["folder"]: it["status"] for it in document["widgets"]}

@@ -129,6 +129,7 @@ def run(python: Path, *arguments: str, folder: Path) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.slow
 def test_the_wheel_is_of_this_release(wheels: dict[str, Path]) -> None:
     assert wheels["widget_cli"].name == f"widget_cli-{VERSION}-py3-none-any.whl"
 
@@ -139,6 +140,7 @@ def test_service_and_tool_require_the_contract_they_were_made_with(package: str)
     assert pinned in dependencies(package)
 
 
+@pytest.mark.slow
 def test_no_file_belongs_to_two_wheels(wheels: dict[str, Path]) -> None:
     """Otherwise removing one package from an environment would break another."""
     files = [set(zipfile.ZipFile(it).namelist()) for it in wheels.values()]
@@ -150,6 +152,7 @@ def test_no_file_belongs_to_two_wheels(wheels: dict[str, Path]) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_service_brings_the_javascript_client_along(wheels: dict[str, Path]) -> None:
     """The package includes it through a link."""
     with zipfile.ZipFile(wheels["widget_catalog"]) as wheel:
@@ -162,6 +165,7 @@ def test_the_service_requires_the_client_it_was_made_with() -> None:
     assert pinned in dependencies("widget_catalog")
 
 
+@pytest.mark.slow
 def test_installed_wheels_have_types(wheels: dict[str, Path], tmp_path: Path) -> None:
     """In an environment of its own: mypy takes the types of installed packages only if they say
     that they have some, and every field is `Any` otherwise.
@@ -187,6 +191,7 @@ def test_the_license_is_that_of_the_repository(package: str) -> None:
     assert not copy.is_symlink()
 
 
+@pytest.mark.slow
 def test_the_command_works_with_its_own_dependencies_alone(python: Path, tmp_path: Path) -> None:
     command = str(python.parent / "widget")
     said = run(python, command, "--help", folder=tmp_path)
@@ -199,6 +204,7 @@ def test_the_command_works_with_its_own_dependencies_alone(python: Path, tmp_pat
     assert (said.returncode, said.stdout) == (0, "Valid: clock 0.1.0, 1.6 KiB.\n")  # It was parsed.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["widget_catalog", "sqlalchemy", "granian", "numpy"])
 def test_nothing_of_the_service_is_there(python: Path, tmp_path: Path, module: str) -> None:
     said = run(python, "-c", f"import {module}", folder=tmp_path)

@@ -13,6 +13,8 @@ from support.permissions import without_root_powers
 from support.widgets import version_line, widget_line
 from transfer.importing import kept_numbers
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def with_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:

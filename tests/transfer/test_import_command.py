@@ -28,6 +28,8 @@ from widget_catalog.core.data_folder import DataFolder
 from widget_catalog.core.db.migrate import is_new
 from widget_catalog.core.load_settings import load_settings
 
+pytestmark = pytest.mark.slow
+
 
 def test_import_makes_the_folder_and_says_what_it_did(tmp_path: Path) -> None:
     lines = [widget_line("acme/clock", downloadCount=3), widget_line("acme/bell", listed=False)]

@@ -23,6 +23,8 @@ from widget_catalog.core.jobs.process_pool import map_batches
 from widget_catalog.transfer.drafting import draft_lines
 from widget_catalog.transfer.import_catalog import import_catalog
 
+pytestmark = pytest.mark.slow
+
 # Helpers get what follows the first 2,000 lines.
 MANY = 3_500
 FEW = 500

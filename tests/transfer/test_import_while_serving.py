@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 
 from support.author import Author, add_account, token_of
 from support.folders import filled_folder
@@ -14,6 +15,8 @@ from support.widgets import ndjson, widget_line
 from transfer.importing import interrupted_import
 from widget_catalog.catalog.node.node import open_node, prepare_node
 from widget_catalog.operations.doctor import check_catalog
+
+pytestmark = pytest.mark.slow
 
 _WIDGETS = 2_500
 _TIMEOUT_S = 60

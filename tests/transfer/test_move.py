@@ -31,6 +31,8 @@ from widget_catalog.core.keys import SecretBox, SharedSecretBox
 from widget_catalog.core.settings import Backends
 from widget_catalog.transfer.move_catalog import Location, move_bundles
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> BuiltPeople:

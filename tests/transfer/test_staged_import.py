@@ -24,6 +24,8 @@ from widget_catalog.publishing.publish_version import publish_version
 from widget_catalog.publishing.request_version import request_version
 from widget_contract.names import Scope, WidgetName
 
+pytestmark = pytest.mark.slow
+
 MANY = 1_200
 
 

@@ -32,9 +32,9 @@ PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "2606:4700::1111", "::ffff:8.8.
           "64:ff9b::8.8.8.8"]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", PRIVATE)
-def test_an_address_of_ones_own_network_is_not_public(address: str) -> None:
-    assert not is_public(address)
+def test_an_address_of_ones_own_network_is_not_public() -> None:
+    for address in PRIVATE:
+        assert not is_public(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
@@ -93,21 +93,22 @@ def test_pauses_grow_and_a_day_has_a_bounded_number_of_attempts() -> None:
     assert attempts <= 15
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["", "hooks.example", "http://hooks.example/", "ftp://hooks.example/", "https://",
-     "https://user:word@hooks.example/", "https://hooks.example/#part", "https://127.0.0.1/",
-     "https://[::1]/", "https://[fe80::1%25eth0]/", "https://2130706433/", "https://localhost/x",
-     "https://LOCALHOST./", "https://db.internal/", "https://[::ffff:10.0.0.1]/",
-     "https://169.254.169.254/latest/meta-data/", "https://hooks.example:0/",
-     "https://hooks.example/a b", "https://hooks.example\\@127.0.0.1/", "https://[::1",
-     "https://0x7f.1/", "https://0x7f000001/", "https://a..b/", "https://.example.org/",
-     "https://*/", f"https://{'x' * 64}.example/", "https://hooks.example/\x07y",
-     "https://hooks.example/" + "x" * 2000],
-)  # fmt: skip
-def test_an_address_that_nothing_may_be_sent_to_is_refused(url: str) -> None:
-    with pytest.raises(InvalidRequest):
-        parse_url(url, WebhookSettings())
+def test_an_address_that_nothing_may_be_sent_to_is_refused() -> None:
+    cases = [
+        "", "hooks.example", "http://hooks.example/", "ftp://hooks.example/", "https://",
+        "https://user:word@hooks.example/", "https://hooks.example/#part", "https://127.0.0.1/",
+        "https://[::1]/", "https://[fe80::1%25eth0]/", "https://2130706433/",
+        "https://localhost/x", "https://LOCALHOST./", "https://db.internal/",
+        "https://[::ffff:10.0.0.1]/", "https://169.254.169.254/latest/meta-data/",
+        "https://hooks.example:0/", "https://hooks.example/a b",
+        "https://hooks.example\\@127.0.0.1/", "https://[::1", "https://0x7f.1/",
+        "https://0x7f000001/", "https://a..b/", "https://.example.org/", "https://*/",
+        f"https://{'x' * 64}.example/", "https://hooks.example/\x07y",
+        "https://hooks.example/" + "x" * 2000,
+    ]  # fmt: skip
+    for url in cases:
+        with pytest.raises(InvalidRequest):
+            parse_url(url, WebhookSettings())
 
 
 def test_a_refusal_names_the_setting_that_allows_the_address() -> None:

@@ -3,6 +3,8 @@
 import time
 from collections import Counter
 
+import pytest
+
 from accounts.stored_accounts import an_account, an_organization
 from webhooks.receiver import Receiver
 from webhooks.sending_catalog import Post
@@ -10,6 +12,8 @@ from widget_catalog.core.actors import COMMAND_LINE, Actor, Via
 from widget_catalog.webhooks.dispatching import Turns
 from widget_catalog.webhooks.managing import send_ping
 from widget_catalog.webhooks.model import Webhook
+
+pytestmark = pytest.mark.slow
 
 _SLOW_S = 3
 

@@ -142,13 +142,13 @@ def test_every_kind_of_response_has_its_status_and_length(
         assert response.headers["content-length"] == str(len(response.body))
 
 
-@pytest.mark.parametrize("address", [*_READABLE, "/api/v1/widgets/acme/nothing", "/nothing"])
-@pytest.mark.parametrize("encoding", ["identity", "br"])
-def test_head_has_the_headers_of_get_and_no_body(wire: Wire, address: str, encoding: str) -> None:
-    headers = {"accept-encoding": encoding}
-    get, head = wire.ask("GET", address, headers), wire.ask("HEAD", address, headers)
-    assert head == get._replace(body=b"")
-    assert head.headers["content-length"] == str(len(get.body)) != "0"
+def test_head_has_the_headers_of_get_and_no_body(wire: Wire) -> None:
+    for address in [*_READABLE, "/api/v1/widgets/acme/nothing", "/nothing"]:
+        for encoding in ["identity", "br"]:
+            headers = {"accept-encoding": encoding}
+            get, head = wire.ask("GET", address, headers), wire.ask("HEAD", address, headers)
+            assert head == get._replace(body=b"")
+            assert head.headers["content-length"] == str(len(get.body)) != "0"
 
 
 def test_a_head_is_of_the_whole_as_ranges_are_for_get_alone(wire: Wire) -> None:
@@ -172,12 +172,12 @@ def test_a_count_is_seen_in_the_next_response(wire: Wire) -> None:
     assert _count(wire) == before + 1
 
 
-@pytest.mark.parametrize("address", [_BUNDLE, _DETAIL])
-def test_a_tag_may_stand_in_any_line_of_the_header(wire: Wire, address: str) -> None:
-    etag = wire.ask("GET", address, {}).headers["etag"]
-    for lines in ((etag, '"x"'), ('"x"', etag)):
-        response = wire.ask("GET", address, [("if-none-match", it) for it in lines])
-        assert (response.status, response.body) == (304, b"")
+def test_a_tag_may_stand_in_any_line_of_the_header(wire: Wire) -> None:
+    for address in [_BUNDLE, _DETAIL]:
+        etag = wire.ask("GET", address, {}).headers["etag"]
+        for lines in ((etag, '"x"'), ('"x"', etag)):
+            response = wire.ask("GET", address, [("if-none-match", it) for it in lines])
+            assert (response.status, response.body) == (304, b"")
 
 
 def test_a_tag_of_a_compressed_response_is_known(wire: Wire) -> None:

@@ -22,18 +22,18 @@ def ask(service: Service, first_line: str, hosts: str) -> WireResponse:
         return connection.response(first_line.partition(" ")[0])
 
 
-@pytest.mark.parametrize("hosts", WRONG.values(), ids=WRONG)
-@pytest.mark.parametrize("path", PATHS)
-def test_a_request_without_one_host_is_400(
-    unharmed_service: Service, path: str, hosts: str
-) -> None:
-    response = ask(unharmed_service, f"GET {path} HTTP/1.1", hosts)
+def test_a_request_without_one_host_is_400(unharmed_service: Service) -> None:
+    for hosts in WRONG.values():
+        for path in PATHS:
+            response = ask(unharmed_service, f"GET {path} HTTP/1.1", hosts)
 
-    assert response.status == 400
-    assert json.loads(response.body) == {"error": "A request must have exactly one Host header."}
-    is_open = path.startswith(("/api/v1/widgets/", "/cdn/"))
-    assert ("access-control-allow-origin" in response.headers) == is_open
-    assert ask(unharmed_service, f"HEAD {path} HTTP/1.1", hosts).status == 400
+            assert response.status == 400
+            assert json.loads(response.body) == {
+                "error": "A request must have exactly one Host header."
+            }
+            is_open = path.startswith(("/api/v1/widgets/", "/cdn/"))
+            assert ("access-control-allow-origin" in response.headers) == is_open
+            assert ask(unharmed_service, f"HEAD {path} HTTP/1.1", hosts).status == 400
 
 
 def test_the_next_request_of_the_connection_is_answered(unharmed_service: Service) -> None:

@@ -28,24 +28,26 @@ def test_of_a_loopback_address_the_port_is_free(address: str) -> None:
     assert OWN.check_redirect_uri(address)
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["", "/callback", "//127.0.0.1/callback", "http://127.0.0.1", "http://127.0.0.1/",
-     "http://127.0.0.1/callback/", "http://127.0.0.1/Callback", "http://127.0.0.1/callback?a=1",
-     "http://127.0.0.1/callback#", "http://127.0.0.1/callback#x", "http://127.0.0.1/x/../callback",
-     "http://127.0.0.1//callback", "http://127.0.0.1:/callback", "http://127.0.0.1:8 0/callback",
-     "http://127.0.0.1:123456/callback", "http://127.0.0.1:８０/callback",
-     "https://127.0.0.1/callback", "https://127.0.0.1:80/callback", "HTTP://127.0.0.1/callback",
-     "http://127.0.0.1.evil.example/callback", "http://127.0.0.1:80.evil.example/callback",
-     "http://127.0.0.1:80@evil.example/callback", "http://127.0.0.1@evil.example/callback",
-     "http://evil@127.0.0.1/callback", "http://127.0.0.2/callback", "http://2130706433/callback",
-     "http://127.1/callback", "http://[::2]/callback", "http://[::1%25eth0]/callback",
-     "http://LOCALHOST/callback", "http://localhost.evil.example/callback",
-     "http://localhost:80\\@evil.example/callback", "http://evil.example/callback",
-     "javascript:alert(1)", "http://127.0.0.1/callback\n", " http://127.0.0.1/callback"],
-)  # fmt: skip
-def test_everything_else_must_be_the_same_letter_by_letter(address: str) -> None:
-    assert not OWN.check_redirect_uri(address)
+def test_everything_else_must_be_the_same_letter_by_letter() -> None:
+    cases = [
+        "", "/callback", "//127.0.0.1/callback", "http://127.0.0.1", "http://127.0.0.1/",
+        "http://127.0.0.1/callback/", "http://127.0.0.1/Callback", "http://127.0.0.1/callback?a=1",
+        "http://127.0.0.1/callback#", "http://127.0.0.1/callback#x",
+        "http://127.0.0.1/x/../callback", "http://127.0.0.1//callback",
+        "http://127.0.0.1:/callback", "http://127.0.0.1:8 0/callback",
+        "http://127.0.0.1:123456/callback", "http://127.0.0.1:８０/callback",
+        "https://127.0.0.1/callback", "https://127.0.0.1:80/callback", "HTTP://127.0.0.1/callback",
+        "http://127.0.0.1.evil.example/callback", "http://127.0.0.1:80.evil.example/callback",
+        "http://127.0.0.1:80@evil.example/callback", "http://127.0.0.1@evil.example/callback",
+        "http://evil@127.0.0.1/callback", "http://127.0.0.2/callback",
+        "http://2130706433/callback", "http://127.1/callback", "http://[::2]/callback",
+        "http://[::1%25eth0]/callback", "http://LOCALHOST/callback",
+        "http://localhost.evil.example/callback", "http://localhost:80\\@evil.example/callback",
+        "http://evil.example/callback", "javascript:alert(1)", "http://127.0.0.1/callback\n",
+        " http://127.0.0.1/callback",
+    ]  # fmt: skip
+    for address in cases:
+        assert not OWN.check_redirect_uri(address)
 
 
 def test_elsewhere_the_port_is_not_free() -> None:

@@ -347,7 +347,6 @@ def test_a_revocation_needs_a_token_and_a_client(
     assert is_refused(response, error, sentence)
 
 
-@pytest.mark.in_the_folder
 def test_no_secret_is_in_the_database(ann: Browsing) -> None:
     code = agree(ann)["code"]
     tokens = ask(ann.site, "token", **code_fields(code)).json()

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from accounts.second_factor.people import browsing_as
 from accounts.second_factor.two_factor import (
     FACTOR,
@@ -266,7 +264,6 @@ def test_without_a_factor_nothing_changes(house: House) -> None:
     assert is_open(house.site, response)
 
 
-@pytest.mark.in_the_folder
 def test_a_lost_key_makes_codes_useless_and_leaves_the_rest(house: House) -> None:
     house.site.node.folder.second_factor_key.unlink()
     half, _ = house.begin()

@@ -43,33 +43,29 @@ def test_every_response_has_a_strong_etag_that_stays_while_nothing_changes(
     assert (second.headers, second.body) == (first.headers, first.body)
 
 
-@pytest.mark.parametrize("path", [*LARGE, *SMALL])
-@pytest.mark.parametrize("form", ["{}", "W/{}", '"x", {}', '"x",W/"y" , W/{} , "z"', "*", " {} "])
-def test_a_known_etag_is_304_without_a_body_and_keeps_its_headers(
-    shop: InProcessSite, path: str, form: str
-) -> None:
-    known = shop.get(path)
+def test_a_known_etag_is_304_without_a_body_and_keeps_its_headers(shop: InProcessSite) -> None:
+    for path in [*LARGE, *SMALL]:
+        for form in ["{}", "W/{}", '"x", {}', '"x",W/"y" , W/{} , "z"', "*", " {} "]:
+            known = shop.get(path)
 
-    response = shop.get(path, if_none_match=form.format(known.headers["etag"]))
+            response = shop.get(path, if_none_match=form.format(known.headers["etag"]))
 
-    assert (response.status, response.response.body) == (304, None)
-    assert response.headers == {
-        key: value for key, value in known.headers.items() if key != "content-type"
-    }
-    assert {"etag", "vary", "x-content-type-options"} <= set(response.headers)
+            assert (response.status, response.response.body) == (304, None)
+            assert response.headers == {
+                key: value for key, value in known.headers.items() if key != "content-type"
+            }
+            assert {"etag", "vary", "x-content-type-options"} <= set(response.headers)
 
 
-@pytest.mark.parametrize("path", [*LARGE, *SMALL])
-@pytest.mark.parametrize(
-    "form", ['"x"', "", "{unquoted}", '"*"', "W/", '"{unquoted}', "{unquoted}*"]
-)
-def test_another_etag_is_answered_in_full(shop: InProcessSite, path: str, form: str) -> None:
-    known = shop.get(path)
+def test_another_etag_is_answered_in_full(shop: InProcessSite) -> None:
+    for path in [*LARGE, *SMALL]:
+        for form in ['"x"', "", "{unquoted}", '"*"', "W/", '"{unquoted}', "{unquoted}*"]:
+            known = shop.get(path)
 
-    unquoted = known.headers["etag"].strip('"')
-    response = shop.get(path, if_none_match=form.format(unquoted=unquoted))
+            unquoted = known.headers["etag"].strip('"')
+            response = shop.get(path, if_none_match=form.format(unquoted=unquoted))
 
-    assert (response.status, response.body) == (200, known.body)
+            assert (response.status, response.body) == (200, known.body)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/widgets/acme/none", f"{SEARCH}?page=0", "/api/none"])

@@ -215,9 +215,8 @@ def test_an_empty_bundle_is_served_and_has_no_range(shop: InProcessSite) -> None
         assert shop.get(path, range=wanted).status == 416
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_any_other_path_is_404(shop: InProcessSite) -> None:
+    cases = [
         "/cdn/",
         "/cdn/@acme",
         "/cdn/@acme/clock",
@@ -252,18 +251,17 @@ def test_an_empty_bundle_is_served_and_has_no_range(shop: InProcessSite) -> None
         "/cdn/@/clock/1.0.0/index.js",
         "/cdn/@acme/clock/1.0.0/index.js\x00",
         "/cdn/@acme/" + "x" * 9000 + "/1.0.0/index.js",
-    ],
-)
-def test_any_other_path_is_404(shop: InProcessSite, path: str) -> None:
-    response = shop.get(path, range="bytes=0-1", if_none_match="*")
+    ]
+    for path in cases:
+        response = shop.get(path, range="bytes=0-1", if_none_match="*")
 
-    assert response.status == 404
-    assert response.json() == {"error": f"There is no bundle at {path[:200]}."}
-    assert response.headers == {
-        "content-type": "application/json; charset=utf-8",
-        "x-content-type-options": "nosniff",
-        "access-control-allow-origin": "*",
-    }
+        assert response.status == 404
+        assert response.json() == {"error": f"There is no bundle at {path[:200]}."}
+        assert response.headers == {
+            "content-type": "application/json; charset=utf-8",
+            "x-content-type-options": "nosniff",
+            "access-control-allow-origin": "*",
+        }
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "BREW"])

@@ -1,14 +1,18 @@
 """POST /api/v1/widgets/{scope}/{name}: the download counter."""
 
-import sqlite3
-
 import pytest
 
 from catalog.api.expected import SEARCH
 from support.site import InProcessSite
 from support.widgets import widget_line
+from widget_catalog.catalog.store.downloads import get_counts
 
 CLOCK = "/api/v1/widgets/acme/clock"
+
+
+@pytest.fixture
+def site(site_on_each_database: InProcessSite) -> InProcessSite:
+    return site_on_each_database
 
 
 def _counts(site: InProcessSite) -> tuple[int, int, int]:
@@ -46,13 +50,12 @@ def test_counts_survive_a_restart(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock", downloadCount=5), widget_line("acme/other"))
     site.post(CLOCK)
 
-    with InProcessSite(site.node.folder.path) as restarted:
+    with site.beside() as restarted:
         assert restarted.get(CLOCK).json()["widget"]["downloadCount"] == 6
         restarted.post(CLOCK)
         assert site.get(CLOCK).json()["widget"]["downloadCount"] == 7
 
 
-@pytest.mark.in_the_folder
 def test_an_unlisted_widget_counts_but_shows_nowhere(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock"), widget_line("acme/hidden", listed=False))
 
@@ -61,9 +64,8 @@ def test_an_unlisted_widget_counts_but_shows_nowhere(site: InProcessSite) -> Non
     assert (response.status, response.json()) == (200, {"success": True})
     assert site.get("/api/v1/widgets/acme/hidden").status == 404
     assert site.get("/api/stats").json()["downloads"] == 0
-    counted = sqlite3.connect(site.node.folder.database)
-    assert counted.execute("SELECT sum(count) FROM downloads").fetchall() == [(1,)]
-    counted.close()
+    with site.node.store.reading() as connection:
+        assert sum(get_counts(connection, [1, 2]).values()) == 1
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
@@ -103,12 +105,10 @@ def test_reading_does_not_count(site: InProcessSite) -> None:
     assert _counts(site) == (0, 0, 0)
 
 
-@pytest.mark.in_the_folder
 def test_a_count_that_cannot_be_kept_is_not_acknowledged(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock"))
-    database = sqlite3.connect(site.node.folder.database)
-    database.execute("DROP TABLE downloads")
-    database.close()
+    with site.node.store.writing() as tx:
+        tx.run("DROP TABLE downloads")
 
     response = site.post(CLOCK)
 

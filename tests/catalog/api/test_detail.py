@@ -7,6 +7,11 @@ from support.site import InProcessSite
 from support.widgets import version_line, widget_line
 
 
+@pytest.fixture
+def site(site_on_each_database: InProcessSite) -> InProcessSite:
+    return site_on_each_database
+
+
 def test_detail_shows_the_widget_and_all_its_versions(site: InProcessSite) -> None:
     site.add(widget_line("acme/clock", downloadCount=7))
 

@@ -18,6 +18,8 @@ from support.widgets import import_widgets, widget_line
 from widget_catalog.catalog.api.event_streams import MAX_PER_CLIENT
 from widget_catalog.catalog.node.node import Node, open_node
 
+pytestmark = pytest.mark.slow
+
 CHANGES = "/api/v1/widgets/changes"
 STREAM = {"Accept": "text/event-stream"}
 MAX = 40 + MAX_PER_CLIENT

@@ -9,6 +9,8 @@ from support.service import Service, running_service
 from support.widgets import import_widgets, widget_line
 from widget_catalog.catalog.node.node import prepare_node
 
+pytestmark = pytest.mark.slow
+
 CLOCK = "/api/v1/widgets/acme/clock"
 
 

@@ -20,6 +20,11 @@ CLOCK = widget_line("acme/clock", versions=[PULLED, NEW, version_line("1.0.0")],
 BARE = widget_line("acme/bare", description=None, icon=None, isOfficial=None, versions=[])
 
 
+@pytest.fixture
+def site(site_on_each_database: InProcessSite) -> InProcessSite:
+    return site_on_each_database
+
+
 def _last_change(site: InProcessSite, scope: str) -> str:
     with site.node.store.reading() as connection:
         changes = list_changes(connection, after=0)
@@ -125,7 +130,7 @@ def test_a_restart_changes_nothing(site: InProcessSite) -> None:
     site.add(CLOCK)
     first = site.get(ACME)
 
-    with InProcessSite(site.node.folder.path) as restarted:
+    with site.beside() as restarted:
         second = restarted.get(ACME)
 
     assert (second.body, second.headers) == (first.body, first.headers)

@@ -145,16 +145,16 @@ def test_an_offer_follows_the_catalog_at_once(site: InProcessSite) -> None:
     assert after["latestCompatibleVersion"]["version"] == "0.9.0"
 
 
-@pytest.mark.parametrize(
-    "sdk",
-    ["", "1", "1.0", "v1.0.0", "1.0.0.0", "01.0.0", "1.0.0-01", "1.0.0-", "1.0.0%2B", "^1.0.0", "*",
-     "%201.0.0", "1.0.0%20", "1.0.0+b", "1.0.0%0A", "latest", "1.x.0", "%EF%BC%91.0.0", "-1.0.0",
-     "9007199254740992.0.0", "1.0.0-" + "a" * 300, "1" * 5000],
-)  # fmt: skip
-def test_compat_sdk_that_is_not_strict_semver_is_400(shop: InProcessSite, sdk: str) -> None:
-    response = shop.get(f"{SEARCH}?compatSdk={sdk}")
+def test_compat_sdk_that_is_not_strict_semver_is_400(shop: InProcessSite) -> None:
+    cases = [
+        "", "1", "1.0", "v1.0.0", "1.0.0.0", "01.0.0", "1.0.0-01", "1.0.0-", "1.0.0%2B", "^1.0.0",
+        "*", "%201.0.0", "1.0.0%20", "1.0.0+b", "1.0.0%0A", "latest", "1.x.0", "%EF%BC%91.0.0",
+        "-1.0.0", "9007199254740992.0.0", "1.0.0-" + "a" * 300, "1" * 5000,
+    ]  # fmt: skip
+    for sdk in cases:
+        response = shop.get(f"{SEARCH}?compatSdk={sdk}")
 
-    assert (response.status, response.json()) == (400, {"error": INVALID})
+        assert (response.status, response.json()) == (400, {"error": INVALID})
 
 
 def test_the_first_compat_sdk_counts_and_its_name_is_case_sensitive(shop: InProcessSite) -> None:

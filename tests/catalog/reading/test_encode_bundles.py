@@ -15,6 +15,8 @@ from widget_catalog.catalog.reading.encode_bundles import BundleEncoder
 from widget_catalog.core.files.compressed_forms import decodes_to
 from widget_catalog.core.files.contract import STORED_ENCODINGS
 
+pytestmark = pytest.mark.slow
+
 
 def module(number: int) -> bytes:
     return b"export const a = %d;\n" % number + b"export function mount() {}\n" * 100

@@ -35,6 +35,8 @@ from widget_catalog.pages.cards import Cards
 from widget_catalog.pages.icons import Icons
 from widget_contract.semver import SemVer
 
+pytestmark = pytest.mark.slow
+
 
 class Ask(NamedTuple):
     query: Query

@@ -31,7 +31,7 @@ from widget_contract.names import Scope, WidgetName
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("widget_catalog.core.db.prepared._MAX_BYTES", 0)
     monkeypatch.setattr("widget_catalog.catalog.replica.filling._AT_ONCE", 3)
-    monkeypatch.setattr("widget_catalog.catalog.replica.replica._TIMEOUT_S", 2)
+    monkeypatch.setattr("widget_catalog.catalog.replica.current_file._TIMEOUT_S", 2)
 
 
 def _add_some(tx: Transaction, *names: str) -> None:
@@ -113,6 +113,7 @@ def test_a_full_disk_after_the_commit_is_no_error_of_the_import(
     assert check_replica(node.store, node.replica) == Differences()
 
 
+@pytest.mark.slow
 def test_while_another_process_makes_one_changes_are_applied(node: Node) -> None:
     before = find_current(node.folder.replica)
 
@@ -135,6 +136,7 @@ def test_widgets_that_another_release_has_prepared_are_prepared_again(node: Node
     assert check_replica(node.store, node.replica) == Differences()
 
 
+@pytest.mark.slow
 def test_what_is_committed_is_shown_by_the_next_start_if_the_new_file_could_not_be_used(
     node: Node,
 ) -> None:
@@ -149,10 +151,11 @@ def test_what_is_committed_is_shown_by_the_next_start_if_the_new_file_could_not_
         again.store.close()
 
 
+@pytest.mark.slow
 def test_a_command_waits_while_another_process_updates_the_replica(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("widget_catalog.catalog.replica.replica._TIMEOUT_S", 0.1)
+    monkeypatch.setattr("widget_catalog.catalog.replica.current_file._TIMEOUT_S", 0.1)
     with held_by_another_process(node.folder.replica_lock) as holder:
         with node.store.publishing() as tx:
             _add_some(tx, "clock")
@@ -181,7 +184,7 @@ def test_nobody_applies_to_the_old_file_what_the_new_one_has(
         raise AssertionError("It was rendered again.")
 
     monkeypatch.setattr("widget_catalog.catalog.replica.filling.make_current", make_current_later)
-    monkeypatch.setattr("widget_catalog.catalog.replica.replica.render", fail)
+    monkeypatch.setattr("widget_catalog.catalog.replica.applier.render", fail)
     before = find_current(node.folder.replica)
 
     with node.store.publishing() as tx:

@@ -16,7 +16,7 @@ from support.site import InProcessSite
 from support.values import a_version, a_widget
 from support.widgets import import_widgets, version_line, widget_line
 from widget_catalog.catalog.node.node import Node, prepare_node
-from widget_catalog.catalog.replica import replica as replica_module
+from widget_catalog.catalog.replica import current_file
 from widget_catalog.catalog.replica import writing as replica_writing
 from widget_catalog.catalog.replica.comparison import check_replica
 from widget_catalog.catalog.replica.encoding import decode_prepared, prepare, records_of
@@ -194,12 +194,13 @@ def test_what_was_applied_but_not_announced_is_announced_by_the_next_count(node:
         assert node.revision.current() == shown
 
 
+@pytest.mark.slow
 def test_what_could_not_be_applied_is_true_and_is_shown_later(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The write has succeeded nevertheless; the next one, or the service, catches up."""
     _fill(node)
-    monkeypatch.setattr(replica_module, "_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(current_file, "_TIMEOUT_S", 0.1)
     reader = ReplicaReader(node.folder.replica)
     with held_by_another_process(node.folder.replica_lock) as holder:
         import_widgets(node, widget_line("acme/later"))
@@ -217,10 +218,11 @@ def test_what_could_not_be_applied_is_true_and_is_shown_later(
     reader.close()
 
 
+@pytest.mark.slow
 def test_health_says_that_something_cannot_be_shown_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_module, "_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(current_file, "_TIMEOUT_S", 0.1)
     with InProcessSite(tmp_path / "data") as site:
         with held_by_another_process(site.node.folder.replica_lock):
             site.add(widget_line("acme/new"))

@@ -5,12 +5,15 @@ Between searches the catalog changes: widgets are added, renamed, hidden, listed
 
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from catalog.histories import Add, Played, adds, changes, crowds, playing, some, texts
 from catalog.search.oracle import Search, check_search
 from widget_catalog.catalog.search.index import SearchIndex
+
+pytestmark = pytest.mark.slow
 
 
 class Ask(NamedTuple):

@@ -31,6 +31,8 @@ from widget_catalog.catalog.search.parts import IndexParts, build_parts
 from widget_catalog.core.errors import StoreUnavailable
 from widget_catalog.core.tracing import Trace, current
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["clock", "Wörld", "天気", "a", "the", "chart-3d", "ß"]
 
 

@@ -12,6 +12,8 @@ from widget_catalog.catalog.node.node import Node
 from widget_catalog.catalog.reading.catalog import CatalogReader
 from widget_catalog.catalog.replica.reader import ReplicaReader
 
+pytestmark = pytest.mark.slow
+
 # Just over five thousand, so that the index rows are read in more than one batch.
 WIDGETS = 5_100
 

@@ -6,6 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from Stemmer import Stemmer
@@ -15,6 +16,8 @@ from catalog.search.oracle import Key, Shown
 from widget_catalog.catalog.model.query import Order, Query, SearchRequest
 from widget_catalog.catalog.search.index import SearchIndex
 from widget_contract.texts import fold
+
+pytestmark = pytest.mark.slow
 
 # Some share a stem, or start with another; some are similar.
 VOCABULARY = [

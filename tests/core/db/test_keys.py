@@ -123,6 +123,7 @@ def test_rotating_ends_every_key_at_once(keys: KeyFile) -> None:
     assert keys.accepted() == [keys.newest()]
 
 
+@pytest.mark.slow
 def test_nobody_waits_without_end_for_the_lock(tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys", _Clock(), timeout_s=0.1)
     made = keys.newest()

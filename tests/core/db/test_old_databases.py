@@ -29,6 +29,8 @@ from widget_catalog.operations.doctor import check_catalog
 from widget_catalog.organizations.store import list_members, list_memberships
 from widget_catalog.transfer.export_catalog import export_catalog, linked_to
 
+pytestmark = pytest.mark.slow
+
 OLD_FOLDERS = sorted(it.name.partition(".")[0] for it in FIXTURES.glob("*.tar.xz"))
 
 NEVER = 1_000_000

@@ -130,6 +130,7 @@ def test_turns_are_in_the_order_of_asking_and_nobody_is_left_out(tmp_path: Path)
     assert lock.blocked_s() == 0
 
 
+@pytest.mark.slow
 def test_when_others_have_waited_in_vain_the_next_is_refused_at_once(tmp_path: Path) -> None:
     lock_file = tmp_path / "lock"
     lock_file.touch()
@@ -197,6 +198,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_another_program_that_locks_the_database_is_reported(tmp_path: Path) -> None:
     database = tmp_path / "catalog.db"
     store = Store(sqlite_engine(database), tmp_path / "lock")

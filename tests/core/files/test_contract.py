@@ -265,6 +265,7 @@ def test_only_bytes_with_the_hash_are_read_and_no_more_than_announced(bundles: B
         read_verified(bundles, HASH, "js", len(CONTENT))
 
 
+@pytest.mark.slow
 def test_of_an_upload_no_more_is_read_than_asked_for(rclone_port: int) -> None:
     """The holder of an upload URL may have sent more than announced, if the store allows it."""
     uploads = S3Uploads(Bucket(object_store(rclone_port, prefix=f"test{next(_numbers)}")))

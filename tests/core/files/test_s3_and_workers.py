@@ -16,6 +16,8 @@ from support.s3 import settings_of
 from support.service import run_command, running_service
 from support.widgets import ndjson, version_line, widget_line
 
+pytestmark = pytest.mark.slow
+
 _BUNDLES = 40
 _CLIENTS = 16
 

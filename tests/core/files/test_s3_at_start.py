@@ -8,6 +8,8 @@ from support.commands import widget_catalog
 from support.s3 import SECRET, settings_of
 from support.service import free_port
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("wrong", "expected"),

@@ -32,6 +32,7 @@ def bucket(
         yield Bucket(object_store(port))
 
 
+@pytest.mark.slow
 def test_an_address_has_the_hash_and_takes_the_file_without_any_header(bucket: Bucket) -> None:
     address = bucket.sign_put("uploads/one.js", len(CONTENT), CHECKSUM)
 
@@ -43,6 +44,7 @@ def test_an_address_has_the_hash_and_takes_the_file_without_any_header(bucket: B
         assert kept.read() == CONTENT
 
 
+@pytest.mark.slow
 def test_neither_the_size_nor_the_hash_of_an_address_can_be_changed(bucket: Bucket) -> None:
     address = bucket.sign_put("uploads/two.js", len(CONTENT), CHECKSUM)
     other = base64.b64encode(hashlib.sha256(b"other").digest()).decode()
@@ -53,6 +55,7 @@ def test_neither_the_size_nor_the_hash_of_an_address_can_be_changed(bucket: Buck
     assert httpx.put(address, content=CONTENT, timeout=60).status_code == 200
 
 
+@pytest.mark.slow
 def test_an_object_that_does_not_fit_on_this_disk_is_not_called_missing(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,8 @@ from support.folders import empty_folder
 from support.service import Service, running_service
 from support.wire import WireConnection, WireResponse
 
+pytestmark = pytest.mark.slow
+
 _PATH = "/api/v1/widgets/search"
 _LIMIT = ("--rate-limit", "2/hour")
 

@@ -11,6 +11,8 @@ import pytest
 from widget_catalog.core.jobs import process_pool
 from widget_catalog.core.jobs.process_pool import map_batches, send
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_helper_prints_nothing_if_its_parent_ends_with_unread_results() -> None:
     ours, its_end = socket.socketpair()

@@ -28,6 +28,7 @@ from ..model.settings import CatalogSettings
 from ..replica.file import discard, find_current
 from ..replica.filling import Bar, no_bar
 from ..replica.integrity import is_intact
+from ..replica.listener import ReplicaListener
 from ..replica.node_status import NodeStatus
 from ..replica.replica import Replica
 from ..replica.revision import Counts, Revision
@@ -105,6 +106,8 @@ class Node(NamedTuple):
     uploads: Uploads
     status: NodeStatus | None = None
     """Of a node that shares its database with others."""
+    applies: bool = True
+    """Whether changes are applied to its replica; a command may leave this to the nodes."""
     is_prepared: bool = True
     """Whether the counts are as stored; not so if another process was writing."""
     is_replica_intact: bool = True
@@ -143,6 +146,12 @@ def open_node(
         program=_program(),
         on_damage=on_damage,
         is_shared=is_shared,
+    )
+    listener = ReplicaListener(
+        replica,
+        counts,
+        on_damage=on_damage,
+        is_shared=is_shared,
         applies=applies,
         on_counted=status.note_counted if status is not None else lambda: None,
     )
@@ -159,7 +168,7 @@ def open_node(
     store = Store(
         engine,
         None if is_shared else folder.writer_lock,
-        replica,
+        listener,
         now,
         on_damage=on_damage,
         wait_policy=wait_policy,
@@ -169,14 +178,14 @@ def open_node(
         check_release=status.check_release if status is not None and is_watched else lambda: None,
     )
     bundles, uploads = bundles_in(folder, backends), uploads_in(folder, backends)
-    return Node(folder, store, replica, revision, counts, bundles, uploads, status)
+    return Node(folder, store, replica, revision, counts, bundles, uploads, status, applies)
 
 
 def make_index_ready(node: Node) -> None:
     """Build the index after many changes, so that the next start, or a running service, need not
     wait for it.
     """
-    if not node.replica.applies:
+    if not node.applies:
         return
     from ..search.file import keep_index
 

@@ -46,8 +46,8 @@ def _current(store: Store, replica: Replica, new: ReplicaFile) -> ReplicaFile:
     """The current file, when it and the new one have the same changes. Under the lock."""
     file = replica.current()
     while True:
-        replica.apply_to(file, store)
-        replica.apply_to(new, store)
+        replica.applier.apply(file, store)
+        replica.applier.apply(new, store)
         with file.reading() as reading, new.reading() as its:
             if file.state(reading) == new.state(its):
                 return file

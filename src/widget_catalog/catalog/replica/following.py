@@ -61,7 +61,7 @@ class Follower:
         self._status = status
         self._store = store
         self._replica = replica
-        replica.on_applied = status.applied
+        replica.applier.on_applied = status.applied
         self._counts = counts
         self._listen = listen
         self._strangers: list[str] = []
