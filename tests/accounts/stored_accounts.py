@@ -28,6 +28,6 @@ def an_organization(store: Store, slug: str = "acme", **members: Account) -> Org
 
 
 def later(store: Store, **span: float) -> Store:
-    """The same store, this much later."""
+    """A store of the same data, this much later."""
     now = from_ms(store.now_ms()) + timedelta(**span)
     return Store(store.engine, store._lock_file, now=lambda: now)

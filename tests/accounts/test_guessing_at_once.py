@@ -72,8 +72,8 @@ def test_codes_in_many_sessions_are_guessed_as_often_as_in_one(
     for networks in (1, 4):
         done = outcomes(
             [
-                partial(guess, f"192.0.{networks}.{i % networks}", session=it)
-                for i, it in enumerate(sessions_of(store, ann, 12))
+                partial(guess, f"192.0.{networks}.{i % networks}", session=session)
+                for i, session in enumerate(sessions_of(store, ann, 12))
             ]
         )
         assert sum(isinstance(it, NotSignedIn) for it in done) == 5, done
@@ -90,8 +90,8 @@ def test_passwords_asked_again_in_many_sessions_are_guessed_as_often_as_in_one(
     with quick_passwords():
         done = outcomes(
             [
-                partial(check_password, store, Visitor(actor, it), ann, "a guess")
-                for it in sessions_of(store, ann, 12)
+                partial(check_password, store, Visitor(actor, session), ann, "a guess")
+                for session in sessions_of(store, ann, 12)
             ]
         )
         assert sum(isinstance(it, NotAllowed) for it in done) == 5, done

@@ -62,7 +62,8 @@ def test_all_errors_are_reported_at_once_and_what_was_typed_stays(
         "short: at least 12 characters are needed."
     )
     values = {
-        it.attributes["name"]: it.attributes.get("value") for it in browsing.page.all("input")
+        field.attributes["name"]: field.attributes.get("value")
+        for field in browsing.page.all("input")
     }
     assert values == {
         "invitation": "",

@@ -64,12 +64,12 @@ def test_an_account_becomes_an_operator_and_an_author_again_at_once(people: Peop
     assert (done.status, done.headers["location"]) == (303, f"{EVE}?done=promote")
     olly.get(done.headers["location"])
     assert "The account is now an operator." in olly.page.one("main").text
-    for it in (eve, program):
-        assert it.get("/api/audit").status == 200
+    for person in (eve, program):
+        assert person.get("/api/audit").status == 200
     assert browser_of(eve).get("/operate").status == 200
     assert olly.submit(f"{EVE}/demote").headers["location"] == f"{EVE}?done=demote"
-    for it in (eve, program):
-        assert it.get("/api/audit").status == 403
+    for person in (eve, program):
+        assert person.get("/api/audit").status == 403
     assert browser_of(eve).get("/operate").status == 403
     entries = people.olly.get("/api/audit").json()["entries"]
     assert [(it["actor"], it["action"], it["scope"]) for it in entries[:2]] == [

@@ -71,7 +71,9 @@ def test_signing_in_and_out_is_recorded(proxied: People) -> None:
     cookie = again.headers["set-cookie"].partition(";")[0]
     eve = Person(proxied.site, "eve", {"cookie": cookie, "x_csrf_token": again.json()["csrfToken"]})
     other = next(
-        it for it in eve.get("/api/auth/sessions").json()["sessions"] if not it["isCurrent"]
+        session
+        for session in eve.get("/api/auth/sessions").json()["sessions"]
+        if not session["isCurrent"]
     )
     assert eve.delete(f"/api/auth/sessions/{other['id']}").status == 200
     assert eve.post("/api/auth/sign-out").status == 200
@@ -96,7 +98,8 @@ def test_failed_sign_ins_are_recorded_at_first_and_when_they_lock(proxied: Peopl
     entries = log(proxied, 3)
 
     shown = [
-        (it["actor"], it["action"], it["scope"], it["address"], it["details"]) for it in entries
+        (entry["actor"], entry["action"], entry["scope"], entry["address"], entry["details"])
+        for entry in entries
     ]
     assert shown == [
         ("-", "failed sign-in", None, HERE, {"attempts": 1}),

@@ -34,8 +34,12 @@ def test_the_page_to_sign_in_can_be_filled_in_by_a_password_manager(house: InPro
     assert browsing.title == "Sign in"
     assert browsing.errors == []
     fields = [
-        (it.attributes["name"], it.attributes.get("type"), it.attributes.get("autocomplete"))
-        for it in browsing.page.all("input")
+        (
+            field.attributes["name"],
+            field.attributes.get("type"),
+            field.attributes.get("autocomplete"),
+        )
+        for field in browsing.page.all("input")
     ]
     assert fields == [
         ("next", "hidden", None),
@@ -231,9 +235,9 @@ def test_the_account_tells_where_one_is_signed_in_and_ends_it(tmp_path: Path) ->
         assert lead == "ann@example.org · operator of this catalog"
         assert browsers(here) == ["This browser", "Another browser"]
         (end,) = [
-            it.attributes["value"] or ""
-            for it in here.page.all("button", name="end")
-            if it.text == "Sign out"
+            button.attributes["value"] or ""
+            for button in here.page.all("button", name="end")
+            if button.text == "Sign out"
         ]
 
         response = here.submit("/account", end=end)

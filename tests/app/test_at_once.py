@@ -137,8 +137,8 @@ def test_of_operators_who_demote_or_disable_each_other_one_stays(store: Store) -
     bob = an_account(store, "bob", is_operator=True)
     for _ in range(ROUNDS):
         with store.writing() as tx:
-            for it in (ann, bob):
-                update_account(tx, it.id, is_operator=True, is_disabled=False)
+            for account in (ann, bob):
+                update_account(tx, account.id, is_operator=True, is_disabled=False)
 
         done = outcomes(
             [
@@ -167,9 +167,9 @@ def test_an_operator_who_is_being_dismissed_invites_and_appoints_nobody(store: S
             ]
             time.sleep(0.5)
 
-        for it in attempts:
+        for attempt in attempts:
             with pytest.raises(NotAllowed):
-                it.result()
+                attempt.result()
 
 
 def test_codes_of_machines_are_guessed_no_more_often_than_one_by_one(store: Store) -> None:
@@ -204,9 +204,14 @@ def test_an_invitation_by_link_lets_one_in(store: Store) -> None:
         done = outcomes(
             [
                 partial(
-                    answer_invitation, store, by(it), invitation.id, secret or "", is_accepted=True
+                    answer_invitation,
+                    store,
+                    by(guest),
+                    invitation.id,
+                    secret or "",
+                    is_accepted=True,
                 )
-                for it in guests
+                for guest in guests
             ]
         )
 
@@ -312,8 +317,8 @@ def test_a_confirmed_token_is_given_out_once(store: Store) -> None:
     )
     decided = outcomes(
         [
-            partial(decide_device, store, CONFIG, browser, str(it["user_code"]), is_agreed=True)
-            for it in requested
+            partial(decide_device, store, CONFIG, browser, str(device["user_code"]), is_agreed=True)
+            for device in requested
         ]
     )
     [request] = [it for it in decided if isinstance(it, DeviceRequest)]

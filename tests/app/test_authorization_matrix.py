@@ -268,10 +268,10 @@ def test_a_visitor_cannot_tell_whether_something_is_there(shared_people: People)
     for route in API.all:
         if isinstance(route.needs, Right) and "{name}" in route.path:
             responses = {
-                (it.status, it.body.replace(scope.encode(), b"SCOPE"))
+                (response.status, response.body.replace(scope.encode(), b"SCOPE"))
                 for scope in ("acme", "nobody-has-it")
                 for name in ("clock", "nothing")
-                for it in [ask(route, eve, f"{scope}/{name}")]
+                for response in [ask(route, eve, f"{scope}/{name}")]
             }
             assert len(responses) == 1, (route, responses)
             assert next(iter(responses))[0] == 403

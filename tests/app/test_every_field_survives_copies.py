@@ -118,10 +118,10 @@ def test_every_field_survives(
             ]
         )
     expected = shown(folder / "origin", len(published), len(imported))
-    for it, fields in zip(expected, [*published, *imported], strict=True):
-        assert {key: it[key] for key in fields} == fields
-    for it, named in zip(expected[: len(published)], files, strict=False):
-        assert named.items() <= it["served"].items()
+    for version, fields in zip(expected, [*published, *imported], strict=True):
+        assert {key: version[key] for key in fields} == fields
+    for version, named in zip(expected[: len(published)], files, strict=False):
+        assert named.items() <= version["served"].items()
 
     run("export", folder / "catalog.ndjson", "--bundles", data="origin")
     run("import", folder / "catalog.ndjson", data="imported")
@@ -144,8 +144,8 @@ def shown(data: Path, published: int, imported: int) -> list[dict[str, Any]]:
     with InProcessSite(data) as site:
         found = [site.get(f"/api/v1/widgets/{it}/1.0.0").json() for it in keys]
         served = [
-            {file["path"]: site.get(_local(file["url"])).body for file in it["files"]}
-            for it in found[:published]
+            {file["path"]: site.get(_local(file["url"])).body for file in version["files"]}
+            for version in found[:published]
         ]
         pages = site.get("/search?q=barometers").body.decode()
         assert [f'href="/widgets/{it}"' in pages for it in keys] == [
@@ -155,8 +155,8 @@ def shown(data: Path, published: int, imported: int) -> list[dict[str, Any]]:
     # Its own fields, and those of its entry.
     served += [{}] * imported
     return [
-        {**it, **it["version"], "widget": None, "version": None, "served": files}
-        for it, files in zip(found, served, strict=True)
+        {**version, **version["version"], "widget": None, "version": None, "served": files}
+        for version, files in zip(found, served, strict=True)
     ]
 
 

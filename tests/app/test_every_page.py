@@ -127,9 +127,9 @@ def test_html_is_valid(pages: list[tuple[str, Reply]], tmp_path: Path) -> None:
     report = tmp_path / "report.json"  # A pipe would be cut off at 64 KB.
     done = run_locked(script, "--formatter", f"json={report}", str(tmp_path), folder=tmp_path)
     found = [
-        (addresses[int(Path(it["filePath"]).stem)], message["line"], message["message"])
-        for it in json.loads(report.read_text())
-        for message in it["messages"]
+        (addresses[int(Path(page["filePath"]).stem)], message["line"], message["message"])
+        for page in json.loads(report.read_text())
+        for message in page["messages"]
     ]
     assert (found, done.stderr, done.returncode) == ([], "", 0)
     assert len(kinds) > MIN_KINDS

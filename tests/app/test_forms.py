@@ -139,8 +139,10 @@ for _room in of_rooms("declared_routes"):
 
 @pytest.fixture(scope="module")
 def people(built_people: BuiltPeople, tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
-    with People(built_people, tmp_path_factory.mktemp("forms") / "data", registration="open") as it:
-        yield it
+    with People(
+        built_people, tmp_path_factory.mktemp("forms") / "data", registration="open"
+    ) as people:
+        yield people
 
 
 @pytest.mark.parametrize("name", FORMS)

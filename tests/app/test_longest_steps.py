@@ -82,8 +82,8 @@ RESOLVED: dict[str, Sequence[dict[str, Any]]] = {
     "unknown": [{"id": f"x{it}/y{it}"} for it in range(ASKED)],
     "known": [{"id": catalogs.key_of(it)} for it in range(ASKED)],
     "ranges": [
-        {"id": catalogs.key_of(it), "range": f"^1.0.{it} || ~2.1", "installed": "1.0.0"}
-        for it in range(ASKED)
+        {"id": catalogs.key_of(number), "range": f"^1.0.{number} || ~2.1", "installed": "1.0.0"}
+        for number in range(ASKED)
     ],
     "many versions": [{"id": "large/versions", "range": "^9"}],
     "wrong": [{"idd": it, "rnage": "x"} for it in range(ASKED)],
@@ -154,7 +154,8 @@ def test_no_read_has_a_long_step(large: Large, addresses: Sequence[str]) -> None
 
 def test_resolving_many_widgets_has_no_long_step(large: Large) -> None:
     bodies = {
-        name: json.dumps({"sdk": "1.2.0", "widgets": it}).encode() for name, it in RESOLVED.items()
+        name: json.dumps({"sdk": "1.2.0", "widgets": widgets}).encode()
+        for name, widgets in RESOLVED.items()
     }
     bodies["nested"] = b'{"widgets":' + b"[" * 60_000
     sent = [(name, "POST", RESOLVE, body) for name, body in bodies.items()]

@@ -44,18 +44,20 @@ class Kind(NamedTuple):
 def crowd(
     built_people: BuiltPeople, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[Kind]]:
-    with People(built_people, tmp_path_factory.mktemp("crowd") / "data") as it:
+    with People(built_people, tmp_path_factory.mktemp("crowd") / "data") as people:
         yield [
-            Kind("nobody", nobody(it.site), is_known=False),
-            Kind("owner's token", with_token(it.ann), is_known=False),
-            Kind("another account", it.eve),
-            Kind("member", it.mia, {"acme": Role.MEMBER}),
-            Kind("publisher", it.pia, {"acme": Role.MEMBER}),
-            Kind("admin", it.abe, {"acme": Role.ADMIN}),
-            Kind("owner", it.ann, {"acme": Role.OWNER, "ann": Role.OWNER}),
-            Kind("owner, forged", it.ann, {"acme": Role.OWNER, "ann": Role.OWNER}, is_forged=True),
-            Kind("operator", it.olly, is_operator=True),
-            Kind("operator, forged", it.olly, is_operator=True, is_forged=True),
+            Kind("nobody", nobody(people.site), is_known=False),
+            Kind("owner's token", with_token(people.ann), is_known=False),
+            Kind("another account", people.eve),
+            Kind("member", people.mia, {"acme": Role.MEMBER}),
+            Kind("publisher", people.pia, {"acme": Role.MEMBER}),
+            Kind("admin", people.abe, {"acme": Role.ADMIN}),
+            Kind("owner", people.ann, {"acme": Role.OWNER, "ann": Role.OWNER}),
+            Kind(
+                "owner, forged", people.ann, {"acme": Role.OWNER, "ann": Role.OWNER}, is_forged=True
+            ),
+            Kind("operator", people.olly, is_operator=True),
+            Kind("operator, forged", people.olly, is_operator=True, is_forged=True),
         ]
 
 

@@ -166,7 +166,9 @@ def test_every_route_that_changes_something_is_classified() -> None:
 def test_no_route_asks_for_a_proof_of_people_it_does_not_know() -> None:
     known = (AuthMode.API, AuthMode.PAGE)
     assert [
-        named(it) for it in ROUTES if it.step_up is not StepUp.NONE and it.auth not in known
+        named(route)
+        for route in ROUTES
+        if route.step_up is not StepUp.NONE and route.auth not in known
     ] == []
 
 

@@ -325,7 +325,7 @@ def test_the_log_of_a_widget_holds_nothing_of_others(people: People) -> None:
     whole = people.olly.get("/api/audit?limit=100").json()
     assert whole["total"] == len(whole["entries"])
     assert {"create account", "create organization", "unlist"} <= {
-        it["action"] for it in whole["entries"]
+        entry["action"] for entry in whole["entries"]
     }
 
 

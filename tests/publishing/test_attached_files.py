@@ -39,28 +39,28 @@ def test_files_are_in_the_versions_detail_with_their_size_in_pixels(people: Peop
         ("screenshots/Small_2-x.webp", "image/webp", 10, 4000),
         ("screenshots/Small_2-x.thumb.webp", "image/webp", 10, 4000),
     ]
-    for it in files:
-        content = FILES.get(it["path"])
+    for file in files:
+        content = FILES.get(file["path"])
         if content is not None:
             digest = hashlib.sha256(content).digest()
-            assert (it["size"], it["sha256Hash"]) == (len(content), digest.hex())
-            assert it["integrity"] == f"sha256-{base64.b64encode(digest).decode()}"
+            assert (file["size"], file["sha256Hash"]) == (len(content), digest.hex())
+            assert file["integrity"] == f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def test_files_are_served_as_what_they_are_for_good_and_for_everybody(people: People) -> None:
     people.ann.publish("ann/new", files=FILES)
 
-    for it in shown(people):
-        response = people.site.get(PLACE + it["path"])
+    for file in shown(people):
+        response = people.site.get(PLACE + file["path"])
         assert response.status == 200
-        assert (len(response.body), sha256(response.body)) == (it["size"], it["sha256Hash"])
-        assert response.headers["content-type"].partition(";")[0] == it["contentType"]
+        assert (len(response.body), sha256(response.body)) == (file["size"], file["sha256Hash"])
+        assert response.headers["content-type"].partition(";")[0] == file["contentType"]
         assert response.headers["x-content-type-options"] == "nosniff"
         assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
         assert response.headers["access-control-allow-origin"] == "*"
         etag = response.headers["etag"]
-        assert people.site.get(PLACE + it["path"], if_none_match=etag).status == 304
-        assert people.site.request("HEAD", PLACE + it["path"]).status == 200
+        assert people.site.get(PLACE + file["path"], if_none_match=etag).status == 304
+        assert people.site.request("HEAD", PLACE + file["path"]).status == 200
     assert people.site.get(PLACE + "README.md").body == README
 
 
@@ -233,8 +233,8 @@ def test_one_file_may_belong_to_many_versions(people: People) -> None:
     assert people.eve.publish("eve/new", files=twice).status == 200
 
     assert len(shown(people, "eve/new")) == 5
-    for it in (*shown(people, "eve/new"), *shown(people, version="1.1.0")):
-        path = it["url"].partition("/cdn/")[2]
+    for file in (*shown(people, "eve/new"), *shown(people, version="1.1.0")):
+        path = file["url"].partition("/cdn/")[2]
         assert people.site.get(f"/cdn/{path}").status == 200
 
 

@@ -160,15 +160,15 @@ def _is_published(node: Node, version: str, files: int) -> bool:
     with node.store.reading() as connection:
         stored = find_widget(connection, Scope("ann"), WidgetName("clock"))
     found = [it for it in stored.widget.versions if it.number == version] if stored else []
-    for it in found:
-        with node.bundles.open(it.sha256_hash) as bundle:
+    for version_found in found:
+        with node.bundles.open(version_found.sha256_hash) as bundle:
             content = bundle.read()
         assert content == bundle_of(version)
-        assert it.sha256_hash == hashlib.sha256(content).hexdigest()
-        assert it.bundle_size == len(content)
+        assert version_found.sha256_hash == hashlib.sha256(content).hexdigest()
+        assert version_found.bundle_size == len(content)
         pictures = pictures_of(version) if files > 1 else {}
-        assert len(it.attached) == files - 1
-        for file in it.attached:
+        assert len(version_found.attached) == files - 1
+        for file in version_found.attached:
             with node.bundles.open(file.sha256_hash, kind_of(file.path)) as stored_file:
                 content = stored_file.read()
             assert hashlib.sha256(content).hexdigest() == file.sha256_hash

@@ -103,7 +103,7 @@ def test_a_request_ends_after_an_hour_and_leaves_nothing(people: People) -> None
 
 
 def test_what_ends_takes_nothing_along_that_others_have(people: People) -> None:
-    """The same bytes are published elsewhere, so they stay."""
+    """Bytes that are published elsewhere, too, stay."""
     people.eve.request("eve/copy", "1.0.0", BUNDLE)
     published = files(people)["bundles"]
     people.clock.forward(hours=2)

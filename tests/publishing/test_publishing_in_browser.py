@@ -114,8 +114,10 @@ def test_a_folder_is_dropped_runs_in_the_preview_and_is_published(
     said, elsewhere = errors_of(page), []
     page.on(
         "request",
-        lambda it: (
-            None if it.url.startswith((people_service.url, "blob:")) else elsewhere.append(it.url)
+        lambda request: (
+            None
+            if request.url.startswith((people_service.url, "blob:"))
+            else elsewhere.append(request.url)
         ),
     )
     page.get_by_role("link", name="publish it from your browser").click()

@@ -63,7 +63,8 @@ def test_publications_come_back_in_order_and_are_forgotten_after_a_day(store: St
     assert publish(later(store, hours=24), bob) is None
     with store.reading() as connection:
         assert [
-            it.size_bytes for it in list_publications(connection, ann.id, 0, now + 24 * HOUR)
+            publication.size_bytes
+            for publication in list_publications(connection, ann.id, 0, now + 24 * HOUR)
         ] == [2**40]
 
 

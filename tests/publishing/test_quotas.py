@@ -173,9 +173,9 @@ def test_at_the_limit_a_request_for_the_same_version_replaces_the_older_one(
 
     assert again.status == 200
     assert strict.ann.confirm(first["versionId"]).status == 404
-    for it in (again.json(), other):
-        assert strict.ann.upload(it["uploadUrl"], BUNDLE).status == 200
-        assert strict.ann.confirm(it["versionId"]).status == 200
+    for answer in (again.json(), other):
+        assert strict.ann.upload(answer["uploadUrl"], BUNDLE).status == 200
+        assert strict.ann.confirm(answer["versionId"]).status == 200
 
 
 def test_operators_have_no_quotas(strict: People) -> None:
@@ -280,8 +280,8 @@ def test_a_detail_cannot_grow_without_end(built_people: BuiltPeople, tmp_path: P
             request_body("ann/clock", "2.2.0", action="check", releaseNotes=notes),
         )
         late = [ann.request("ann/clock", f"3.{i}.0", releaseNotes="x" * 1_500) for i in range(2)]
-        for it in late:
-            ann.upload(it.json()["uploadUrl"], BUNDLE)
+        for answer in late:
+            ann.upload(answer.json()["uploadUrl"], BUNDLE)
         confirmed = [ann.confirm(it.json()["versionId"]) for it in late]
 
         assert (refused.status, checked.status) == (400, 400)

@@ -301,7 +301,7 @@ def test_what_fails_after_the_copy_takes_the_copy_back(people: People) -> None:
             """In the transaction that removes the copy."""
 
         def committed(self, *_: object) -> None:
-            """The same."""
+            """Of the transaction that removes the copy."""
 
         def published(self, *_: object) -> None:
             raise AssertionError

@@ -48,9 +48,9 @@ def test_scope_and_types_choose_what_is_sent_in_order(post: Post, receiver: Rece
     post.work()
 
     told: dict[str, list[str]] = {}
-    for it in receiver.received:
-        data = it.json()["data"]
-        told.setdefault(it.path.partition("?")[2], []).append(f"{data['type']} {data['id']}")
+    for request in receiver.received:
+        data = request.json()["data"]
+        told.setdefault(request.path.partition("?")[2], []).append(f"{data['type']} {data['id']}")
     everything = ["published acme/b", "published ann/b", "published acme/c"]
     assert told == {
         "all": [*everything, "unlisted acme/b", "unlisted ann/b"],
@@ -178,9 +178,9 @@ def test_two_processes_at_once_send_everything_once(post: Post, receiver: Receiv
     other = post.another()
     post.publish(*(f"acme/w{number}" for number in range(30)))
     for _ in range(20):
-        for it in (post.dispatcher, other):
-            it.run_round()
-            it.wait(60)
+        for dispatcher in (post.dispatcher, other):
+            dispatcher.run_round()
+            dispatcher.wait(60)
     ids = [it.json()["data"]["id"] for it in receiver.received]
     assert sorted(ids) == sorted(set(ids))
     assert len(ids) == 30

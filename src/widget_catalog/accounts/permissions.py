@@ -47,7 +47,9 @@ def require_operator(actor: Actor) -> None:
 
 
 def require_operator_now(connection: Snapshot, actor: Actor) -> None:
-    """The same, with the account as it is now; the command line is always an operator."""
+    """Raises NotAllowed unless the actor was an operator, and its account still is; the command line
+    always is one.
+    """
     require_operator(actor)
     require_operator(as_now(connection, actor))
 

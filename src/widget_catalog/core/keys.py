@@ -288,9 +288,9 @@ def read_signed(key: SigningKey, text: str, shape: type[T], now_ms: int) -> T | 
         purpose={"essential": True, "value": shape.__name__},
         exp={"essential": True},
     )
-    for it in key.accepted():
+    for secret in key.accepted():
         try:
-            claims = jwt.decode(text, OctKey.import_key(it), algorithms=[_ALGORITHM]).claims
+            claims = jwt.decode(text, OctKey.import_key(secret), algorithms=[_ALGORITHM]).claims
             rules.validate(claims)
             return msgspec.convert(claims["it"], shape)
         except (JoseError, ValueError, KeyError, TypeError, msgspec.ValidationError):

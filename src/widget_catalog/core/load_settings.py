@@ -45,15 +45,17 @@ def load_settings(
     files = {f"{it}_FILE": name for it, name in variables.items() if not known[name].repr}
     given |= _from_secret_files(files, environment, problems)
     unknown, removed, former = [], [], removed_settings()
-    for it in sorted(environment):
-        name = it.removeprefix(PREFIX)
-        if name.lower() in former and name != it:
-            removed.append(_was_removed(it, former[name.lower()]))
-        elif it.startswith(PREFIX) and it.upper() not in (*variables, *files, *_OF_OTHERS):
-            unknown.append(f"{it}: {_no_such(name, known, lambda name: PREFIX + name.upper())}")
-    for it in ("AWS_DEFAULT_REGION", "AWS_REGION"):
-        if environment.get(it):
-            given.setdefault("s3_region", (environment[it], it))
+    read = (*variables, *files, *_OF_OTHERS)
+    for variable in sorted(environment):
+        name = variable.removeprefix(PREFIX)
+        if name.lower() in former and name != variable:
+            removed.append(_was_removed(variable, former[name.lower()]))
+        elif variable.startswith(PREFIX) and variable.upper() not in read:
+            hint = _no_such(name, known, lambda name: PREFIX + name.upper())
+            unknown.append(f"{variable}: {hint}")
+    for variable in ("AWS_DEFAULT_REGION", "AWS_REGION"):
+        if environment.get(variable):
+            given.setdefault("s3_region", (environment[variable], variable))
     for name, value in (flags or {}).items():
         if value is not None:
             given[name] = (value, f"--{name.replace('_', '-')}")
@@ -75,8 +77,8 @@ def load_settings(
     complete = {name: it.default for name, it in known.items()} | values
     errors = [
         (name, error)
-        for name, it in known.items()
-        if (rule := it.metadata["rule"]) is not None and (error := rule(complete[name]))
+        for name, field in known.items()
+        if (rule := field.metadata["rule"]) is not None and (error := rule(complete[name]))
     ]
     for group in groups:
         errors += group.check(complete)

@@ -283,12 +283,15 @@ def settings_table() -> str:
     """The settings as a table in Markdown, for the documentation."""
     lines = ["| Name | Variable | Default | Meaning |", "|---|---|---|---|"]
     for members in list_settings().values():
-        for it in members:
-            value = str(it.default).lower() if isinstance(it.default, bool) else str(it.default)
+        for member in members:
+            value = str(member.default)
+            value = value.lower() if isinstance(member.default, bool) else value
             default = f"`{value}`" if value else "empty"
-            variable = f"`{PREFIX}{it.name.upper()}`"
-            variable += "" if it.repr else " or `…_FILE`"
-            lines.append(f"| `{it.name}` | {variable} | {default} | {it.metadata['about']} |")
+            variable = f"`{PREFIX}{member.name.upper()}`"
+            variable += "" if member.repr else " or `…_FILE`"
+            lines.append(
+                f"| `{member.name}` | {variable} | {default} | {member.metadata['about']} |"
+            )
     return "\n".join(lines) + "\n"
 
 

@@ -117,10 +117,10 @@ class PictureChecks:
     ) -> Checked:
         """Up to the first that is refused or not there."""
         checked = Checked()
-        for it in pictures:
-            key = it.sha256_hash, it.kind
+        for picture in pictures:
+            key = picture.sha256_hash, picture.kind
             known = self._recall(key)
-            content = None if known is not None else await in_turn(it.read)
+            content = None if known is not None else await in_turn(picture.read)
             if content is not None:
                 known = await self._inspect(content, key, scope)
             if known is None or not checked.add(key, known):

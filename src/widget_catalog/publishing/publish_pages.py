@@ -171,7 +171,7 @@ def _file(services: Services, call: Call, path: str, content_type: str = _TEXT) 
 
 
 def _request_body(call: Call, typed: _Typed, sent: SentFiles) -> dict[str, object]:
-    """The same as the body of the API."""
+    """What was sent, as the body of a request to the API."""
     text = _text_of(find_file(call.files, "manifest"))
     said = _scope_in(text) if text is not None else None
     body: dict[str, object] = {"scope": typed.scope.removeprefix("@") or said or call.actor.name}
@@ -230,7 +230,9 @@ def _confirm_page(services: Services, call: Call, sent: SentForm = NOT_SENT) -> 
         script_rules=f"connect-src 'self'; {FRAME_SOURCES}",
         pending=pending,
         pictures={
-            it.path: picture_in_words(it.path) for it in request.attached if is_picture(it.path)
+            file.path: picture_in_words(file.path)
+            for file in request.attached
+            if is_picture(file.path)
         },
         place=f"{PUBLISH}/{request.id}",
         preview=_panel(services, pending),

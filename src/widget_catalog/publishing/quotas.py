@@ -40,8 +40,8 @@ from .store import (
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
 _WIDGET_CHANGES = frozenset(
-    it.kind
-    for it in (Yanked, Unyanked, Deprecated, Undeprecated, Listed, Unlisted, PublishersChanged)
+    change.kind
+    for change in (Yanked, Unyanked, Deprecated, Undeprecated, Listed, Unlisted, PublishersChanged)
 )
 _ASK = "or ask the operator of this catalog to raise the limit."
 

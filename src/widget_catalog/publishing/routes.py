@@ -38,12 +38,12 @@ API = (
         step_up=StepUp.FACTOR,
     ),
     *(
-        Route("POST", f"{_WIDGET}/{it.name}", by_api(it.make, it.body), it.right)
-        for it in api.WIDGET_CHANGES
+        Route("POST", f"{_WIDGET}/{change.name}", by_api(change.make, change.body), change.right)
+        for change in api.WIDGET_CHANGES
     ),
     *(
-        Route("POST", f"{_VERSION}/{it.name}", by_api(it.make, it.body), it.right)
-        for it in api.VERSION_CHANGES
+        Route("POST", f"{_VERSION}/{change.name}", by_api(change.make, change.body), change.right)
+        for change in api.VERSION_CHANGES
     ),
 )
 
@@ -61,12 +61,22 @@ PAGES = (
     page("GET", _WIDGET_PAGE + "/audit", widget_pages.get_audit, Right.READ_AUDIT),
     page("GET", _VERSION_PAGE, widget_pages.get_version, Right.VIEW),
     *(
-        page("POST", f"{_WIDGET_PAGE}/{it.name}", widget_pages.widget_handler_of(it), it.right)
-        for it in api.WIDGET_CHANGES
+        page(
+            "POST",
+            f"{_WIDGET_PAGE}/{change.name}",
+            widget_pages.widget_handler_of(change),
+            change.right,
+        )
+        for change in api.WIDGET_CHANGES
     ),
     *(
-        page("POST", f"{_VERSION_PAGE}/{it.name}", widget_pages.version_handler_of(it), it.right)
-        for it in api.VERSION_CHANGES
+        page(
+            "POST",
+            f"{_VERSION_PAGE}/{change.name}",
+            widget_pages.version_handler_of(change),
+            change.right,
+        )
+        for change in api.VERSION_CHANGES
     ),
     page("GET", publish_pages.PUBLISH, publish_pages.get_publish, Who.PERSON),
     page(

@@ -118,8 +118,10 @@ class UploadedFiles:
         if not made:
             return
         files = [
-            AnnouncedFile(path, len(it.thumbnail), hashlib.sha256(it.thumbnail).hexdigest())
-            for path, it in made
+            AnnouncedFile(
+                path, len(picture.thumbnail), hashlib.sha256(picture.thumbnail).hexdigest()
+            )
+            for path, picture in made
         ]
         # First, so that they are removed with the request if this process is killed.
         with self._store.writing() as tx:

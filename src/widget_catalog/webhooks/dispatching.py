@@ -92,8 +92,8 @@ class Turns:
         taken = Counter(it.owner for it in busy)
         free = _AT_ONCE - taken.total()
         waiting: dict[str, list[Webhook]] = {}
-        for it in due:
-            waiting.setdefault(it.owner, []).append(it)
+        for webhook in due:
+            waiting.setdefault(webhook.owner, []).append(webhook)
         # Who has had nothing to deliver comes first again.
         self._served = {it: turn for it, turn in self._served.items() if it in waiting}
         chosen: list[Webhook] = []
@@ -207,8 +207,8 @@ class Dispatcher:
         with self._store.reading() as connection:
             waiting = list_due(connection, now_ms, [it.id for it in busy], _OWNER_AT_ONCE)
             due = [
-                (it, list_deliveries_due(connection, it.id, now_ms, _PER_BATCH))
-                for it in self._turns.choose(waiting, busy)
+                (webhook, list_deliveries_due(connection, webhook.id, now_ms, _PER_BATCH))
+                for webhook in self._turns.choose(waiting, busy)
             ]
             self.waiting = count_waiting(connection)
         if not due:
@@ -264,15 +264,15 @@ def _deliveries(webhooks: list[Webhook], changes: list[NamedChange], now_ms: int
     for webhook in webhooks:
         by_scope.setdefault(webhook.scope, []).append(webhook)
     found = []
-    for it in changes:
-        change, type_ = it.change, type_of(it.change.kind)
+    for named in changes:
+        change, type_ = named.change, type_of(named.change.kind)
         body = None
         for webhook in (*by_scope.get(None, ()), *by_scope.get(change.scope, ())):
             if change.seq > webhook.position and webhook.wants(change.scope, type_):
-                body = body or _body(it)
+                body = body or _body(named)
                 id_ = f"msg_{webhook.id}_{change.seq}"
                 new = new_delivery(id_, webhook.id, change.seq, type_, body, now_ms)
-                found.append(new._replace(traceparent=it.traceparent))
+                found.append(new._replace(traceparent=named.traceparent))
     return found
 
 
@@ -283,22 +283,23 @@ def new_delivery(
     return Delivery(id_, webhook_id, seq, type_, body, WAITING, now_ms, 0, now_ms)
 
 
-def _body(it: NamedChange) -> str:
-    seq, widget_id, scope, changed_at, kind, version = it.change
-    row = ChangeRow(seq, widget_id, scope, it.name, changed_at, kind, version)
-    change = shown_change(ListedChange(row, it.is_listed))
+def _body(named: NamedChange) -> str:
+    seq, widget_id, scope, changed_at, kind, version = named.change
+    row = ChangeRow(seq, widget_id, scope, named.name, changed_at, kind, version)
+    change = shown_change(ListedChange(row, named.is_listed))
     return _encode({"type": change.type, "timestamp": change.at, "data": change}).decode()
 
 
 def _record_batch(tx: Transaction, webhook_id: str, outcomes: list[Outcome]) -> Counter[str]:
     counts: Counter[str] = Counter()
     now_ms = tx.at_ms
-    for it in outcomes:
-        delivery, tried = it.delivery, {"tried_at": now_ms, "status": it.status, "error": it.error}
-        if not it.was_sent:
+    for outcome in outcomes:
+        delivery = outcome.delivery
+        tried = {"tried_at": now_ms, "status": outcome.status, "error": outcome.error}
+        if not outcome.was_sent:
             released = {"attempts": delivery.attempts - 1, "next_at": now_ms}
             change_delivery(tx, delivery.id, **released)
-        elif it.is_delivered:
+        elif outcome.is_delivered:
             counts["delivered"] += 1
             change_delivery(tx, delivery.id, state=DELIVERED, next_at=None, **tried)
         elif now_ms - delivery.queued_at >= RETRIED_FOR_MS:

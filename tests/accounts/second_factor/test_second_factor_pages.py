@@ -202,9 +202,9 @@ def test_a_passkey_is_added_renamed_and_removed_and_all_is_in_the_log(
     assert [it.text for it in browsing.page.all("strong")] == ["Phone", "Blue key"]
     phone, blue = list(
         dict.fromkeys(
-            it.attributes["action"] or ""
-            for it in browsing.page.all("form")
-            if "/passkeys/" in (it.attributes["action"] or "")
+            form.attributes["action"] or ""
+            for form in browsing.page.all("form")
+            if "/passkeys/" in (form.attributes["action"] or "")
         )
     )
     assert browsing.submit(phone, do="rename", name=" Old phone ").status == 303
@@ -221,7 +221,9 @@ def test_a_passkey_is_added_renamed_and_removed_and_all_is_in_the_log(
     with site.node.store.reading() as connection:
         entries, _ = list_entries(connection, "ann", None, 1, 50)
     assert [
-        (it.action, it.details.get("passkey")) for it in reversed(entries) if "key" in it.action
+        (entry.action, entry.details.get("passkey"))
+        for entry in reversed(entries)
+        if "key" in entry.action
     ] == [
         ("add passkey", "Phone"),
         ("add passkey", "Blue key"),
@@ -280,9 +282,9 @@ def test_nobody_touches_the_passkey_of_somebody_else(site: InProcessSite) -> Non
     add_passkey(browsing, Authenticator())
     browsing.get(HERE)
     (place,) = {
-        it.attributes["action"] or ""
-        for it in browsing.page.all("form")
-        if "/passkeys/" in (it.attributes["action"] or "")
+        form.attributes["action"] or ""
+        for form in browsing.page.all("form")
+        if "/passkeys/" in (form.attributes["action"] or "")
     }
     eve = browsing_as(site, "eve")
     eve.get("/account")

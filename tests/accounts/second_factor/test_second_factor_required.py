@@ -124,8 +124,8 @@ def test_the_last_one_cannot_be_removed_where_it_is_required(strict: People) -> 
     assert browsing.submit(f"{HERE}/remove-app").status == 303
     browsing.get(HERE)
     (passkey,) = {
-        it.attributes["action"] for it in browsing.page.all("form")
-        if "/passkeys/" in (it.attributes["action"] or "")
+        form.attributes["action"] for form in browsing.page.all("form")
+        if "/passkeys/" in (form.attributes["action"] or "")
     }  # fmt: skip
     response = browsing.submit(passkey or "", do="remove")
     assert response.status == 409
@@ -151,7 +151,9 @@ def test_of_whom_it_is_required(
         found = {it.username for it in persons if it.get("/api/widgets/scopes").status == 403}
         assert found == wanted
         told = {
-            it.username for it in persons if it.get("/api/auth/second-factor").json()["isRequired"]
+            person.username
+            for person in persons
+            if person.get("/api/auth/second-factor").json()["isRequired"]
         }
         assert told == wanted
 

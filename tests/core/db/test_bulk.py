@@ -28,8 +28,8 @@ def test_texts_arrive_as_they_were_sent(store: Store, descriptions: list[str | N
     with store.reading() as connection:
         scope = f"acme{latest_seq(connection)}"
     sent = [
-        msgspec.structs.replace(a_widget(f"{scope}/w{i:02}"), description=it)
-        for i, it in enumerate(descriptions)
+        msgspec.structs.replace(a_widget(f"{scope}/w{i:02}"), description=text)
+        for i, text in enumerate(descriptions)
     ]
 
     with store.publishing() as tx:

@@ -80,9 +80,9 @@ def test_an_old_database_has_the_tables_in_the_code_and_exports_the_same(
 def test_only_stored_bundles_are_in_their_index(store: Store) -> None:
     with store.reading() as connection:
         [index] = [
-            it
-            for it in sa.inspect(connection).get_indexes("versions")
-            if it["name"] == "ix_versions_stored"
+            index
+            for index in sa.inspect(connection).get_indexes("versions")
+            if index["name"] == "ix_versions_stored"
         ]
     condition = index["dialect_options"][f"{store.engine.dialect.name}_where"]
     assert "bundle_url is null" in str(condition).lower()

@@ -331,8 +331,8 @@ def test_leftovers_can_be_removed_while_others_put(bundles: Bundles) -> None:
         assert all(put(bundles, it) for it in contents)
 
     assert len(keys(bundles)) == len(contents)
-    for it in contents:
-        assert read(bundles, hashlib.sha256(it).hexdigest()) == it
+    for content in contents:
+        assert read(bundles, hashlib.sha256(content).hexdigest()) == content
 
 
 def many(bundles: Bundles) -> int:

@@ -24,8 +24,8 @@ def test_errors_are_reported_at_the_start(
 ) -> None:
     settings = {**settings_of(rclone_port), **wrong}
     environment = {
-        it if it.startswith("AWS_") else f"WIDGET_CATALOG_{it.upper()}": value
-        for it, value in settings.items()
+        name if name.startswith("AWS_") else f"WIDGET_CATALOG_{name.upper()}": value
+        for name, value in settings.items()
     }
     port = str(free_port())
     said = widget_catalog(

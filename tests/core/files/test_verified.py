@@ -97,8 +97,8 @@ def test_only_a_damaged_file_is_removed(tmp_path: Path) -> None:
     form = store_form(path, b"a bundle" * 100)
     assert not remove_damaged(path)
     assert not remove_damaged(form)
-    for it in (path, form):
-        rot(it)
-        assert remove_damaged(it)
-        assert not remove_damaged(it), "It is gone."
+    for file in (path, form):
+        rot(file)
+        assert remove_damaged(file)
+        assert not remove_damaged(file), "It is gone."
     assert list(path.parent.iterdir()) == []

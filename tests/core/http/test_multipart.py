@@ -28,9 +28,9 @@ def reader_for(kind: str, folder: Path, most: int = 10_000) -> MultipartReader:
 def open_files(folder: Path) -> list[Path]:
     """Files of this folder that this process has open, including anonymous ones."""
     open_ = []
-    for it in Path("/proc/self/fd").iterdir():
+    for link in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):  # The descriptor of the listing itself.
-            open_.append(it.readlink())
+            open_.append(link.readlink())
     return [it for it in open_ if it.is_relative_to(folder)]
 
 

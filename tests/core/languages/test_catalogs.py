@@ -23,9 +23,9 @@ _CATALOG = SOURCES / "catalog" / "templates"
 PUBLIC = sorted(
     [SOURCES / "core/http/templates" / it for it in ("base.html", "message.html")]
     + [
-        it
-        for it in _CATALOG.rglob("*.html")
-        if not str(it.relative_to(_CATALOG)).startswith(_ENGLISH)
+        template
+        for template in _CATALOG.rglob("*.html")
+        if not str(template.relative_to(_CATALOG)).startswith(_ENGLISH)
     ]
 )
 _NAMES = {"SDK", "OpenAPI", "README", "API", "SHA", "UTC"}
@@ -60,13 +60,13 @@ def test_translations_have_the_values_and_the_elements_of_the_text(tag: str) -> 
     def parts(text: str) -> list[str]:
         return sorted(re.findall(r"%\(\w+\)s|<[^>]*>|%(?!\()", text))
 
-    for it in messages_of(tag):
-        wanted = parts(it.id if isinstance(it.id, str) else it.id[-1])
-        assert all(parts(text) == wanted for text in _strings(it)), it.id
+    for message in messages_of(tag):
+        wanted = parts(message.id if isinstance(message.id, str) else message.id[-1])
+        assert all(parts(text) == wanted for text in _strings(message)), message.id
 
 
-def _strings(it: Message) -> tuple[str, ...]:
-    return (it.string,) if isinstance(it.string, str) else tuple(it.string or ())
+def _strings(message: Message) -> tuple[str, ...]:
+    return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
 
 
 @pytest.mark.parametrize("path", PUBLIC, ids=lambda it: it.name)
@@ -135,13 +135,13 @@ class _Texts(HTMLParser):
 def test_numbers_dates_and_sizes_are_written_as_readers_expect() -> None:
     written = {}
     for tag in TAGS:
-        it = find_language(tag)
-        assert it is not None
+        language = find_language(tag)
+        assert language is not None
         written[tag] = (
-            it.number(1234567),
-            it.day("2026-03-01T10:00:00Z"),
-            it.bytes(123),
-            it.bytes(1_234_567),
+            language.number(1234567),
+            language.day("2026-03-01T10:00:00Z"),
+            language.bytes(123),
+            language.bytes(1_234_567),
         )
     assert written == {
         "en": ("1,234,567", "1 Mar 2026", "123 bytes", "1.23 MB"),

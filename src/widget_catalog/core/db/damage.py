@@ -127,7 +127,9 @@ def check_file(path: Path) -> FileErrors:
 
 
 def check_integrity(connection: Connection) -> FileErrors:
-    """The same, and whether indexes match their tables, and foreign keys are valid."""
+    """Errors in the tables of an open database, indexes that do not match them, and foreign keys
+    that refer to nothing.
+    """
     if connection.dialect.name != "sqlite":
         return NO_ERRORS
     found = _check(lambda it: list(connection.exec_driver_sql(it)), "integrity_check")

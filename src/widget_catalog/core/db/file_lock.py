@@ -125,7 +125,7 @@ BUSY = (
 
 
 def busy_sentence(holder: str) -> str:
-    """The same for an operator."""
+    """Why the catalog cannot be changed, for an operator, who may end the holder of the lock."""
     return f"The catalog cannot be changed: {holder}. Try again when it has ended, or end it."
 
 

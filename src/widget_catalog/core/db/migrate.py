@@ -207,12 +207,12 @@ def _steps() -> list[Step]:
     found = ScriptDirectory.from_config(_config(None)).walk_revisions()
     return [
         Step(
-            it.revision,
-            it.doc.partition("\n")[0] if it.doc else "",
-            getattr(it.module, "oldest_writer", it.revision),
-            it.module,
+            revision.revision,
+            revision.doc.partition("\n")[0] if revision.doc else "",
+            getattr(revision.module, "oldest_writer", revision.revision),
+            revision.module,
         )
-        for it in reversed(list(found))
+        for revision in reversed(list(found))
     ]
 
 

@@ -100,7 +100,7 @@ def postgresql_engine(
             )
         health = _SERVICE_HEALTH if is_service else _HEALTH
         settings = ", ".join(
-            f"set_config('{it}', '{value}', false)" for it, value in health.items()
+            f"set_config('{name}', '{value}', false)" for name, value in health.items()
         )
         connection.execute(f"SELECT {settings}")
         connection.commit()

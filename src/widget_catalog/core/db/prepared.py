@@ -72,8 +72,8 @@ class PreparedRecords:
         self._kept, self._size = [], 0
         if copy is None:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
-        for it in kept:
-            self.add(*it)
+        for batch in kept:
+            self.add(*batch)
 
     def __iter__(self) -> Iterator[PreparedBatch]:
         if self._file is None:

@@ -119,7 +119,7 @@ class Bundles(Protocol):
 
 @runtime_checkable
 class LocalFiles(Protocol):
-    """Also, if bundles are local files, which the server sends without reading them."""
+    """What bundles offer that are files on this machine: the server sends them without reading."""
 
     def local_path(
         self, sha256_hash: str, kind: Kind = "js", encoding: Encoding | None = None

@@ -148,9 +148,9 @@ class Bucket:
         )
         with _errors_named():
             for page in pages:
-                for it in page.get("Contents", ()):
-                    key = it["Key"][len(self._key("")) :]
-                    yield FoundObject(key, it["Size"], _seconds(it["LastModified"]))
+                for entry in page.get("Contents", ()):
+                    key = entry["Key"][len(self._key("")) :]
+                    yield FoundObject(key, entry["Size"], _seconds(entry["LastModified"]))
 
     def sign_put(self, key: str, size_bytes: int, sha256_base64: str) -> str:
         """A presigned URL for one object of this size and hash, valid for an hour. Whether the

@@ -25,7 +25,9 @@ def read_verified(bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: in
 def copy_verified(
     bundles: Bundles, sha256_hash: str, kind: Kind, size_bytes: int, copy: BinaryIO
 ) -> None:
-    """The same for a file of any size. If it raises, `copy` must be discarded."""
+    """Copy a stored file of any size. If it raises, because the hash is another one, `copy` must be
+    discarded.
+    """
     with bundles.open(sha256_hash, kind, 0, size_bytes) as stored:
         if hash_stream(stored, copy).sha256_hash != sha256_hash:
             note_damaged(bundles, sha256_hash, kind)

@@ -85,7 +85,7 @@ class VerifiedFiles:
         return found.st_size
 
     def verify_named(self, path: Path) -> bool:
-        """The same for a file or a compressed form with the name that it is stored by."""
+        """Read a file or a compressed form whose name says which hash it has."""
         sha256_hash = path.parent.name + path.name.partition(".")[0]
         encoding = encoding_of(path)
         if encoding is None:

@@ -75,10 +75,10 @@ def read_fields(body: bytes, shape: type[S]) -> S:
     found = read_object(body)
     fields = {it.encode_name: it for it in msgspec.structs.fields(shape)}
     errors = unknown_keys(found, fields)
-    for name, it in fields.items():
-        if name in found and not _is_a(it.type, found[name]):
-            errors.append(f"{name}: {_RULES[it.type]}")
-        elif name not in found and it.required:
+    for name, field in fields.items():
+        if name in found and not _is_a(field.type, found[name]):
+            errors.append(f"{name}: {_RULES[field.type]}")
+        elif name not in found and field.required:
             errors.append(f"{name}: is missing.")
     if errors:
         raise InvalidRequest(sentence_of(errors))

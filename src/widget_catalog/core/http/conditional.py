@@ -84,7 +84,7 @@ def content_response(
 def _large_response(
     requested: HeaderLookup, content: LargeContent, headers: Headers, status: int
 ) -> Response:
-    """The same for large bodies, created by the binding: HEAD and 304 do not need them."""
+    """A large content, which the binding sends: HEAD and 304 do not need its body."""
     encoding = choose_encoding(requested.get("accept-encoding") or "", content.encodings)
     if encoding is not None:
         etag = f'"{content.tag}-{encoding}"'

@@ -168,7 +168,7 @@ def failure(problem: CatalogError) -> Response:
 
 
 def oauth_failure(error: CatalogError) -> Response:
-    """The same in OAuth's format."""
+    """The response to an exception of ours, in OAuth's format."""
     status = status_of(error)
     code = "temporarily_unavailable" if status in (429, 503) else "invalid_request"
     headers = headers_of(error)
@@ -192,7 +192,7 @@ def failure_page(
     back: str = "",
     language: Language = ENGLISH,
 ) -> Response:
-    """The same as a page; or a redirect, if something else must be done first, and then `back`."""
+    """The page that says so; or a redirect, if something else must be done first, and then `back`."""
     query = request.query_string
     here = f"{request.path}?{query}" if query else request.path
     if isinstance(error, NotSignedIn):

@@ -58,11 +58,11 @@ def serve_metrics(folder: Path, host: str, port: int, readings: Sequence["Readin
     class Node(Collector):
         def collect(self) -> Iterator[Metric]:
             forget_ended(folder)
-            for it in readings:
-                kind = CounterMetricFamily if it.is_counter else GaugeMetricFamily
-                shown = kind(f"widget_catalog_{it.name}", it.about, labels=it.labels)
-                for key, value in it.values().items():
-                    shown.add_metric([key] if it.label else [], value)
+            for reading in readings:
+                kind = CounterMetricFamily if reading.is_counter else GaugeMetricFamily
+                shown = kind(f"widget_catalog_{reading.name}", reading.about, labels=reading.labels)
+                for key, value in reading.values().items():
+                    shown.add_metric([key] if reading.label else [], value)
                 yield shown
 
     registry = CollectorRegistry()
@@ -184,13 +184,13 @@ class WorkerMetrics:
         from prometheus_client import Counter, Gauge
 
         self._metrics: list[tuple[Reading, Any]] = []
-        for it in readings:
-            about = (f"widget_catalog_{it.name}", it.about, it.labels)
-            if it.is_counter:
-                self._metrics.append((it, Counter(*about, registry=registry)))
+        for reading in readings:
+            about = (f"widget_catalog_{reading.name}", reading.about, reading.labels)
+            if reading.is_counter:
+                self._metrics.append((reading, Counter(*about, registry=registry)))
             else:
                 gauge = Gauge(*about, registry=registry, multiprocess_mode=LIVE_SUM)
-                self._metrics.append((it, gauge))
+                self._metrics.append((reading, gauge))
         self._before: dict[tuple[str, str], float] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="metrics", daemon=True)
@@ -208,14 +208,14 @@ class WorkerMetrics:
             _worker_log.exception("The metrics of this worker are no longer read.")
 
     def _note(self) -> None:
-        for it, metric in self._metrics:
-            for key, value in it.values().items():
-                one = metric.labels(key) if it.label else metric
-                if it.is_counter:
-                    one.inc(value - self._before.get((it.name, key), 0))
+        for reading, metric in self._metrics:
+            for key, value in reading.values().items():
+                one = metric.labels(key) if reading.label else metric
+                if reading.is_counter:
+                    one.inc(value - self._before.get((reading.name, key), 0))
                 else:
                     one.set(value)
-                self._before[it.name, key] = value
+                self._before[reading.name, key] = value
 
 
 def forget_ended(folder: Path) -> None:

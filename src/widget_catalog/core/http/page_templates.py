@@ -339,11 +339,11 @@ def _output(text: str, variables: dict[str, nodes.Expr]) -> nodes.Output:
 def _merged(statements: list[Any]) -> list[Any]:
     """With one output in place of several in a row, so that it is written at once."""
     merged: list[Any] = []
-    for it in statements:
-        if merged and isinstance(it, nodes.Output) and isinstance(merged[-1], nodes.Output):
-            merged[-1].nodes += it.nodes
+    for statement in statements:
+        if merged and isinstance(statement, nodes.Output) and isinstance(merged[-1], nodes.Output):
+            merged[-1].nodes += statement.nodes
         else:
-            merged.append(it)
+            merged.append(statement)
     return merged
 
 

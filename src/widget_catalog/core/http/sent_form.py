@@ -122,7 +122,7 @@ def forms_of(
 
 
 def by_api(change: Change, body: type[msgspec.Struct] | None = None) -> Handler:
-    """The same change with the fields of a JSON body."""
+    """Makes the change of a form with the fields of a JSON body."""
 
     def handle(services: Services, call: Call) -> Response:
         fields = {} if body is None else msgspec.structs.asdict(call.json(body))

@@ -130,12 +130,13 @@ class Translated(Language):
             read = read_po(file, locale=self._locale)
         messages: dict[str, Sequence[str]] = {}
         scripts: dict[str, list[str]] = {}
-        for it in read:
-            key = it.id if isinstance(it.id, str) else it.id[0]
-            forms = (it.string,) if isinstance(it.string, str) else tuple(it.string or ())
+        for message in read:
+            key = message.id if isinstance(message.id, str) else message.id[0]
+            text = message.string
+            forms = (text,) if isinstance(text, str) else tuple(text or ())
             if key and forms and all(forms):
                 messages[key] = forms
-                for path, _ in it.locations:
+                for path, _ in message.locations:
                     if path.endswith(".js"):
                         scripts.setdefault(path.rpartition("/")[2], []).append(key)
         return _Catalog(messages, scripts, read.num_plurals, c2py(read.plural_expr))
